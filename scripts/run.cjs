@@ -1,0 +1,178 @@
+/**
+ * The door in for every npm script and for ./lattice: makes the clone ready, then runs what was asked.
+ *
+ * Plain CommonJS that any Node since 14 can read, because on a fresh machine it is the *old* Node that runs it:
+ * a Node below 24 fetches a private one and starts over. Everything it says goes to stderr, so that
+ * `./lattice crds > crds.yaml` stays clean.
+ */
+"use strict";
+const { spawn, spawnSync } = require("child_process");
+const crypto = require("crypto");
+const fs = require("fs");
+const os = require("os");
+const path = require("path");
+const { pathToFileURL } = require("url");
+
+const root = path.dirname(__dirname);
+const NODE_VERSION = "24.21.0"; // STACK: the version everything here was tried with
+const NODE_MAJOR = 24;
+
+/** What each npm script runs once the clone is ready. */
+const PROGRAMS = {
+  cli: ["src/bin/lattice.ts"],
+  start: ["src/bin/lattice.ts", "start"],
+  test: ["scripts/test.ts"],
+  "test:fips": ["scripts/test-fips.ts"],
+  "test:kube": ["scripts/test-kube.ts"],
+  "test:long": ["scripts/test-long.ts"],
+  check: ["scripts/check.ts"],
+  bench: ["scripts/bench.ts"],
+  build: ["scripts/build.ts"],
+  format: ["scripts/format.ts"],
+  generate: ["scripts/generate.ts"],
+};
+
+main(process.argv[2], process.argv.slice(3));
+
+function main(name, args) {
+  const program = Object.prototype.hasOwnProperty.call(PROGRAMS, name) ? PROGRAMS[name] : undefined;
+  if (program === undefined) fail(`unknown script "${name}"; known: ${Object.keys(PROGRAMS).join(", ")}`);
+  const node = suitableNode();
+  installDependencies(node);
+  const argv = [path.join(root, program[0])].concat(program.slice(1), args);
+  if (node === process.execPath) return runHere(argv);
+  runWith(node, argv);
+}
+
+function runHere(argv) {
+  process.argv = [process.execPath].concat(argv);
+  import(pathToFileURL(argv[0]).href).catch((error) => {
+    process.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+    process.exit(1);
+  });
+}
+
+function runWith(node, argv) {
+  const child = spawn(node, argv, { stdio: "inherit", env: environmentFor(node) });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (error) => fail(`cannot start ${node}: ${error.message}`));
+  child.on("exit", (code, signal) => process.exit(code === null ? 128 + os.constants.signals[signal] : code));
+}
+
+/** Programs started further down (npm, vitest) must find the same Node, and hooks must find npm's own path unchanged. */
+function environmentFor(node) {
+  return Object.assign({}, process.env, { PATH: path.dirname(node) + path.delimiter + process.env.PATH });
+}
+
+function suitableNode() {
+  if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR) return process.execPath;
+  if (process.platform !== "linux" || (process.arch !== "x64" && process.arch !== "arm64")) {
+    fail(
+      `Lattice needs Node ${NODE_MAJOR} or newer and this is ${process.version}: install it from nodejs.org or with your package manager.`,
+    );
+  }
+  const pkg = `node-linux-${process.arch}`;
+  const home = path.join(cacheFolder(), `${pkg}-${NODE_VERSION}`);
+  const node = path.join(home, "bin", "node");
+  if (fs.existsSync(node)) return node;
+  say(`Node ${process.versions.node} is too old for Lattice: fetching a private Node ${NODE_VERSION} into ${home}`);
+  fetchPackage(`${pkg}@${NODE_VERSION}`, home);
+  return node;
+}
+
+/** Unpacks beside the target and renames, so that a run that was cut off leaves nothing that looks finished. */
+function fetchPackage(spec, home) {
+  fs.mkdirSync(path.dirname(home), { recursive: true });
+  const scratch = fs.mkdtempSync(`${home}.`);
+  try {
+    const packed = spawnSync("npm", ["pack", spec, "--silent", "--pack-destination", scratch], { cwd: scratch, encoding: "utf8" });
+    const archive = fs.readdirSync(scratch).find((file) => file.endsWith(".tgz"));
+    if (packed.status !== 0 || archive === undefined)
+      fail(`npm could not fetch ${spec}: ${(packed.stderr || String(packed.error)).trim()}`);
+    const unpacked = spawnSync("tar", ["-xzf", archive], { cwd: scratch, encoding: "utf8" });
+    if (unpacked.status !== 0) fail(`tar could not unpack ${spec}: ${unpacked.stderr}`);
+    const works = spawnSync(path.join(scratch, "package", "bin", "node"), ["--version"], { encoding: "utf8" });
+    if (works.status !== 0)
+      fail(
+        `the fetched Node does not run on this machine (${(works.stderr || String(works.error)).trim()}): install Node ${NODE_MAJOR} yourself.`,
+      );
+    try {
+      fs.renameSync(path.join(scratch, "package"), home);
+    } catch (error) {
+      if (!fs.existsSync(home)) throw error; // otherwise another run was faster, with the same bytes
+    }
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** `npm ci`, only when the lockfile is not the one that was installed. */
+function installDependencies(node) {
+  const stamp = path.join(root, "node_modules", ".lattice-setup");
+  const wanted = crypto
+    .createHash("sha256")
+    .update(fs.readFileSync(path.join(root, "package-lock.json")))
+    .update(`${process.platform} ${process.arch}`)
+    .digest("hex");
+  if (installed(stamp) === wanted) return;
+  const release = takeLock();
+  try {
+    if (installed(stamp) === wanted) return; // another run did it while this one waited
+    say("installing dependencies from package-lock.json (once)");
+    const result = spawnSync("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], {
+      cwd: root,
+      env: environmentFor(node),
+      stdio: ["ignore", 2, 2],
+    });
+    if (result.status !== 0) fail("npm ci failed; what it said stands above. Is the npm registry within reach?");
+    fs.writeFileSync(stamp, wanted);
+  } finally {
+    release();
+  }
+}
+
+function installed(stamp) {
+  try {
+    return fs.readFileSync(stamp, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Two scripts started at once in a fresh clone must not install over each other. A lock whose owner died is taken over. */
+function takeLock() {
+  const lock = path.join(os.tmpdir(), `lattice-setup-${crypto.createHash("sha256").update(root).digest("hex").slice(0, 16)}`);
+  for (;;) {
+    try {
+      fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
+      return () => fs.rmSync(lock, { force: true });
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    if (!isAlive(Number(installed(lock)))) fs.rmSync(lock, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+function isAlive(pid) {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+function cacheFolder() {
+  return process.env.LATTICE_CACHE || path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache"), "lattice");
+}
+
+function say(text) {
+  process.stderr.write(`lattice: ${text}\n`);
+}
+
+function fail(text) {
+  say(text);
+  process.exit(1);
+}

@@ -1,0 +1,42 @@
+/**
+ * Time as a port. Code that waits takes a Clock, so that a test can live through an hour in a millisecond.
+ *
+ * `monotonic` is for "how long since": the wall clock may jump. Leases and deadlines are measured with it.
+ */
+export interface Clock {
+  /** Milliseconds since 1970, for timestamps that people and other machines read. */
+  now(): number;
+  /** Milliseconds since some fixed moment; never goes back. */
+  monotonic(): number;
+  /** Calls back after `ms`; the returned function cancels. Whoever waits must cancel: a forgotten timer keeps the process alive. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits; resolves true when the time has passed, false when the signal ended the wait first. */
+export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve(false);
+    const onAbort = () => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(true);
+    });
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+export function timestamp(clock: Clock): string {
+  return new Date(clock.now()).toISOString().replace(/\.\d{3}Z$/, "Z");
+}

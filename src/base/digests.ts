@@ -1,0 +1,17 @@
+/** SHA-2 digests and HMACs. The only hashing in Lattice; `npm run check` refuses md5 and sha1 anywhere. */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+
+export function sha256Hex(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+export function hmacSha256Hex(key: string | Uint8Array, data: string | Uint8Array): string {
+  return createHmac("sha256", key).update(data).digest("hex");
+}
+
+/** Compares digests in time that does not depend on where they differ. */
+export function equalInConstantTime(a: string, b: string): boolean {
+  const left = createHash("sha256").update(a).digest();
+  const right = createHash("sha256").update(b).digest();
+  return timingSafeEqual(left, right);
+}

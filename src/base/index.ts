@@ -1,0 +1,26 @@
+export { backoffDelay, withJitter, type BackoffPolicy } from "./backoff.ts";
+export type { Brand } from "./brand.ts";
+export { sleep, systemClock, timestamp, type Clock } from "./clock.ts";
+export { equalInConstantTime, hmacSha256Hex, sha256Hex } from "./digests.ts";
+export { DURATION_PATTERN, milliseconds, parseDuration, seconds, type Duration } from "./duration.ts";
+export { FakeClock } from "./fake-clock.ts";
+export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel, type LogSink } from "./log.ts";
+export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type Labels, type Metrics } from "./metrics.ts";
+export { seededRandom } from "./random.ts";
+export {
+  andThen,
+  collect,
+  describeThrown,
+  err,
+  expectOk,
+  fromPromise,
+  fromThrowing,
+  map,
+  mapErr,
+  ok,
+  type Err,
+  type Ok,
+  type Result,
+} from "./result.ts";
+export { isSecretName, redact, reveal, Sensitive, sensitive } from "./sensitive.ts";
+export { noTracing, type Span, type SpanFields, type Tracer } from "./trace.ts";

@@ -1,0 +1,35 @@
+/**
+ * Logging as a port: a constant message and fields. The constant is what people search for; whatever varies is a field.
+ *
+ * Every sink gets its fields through `redact`: a secret cannot reach a log by being put into one.
+ */
+import { redact } from "./sensitive.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A logger that adds these fields to every line. */
+  with(fields: LogFields): Logger;
+}
+
+export type LogSink = (level: LogLevel, message: string, fields: LogFields) => void;
+
+export function createLogger(sink: LogSink, bound: LogFields = {}): Logger {
+  const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
+    sink(level, message, redact({ ...bound, ...fields }) as LogFields);
+  };
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    with: (fields) => createLogger(sink, { ...bound, ...fields }),
+  };
+}
+
+export const silentLogger: Logger = createLogger(() => {});

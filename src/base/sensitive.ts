@@ -1,0 +1,61 @@
+/**
+ * A value that must not be seen: tokens, keys, passwords. It prints as "[redacted]" whichever way it is turned into text
+ * (string, JSON, inspect, spread); only `reveal`, at the place where the value is used, gives it back.
+ */
+const REDACTED = "[redacted]";
+const values = new WeakMap<Sensitive<unknown>, unknown>();
+
+export class Sensitive<T> {
+  constructor(value: T) {
+    values.set(this, value);
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return REDACTED;
+  }
+
+  [Symbol.toPrimitive](): string {
+    return REDACTED;
+  }
+}
+
+export function sensitive<T>(value: T): Sensitive<T> {
+  return new Sensitive(value);
+}
+
+export function reveal<T>(hidden: Sensitive<T>): T {
+  return values.get(hidden) as T;
+}
+
+/** Field names whose *text* values are cut out of logs even when somebody forgot to wrap them. A second net, not the first. */
+const SECRET_NAMES =
+  /^(authorization|cookie|set-cookie|password|passwd|secret|token|access_?token|id_?token|refresh_?token|private_?key|client_?key(_?data)?|api_?key|stringdata)$/i;
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAMES.test(name.replaceAll("-", "_"));
+}
+
+/** A copy that is safe to log: wrapped values, fields with telling names and the data of Secrets are cut out. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (value instanceof Sensitive) return REDACTED;
+  if (value instanceof Error) return { name: value.name, message: value.message };
+  if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`;
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > 8) return "[deep]";
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  const secretObject = (value as { kind?: unknown }).kind === "Secret";
+  const safe: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, field] of Object.entries(value)) {
+    const hide = (secretObject && (name === "data" || name === "stringData")) || (isSecretName(name) && typeof field !== "boolean");
+    safe[name] = hide ? REDACTED : redact(field, depth + 1);
+  }
+  return safe;
+}

@@ -1,0 +1,72 @@
+/** Everything that can go wrong between Lattice and an API server, as one union: code decides by `kind`, people read `message`. */
+import { isStatus, type Status } from "#kube";
+
+export type KubeErrorKind =
+  | "bad-request"
+  | "unauthorized"
+  | "forbidden"
+  | "not-found"
+  | "already-exists"
+  | "conflict"
+  | "gone"
+  | "invalid"
+  | "too-many-requests"
+  | "unsupported-media-type"
+  | "server-error"
+  | "unavailable"
+  /** The server did not answer in time; whether a write took effect is not known. */
+  | "timeout"
+  /** The caller gave up (its signal fired). */
+  | "cancelled"
+  /** No connection, or it broke; whether a write took effect is not known unless nothing was sent. */
+  | "network"
+  /** What came back was not what an API server sends. */
+  | "protocol";
+
+export type KubeError = {
+  readonly kind: KubeErrorKind;
+  /** One line for people; never holds a header or a token. */
+  readonly message: string;
+  /** HTTP status, when there was an answer. */
+  readonly code?: number;
+  /** What the server said, when it said it as a Status. */
+  readonly status?: Status;
+  /** How long the server asked to be left alone. */
+  readonly retryAfterMs?: number;
+};
+
+const BY_CODE = new Map<number, KubeErrorKind>([
+  [400, "bad-request"],
+  [401, "unauthorized"],
+  [403, "forbidden"],
+  [404, "not-found"],
+  [409, "conflict"],
+  [410, "gone"],
+  [415, "unsupported-media-type"],
+  [422, "invalid"],
+  [429, "too-many-requests"],
+  [502, "unavailable"],
+  [503, "unavailable"],
+  [504, "timeout"],
+]);
+
+/** The error that an HTTP answer means. 409 is two things, told apart by the Status' reason. */
+export function errorOfAnswer(code: number, body: unknown, retryAfter: string | undefined): KubeError {
+  const status = isStatus(body) ? body : undefined;
+  const kind =
+    status?.reason === "AlreadyExists" ? "already-exists" : (BY_CODE.get(code) ?? (code >= 500 ? "server-error" : "bad-request"));
+  const retryAfterMs = retryAfterOf(status, retryAfter);
+  return {
+    kind,
+    message: status?.message ?? `the API server answered ${code}`,
+    code,
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function retryAfterOf(status: Status | undefined, header: string | undefined): number | undefined {
+  if (header !== undefined && /^[0-9]{1,9}$/.test(header.trim())) return Number(header) * 1_000;
+  const seconds = status?.details?.retryAfterSeconds;
+  return seconds === undefined ? undefined : seconds * 1_000;
+}

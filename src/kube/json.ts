@@ -1,0 +1,60 @@
+/** JSON as data: types, equality, canonical text, and reading that cannot be used against us. */
+import { err, fromThrowing, describeThrown, type Result } from "#base";
+
+export type JsonPrimitive = string | number | boolean | null;
+export type Json = JsonPrimitive | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [field: string]: Json | undefined };
+
+export const MAX_DEPTH = 100;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Own fields only: `hasOwn` keeps "constructor" and "__proto__" from finding anything that the document did not say.
+ */
+export function field(value: unknown, name: string): Json | undefined {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+export function fieldAt(value: unknown, ...path: readonly string[]): Json | undefined {
+  let at: unknown = value;
+  for (const name of path) at = field(at, name);
+  return at as Json | undefined;
+}
+
+/** Equal as JSON: order of fields does not count, `undefined` is absence. */
+export function jsonEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
+  if (!isJsonObject(a) || !isJsonObject(b)) return false;
+  const left = Object.keys(a).filter((name) => a[name] !== undefined);
+  const right = Object.keys(b).filter((name) => b[name] !== undefined);
+  return left.length === right.length && left.every((name) => Object.hasOwn(b, name) && jsonEqual(a[name], b[name]));
+}
+
+/** The same value always gives the same text: fields sorted, no white space. What digests are taken of. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
+  const fields = Object.keys(value)
+    .filter((name) => value[name] !== undefined)
+    .toSorted();
+  return `{${fields.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`).join(",")}}`;
+}
+
+export function parseJson(text: string): Result<Json, string> {
+  const parsed = fromThrowing(
+    () => JSON.parse(text) as Json,
+    (thrown) => `not JSON: ${describeThrown(thrown)}`,
+  );
+  if (parsed.ok && depthExceeds(parsed.value, MAX_DEPTH)) return err(`nested deeper than ${MAX_DEPTH} levels`);
+  return parsed;
+}
+
+export function depthExceeds(value: unknown, limit: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (limit <= 0) return true;
+  return Object.values(value).some((item) => depthExceeds(item, limit - 1));
+}

@@ -1,0 +1,69 @@
+/**
+ * Resource quantities ("100m", "1.5Gi", "2e3"), exact: an amount is a whole number of billionths, as in Kubernetes, which
+ * rounds anything finer up.
+ */
+import { err, ok, type Brand, type Result } from "#base";
+
+/** Billionths of the unit. */
+export type Quantity = Brand<bigint, "Quantity">;
+
+const NANO = 1_000_000_000n;
+
+/** As numerator and denominator, so that "m" and "Ki" are both exact. */
+const SUFFIXES = new Map<string, readonly [bigint, bigint]>([
+  ["n", [1n, 10n ** 9n]],
+  ["u", [1n, 10n ** 6n]],
+  ["m", [1n, 10n ** 3n]],
+  ["", [1n, 1n]],
+  ["k", [10n ** 3n, 1n]],
+  ["M", [10n ** 6n, 1n]],
+  ["G", [10n ** 9n, 1n]],
+  ["T", [10n ** 12n, 1n]],
+  ["P", [10n ** 15n, 1n]],
+  ["E", [10n ** 18n, 1n]],
+  ["Ki", [1n << 10n, 1n]],
+  ["Mi", [1n << 20n, 1n]],
+  ["Gi", [1n << 30n, 1n]],
+  ["Ti", [1n << 40n, 1n]],
+  ["Pi", [1n << 50n, 1n]],
+  ["Ei", [1n << 60n, 1n]],
+]);
+
+/** The pattern Kubernetes publishes for quantities, without its look-alike alternatives; used in the CRD schemas too. */
+export const QUANTITY_PATTERN = "^[+-]?([0-9]+|[0-9]+\\.[0-9]*|\\.[0-9]+)(([KMGTPE]i)|[numkMGTPE]|([eE][+-]?[0-9]+))?$";
+const PARTS = /^([+-]?)([0-9]*)(?:\.([0-9]*))?((?:[KMGTPE]i)|[numkMGTPE]|(?:[eE][+-]?[0-9]{1,3}))?$/;
+
+export function parseQuantity(raw: string | number): Result<Quantity, string> {
+  const text = String(raw);
+  const parts = text.length > 64 ? null : PARTS.exec(text);
+  const [, sign, whole = "", fraction = "", suffix = ""] = parts ?? [];
+  if (parts === null || (whole === "" && fraction === "")) {
+    return err(`"${text.slice(0, 64)}" is not a quantity; write it as "500m", "2" or "1.5Gi"`);
+  }
+  const [numerator, denominator] = scaleOf(suffix);
+  const digits = BigInt(whole + fraction);
+  const amount = digits * NANO * numerator;
+  const divisor = denominator * 10n ** BigInt(fraction.length);
+  const rounded = (amount + divisor - 1n) / divisor; // up, away from zero
+  return ok((sign === "-" ? -rounded : rounded) as Quantity);
+}
+
+function scaleOf(suffix: string): readonly [bigint, bigint] {
+  const known = SUFFIXES.get(suffix);
+  if (known !== undefined) return known;
+  const exponent = Number(suffix.slice(1));
+  return exponent >= 0 ? [10n ** BigInt(exponent), 1n] : [1n, 10n ** BigInt(-exponent)];
+}
+
+export function compareQuantities(a: Quantity, b: Quantity): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export function addQuantities(a: Quantity, b: Quantity): Quantity {
+  return (a + b) as Quantity;
+}
+
+/** As a plain number, for ratios and metrics; may round. */
+export function quantityToNumber(quantity: Quantity): number {
+  return Number(quantity) / Number(NANO);
+}

@@ -1,0 +1,44 @@
+/**
+ * What a kind is to an API server: group, version, plural, scope, and the paths that follow from them.
+ *
+ * `T` is carried only in the type: `client.get(configMaps, …)` knows what comes back.
+ */
+import type { KubeObject } from "./object.ts";
+
+export type Resource<T extends KubeObject = KubeObject> = {
+  /** "" for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  /** Never present at run time. */
+  readonly type?: T;
+};
+
+export type Subresource = "status" | "scale";
+
+export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>, "type">): Resource<T> {
+  return resource;
+}
+
+export function apiVersionOf(resource: Pick<Resource, "group" | "version">): string {
+  return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** "deployments.apps", as kubectl and RBAC write it. */
+export function groupResourceOf(resource: Resource): string {
+  return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+/** The path of a collection (all namespaces when none is given), an object, or a subresource of it. */
+export function pathOf(
+  resource: Resource,
+  at: { namespace?: string | undefined; name?: string | undefined; subresource?: string | undefined } = {},
+): string {
+  const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const inNamespace = resource.namespaced && at.namespace !== undefined ? `/namespaces/${encodeURIComponent(at.namespace)}` : "";
+  const object = at.name === undefined ? "" : `/${encodeURIComponent(at.name)}`;
+  const below = at.subresource === undefined ? "" : `/${at.subresource}`;
+  return `${root}${inNamespace}/${resource.plural}${object}${below}`;
+}

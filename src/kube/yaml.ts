@@ -1,0 +1,105 @@
+/**
+ * YAML, read the way kubectl reads it and written so that kubectl reads the same back.
+ *
+ * kubectl's YAML is 1.1 in places: `yes`, `on` and `y` are booleans and `0644` is 420. Reading them otherwise would let
+ * `lattice` accept a file that kubectl turns into something else, so they are read alike, and the schema then says
+ * "expected a string". Refused outright: aliases (small text, huge value), tags, deep nesting, integers that JavaScript
+ * would round.
+ */
+import {
+  boolYaml11Tag,
+  defineScalarTag,
+  dump,
+  floatCoreTag,
+  loadAll,
+  mapTag,
+  NOT_RESOLVED,
+  nullYaml11Tag,
+  Schema,
+  seqTag,
+  strTag,
+  YAMLException,
+} from "js-yaml";
+import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import { depthExceeds, isJsonObject, MAX_DEPTH, type Json } from "./json.ts";
+
+export const MAX_YAML_BYTES = 10 * 1024 * 1024;
+
+export type YamlError = { readonly kind: "yaml"; readonly message: string; readonly line?: number; readonly column?: number };
+
+class Refused extends Error {}
+
+const INTEGER = /^[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[1-9][0-9_]*|0)$/;
+
+const kubectlInteger = defineScalarTag<number>("tag:yaml.org,2002:int", {
+  implicit: true,
+  implicitFirstChars: "-+0123456789".split(""),
+  resolve(source) {
+    if (!INTEGER.test(source)) return NOT_RESOLVED;
+    const value = readInteger(source.replaceAll("_", ""));
+    if (value === undefined) return NOT_RESOLVED;
+    if (!Number.isSafeInteger(value)) throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
+    return value;
+  },
+  identify: (data) => Number.isInteger(data),
+});
+
+const kubectlSchema = new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, kubectlInteger, floatCoreTag]);
+
+function readInteger(digits: string): number | undefined {
+  const negative = digits.startsWith("-");
+  const body = digits.replace(/^[-+]/, "");
+  const value = /^0[0-7]/.test(body) ? Number.parseInt(body, 8) : Number(body);
+  if (Number.isNaN(value)) return undefined;
+  return negative ? -value : value;
+}
+
+/** Every document of the text; empty ones (between two `---`) are left out. */
+export function parseYaml(text: string): Result<readonly Json[], YamlError> {
+  if (text.length > MAX_YAML_BYTES) return refuse(`the document is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB`);
+  const loaded = fromThrowing(
+    () => loadAll(text, { schema: kubectlSchema, maxDepth: MAX_DEPTH, maxAliases: 0 }) as Json[],
+    describeYamlError,
+  );
+  if (!loaded.ok) return loaded;
+  const documents = loaded.value.filter((document) => document !== null && document !== undefined);
+  // JSON has no NaN and no infinity, and an API server would be sent `null` in their place
+  if (documents.some(hasUnrepresentableNumber)) return refuse(".nan and .inf have no form in JSON; put them in quotes if they are text");
+  if (depthExceeds(documents, MAX_DEPTH + 1)) return refuse(`nested deeper than ${MAX_DEPTH} levels`);
+  return ok(documents);
+}
+
+function hasUnrepresentableNumber(value: unknown): boolean {
+  if (typeof value === "number") return !Number.isFinite(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasUnrepresentableNumber);
+}
+
+function describeYamlError(thrown: unknown): YamlError {
+  if (!(thrown instanceof YAMLException)) return { kind: "yaml", message: describeThrown(thrown) };
+  const aliases = /alias/i.test(thrown.reason) ? "; YAML aliases are not accepted, write the value out" : "";
+  const message = `${thrown.reason}${aliases}`;
+  return thrown.mark === undefined
+    ? { kind: "yaml", message }
+    : { kind: "yaml", message, line: thrown.mark.line + 1, column: thrown.mark.column + 1 };
+}
+
+function refuse(message: string): Result<never, YamlError> {
+  return err({ kind: "yaml", message });
+}
+
+/** One document. Text that kubectl would read as something else (`on`, `0644`, `1e3`) is quoted. */
+export function formatYaml(value: unknown): string {
+  return dump(withoutUndefined(value), { schema: kubectlSchema, lineWidth: -1, noRefs: true });
+}
+
+/** Several documents, each introduced by `---`, as `kubectl apply -f -` takes them. */
+export function formatYamlDocuments(values: readonly unknown[]): string {
+  return values.map((value) => `---\n${formatYaml(value)}`).join("");
+}
+
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(kept.map(([name, item]) => [name, withoutUndefined(item)]));
+}
