@@ -23,7 +23,8 @@ export class FakeClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    const timer = { due: this.#now + Math.max(0, ms), order: this.#order++, callback };
+    // whole milliseconds, as real timers: a fraction is lost in a number as large as a date, and the timer would fire too early
+    const timer = { due: this.#now + Math.max(0, Math.ceil(ms)), order: this.#order++, callback };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   }

@@ -1,4 +1,5 @@
 /** Everything that can go wrong between Lattice and an API server, as one union: code decides by `kind`, people read `message`. */
+import { err, type Err } from "#base";
 import { isStatus, type Status } from "#kube";
 
 export type KubeErrorKind =
@@ -33,7 +34,14 @@ export type KubeError = {
   readonly status?: Status;
   /** How long the server asked to be left alone. */
   readonly retryAfterMs?: number;
+  /** "safe": the request never reached a server that acted on it. "useless": it fails the same way until somebody changes something. */
+  readonly retry?: "safe" | "useless";
 };
+
+/** An error that no answer brought: made on this side of the wire. */
+export function failure(kind: KubeErrorKind, message: string, retry?: "safe" | "useless"): Err<KubeError> {
+  return err(retry === undefined ? { kind, message } : { kind, message, retry });
+}
 
 const BY_CODE = new Map<number, KubeErrorKind>([
   [400, "bad-request"],

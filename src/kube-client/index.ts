@@ -1,4 +1,23 @@
-export { errorOfAnswer, type KubeError, type KubeErrorKind } from "./errors.ts";
+export { createKubeClient, type KubeClientOptions } from "./client.ts";
+export {
+  parseServerUrl,
+  staticCredentials,
+  type ClientCertificate,
+  type ClusterConfig,
+  type Credential,
+  type Credentials,
+  type Impersonation,
+  type ServerUrl,
+} from "./cluster-config.ts";
+export type { Command, CommandOutcome, RunCommand } from "./credentials/run-command.ts";
+export { errorOfAnswer, failure, type KubeError, type KubeErrorKind } from "./errors.ts";
+export { httpTransport, type HttpTransportOptions } from "./http/http-transport.ts";
+export { inProcessTransport, type InProcessHandler } from "./in-process.ts";
+export { inClusterConfig, type InClusterOptions } from "./kubeconfig/in-cluster.ts";
+export { parseKubeconfig, type Kubeconfig, type KubeconfigError, type KubeconfigErrorKind } from "./kubeconfig/kubeconfig.ts";
+export { loadKubeconfig, mergeKubeconfigs, readKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig/load.ts";
+export type { ReadFile } from "./read-text.ts";
+export { resolveContext, type ResolveOptions } from "./kubeconfig/resolve.ts";
 export type {
   Answer,
   ApplyOptions,
@@ -15,4 +34,5 @@ export type {
   WatchEvent,
   WatchQuery,
 } from "./ports.ts";
+export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 export type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";

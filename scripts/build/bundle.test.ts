@@ -1,0 +1,30 @@
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { fileTree } from "../../test/builders/file-tree.ts";
+import { projectRoot } from "../process/project.ts";
+import { runProgram } from "../process/run-program.ts";
+import { bundleProgram } from "./bundle.ts";
+
+/** CommonJS packages that require Node's modules are what breaks in an ESM bundle: pino does. */
+const PROGRAM = `#!/usr/bin/env node
+import { pino } from "pino";
+import { Command } from "commander";
+const log = pino({ base: null, timestamp: false });
+new Command("x").argument("<name>").action((name) => log.info(name)).parse();
+`;
+
+it("makes one file that runs by itself, with nothing beside it", async () => {
+  const root = await fileTree({ "main.ts": PROGRAM });
+  await symlink(join(projectRoot, "node_modules"), join(root, "node_modules"));
+  const alone = await fileTree({});
+  const program = join(alone, "program.js");
+  expect(await bundleProgram(join(root, "main.ts"), program)).toEqual({ ok: true, value: undefined });
+  expect(await runProgram(program, ["hello"], { cwd: alone })).toEqual({ code: 0, stdout: `{"level":30,"msg":"hello"}\n`, stderr: "" });
+});
+
+it("says what is wrong with a program that cannot be bundled", async () => {
+  const root = await fileTree({ "main.ts": `import "./not-there.ts";\n` });
+  const built = await bundleProgram(join(root, "main.ts"), join(root, "out.js"));
+  expect(built).toMatchObject({ ok: false, error: expect.stringContaining("not-there.ts") as string });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { fileTree } from "../../test/builders/file-tree.ts";
+import { checkDocs } from "./docs.ts";
+import { formatFinding } from "./finding.ts";
+
+const folder = { "src/base/README.md": "# base\n", "src/base/index.ts": "export {};\n" };
+const lines = (count: number) => "x\n".repeat(count);
+
+describe("checkDocs", () => {
+  const rows: { name: string; files: Record<string, string>; want: string[] }[] = [
+    { name: "a folder that introduces itself passes", files: folder, want: [] },
+    {
+      name: "a folder without README and index is named",
+      files: { "src/base/a.ts": "" },
+      want: [
+        "src/base/README.md  is missing; say in at most 30 lines what the folder is",
+        "src/base/index.ts  is missing; it names what the folder exports",
+      ],
+    },
+    { name: "a README of 30 lines passes", files: { ...folder, "src/base/README.md": lines(30) }, want: [] },
+    {
+      name: "a README of 31 lines is too long",
+      files: { ...folder, "src/base/README.md": lines(31) },
+      want: ["src/base/README.md  is longer than 30 lines"],
+    },
+    { name: "bin has no index", files: { "src/bin/README.md": "", "src/bin/lattice.ts": "" }, want: [] },
+    {
+      name: "a long file is pointed out",
+      files: { "scripts/a.ts": lines(401) },
+      want: ["warning: scripts/a.ts  has 401 lines; look again whether it is one thing"],
+    },
+    { name: "a file of 400 lines is not", files: { "scripts/a.ts": lines(400) }, want: [] },
+    {
+      name: "links that lead somewhere pass",
+      files: {
+        "a.md": `[a](docs/b.md#part) [b](./docs/) [c](https://example.com/x) [d](#here) [e](/docs/b.md) ![f](docs/my%20pic.png "title")\n[g]: docs/b.md\n`,
+        "docs/b.md": "[up](../a.md)",
+        "docs/my pic.png": "",
+      },
+      want: [],
+    },
+    {
+      name: "links that lead nowhere are named with their line",
+      files: { "docs/a.md": "text\n\n[a](b.md)\n[c]: ./d.md\n" },
+      want: ["docs/a.md:3  links to b.md, which is not there", "docs/a.md:4  links to ./d.md, which is not there"],
+    },
+    { name: "links in code are examples", files: { "a.md": "```\n[a](b.md)\n```\n`[c](d.md)`\n" }, want: [] },
+    {
+      name: "an ADR that is not in the index is named",
+      files: { "docs/adr/README.md": "[1](0001-a.md)", "docs/adr/0001-a.md": "", "docs/adr/0002-b.md": "" },
+      want: ["docs/adr/0002-b.md  is not listed in docs/adr/README.md"],
+    },
+  ];
+  it.each(rows)("$name", async ({ files, want }) => {
+    expect((await checkDocs(await fileTree(files))).map(formatFinding)).toEqual(want);
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * The gate as people run it: the program, in a copy of this repository.
+ *
+ * Each mistake is planted in a file of its own, and all at once: that the gate names them one by one is the claim.
+ */
+import { appendFile, copyFile, mkdir, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { addFiles, fileTree } from "../../test/builders/file-tree.ts";
+import { generatedFiles } from "../generate/generated-files.ts";
+import { projectRoot } from "../process/project.ts";
+import { runNode, type Ran } from "../process/run-program.ts";
+import { listFiles } from "./tree.ts";
+
+const PARTS = ["types", "format", "layers", "crypto", "generated"];
+
+/** Run directly and not through run.cjs: that would install into the linked node_modules. */
+function runCheck(root: string, ...args: readonly string[]): Promise<Ran> {
+  return runNode(join(root, "scripts/check.ts"), args, { cwd: root });
+}
+
+async function copyOfThisRepository(): Promise<string> {
+  const root = await fileTree({});
+  for (const file of await listFiles(projectRoot)) {
+    await mkdir(dirname(join(root, file)), { recursive: true });
+    await copyFile(join(projectRoot, file), join(root, file));
+  }
+  await symlink(join(projectRoot, "node_modules"), join(root, "node_modules"));
+  return root;
+}
+
+const MISTAKES: Readonly<Record<string, string>> = {
+  "src/kube/upward.ts": `import { startOperator } from "#operator";\n\nexport const start = startOperator;\n`,
+  "src/kube/sideways.ts": `export * from "../base/result.ts";\n`,
+  "src/base/ugly.ts": `export   const ugly=1`,
+  "src/base/wrong-type.ts": `export const wrong: number = "text";\n`,
+  "src/base/weak-a.ts": `import { createHash } from "node:crypto";\n\nexport const weak = createHash("md5");\n`,
+  "src/base/weak-b.ts": `import { createHash } from "node:crypto";\n\nexport const weak = createHash("sha1");\n`,
+};
+
+describe("npm run check", () => {
+  it("passes this repository as it is, and names each mistake that is planted in it", { timeout: 120_000 }, async () => {
+    const root = await copyOfThisRepository();
+    const clean = await runCheck(root, "--only", PARTS.join(","));
+    expect(clean.code, clean.stdout + clean.stderr).toBe(0);
+    expect(clean.stdout.match(/^ok\s+(\w+)/gm)?.map((line) => line.replace(/^ok\s+/, ""))).toEqual(PARTS);
+
+    const [generated] = generatedFiles().keys();
+    await addFiles(root, MISTAKES);
+    await appendFile(join(root, generated ?? ""), "# by hand\n");
+    const { code, stdout } = await runCheck(root, "--only", PARTS.join(","));
+    expect(code).toBe(1);
+    for (const part of PARTS) expect(stdout).toMatch(new RegExp(`^FAIL {2}${part} `, "m"));
+    for (const found of [
+      "src/kube/upward.ts:1  kube may not import operator (layers.json)",
+      "src/kube/sideways.ts:1  imports src/base/result.ts; import another folder as #base",
+      "src/base/ugly.ts  is not formatted",
+      "src/base/wrong-type.ts:1  TS2322",
+      "src/base/weak-a.ts:3  md5 is not allowed",
+      "src/base/weak-b.ts:3  sha1 is not allowed",
+      `${generated}  is not what its source says; npm run generate writes it`,
+    ]) {
+      expect(stdout).toContain(found);
+    }
+  });
+
+  it("refuses a part that does not exist, rather than checking nothing", async () => {
+    expect(await runCheck(projectRoot, "--only", "typos")).toMatchObject({ code: 2, stdout: "" });
+  });
+});

@@ -1,0 +1,50 @@
+/** The check `layers`: every source file against layers.json, and layers.json against the folders that there are. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Finding } from "./finding.ts";
+import { folderOf, layerProblems, type Packages } from "./layer-rules.ts";
+import { parseLayers, type Layers } from "./layers-file.ts";
+import { scanSource } from "./scan-source.ts";
+import { listFiles, readText, readTexts } from "./tree.ts";
+
+type Manifest = {
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+};
+
+export async function checkLayers(root: string): Promise<readonly Finding[]> {
+  const layers = parseLayers((await readText(root, "layers.json")) ?? "{}");
+  if (!layers.ok) return layers.error.map((message) => ({ file: "layers.json", message }));
+  const manifest = JSON.parse((await readText(root, "package.json")) ?? "{}") as Manifest;
+  const sources = (await listFiles(root)).filter((path) => /\.[cm]?ts$/.test(path));
+  const packages = packagesOf(manifest);
+  const findings = [...folderFindings(sources, layers.value), ...doorFindings(root, manifest)];
+  for (const [file, text] of await readTexts(root, sources)) {
+    findings.push(...layerProblems(file, scanSource(file, text), layers.value, packages).map((problem) => ({ file, ...problem })));
+  }
+  return findings;
+}
+
+function packagesOf(manifest: Manifest): Packages {
+  const shipped = Object.keys(manifest.dependencies ?? {});
+  return { shipped: new Set(shipped), all: new Set([...shipped, ...Object.keys(manifest.devDependencies ?? {})]) };
+}
+
+function folderFindings(sources: readonly string[], layers: Layers): readonly Finding[] {
+  const inSrc = sources.filter((path) => path.startsWith("src/"));
+  const homeless = inSrc.filter((path) => folderOf(path) === undefined);
+  const folders = new Set(inSrc.flatMap((path) => folderOf(path) ?? []));
+  return [
+    ...homeless.map((file) => ({ file, message: "stands directly in src; every file belongs to a folder" })),
+    ...[...folders].filter((folder) => !layers.has(folder)).map((folder) => ({ file: `src/${folder}`, message: "is not in layers.json" })),
+  ];
+}
+
+/** A `#folder` that leads nowhere would only be noticed by whoever imports it first. */
+function doorFindings(root: string, manifest: Manifest): readonly Finding[] {
+  return Object.entries(manifest.imports ?? {}).flatMap(([name, conditions]) => {
+    const target = conditions["default"] ?? "";
+    return existsSync(join(root, target)) ? [] : [{ file: "package.json", message: `imports ${name}: ${target} does not exist` }];
+  });
+}

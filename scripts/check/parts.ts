@@ -1,0 +1,21 @@
+/** The parts of the gate, in the order in which they are run: the quick and telling ones first. */
+import { checkCrypto } from "./crypto.ts";
+import { checkDocs } from "./docs.ts";
+import type { Check } from "./finding.ts";
+import { checkGenerated } from "./generated.ts";
+import { checkLayers } from "./layers.ts";
+import { checkPins } from "./pins.ts";
+import { checkTests } from "./tests.ts";
+import { checkFormat, checkLint, checkTypes } from "./tools.ts";
+
+export const PARTS: ReadonlyMap<string, Check> = new Map([
+  ["types", checkTypes],
+  ["lint", checkLint],
+  ["format", checkFormat],
+  ["layers", checkLayers],
+  ["crypto", (root) => checkCrypto(root)],
+  ["generated", (root) => checkGenerated(root)],
+  ["docs", checkDocs],
+  ["pins", checkPins],
+  ["tests", checkTests],
+]);

@@ -1,0 +1,65 @@
+/** .ci/run with an npm that only says what a lane would say: what it runs, what it adds up, and how it ends. */
+import { chmod, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { fileTree } from "../test/builders/file-tree.ts";
+import { projectRoot } from "./process/project.ts";
+import { runProgram, type Ran } from "./process/run-program.ts";
+
+type Lane = { readonly says: string; readonly code?: number };
+
+/** The fake npm tells lanes apart by its first word after `run`, and `npm test` has none. */
+async function runCi(lanes: { tests: Lane; check: Lane; kube: Lane; fips: Lane }): Promise<Ran> {
+  const say = ({ says, code }: Lane) => `printf '%b' '${says}'; exit ${code ?? 0}`;
+  const root = await fileTree({
+    ".ci/run": await readFile(join(projectRoot, ".ci/run"), "utf8"),
+    "bin/npm": `#!/bin/sh
+case "$*" in
+  "test") ${say(lanes.tests)} ;;
+  "run check -- --skip tests") ${say(lanes.check)} ;;
+  "run test:kube") ${say(lanes.kube)} ;;
+  "run test:fips") ${say(lanes.fips)} ;;
+  *) echo "unexpected: $*"; exit 9 ;;
+esac
+`,
+  });
+  await Promise.all([chmod(join(root, ".ci/run"), 0o755), chmod(join(root, "bin/npm"), 0o755)]);
+  return runProgram(join(root, ".ci/run"), [], { cwd: "/", env: { ...process.env, PATH: `${join(root, "bin")}:${process.env["PATH"]}` } });
+}
+
+const lastLine = (ran: Ran) => ran.stdout.trimEnd().split("\n").at(-1);
+const good = {
+  tests: { says: "noise\\n200 passed, 0 failed\\n" },
+  check: { says: "check passed: 8 parts\\n" },
+  kube: { says: "12 passed, 0 failed, 1 skipped\\n" },
+  fips: { says: "200 passed, 0 failed\\n" },
+};
+
+describe(".ci/run", () => {
+  it("adds the lanes up and passes when all of them do", async () => {
+    const ran = await runCi(good);
+    expect(ran).toMatchObject({ code: 0, stderr: "" });
+    expect(lastLine(ran)).toBe("412 passed, 0 failed, 1 skipped");
+  });
+
+  it("counts nothing for a lane that was skipped", async () => {
+    const ran = await runCi({ ...good, kube: { says: "test:kube skipped: no Go\\n" }, fips: { says: "FIPS lane skipped: no network\\n" } });
+    expect(ran.code).toBe(0);
+    expect(lastLine(ran)).toBe("200 passed, 0 failed");
+  });
+
+  it("runs the lanes after one that failed, names it, and fails", async () => {
+    const tests = { says: "199 passed, 1 failed\\nnpm error code 1\\n", code: 1 };
+    const ran = await runCi({ ...good, tests });
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/^FAIL {2}tests {2}\d+ s {2}199 passed, 1 failed$/m);
+    expect(ran.stdout).toMatch(/^ok {4}fips /m);
+    expect(lastLine(ran)).toBe("411 passed, 1 failed, 1 skipped");
+  });
+
+  it("fails for a gate that fails, though it counts no tests", async () => {
+    const ran = await runCi({ ...good, check: { says: "check failed: layers\\n", code: 1 } });
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toMatch(/^FAIL {2}check /m);
+  });
+});

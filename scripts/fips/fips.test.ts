@@ -1,0 +1,101 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { err, ok, type Result } from "#base";
+import { addFiles, fileTree } from "../../test/builders/file-tree.ts";
+import { cacheFolder } from "../process/cache-folder.ts";
+import { forRelease, releaseOf } from "./fetch-module.ts";
+import { findModule, type Search } from "./find-module.ts";
+import { fipsEnvironment, opensslConfig } from "./openssl-config.ts";
+
+describe("opensslConfig", () => {
+  it("names the module and its integrity code, as openssl fipsinstall writes it", () => {
+    const config = opensslConfig({ path: "/x/fips.so", bytes: new Uint8Array() });
+    expect(config).toContain("module = /x/fips.so\n");
+    expect(config).toMatch(/^module-mac = ([0-9A-F]{2}:){31}[0-9A-F]{2}$/m);
+  });
+
+  it("leaves the openssl command alone: it has no section for it", () => {
+    expect(opensslConfig({ path: "/x/fips.so", bytes: new Uint8Array() })).not.toContain("openssl_conf");
+  });
+});
+
+describe("fipsEnvironment", () => {
+  const rows: { name: string; env: NodeJS.ProcessEnv; want: string }[] = [
+    { name: "sets Node's options", env: {}, want: `--enable-fips --openssl-config="/a b/c.cnf"` },
+    {
+      name: "keeps those that are set",
+      env: { NODE_OPTIONS: "--no-warnings" },
+      want: `--no-warnings --enable-fips --openssl-config="/a b/c.cnf"`,
+    },
+  ];
+  it.each(rows)("$name", ({ env, want }) => {
+    expect(fipsEnvironment(env, "/a b/c.cnf")["NODE_OPTIONS"]).toBe(want);
+  });
+});
+
+describe("findModule", () => {
+  /** NODE_OPTIONS stays out: in the FIPS lane it would switch FIPS on before the module is tried. */
+  async function search(files: Record<string, string>, fetch: Search["fetch"], env: NodeJS.ProcessEnv = {}): Promise<[Search, string]> {
+    const root = await fileTree({ "scratch/keep": "", ...files });
+    const [scratch, cached] = [join(root, "scratch"), join(root, "cached.so")];
+    return [{ env: { PATH: process.env["PATH"], ...env }, scratch, cached, system: [join(root, "system.so")], fetch }, root];
+  }
+  const noFetch = (): Promise<Result<string, string>> => Promise.resolve(err("no network"));
+
+  it("passes over files that are no provider, and says why it has none", async () => {
+    const [given] = await search({ "cached.so": "damaged", "system.so": "not a library" }, noFetch);
+    expect(await findModule(given)).toEqual({ ok: false, error: { kind: "unavailable", message: "no network" } });
+  });
+
+  it("does not trust what it fetched either", async () => {
+    const fetch = async (target: string) => {
+      await addFiles(join(target, ".."), { "cached.so": "not a library" });
+      return ok(target);
+    };
+    const [given] = await search({}, fetch);
+    expect(await findModule(given)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
+  });
+
+  it.each(["/no/such/fips.so", "/etc/hostname"])("takes LATTICE_FIPS_MODULE=%s at its word and fails", async (LATTICE_FIPS_MODULE) => {
+    const [given] = await search({}, noFetch, { LATTICE_FIPS_MODULE });
+    expect(await findModule(given)).toMatchObject({ ok: false, error: { kind: "broken" } });
+  });
+
+  it("writes its configuration into the scratch folder only", async () => {
+    const [given, root] = await search({ "cached.so": "damaged" }, noFetch);
+    await findModule(given);
+    expect(await readFile(join(root, "scratch/openssl.cnf"), "utf8")).toContain(given.cached);
+  });
+});
+
+describe("Debian's releases", () => {
+  it("are known by code name, and other systems are not taken for Debian", () => {
+    expect(releaseOf(`NAME="Debian GNU/Linux"\nVERSION_CODENAME=bookworm\nID=debian\n`)).toBe("bookworm");
+    expect(releaseOf("ID=ubuntu\nID_LIKE=debian\nVERSION_CODENAME=noble\n")).toBeUndefined();
+  });
+
+  const sources = "URIs: http://mirror.example/debian\nSuites: bookworm bookworm-updates\n";
+  const rows: { name: string; release: string; want: string }[] = [
+    {
+      name: "an older release is replaced, the mirror stays",
+      release: "bookworm",
+      want: "URIs: http://mirror.example/debian\nSuites: trixie trixie-updates\n",
+    },
+    { name: "a newer one has the package itself", release: "trixie", want: sources },
+  ];
+  it.each(rows)("$name", ({ release, want }) => {
+    expect(forRelease(sources, release)).toBe(want);
+  });
+});
+
+describe("cacheFolder", () => {
+  const rows: { name: string; env: NodeJS.ProcessEnv; want: RegExp }[] = [
+    { name: "is LATTICE_CACHE when set", env: { LATTICE_CACHE: "/a", XDG_CACHE_HOME: "/b" }, want: /^\/a$/ },
+    { name: "follows XDG", env: { XDG_CACHE_HOME: "/b" }, want: /^\/b\/lattice$/ },
+    { name: "is in the home folder otherwise", env: {}, want: /\.cache\/lattice$/ },
+  ];
+  it.each(rows)("$name", ({ env, want }) => {
+    expect(cacheFolder(env)).toMatch(want);
+  });
+});

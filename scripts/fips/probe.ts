@@ -1,0 +1,19 @@
+/**
+ * Is FIPS really on in this process? Asked of what it does, not of how it was started: a hash that FIPS forbids must fail
+ * and one that it allows must work.
+ *
+ * As a program it exits with 0 or 1; as a module it is vitest's setup file of the FIPS lane, so that no test file can run
+ * in a worker that lost the setting on the way.
+ */
+import { createHash, getFips } from "node:crypto";
+
+if (getFips() !== 1 || !refuses("md5") || refuses("sha256")) throw new Error("this process does not run under the OpenSSL FIPS provider");
+
+function refuses(algorithm: string): boolean {
+  try {
+    createHash(algorithm).update("probe").digest();
+    return false;
+  } catch {
+    return true; // the error differs between OpenSSL versions; that there is one is the answer
+  }
+}

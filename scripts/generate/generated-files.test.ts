@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { generatedFiles, isGenerated } from "./generated-files.ts";
+
+describe("generatedFiles", () => {
+  it("gathers what all generators write", () => {
+    expect(generatedFiles([() => new Map([["a", "1"]]), () => new Map([["b", "2"]])])).toEqual(
+      new Map([
+        ["a", "1"],
+        ["b", "2"],
+      ]),
+    );
+  });
+
+  it("refuses two generators for one file", () => {
+    const generate = () => new Map([["a", "1"]]);
+    expect(() => generatedFiles([generate, generate])).toThrow("two generators write a");
+  });
+
+  it("marks everything it writes, so that what is left over can be found", () => {
+    for (const [path, content] of generatedFiles()) expect(isGenerated(content), path).toBe(true);
+  });
+});

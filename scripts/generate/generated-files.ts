@@ -1,0 +1,25 @@
+/**
+ * Everything that is generated, as a map from path to content. Nothing here writes: `npm run generate` does, and
+ * `npm run check` compares.
+ *
+ * A generator is a pure function of the source. Add yours to GENERATORS, and let the content say in its first lines
+ * that `npm run generate` writes it: that is how a file nobody generates any more is found.
+ */
+import { generateCrdFiles } from "./crds.ts";
+
+export type GeneratedFiles = ReadonlyMap<string, string>;
+
+const GENERATORS: readonly (() => GeneratedFiles)[] = [generateCrdFiles];
+
+export function generatedFiles(generators: readonly (() => GeneratedFiles)[] = GENERATORS): GeneratedFiles {
+  const files = new Map<string, string>();
+  for (const [path, content] of generators.flatMap((generate) => [...generate()])) {
+    if (files.has(path)) throw new Error(`two generators write ${path}`);
+    files.set(path, content);
+  }
+  return files;
+}
+
+export function isGenerated(text: string): boolean {
+  return text.split("\n", 5).some((line) => line.includes("npm run generate"));
+}

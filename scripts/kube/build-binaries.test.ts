@@ -1,0 +1,93 @@
+/** With a `go` that is a shell script: what is under test is what stays behind when a build ends well, badly, or not at all. */
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ok } from "#base";
+import { buildBinaries } from "./build-binaries.ts";
+import { obtainBinaries } from "./obtain-binaries.ts";
+import { BINARIES } from "./versions.ts";
+
+const ALL = BINARIES.map(({ name }) => name).toSorted();
+const BUILT = `printf '#!/bin/sh\\necho 3.6.16 1.36.3\\n' > "$out"; chmod +x "$out"`;
+
+let root = "";
+let folder = "";
+let said: string[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "lattice-build-"));
+  folder = join(root, "kube-1.36.3", "bin");
+  said = [];
+});
+afterEach(() => rm(root, { recursive: true }));
+
+/** A `go` that answers like a new one, notes which packages it builds, and does `build` for each, with the output file in $out. */
+async function fakeGo(build: string): Promise<NodeJS.ProcessEnv> {
+  const bin = join(root, "go", "bin");
+  await mkdir(bin, { recursive: true });
+  const script = `#!/bin/sh
+if [ "$1" = env ]; then echo go1.26.8; exit 0; fi
+for arg; do [ "$previous" = -o ] && out=$arg; previous=$arg; package=$arg; done
+echo "$package" >> "${root}/builds"
+${build}
+`;
+  await writeFile(join(bin, "go"), script, { mode: 0o755 });
+  return { PATH: `${bin}:${process.env["PATH"]}`, LATTICE_CACHE: root };
+}
+
+async function builds(): Promise<readonly string[]> {
+  return (await readFile(join(root, "builds"), "utf8")).trimEnd().split("\n");
+}
+
+const say = (line: string) => void said.push(line);
+
+test("all four are built, each under its name, and a second run builds nothing", async () => {
+  const environment = await fakeGo(BUILT);
+  expect(await obtainBinaries({ named: undefined, environment, say })).toEqual({ kind: "binaries", folder });
+  expect(await obtainBinaries({ named: undefined, environment, say })).toEqual({ kind: "binaries", folder });
+  expect((await readdir(folder)).toSorted()).toEqual(ALL);
+  expect(await builds()).toHaveLength(4);
+  expect(said).toContain("building kube-apiserver 1.36.3 (2 of 4, about 5 min)");
+});
+
+test("two runs at once build once", async () => {
+  const environment = await fakeGo(BUILT);
+  const both = await Promise.all([1, 2].map(() => buildBinaries({ folder, environment, say })));
+  expect(both).toEqual([ok(undefined), ok(undefined)]);
+  expect(await builds()).toHaveLength(4);
+  expect(said).toContain("another run is building the same binaries; waiting for it");
+});
+
+test("a build that fails says what Go said, leaves no half binary under a name, and the next run goes on from there", async () => {
+  const failing = `case $package in *kubectl) echo half > "$out"; echo "cannot find module" >&2; exit 1;; esac; ${BUILT}`;
+  const failed = await obtainBinaries({ named: undefined, environment: await fakeGo(failing), say });
+  expect(failed).toEqual({ kind: "failed", why: "go could not build kubectl 1.36.3:\ncannot find module" });
+  expect((await readdir(folder)).filter((file) => !file.startsWith(".")).toSorted()).toEqual(ALL.filter((name) => name !== "kubectl"));
+  await buildBinaries({ folder, environment: await fakeGo(BUILT), say });
+  expect((await readdir(folder)).toSorted()).toEqual(ALL);
+  expect(await builds()).toHaveLength(5);
+});
+
+test("a binary that does not say its version is not kept", async () => {
+  const environment = await fakeGo(`printf '#!/bin/sh\\necho wrong architecture >&2; exit 1\\n' > "$out"; chmod +x "$out"`);
+  const built = await buildBinaries({ folder, environment, say });
+  expect(built).toEqual({ ok: false, error: "etcd 3.6.16 was built but does not run here: wrong architecture" });
+  expect(await readdir(folder)).not.toContain("etcd");
+});
+
+test("a build that takes long says so while it works", async () => {
+  await buildBinaries({ folder, environment: await fakeGo(`sleep 0.2; ${BUILT}`), say, everyMs: 10 });
+  expect(said.filter((line) => line.startsWith("still building etcd 3.6.16: 0 s of about 2 min"))).not.toEqual([]);
+});
+
+test("without Go the lane is skipped, and the line names the ways to give binaries", async () => {
+  const obtained = await obtainBinaries({ named: undefined, environment: { PATH: "/nonexistent", LATTICE_CACHE: root }, say });
+  const why = "Go is not installed, and no binaries are given (--bin DIR, LATTICE_KUBE_BIN or KUBEBUILDER_ASSETS)";
+  expect(obtained).toEqual({ kind: "skipped", why });
+});
+
+test("a named folder that lacks a program fails: it was meant", async () => {
+  const obtained = await obtainBinaries({ named: root, environment: {}, say });
+  expect(obtained).toMatchObject({ kind: "failed", why: expect.stringContaining("lacks etcd, kube-apiserver") });
+});

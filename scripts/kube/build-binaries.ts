@@ -1,0 +1,73 @@
+/**
+ * Builds the missing binaries with Go into the cache, once.
+ *
+ * Each is built under another name, asked for its version, and only then renamed: what has its proper name is whole, however
+ * the run ended, and a run that was cut off goes on where it stopped.
+ */
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { err, ok, type Result } from "#base";
+import { runProgram } from "../process/run-program.ts";
+import { withLock } from "./build-lock.ts";
+import { missingBinaries } from "./find-binaries.ts";
+import { goEnvironment, moduleFolder } from "./go.ts";
+import type { Binary } from "./versions.ts";
+
+export type BuildOptions = {
+  readonly folder: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly say: (line: string) => void;
+  /** How often a build that takes long says so. */
+  readonly everyMs?: number;
+};
+
+const UNFINISHED = ".unfinished-";
+
+export async function buildBinaries(options: BuildOptions): Promise<Result<void, string>> {
+  const { folder, say } = options;
+  await mkdir(folder, { recursive: true });
+  const onWait = () => say("another run is building the same binaries; waiting for it");
+  return withLock(join(folder, ".lock"), onWait, async () => {
+    await removeUnfinished(folder);
+    const missing = await missingBinaries(folder);
+    const minutes = missing.reduce((sum, binary) => sum + binary.minutes, 0);
+    if (missing.length > 0) say(`building ${missing.length} programs into ${folder}: about ${minutes} minutes on 2 cores, and only once`);
+    for (const [index, binary] of missing.entries()) {
+      const built = await buildOne(binary, `${index + 1} of ${missing.length}`, options);
+      if (!built.ok) return built;
+    }
+    return ok(undefined);
+  });
+}
+
+async function buildOne(binary: Binary, position: string, options: BuildOptions): Promise<Result<void, string>> {
+  const { folder, environment, say, everyMs = 15_000 } = options;
+  const what = `${binary.name} ${binary.version}`;
+  say(`building ${what} (${position}, about ${binary.minutes} min)`);
+  const began = performance.now();
+  const elapsed = () => `${Math.round((performance.now() - began) / 1_000)} s`;
+  const unfinished = join(folder, `${UNFINISHED}${randomUUID()}`);
+  const args = ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", binary.ldflags, "-o", unfinished, binary.package];
+  const ticking = setInterval(() => say(`still building ${what}: ${elapsed()} of about ${binary.minutes} min`), everyMs);
+  const ran = await runProgram("go", args, { cwd: moduleFolder(binary.module), env: goEnvironment(environment) });
+  clearInterval(ticking);
+  if (ran.code !== 0) return err(`go could not build ${what}:\n${lastLines(ran.stderr, 15)}`);
+  const asked = await runProgram(unfinished, binary.versionArgs, { cwd: folder });
+  if (asked.code !== 0 || !asked.stdout.includes(binary.version)) {
+    return err(`${what} was built but does not run here: ${lastLines(asked.stderr + asked.stdout, 5)}`);
+  }
+  await rename(unfinished, join(folder, binary.name));
+  say(`built ${what} in ${elapsed()}`);
+  return ok(undefined);
+}
+
+/** Left by a run that was killed. Nobody else is building: we hold the lock. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const files = (await readdir(folder)).filter((file) => file.startsWith(UNFINISHED));
+  await Promise.all(files.map((file) => rm(join(folder, file), { force: true })));
+}
+
+function lastLines(text: string, count: number): string {
+  return text.trimEnd().split("\n").slice(-count).join("\n");
+}

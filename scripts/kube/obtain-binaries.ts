@@ -1,0 +1,40 @@
+/** From "somebody wants real Kubernetes" to a folder with its binaries, or the one line that says why not. */
+import { buildBinaries } from "./build-binaries.ts";
+import { findBinaries, otherVersions } from "./find-binaries.ts";
+import { findGo } from "./go.ts";
+
+export type Obtained =
+  | { readonly kind: "binaries"; readonly folder: string }
+  /** This machine cannot build them, and that is nobody's fault. */
+  | { readonly kind: "skipped"; readonly why: string }
+  | { readonly kind: "failed"; readonly why: string };
+
+export type ObtainOptions = {
+  readonly named: string | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly say: (line: string) => void;
+};
+
+export async function obtainBinaries({ named, environment, say }: ObtainOptions): Promise<Obtained> {
+  const source = await findBinaries(named, environment);
+  switch (source.kind) {
+    case "incomplete":
+      return { kind: "failed", why: `${source.by} (${source.folder}) lacks ${source.missing.join(", ")}` };
+    case "given":
+      for (const note of await otherVersions(source.folder)) say(note);
+      say(`binaries from ${source.by}: ${source.folder}`);
+      return { kind: "binaries", folder: source.folder };
+    case "cache":
+      if (source.note !== undefined) say(source.note);
+      if (source.complete) return { kind: "binaries", folder: source.folder };
+      return buildInto(source.folder, environment, say);
+  }
+}
+
+async function buildInto(folder: string, environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<Obtained> {
+  const go = await findGo(environment);
+  if (!go.ok) return { kind: "skipped", why: `${go.error}, and no binaries are given (--bin DIR, LATTICE_KUBE_BIN or KUBEBUILDER_ASSETS)` };
+  say(`no binaries given: building them with ${go.value}`);
+  const built = await buildBinaries({ folder, environment, say });
+  return built.ok ? { kind: "binaries", folder } : { kind: "failed", why: built.error };
+}

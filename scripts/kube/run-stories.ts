@@ -1,0 +1,31 @@
+/**
+ * Runs the stories with vitest in this very process: whatever ends this process then ends the stories, and with them the
+ * planes, even `kill -9`. A vitest of its own would go on without us.
+ */
+import { join } from "node:path";
+import { parseCLI, startVitest, type Reporter, type TestModule } from "vitest/node";
+import { projectRoot } from "../process/project.ts";
+import { countTests, readCounts, type Counts, type FileOutcome } from "../vitest/counts.ts";
+
+export async function runStories(args: readonly string[]): Promise<Counts> {
+  let counts: Counts | undefined;
+  const counting: Reporter = {
+    onTestRunEnd(modules, errorsOutside) {
+      counts = countTests(modules.map(outcomeOf), errorsOutside.length);
+    },
+  };
+  const { filter, options } = parseCLI(["vitest", "run", ...args]);
+  await startVitest(filter, {
+    ...options,
+    root: projectRoot,
+    run: true,
+    watch: false,
+    config: join(projectRoot, "test/kube/vitest.config.ts"),
+    reporters: [options.reporters ?? "verbose", counting].flat(),
+  });
+  return readCounts(counts === undefined ? undefined : JSON.stringify(counts), Number(process.exitCode ?? 0));
+}
+
+function outcomeOf(module: TestModule): FileOutcome {
+  return { failed: module.state() === "failed", tests: [...module.children.allTests()].map((test) => test.result().state) };
+}

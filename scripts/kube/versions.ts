@@ -1,0 +1,58 @@
+/**
+ * Which programs the real-Kubernetes lane runs, and how each is built.
+ *
+ * To move to another version: change it here and in modules/*\/go.mod (the replaces are v0.X.Y for Kubernetes v1.X.Y), run
+ * `go mod tidy` in that folder, and commit go.sum with it: it pins every byte that is built.
+ */
+export const KUBE_VERSION = "1.36.3";
+export const ETCD_VERSION = "3.6.16";
+
+/** What Kubernetes' own go.mod asks for. */
+export const GO_MINIMUM = { major: 1, minor: 26 } as const;
+
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl";
+
+export type Binary = {
+  readonly name: BinaryName;
+  readonly version: string;
+  /** Folder below modules/ whose go.mod and go.sum pin it. */
+  readonly module: "etcd" | "kube";
+  readonly package: string;
+  readonly ldflags: string;
+  /** What makes it print its version. */
+  readonly versionArgs: readonly string[];
+  /** A first build on 2 cores, after the ones before it in this list. */
+  readonly minutes: number;
+};
+
+const [kubeMajor, kubeMinor] = KUBE_VERSION.split(".");
+
+/** The published module says v0.0.0-master; kubectl and the servers read two packages. */
+const kubeFlags = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"]
+  .flatMap((pkg) => [
+    `-X ${pkg}.gitVersion=v${KUBE_VERSION}`,
+    `-X ${pkg}.gitMajor=${kubeMajor}`,
+    `-X ${pkg}.gitMinor=${kubeMinor}`,
+    `-X ${pkg}.gitTreeState=clean`,
+  ])
+  .join(" ");
+
+function kubeBinary(name: BinaryName, minutes: number, versionArgs: readonly string[]): Binary {
+  const ldflags = `-s -w ${kubeFlags}`;
+  return { name, version: KUBE_VERSION, module: "kube", package: `k8s.io/kubernetes/cmd/${name}`, ldflags, versionArgs, minutes };
+}
+
+export const BINARIES: readonly Binary[] = [
+  {
+    name: "etcd",
+    version: ETCD_VERSION,
+    module: "etcd",
+    package: "go.etcd.io/etcd/server/v3",
+    ldflags: "-s -w",
+    versionArgs: ["--version"],
+    minutes: 2,
+  },
+  kubeBinary("kube-apiserver", 5, ["--version"]),
+  kubeBinary("kube-controller-manager", 2, ["--version"]),
+  kubeBinary("kubectl", 1, ["version", "--client"]),
+];

@@ -1,0 +1,7 @@
+/** Where what was fetched is kept between runs. scripts/run.cjs has the same rule, in a form that old Nodes can read. */
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export function cacheFolder(env: NodeJS.ProcessEnv): string {
+  return env["LATTICE_CACHE"] || join(env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "lattice");
+}

@@ -1,0 +1,17 @@
+/** Where this project is on disk, and where its tools are. Tools run under the Node that runs us, never under one found in PATH. */
+import { join, resolve } from "node:path";
+
+export const projectRoot = resolve(import.meta.dirname, "../..");
+
+const TOOLS = {
+  oxfmt: "oxfmt/bin/oxfmt",
+  oxlint: "oxlint/bin/oxlint",
+  tsc: "typescript/bin/tsc",
+  tsgolint: ".bin/tsgolint",
+  vitest: "vitest/vitest.mjs",
+} as const;
+
+/** The JavaScript file of a tool that package.json pins. */
+export function toolPath(name: keyof typeof TOOLS): string {
+  return join(projectRoot, "node_modules", TOOLS[name]);
+}

@@ -1,0 +1,44 @@
+/**
+ * `npm run test:kube`: the stories of test/kube against a real etcd, kube-apiserver and kube-controller-manager.
+ * docs/guides/real-kubernetes.md says how to use it; `--bin DIR` and `--up` are its own options, the rest goes to vitest.
+ *
+ * The very last line is read by programs: see vitest/counts.ts. A machine that cannot build Kubernetes skips the lane in one
+ * line and ends with code 0.
+ */
+import { parseArguments } from "./kube/arguments.ts";
+import { keepPlaneUp } from "./kube/keep-plane-up.ts";
+import { obtainBinaries } from "./kube/obtain-binaries.ts";
+import { runStories } from "./kube/run-stories.ts";
+import { formatCounts } from "./vitest/counts.ts";
+
+// vitest leaves handles open after a run, so that waiting for an empty event loop could wait for ever
+process.exit(await main());
+
+async function main(): Promise<number> {
+  const args = parseArguments(process.argv.slice(2));
+  if (!args.ok) return fail(args.error);
+  const { bin, up, vitest } = args.value;
+  const obtained = await obtainBinaries({ named: bin, environment: process.env, say: (line) => console.log(`test:kube: ${line}`) });
+  switch (obtained.kind) {
+    case "skipped":
+      console.log(`test:kube skipped: ${obtained.why}`);
+      return up ? 1 : 0;
+    case "failed":
+      return fail(obtained.why);
+    case "binaries":
+      return up ? keepPlaneUp(obtained.folder) : runAll(obtained.folder, vitest);
+  }
+}
+
+async function runAll(binaries: string, args: readonly string[]): Promise<number> {
+  process.env["LATTICE_KUBE_BIN"] = binaries;
+  const counts = await runStories(args);
+  console.log(`\n${formatCounts(counts)}`);
+  return counts.failed === 0 ? 0 : 1;
+}
+
+function fail(why: string): number {
+  console.error(`test:kube: ${why}`);
+  console.log(formatCounts({ passed: 0, failed: 1, skipped: 0 }));
+  return 1;
+}

@@ -1,0 +1,25 @@
+/**
+ * `npm test`: the whole suite with the coverage gate. With arguments (`npm test -- src/pki`) they go to vitest as they are,
+ * and coverage is left out: part of the suite says nothing about it.
+ *
+ * The very last line is read by programs: see scripts/vitest/counts.ts.
+ */
+import { reportCoverage } from "./line-coverage/report.ts";
+import { projectRoot } from "./process/project.ts";
+import { formatCounts } from "./vitest/counts.ts";
+import { runVitest } from "./vitest/run-vitest.ts";
+
+const args = process.argv.slice(2);
+const whole = args.length === 0;
+
+const { code, counts } = await runVitest({ root: projectRoot, args: whole ? ["--coverage"] : args });
+const lines = [whole ? "ran the whole suite (src, test, scripts)" : `ran vitest with ${args.join(" ")}; coverage was not measured`];
+let enough = true;
+if (whole) {
+  const coverage = await reportCoverage(projectRoot, process.env["LATTICE_BASE"]);
+  enough = coverage.enough;
+  lines.push(...coverage.lines);
+}
+lines.push("not run under the OpenSSL FIPS provider here; npm run test:fips does", formatCounts(counts));
+console.log(`\n${lines.join("\n")}`);
+process.exitCode = code === 0 && counts.failed === 0 && enough ? 0 : 1;

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { sleep, systemClock, timestamp } from "./clock.ts";
+import { FakeClock } from "./fake-clock.ts";
+
+describe("sleep", () => {
+  it("wakes when the time has passed", async () => {
+    const clock = new FakeClock();
+    const waiting = sleep(clock, 1_000, new AbortController().signal);
+    await clock.advance(1_000);
+    expect(await waiting).toBe(true);
+  });
+
+  it("ends at once when the signal fires, and leaves no timer", async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const waiting = sleep(clock, 60_000, stop.signal);
+    stop.abort();
+    expect(await waiting).toBe(false);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("does not begin when the signal has fired already", async () => {
+    const clock = new FakeClock();
+    expect(await sleep(clock, 1, AbortSignal.abort())).toBe(false);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("FakeClock", () => {
+  it("fires timers in the order of their time, then of their making", async () => {
+    const clock = new FakeClock();
+    const fired: string[] = [];
+    clock.after(20, () => fired.push("late"));
+    clock.after(10, () => fired.push("first"));
+    clock.after(10, () => fired.push("second"));
+    clock.after(5, () => fired.push("never"))();
+    await clock.advance(20);
+    expect(fired).toEqual(["first", "second", "late"]);
+    expect(clock.monotonic()).toBe(20);
+  });
+
+  it("fires what a timer sets within the same advance", async () => {
+    const clock = new FakeClock();
+    const fired: number[] = [];
+    clock.after(10, () => clock.after(10, () => fired.push(clock.monotonic())));
+    await clock.advance(30);
+    expect(fired).toEqual([20]);
+  });
+});
+
+describe("systemClock", () => {
+  it("tells the time, never goes back, and can cancel", async () => {
+    const before = systemClock.monotonic();
+    expect(systemClock.now()).toBeGreaterThan(Date.UTC(2026, 0, 1));
+    systemClock.after(60_000, () => {})();
+    await new Promise<void>((resolve) => systemClock.after(1, resolve));
+    expect(systemClock.monotonic()).toBeGreaterThan(before);
+  });
+
+  it("writes timestamps as Kubernetes does, without fractions", () => {
+    expect(timestamp(new FakeClock(Date.UTC(2026, 10, 15, 1, 2, 3, 456)))).toBe("2026-11-15T01:02:03Z");
+  });
+});

@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+/** The only place that knows the process: its arguments, environment, streams, signals and exit code. */
+import { homedir, hostname } from "node:os";
+import { basename, dirname } from "node:path";
+import { text } from "node:stream/consumers";
+import { systemClock } from "#base";
+import { runLattice } from "#cli";
+
+const stop = new AbortController();
+let asked = 0;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    stop.abort(signal);
+    asked += 1;
+    if (asked > 1) process.exit(130); // a second Ctrl-C means now
+  });
+}
+
+// a reader that went away (`lattice crds | head`) is not an error
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+// this file is src/bin/lattice.ts in a clone and dist/lattice.js in a package
+const parent = dirname(import.meta.dirname);
+const root = basename(import.meta.dirname) === "bin" ? dirname(parent) : parent;
+
+process.exitCode = await runLattice(process.argv.slice(2), {
+  env: process.env,
+  home: homedir(),
+  cwd: process.cwd(),
+  root,
+  stdout: (out) => void process.stdout.write(out),
+  stderr: (out) => void process.stderr.write(out),
+  stdin: () => text(process.stdin),
+  nodeVersion: process.versions.node,
+  clock: systemClock,
+  random: Math.random,
+  hostname: hostname(),
+  signal: stop.signal,
+});

@@ -1,0 +1,2 @@
+export type { CliIo, ExitCode } from "./io.ts";
+export { runLattice } from "./program.ts";

@@ -1,0 +1,32 @@
+/**
+ * What a command may touch of the world: text out, files in, the environment, a signal. bin/lattice.ts fills it from the
+ * process; a test fills it with strings.
+ */
+import type { Clock } from "#base";
+
+export type CliIo = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: string;
+  readonly cwd: string;
+  /** The clone or package that the program runs from: examples/ lies there. */
+  readonly root: string;
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+  readonly stdin: () => Promise<string>;
+  readonly nodeVersion: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Names this process among others: leader election, log lines. */
+  readonly hostname: string;
+  /** Fires on Ctrl-C and SIGTERM. */
+  readonly signal: AbortSignal;
+};
+
+/** 0: done. 1: what was asked about is not in order. 2: the question was not understood. */
+export type ExitCode = 0 | 1 | 2;
+
+/** A message for the person at the terminal: what is wrong and what would fix it. Never a stack trace. */
+export function complain(io: CliIo, message: string): ExitCode {
+  io.stderr(`lattice: ${message}\n`);
+  return 1;
+}

@@ -1,0 +1,49 @@
+/** `lattice validate`: are these files what the API server will accept? Offline, and all mistakes at once. */
+import type { Command } from "commander";
+import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
+import { describeObject } from "#kube";
+import type { CliIo, ExitCode } from "./io.ts";
+import { readResourceFiles, type FileDocument } from "./resource-files.ts";
+
+export type Checked =
+  | { readonly file: string; readonly index: number; readonly ok: true; readonly object: LatticeObject }
+  | { readonly file: string; readonly index: number; readonly ok: false; readonly errors: readonly Pick<FieldError, "path" | "message">[] };
+
+export function addValidateCommand(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
+  program
+    .command("validate")
+    .description("check Lattice resources in files, without a cluster")
+    .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
+    .option("-o, --output <form>", "text or json", "text")
+    .action(async ({ filename, output }: { filename: string[]; output: string }) => {
+      const checked = await checkFiles(io, filename);
+      io.stdout(output === "json" ? `${JSON.stringify(checked.map(withoutObject), null, 2)}\n` : checked.map(formatChecked).join(""));
+      const bad = checked.filter((one) => !one.ok).length;
+      if (output !== "json") io.stdout(bad === 0 ? `${checked.length} in order\n` : `${bad} of ${checked.length} not in order\n`);
+      done(bad === 0 ? 0 : 1);
+    });
+}
+
+/** One entry per document, and one per file that could not be read. */
+export async function checkFiles(io: CliIo, paths: readonly string[]): Promise<readonly Checked[]> {
+  const { documents, problems } = await readResourceFiles(io, paths);
+  const unreadable = problems.map(({ file, message }): Checked => ({ file, index: 1, ok: false, errors: [{ path: "", message }] }));
+  return [...unreadable, ...documents.map(checkDocument)];
+}
+
+function checkDocument({ file, index, value }: FileDocument): Checked {
+  const parsed = parseLatticeObject(value);
+  return parsed.ok ? { file, index, ok: true, object: parsed.value } : { file, index, ok: false, errors: parsed.error };
+}
+
+export function formatChecked(checked: Checked): string {
+  const where = checked.index === 1 ? checked.file : `${checked.file} (document ${checked.index})`;
+  if (checked.ok) return `ok    ${where}: ${describeObject(checked.object)}\n`;
+  const lines = checked.errors.map(({ path, message }) => `      ${path === "" ? "" : `${path}: `}${message}\n`);
+  return `error ${where}\n${lines.join("")}`;
+}
+
+/** The JSON form says which object was meant, not all of it: the reader has the file. */
+function withoutObject(checked: Checked): unknown {
+  return checked.ok ? { file: checked.file, index: checked.index, ok: true, object: describeObject(checked.object) } : checked;
+}

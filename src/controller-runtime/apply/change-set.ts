@@ -1,0 +1,69 @@
+/** What one apply did, object by object. Controllers and the status read it; nothing in it holds an object's contents. */
+import type { Cause, Outcome } from "../outcome.ts";
+import { failed, settled } from "../outcome.ts";
+
+export type ApplyFailureKind =
+  /** Another manager owns a field, and we were told not to take it. */
+  | "conflict"
+  /** Something of that name is there and is not ours. */
+  | "not-ours"
+  /** The controller does not declare the kind in `owns`. */
+  | "undeclared"
+  /** The API server said no. */
+  | "rejected"
+  /** The API server could not be asked, or did not answer. */
+  | "unreachable";
+
+export type ApplyFailure = {
+  /** "Kind namespace/name". */
+  readonly object: string;
+  readonly kind: ApplyFailureKind;
+  readonly message: string;
+  /** Who owns the fields in a conflict. */
+  readonly managers?: readonly string[];
+  readonly retryAfterMs?: number;
+};
+
+export type ChangeSet = {
+  readonly created: readonly string[];
+  readonly configured: readonly string[];
+  readonly unchanged: readonly string[];
+  readonly pruned: readonly string[];
+  readonly failed: readonly ApplyFailure[];
+  /** Not tried, because an earlier wave failed, or not pruned because something else did. */
+  readonly skipped: readonly string[];
+};
+
+export const NO_CHANGES: ChangeSet = { created: [], configured: [], unchanged: [], pruned: [], failed: [], skipped: [] };
+
+export type ObjectResult =
+  | { readonly did: "created" | "configured" | "unchanged" | "pruned" | "skipped"; readonly object: string }
+  | { readonly did: "failed"; readonly failure: ApplyFailure };
+
+export function changeSetOf(results: readonly ObjectResult[]): ChangeSet {
+  const named = (what: Exclude<ObjectResult["did"], "failed">) => results.flatMap((result) => (result.did === what ? [result.object] : []));
+  return {
+    created: named("created"),
+    configured: named("configured"),
+    unchanged: named("unchanged"),
+    pruned: named("pruned"),
+    skipped: named("skipped"),
+    failed: results.flatMap((result) => (result.did === "failed" ? [result.failure] : [])),
+  };
+}
+
+export function hasChanged(changes: ChangeSet): boolean {
+  return changes.created.length + changes.configured.length + changes.pruned.length > 0;
+}
+
+const SHOWN = 3;
+
+/** The outcome of an apply; names the first few failures, because a condition's message is read on a terminal. */
+export function outcomeOfChanges(changes: ChangeSet): Outcome {
+  if (changes.failed.length === 0) return settled;
+  const shown = changes.failed.slice(0, SHOWN).map((failure) => `${failure.object}: ${failure.message}`);
+  const more = changes.failed.length > SHOWN ? `; and ${changes.failed.length - SHOWN} more` : "";
+  const retryAfterMs = Math.max(...changes.failed.map((failure) => failure.retryAfterMs ?? 0));
+  const cause: Cause = { kind: "apply", message: `not applied: ${shown.join("; ")}${more}`, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) };
+  return failed(cause);
+}

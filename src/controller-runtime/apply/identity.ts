@@ -1,0 +1,87 @@
+/**
+ * How an object says whose it is. The owner label *is* the inventory: it is written in the same request as the object, so no
+ * crash can come between the two (docs/adr/0006).
+ *
+ * The label names the owner by kind and name, not by uid: a pivot or a restore gives the owner a new uid, and what it applied
+ * before must still be known as its own.
+ */
+import { sha256Hex } from "#base";
+import { canonicalJson, field, fieldAt, isJsonObject, keyOf, keyText, parseKey, type Json, type KubeObject, type ObjectKey } from "#kube";
+
+export const FIELD_MANAGER = "lattice";
+/** "<controller>.<hash of the owner's group, kind and key>". */
+export const OWNER_LABEL = "lattice.dev/owned-by";
+/** The owner's "namespace/name", to find the way back from an object to its owner. */
+export const OWNER_ANNOTATION = "lattice.dev/owner";
+/** Digest of what was applied last: a field that is no longer wanted shows as another digest. */
+export const APPLIED_ANNOTATION = "lattice.dev/applied";
+/** "never" on an object keeps it from being pruned. */
+export const PRUNE_ANNOTATION = "lattice.dev/prune";
+/** "true" on an object that somebody else made lets Lattice take it over. */
+export const ADOPT_ANNOTATION = "lattice.dev/adopt";
+
+export type Owner = { readonly controller: string; readonly object: KubeObject };
+
+export function ownerLabelOf({ controller, object }: Owner): string {
+  const group = object.apiVersion.includes("/") ? object.apiVersion.split("/")[0] : "";
+  return `${controller}.${sha256Hex(`${group}/${object.kind}/${keyText(keyOf(object))}`).slice(0, 16)}`;
+}
+
+export function labelOf(object: KubeObject, name: string): string | undefined {
+  const value = fieldAt(object.metadata, "labels", name);
+  return typeof value === "string" ? value : undefined;
+}
+
+export function annotationOf(object: KubeObject, name: string): string | undefined {
+  const value = fieldAt(object.metadata, "annotations", name);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The owner that an applied object names, if this controller applied it. */
+export function ownerKeyOf(object: KubeObject, controller: string): ObjectKey | undefined {
+  const key = annotationOf(object, OWNER_ANNOTATION);
+  return key !== undefined && labelOf(object, OWNER_LABEL)?.startsWith(`${controller}.`) === true ? parseKey(key) : undefined;
+}
+
+/** The object as it is applied: with owner label, annotations, and an owner reference where Kubernetes allows one. */
+export function stamp(wanted: KubeObject, owner: Owner): KubeObject {
+  const reference = ownerReferenceFor(wanted, owner.object);
+  const metadata = {
+    ...wanted.metadata,
+    labels: { ...wanted.metadata.labels, [OWNER_LABEL]: ownerLabelOf(owner) },
+    annotations: { ...wanted.metadata.annotations, [OWNER_ANNOTATION]: keyText(keyOf(owner.object)) },
+    ...(reference === undefined ? {} : { ownerReferences: [...(wanted.metadata.ownerReferences ?? []), reference] }),
+  };
+  const digest = sha256Hex(canonicalJson({ ...wanted, metadata })).slice(0, 32);
+  return { ...wanted, metadata: { ...metadata, annotations: { ...metadata.annotations, [APPLIED_ANNOTATION]: digest } } };
+}
+
+/** A namespaced owner can own only in its own namespace: the garbage collector deletes whatever points elsewhere. */
+export function canReference(object: KubeObject, owner: KubeObject): boolean {
+  return owner.metadata.namespace === undefined || owner.metadata.namespace === object.metadata.namespace;
+}
+
+function ownerReferenceFor(object: KubeObject, owner: KubeObject) {
+  const { name, uid } = owner.metadata;
+  if (uid === undefined || !canReference(object, owner)) return undefined;
+  return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
+}
+
+/** What our field manager set, as `fieldsV1`; undefined when it set nothing or the object carries no managedFields. */
+export function ownedFieldsOf(object: KubeObject): Json | undefined {
+  for (const entry of object.metadata.managedFields ?? []) {
+    if (!isJsonObject(entry) || entry["manager"] !== FIELD_MANAGER || entry["operation"] !== "Apply") continue;
+    if (field(entry, "subresource") === undefined) return field(entry, "fieldsV1");
+  }
+  return undefined;
+}
+
+/**
+ * Ours to delete: it carries this owner's label *and* the label was set by our field manager. A person who copies an object
+ * copies its labels too, but sets them under another manager.
+ */
+export function isOurs(object: KubeObject, owner: Owner): boolean {
+  const label = ownerLabelOf(owner);
+  const setByUs = fieldAt(ownedFieldsOf(object), "f:metadata", "f:labels", `f:${OWNER_LABEL}`) !== undefined;
+  return labelOf(object, OWNER_LABEL) === label && setByUs;
+}

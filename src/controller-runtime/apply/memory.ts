@@ -1,0 +1,42 @@
+/**
+ * Remembers what an object looked like right after it was applied. The server rewrites some values ("0.5" becomes "500m"), so
+ * wanted ⊆ live never holds for them; the same wanted and the same live as last time needs no second request all the same.
+ *
+ * Losing this costs requests, never correctness: it is only in memory, and the oldest entries go first.
+ */
+import { sha256Hex } from "#base";
+import { canonicalJson, type KubeObject } from "#kube";
+import { annotationOf, APPLIED_ANNOTATION } from "./identity.ts";
+
+const LIMIT = 50_000;
+
+export class AppliedMemory {
+  readonly #entries = new Map<string, string>();
+  readonly #limit: number;
+
+  constructor(limit = LIMIT) {
+    this.#limit = limit;
+  }
+
+  remember(id: string, wanted: KubeObject, live: KubeObject): void {
+    this.#entries.delete(id);
+    this.#entries.set(id, fingerprint(wanted, live));
+    const oldest = this.#entries.keys().next();
+    if (this.#entries.size > this.#limit && oldest.done !== true) this.#entries.delete(oldest.value);
+  }
+
+  isAsApplied(id: string, wanted: KubeObject, live: KubeObject): boolean {
+    return this.#entries.has(id) && this.#entries.get(id) === fingerprint(wanted, live);
+  }
+
+  forget(id: string): void {
+    this.#entries.delete(id);
+  }
+}
+
+/** Without what others write all the time: the status, and the bookkeeping that goes with it. */
+function fingerprint(wanted: KubeObject, live: KubeObject & { readonly status?: unknown }): string {
+  const { status: _status, metadata, ...rest } = live;
+  const { resourceVersion: _version, managedFields: _managed, generation: _generation, ...kept } = metadata;
+  return `${annotationOf(wanted, APPLIED_ANNOTATION) ?? ""}:${sha256Hex(canonicalJson({ ...rest, metadata: kept }))}`;
+}

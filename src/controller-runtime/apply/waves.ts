@@ -1,0 +1,43 @@
+/**
+ * Order as data: which kinds are applied before which (DECISIONS 43). A wave starts when everything in the one before is
+ * applied, not when it is ready: readiness is the next pass' business.
+ */
+import type { KubeObject } from "#kube";
+
+/** A flat list is sorted by the table; a list of lists is taken as it is (default deny of a namespace before its workloads, say). */
+export type Planned = readonly KubeObject[] | readonly (readonly KubeObject[])[];
+
+/** Kinds, wave by wave. Kinds that no row names come last, together. */
+export type Order = readonly (readonly string[])[];
+
+export const DEFAULT_ORDER: Order = [
+  ["Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass"],
+  ["ConfigMap"],
+  ["Secret", "ExternalSecret"],
+  ["PersistentVolumeClaim"],
+  ["ServiceAccount", "Role", "ClusterRole"],
+  ["RoleBinding", "ClusterRoleBinding"],
+  ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"],
+  ["Service"],
+  ["HorizontalPodAutoscaler"],
+  ["PodDisruptionBudget"],
+  ["Canary"],
+  ["HTTPRoute"],
+  ["Gateway"],
+  ["PeerAuthentication"],
+  ["AuthorizationPolicy"],
+  ["CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy"],
+  ["ServiceEntry"],
+];
+
+export function wavesOf(planned: Planned, order: Order = DEFAULT_ORDER): readonly (readonly KubeObject[])[] {
+  if (isWaves(planned)) return planned.filter((wave) => wave.length > 0);
+  const rank = new Map(order.flatMap((kinds, index) => kinds.map((kind) => [kind, index] as const)));
+  const waves: KubeObject[][] = Array.from({ length: order.length + 1 }, () => []);
+  for (const object of planned) waves[rank.get(object.kind) ?? order.length]?.push(object);
+  return waves.filter((wave) => wave.length > 0);
+}
+
+function isWaves(planned: Planned): planned is readonly (readonly KubeObject[])[] {
+  return planned.length > 0 && planned.every((item) => Array.isArray(item));
+}

@@ -1,0 +1,75 @@
+/** An `events.k8s.io/v1` Event as data. The API lets only `series` change afterwards, and wants a count of at least 2 in it. */
+import { defineResource, keyText, keyOf, type KubeObject } from "#kube";
+import { safeText } from "../safe-text.ts";
+
+export type KubeEvent = KubeObject & {
+  readonly eventTime: string;
+  readonly reportingController: string;
+  readonly reportingInstance: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly type: "Normal" | "Warning";
+  readonly note: string;
+  readonly regarding: Readonly<Record<string, string>>;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+};
+
+export const eventResource = defineResource<KubeEvent>({
+  group: "events.k8s.io",
+  version: "v1",
+  kind: "Event",
+  plural: "events",
+  namespaced: true,
+});
+
+/** What a controller has to say about an object. */
+export type EventNote = {
+  readonly regarding: KubeObject;
+  readonly type: "Normal" | "Warning";
+  /** CamelCase, for machines. */
+  readonly reason: string;
+  readonly note: string;
+};
+
+export type Reporter = {
+  /** "lattice.dev/cluster": who says it. */
+  readonly controller: string;
+  /** This process. */
+  readonly instance: string;
+};
+
+/** Same object, same reason, same words: one event with a count. */
+export function identityOf({ regarding, type, reason, note }: EventNote): string {
+  return JSON.stringify([regardingId(regarding), type, reason, note]);
+}
+
+export function regardingId(object: KubeObject): string {
+  return `${object.kind}/${keyText(keyOf(object))}/${object.metadata.uid ?? ""}`;
+}
+
+/** Events live in the namespace of what they are about; for cluster-wide objects that is `default`. */
+export function eventOf(note: EventNote, reporter: Reporter, at: number, serial: number): KubeEvent {
+  const { apiVersion, kind, metadata } = note.regarding;
+  const { name, namespace, uid } = metadata;
+  return {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: {
+      name: `${name.slice(0, 200)}.${at.toString(16)}${serial.toString(16).padStart(4, "0")}`,
+      namespace: namespace ?? "default",
+    },
+    eventTime: microTime(at),
+    reportingController: reporter.controller,
+    reportingInstance: reporter.instance.slice(0, 128),
+    action: "Reconcile",
+    reason: note.reason.slice(0, 128),
+    type: note.type,
+    note: safeText(note.note),
+    regarding: { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }), ...(uid === undefined ? {} : { uid }) },
+  };
+}
+
+/** `metav1.MicroTime`: six digits after the point, always. */
+export function microTime(ms: number, micros = 0): string {
+  return new Date(ms).toISOString().replace(/Z$/, `${String(micros % 1_000).padStart(3, "0")}Z`);
+}

@@ -1,0 +1,128 @@
+/**
+ * Tells people what happened, as Kubernetes events. `record` returns at once and never fails: an event is a courtesy, and a
+ * reconcile must not wait or break for one.
+ *
+ * Repeats inside a window become one event with a count. The count is written at most once a minute, so a crash may lose the
+ * last few; that is what the log is for.
+ */
+import type { Clock, Counter, Logger, Metrics } from "#base";
+import type { KubeWriter } from "#kube-client";
+import { TokenBucket, type Rate } from "../queue/token-bucket.ts";
+import { eventOf, eventResource, identityOf, microTime, regardingId, type EventNote, type KubeEvent, type Reporter } from "./event.ts";
+
+export type EventRecorderOptions = {
+  readonly client: KubeWriter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly reporter: Reporter;
+  /** Ends what is under way; queued events are dropped. */
+  readonly signal: AbortSignal;
+  readonly perObject?: Rate;
+};
+
+type Series = { readonly event: KubeEvent; count: number; written: number; writtenAt: number; seenAt: number };
+
+const PER_OBJECT: Rate = { burst: 10, perSecond: 1 / 60 };
+const WINDOW_MS = 600_000;
+const WRITE_EVERY_MS = 60_000;
+const MAX_QUEUED = 500;
+/** Of series and of budgets; the oldest go first. */
+const MAX_KEPT = 2_000;
+const TIMEOUT_MS = 5_000;
+
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #budgets = new Map<string, TokenBucket>();
+  readonly #series = new Map<string, Series>();
+  readonly #dropped: Counter;
+  #queued = 0;
+  #serial = 0;
+  #tail: Promise<void> = Promise.resolve();
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#dropped = options.metrics.counter("lattice_events_dropped_total", "Events not sent, by cause");
+  }
+
+  record(note: EventNote): void {
+    const id = identityOf(note);
+    const now = this.#options.clock.monotonic();
+    const known = this.#series.get(id);
+    if (known !== undefined && now - known.seenAt <= WINDOW_MS) return this.#repeat(known, now);
+    if (!this.#mayTell(regardingId(note.regarding), now)) return this.#drop("rate");
+    const { clock, reporter } = this.#options;
+    const event = eventOf(note, reporter, clock.now(), (this.#serial += 1));
+    keep(this.#series, id, { event, count: 1, written: 1, writtenAt: now, seenAt: now });
+    this.#enqueue(() => this.#create(event));
+  }
+
+  /** Waits for what was recorded so far, open counts included. */
+  async flush(): Promise<void> {
+    for (const series of this.#series.values()) if (series.count > series.written) this.#writeCount(series);
+    await this.#tail;
+  }
+
+  #repeat(series: Series, now: number): void {
+    series.count += 1;
+    series.seenAt = now;
+    if (now - series.writtenAt >= WRITE_EVERY_MS) this.#writeCount(series);
+  }
+
+  #writeCount(series: Series): void {
+    series.written = series.count;
+    series.writtenAt = this.#options.clock.monotonic();
+    const body = { series: { count: series.count, lastObservedTime: microTime(this.#options.clock.now()) } };
+    this.#enqueue(() => this.#patch(series.event, body));
+  }
+
+  #mayTell(object: string, now: number): boolean {
+    const budget = this.#budgets.get(object) ?? new TokenBucket(this.#options.perObject ?? PER_OBJECT, now);
+    keep(this.#budgets, object, budget);
+    if (budget.waitMs(now) > 0) return false;
+    budget.take(now);
+    return true;
+  }
+
+  /** One at a time: events are small change, and a storm of them must not push aside the requests that matter. */
+  #enqueue(send: () => Promise<void>): void {
+    if (this.#options.signal.aborted) return this.#drop("stopped");
+    if (this.#queued >= MAX_QUEUED) return this.#drop("queue");
+    this.#queued += 1;
+    this.#tail = this.#tail.then(send).finally(() => {
+      this.#queued -= 1;
+    });
+  }
+
+  async #create(event: KubeEvent): Promise<void> {
+    const { client, signal } = this.#options;
+    const answer = await client.create(eventResource, event, { timeoutMs: TIMEOUT_MS, signal });
+    if (!answer.ok) this.#lost(answer.error.message);
+  }
+
+  async #patch(event: KubeEvent, patch: { series: NonNullable<KubeEvent["series"]> }): Promise<void> {
+    const { client, signal } = this.#options;
+    const { name, namespace } = event.metadata;
+    const options = { timeoutMs: TIMEOUT_MS, signal };
+    const answer = await client.patch(eventResource, { name, namespace }, { type: "merge", patch }, options);
+    // events expire after an hour; a series that outlives its event is told anew
+    if (!answer.ok && answer.error.kind === "not-found") return this.#create({ ...event, ...patch });
+    if (!answer.ok) this.#lost(answer.error.message);
+  }
+
+  #lost(error: string): void {
+    this.#drop("error");
+    this.#options.logger.debug("event was not sent", { error });
+  }
+
+  #drop(cause: string): void {
+    this.#dropped.add(1, { cause });
+  }
+}
+
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,61 @@
+export { NO_CHANGES, hasChanged, outcomeOfChanges, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
+export { hasDrifted } from "./apply/drift.ts";
+export { ApplyEngine, type ApplyEngineOptions, type ApplyRequest } from "./apply/engine.ts";
+export {
+  ADOPT_ANNOTATION,
+  APPLIED_ANNOTATION,
+  FIELD_MANAGER,
+  OWNER_ANNOTATION,
+  OWNER_LABEL,
+  ownerLabelOf,
+  PRUNE_ANNOTATION,
+  type Owner,
+} from "./apply/identity.ts";
+export { DEFAULT_ORDER, wavesOf, type Order, type Planned } from "./apply/waves.ts";
+export { InformerSet, type CacheReader } from "./cache.ts";
+export {
+  defineController,
+  index,
+  nothing,
+  watch,
+  type Controller,
+  type Declaration,
+  type DesiredStatus,
+  type Index,
+  type PassResult,
+  type Plan,
+  type PlanError,
+  type Runtime,
+  type Watch,
+} from "./controller.ts";
+export { eventResource, type EventNote, type KubeEvent } from "./events/event.ts";
+export { EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
+export { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer/informer.ts";
+export type { Change } from "./informer/object-cache.ts";
+export { LeaderElector, type LeaderElectorOptions } from "./leader/elector.ts";
+export { LeaseFence, openFence, type Fence } from "./leader/fence.ts";
+export { fencedClient } from "./leader/fenced-client.ts";
+export { DEFAULT_LEASE_TIMES, leaseResource, type Lease, type LeaseTimes } from "./leader/lease.ts";
+export { createManager, type Manager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
+export {
+  failed,
+  handlingOf,
+  REQUEUE,
+  RUNTIME_REASONS,
+  settled,
+  stalled,
+  waiting,
+  worstOf,
+  type Cause,
+  type Handling,
+  type Outcome,
+  type Requeue,
+} from "./outcome.ts";
+export { bindController, type BoundController } from "./pass.ts";
+export { RETRY_BACKOFF, WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
+export type { Rate } from "./queue/token-bucket.ts";
+export { rbacFor, type PolicyRule, type RbacOptions } from "./rbac.ts";
+export { READY } from "./reconciler.ts";
+export { DEFAULT_LIMITS, type RunnerLimits } from "./runner.ts";
+export { safeText } from "./safe-text.ts";
+export { STATUS_FIELD_MANAGER, writeStatus, type StatusRequest } from "./status-writer.ts";

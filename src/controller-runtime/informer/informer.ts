@@ -1,0 +1,269 @@
+/**
+ * Keeps a local copy of one kind of object, and tells subscribers what changed. The shell around states.ts.
+ *
+ * It never gives up: whatever goes wrong is counted, shown in `health`, and tried again. Subscribers are told of changes from
+ * now on; what is there already is in `list`. An object that was deleted and made again while nobody watched is one change
+ * whose `before` and `after` have different uids.
+ */
+import { describeThrown, sleep, type Clock, type Logger, type Metrics } from "#base";
+import { groupResourceOf, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import type { KubeReader, KubeWatcher, WatchEvent } from "#kube-client";
+import { InformerMetrics } from "./informer-metrics.ts";
+import { ObjectCache, type Change } from "./object-cache.ts";
+import { LIST_AFTER_FAILURES, next, START, type InformerInput, type InformerState, type Watching } from "./states.ts";
+
+export type InformerOptions<T extends KubeObject> = {
+  readonly client: KubeReader & KubeWatcher;
+  readonly resource: Resource<T>;
+  /** Absent: all namespaces. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly pageSize?: number | undefined;
+  /** What is kept of an object. By default all but `managedFields`: often half of an object, and only the server reads them. */
+  readonly transform?: ((object: T) => T) | undefined;
+};
+
+export type InformerHealth = {
+  readonly phase: InformerState["phase"];
+  /** When the phase began, in milliseconds since 1970. */
+  readonly since: number;
+  /** When the server last said something about an object. */
+  readonly lastEventAt: number | undefined;
+  /** Failures in a row. */
+  readonly failures: number;
+  readonly objects: number;
+  readonly synced: boolean;
+  /** Synced, and not failing again and again: what readiness asks. */
+  readonly healthy: boolean;
+};
+
+export type ChangeHandler<T> = (change: Change<T>) => void;
+
+const PAGE_SIZE = 500;
+/** Spread between 4 and 6 minutes, so that a thousand watches that began together do not end together. */
+const WATCH_SECONDS = { least: 240, spread: 120 };
+/** The server ends a watch in time, or is not there any more. */
+const WATCH_MARGIN_MS = 10_000;
+const BY_NAMESPACE = "namespace (built in)";
+
+export class Informer<T extends KubeObject> {
+  readonly #options: InformerOptions<T>;
+  readonly #logger: Logger;
+  readonly #metrics: InformerMetrics;
+  readonly #cache = new ObjectCache<T>();
+  readonly #handlers = new Set<ChangeHandler<T>>();
+  readonly #waiting = new Set<() => void>();
+  readonly #transform: (object: T) => T;
+  #state: InformerState = { phase: "stopped" };
+  #since: number;
+  #lastEventAt: number | undefined;
+  #synced = false;
+  #healthy = false;
+
+  constructor(options: InformerOptions<T>) {
+    this.#options = options;
+    const resource = groupResourceOf(options.resource);
+    this.#logger = options.logger.with({ resource });
+    this.#metrics = new InformerMetrics(options.metrics, resource);
+    this.#transform = options.transform ?? withoutManagedFields;
+    this.#since = options.clock.now();
+    this.#metrics.healthy(false);
+  }
+
+  /** Lists and watches until the signal fires. Never fails; a second run at the same time is a bug. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#state.phase !== "stopped") throw new Error("this informer runs already");
+    let state = this.#enter(signal.aborted ? { phase: "stopped" } : START);
+    while (state.phase !== "stopped") {
+      const input = await this.#step(state, signal);
+      state = this.#take(signal.aborted ? { kind: "stop" } : input);
+    }
+  }
+
+  /** Resolves true after the first complete list, false when the signal fires first. */
+  synced(signal: AbortSignal): Promise<boolean> {
+    if (this.#synced || signal.aborted) return Promise.resolve(this.#synced);
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        signal.removeEventListener("abort", done);
+        resolve(this.#synced);
+      };
+      this.#waiting.add(done);
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#cache.get(key);
+  }
+
+  list(namespace?: string): readonly T[] {
+    if (namespace === undefined) return this.#cache.list();
+    // built when first asked for: most informers never are
+    if (!this.#cache.hasIndex(BY_NAMESPACE)) this.#cache.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""]);
+    return this.#cache.byIndex(BY_NAMESPACE, namespace);
+  }
+
+  /** Calls back on every change from now on; the returned function ends that. */
+  subscribe(handler: ChangeHandler<T>): () => void {
+    const own: ChangeHandler<T> = (change) => handler(change);
+    this.#handlers.add(own);
+    return () => void this.#handlers.delete(own);
+  }
+
+  addIndex(name: string, keysOf: (object: T) => readonly string[]): void {
+    this.#cache.addIndex(name, keysOf);
+  }
+
+  byIndex(name: string, value: string): readonly T[] {
+    return this.#cache.byIndex(name, value);
+  }
+
+  health(): InformerHealth {
+    return {
+      phase: this.#state.phase,
+      since: this.#since,
+      lastEventAt: this.#lastEventAt,
+      failures: failuresOf(this.#state),
+      objects: this.#cache.size,
+      synced: this.#synced,
+      healthy: this.#healthy,
+    };
+  }
+
+  /** Does what the state says. What throws in here is a bug in a transform or an index: it costs a list, not the informer. */
+  async #step(state: Exclude<InformerState, { phase: "stopped" }>, signal: AbortSignal): Promise<InformerInput> {
+    try {
+      switch (state.phase) {
+        case "listing":
+          return await this.#list(state.paged, signal);
+        case "watching":
+          return await this.#watch(state, signal);
+        case "backing-off":
+          await sleep(this.#options.clock, state.until - this.#options.clock.monotonic(), signal);
+          return { kind: "waited" };
+      }
+    } catch (thrown) {
+      this.#logger.error("informer met a bug", { error: describeThrown(thrown) });
+      return { kind: "bug" };
+    }
+  }
+
+  async #list(paged: boolean, signal: AbortSignal): Promise<InformerInput> {
+    const { client, resource, pageSize = PAGE_SIZE } = this.#options;
+    const objects: T[] = [];
+    let token: string | undefined;
+    do {
+      const query = { ...this.#selection(), limit: paged ? pageSize : undefined, continue: token };
+      const page = await client.list(resource, query, { signal });
+      if (!page.ok) return { kind: "failed", error: page.error };
+      for (const object of page.value.items) objects.push(this.#transform(object));
+      token = page.value.metadata.continue || undefined;
+      if (token === undefined) return this.#listed(objects, page.value.metadata.resourceVersion);
+    } while (!signal.aborted);
+    return { kind: "stop" };
+  }
+
+  /** The whole list is in the cache before the first subscriber is called: none sees half a world. */
+  #listed(objects: readonly T[], resourceVersion: string): InformerInput {
+    const changes = this.#cache.replace(objects, resourceVersion);
+    this.#lastEventAt = this.#options.clock.now();
+    this.#synced = true;
+    for (const change of changes) this.#tell(change);
+    this.#metrics.objects(this.#cache.size);
+    for (const done of this.#waiting) done();
+    return { kind: "listed", resourceVersion };
+  }
+
+  async #watch(state: Watching, signal: AbortSignal): Promise<InformerInput> {
+    const { client, resource, clock, random } = this.#options;
+    const timeoutSeconds = Math.ceil(WATCH_SECONDS.least + WATCH_SECONDS.spread * random());
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    const cancelTimer = clock.after(timeoutSeconds * 1_000 + WATCH_MARGIN_MS, end);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      const query = { ...this.#selection(), resourceVersion: state.resourceVersion, timeoutSeconds };
+      for await (const item of client.watch(resource, query, ending.signal)) {
+        if (!item.ok) return ending.signal.aborted ? { kind: "silent" } : { kind: "failed", error: item.error };
+        this.#take({ kind: "progress", resourceVersion: this.#heard(item.value) ?? state.resourceVersion });
+      }
+      return { kind: ending.signal.aborted ? "silent" : "ended" };
+    } finally {
+      cancelTimer();
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  /** Puts an event into the cache and tells subscribers; says how far the watch has come. */
+  #heard(event: WatchEvent<T>): string | undefined {
+    this.#metrics.event(event.type);
+    this.#lastEventAt = this.#options.clock.now();
+    if (event.type === "BOOKMARK") {
+      this.#cache.settle(event.resourceVersion);
+      return event.resourceVersion;
+    }
+    const sizeBefore = this.#cache.size;
+    const object = this.#transform(event.object);
+    const change = event.type === "DELETED" ? this.#cache.remove(object) : this.#cache.put(object);
+    if (this.#cache.size !== sizeBefore) this.#metrics.objects(this.#cache.size);
+    if (change !== undefined) this.#tell(change);
+    return event.object.metadata.resourceVersion;
+  }
+
+  #tell(change: Change<T>): void {
+    for (const handler of this.#handlers) {
+      try {
+        handler(change);
+      } catch (thrown) {
+        this.#logger.error("informer subscriber met a bug", { ...change.key, error: describeThrown(thrown) });
+      }
+    }
+  }
+
+  #selection() {
+    const { namespace, labelSelector, fieldSelector } = this.#options;
+    return { namespace, labelSelector, fieldSelector };
+  }
+
+  #take(input: InformerInput): InformerState {
+    const { clock, random } = this.#options;
+    const after = next(this.#state, input, { now: clock.monotonic(), random });
+    if (input.kind === "failed" || input.kind === "silent" || input.kind === "ended" || input.kind === "bug") this.#report(input, after);
+    return this.#enter(after);
+  }
+
+  #report(input: InformerInput, after: InformerState): void {
+    const cause = input.kind === "failed" ? input.error.kind : input.kind;
+    this.#metrics.restart(cause);
+    const waitMs = after.phase === "backing-off" ? Math.round(after.until - this.#options.clock.monotonic()) : 0;
+    const message = input.kind === "failed" ? { error: input.error.message } : {};
+    const level = after.phase === "backing-off" ? "warn" : "debug";
+    this.#logger[level]("informer starts again", { cause, waitMs, ...message });
+  }
+
+  #enter(state: InformerState): InformerState {
+    if (state.phase !== this.#state.phase) this.#since = this.#options.clock.now();
+    this.#state = state;
+    const healthy = this.#synced && state.phase !== "stopped" && failuresOf(state) < LIST_AFTER_FAILURES;
+    if (healthy !== this.#healthy) this.#metrics.healthy(healthy);
+    this.#healthy = healthy;
+    return state;
+  }
+}
+
+function failuresOf(state: InformerState): number {
+  return state.phase === "stopped" ? 0 : state.failures;
+}
+
+function withoutManagedFields<T extends KubeObject>(object: T): T {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

@@ -1,0 +1,121 @@
+/**
+ * The informer's life as a state machine without time, network or cache: `next(state, input)` says what to do after what
+ * happened. The shell (informer.ts) does it.
+ *
+ * A successful list alone does not count as progress. If it did, a server whose watches all answer 410 would be listed
+ * in a loop without a pause, and lists are the dearest thing that one can ask of it.
+ */
+import { backoffDelay, type BackoffPolicy } from "#base";
+import type { KubeError, KubeErrorKind } from "#kube-client";
+import { laterOf } from "./versions.ts";
+
+/** Why an informer is not simply watching. `ended` is no fault: servers end every watch after a while. */
+export type Cause = KubeErrorKind | "ended" | "silent" | "bug";
+
+export type Listing = {
+  readonly phase: "listing";
+  /** False after a page's token had expired: in one piece, a list cannot be overtaken by compaction. */
+  readonly paged: boolean;
+  readonly failures: number;
+};
+export type Watching = {
+  readonly phase: "watching";
+  readonly resourceVersion: string;
+  readonly openedAt: number;
+  /** Whether this watch has moved the resourceVersion. */
+  readonly heard: boolean;
+  readonly failures: number;
+};
+export type BackingOff = {
+  readonly phase: "backing-off";
+  readonly until: number;
+  readonly cause: Cause;
+  readonly failures: number;
+  readonly resume: Listing | Watching;
+};
+export type InformerState = Listing | Watching | BackingOff | { readonly phase: "stopped" };
+
+export type InformerInput =
+  | { readonly kind: "listed"; readonly resourceVersion: string }
+  /** An event or a bookmark: the watch has got this far. */
+  | { readonly kind: "progress"; readonly resourceVersion: string }
+  /** The server ended the watch in good order. */
+  | { readonly kind: "ended" }
+  /** The watch outlived its own time limit: nobody is at the other end. */
+  | { readonly kind: "silent" }
+  | { readonly kind: "failed"; readonly error: KubeError }
+  /** Our own code threw: the cache may be behind, so only a list will do. */
+  | { readonly kind: "bug" }
+  | { readonly kind: "waited" }
+  | { readonly kind: "stop" };
+
+/** The moment (monotonic) and the dice of a transition; passed in, so that `next` is a function. */
+export type Moment = { readonly now: number; readonly random: () => number };
+
+export const INFORMER_BACKOFF: BackoffPolicy = { initialMs: 500, maxMs: 30_000, factor: 2 };
+
+/** So many failed watches in a row, and the cache is listed anew: the resourceVersion itself may be what is wrong. */
+export const LIST_AFTER_FAILURES = 5;
+
+/** A watch that ends sooner, and without news, was refused rather than ended. */
+export const SHORT_WATCH_MS = 1_000;
+
+export const START: InformerState = { phase: "listing", paged: true, failures: 0 };
+
+export function next(state: InformerState, input: InformerInput, moment: Moment): InformerState {
+  if (input.kind === "stop" || state.phase === "stopped") return { phase: "stopped" };
+  if (state.phase === "backing-off") return input.kind === "waited" ? resumed(state.resume, moment) : state;
+  switch (input.kind) {
+    case "listed":
+      return opened({ resourceVersion: input.resourceVersion, failures: state.failures }, moment);
+    case "progress":
+      return state.phase === "watching" ? advanced(state, input.resourceVersion) : state;
+    case "ended":
+      return state.phase === "watching" ? reopened(state, moment) : state;
+    case "silent":
+      return backOff(state, { cause: "silent", moment });
+    case "bug":
+      return backOff({ ...fresh(state), failures: state.failures }, { cause: "bug", moment });
+    case "failed":
+      return failed(state, input.error, moment);
+    case "waited":
+      return state;
+  }
+}
+
+function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" | "failures">, moment: Moment): Watching {
+  return { phase: "watching", resourceVersion, openedAt: moment.now, heard: false, failures };
+}
+
+/** Only news is progress: a server that repeats itself and hangs up is not working. */
+function advanced(state: Watching, seen: string): Watching {
+  const resourceVersion = laterOf(state.resourceVersion, seen);
+  return resourceVersion === state.resourceVersion ? state : { ...state, resourceVersion, heard: true, failures: 0 };
+}
+
+function reopened(state: Watching, moment: Moment): InformerState {
+  const refused = !state.heard && moment.now - state.openedAt < SHORT_WATCH_MS;
+  return refused ? backOff(state, { cause: "ended", moment }) : opened({ ...state, failures: 0 }, moment);
+}
+
+function failed(state: Listing | Watching, error: KubeError, moment: Moment): InformerState {
+  if (error.kind !== "gone") return backOff(state, { cause: error.kind, moment, atLeastMs: error.retryAfterMs });
+  const listing: Listing = { phase: "listing", paged: state.phase === "watching", failures: state.failures + 1 };
+  // the first 410 is ordinary (a long night, a compaction); one after another is a server to be left alone for a while
+  return state.failures === 0 ? listing : backOff({ ...listing, failures: state.failures }, { cause: "gone", moment });
+}
+
+function backOff(state: Listing | Watching, why: { cause: Cause; moment: Moment; atLeastMs?: number | undefined }): BackingOff {
+  const failures = state.failures + 1;
+  const delay = Math.max(backoffDelay(INFORMER_BACKOFF, failures, why.moment.random), why.atLeastMs ?? 0);
+  const resume = failures % LIST_AFTER_FAILURES === 0 ? fresh(state) : state;
+  return { phase: "backing-off", until: why.moment.now + delay, cause: why.cause, failures, resume: { ...resume, failures } };
+}
+
+function fresh(state: Listing | Watching): Listing {
+  return state.phase === "listing" ? state : { phase: "listing", paged: true, failures: state.failures };
+}
+
+function resumed(state: Listing | Watching, moment: Moment): Listing | Watching {
+  return state.phase === "watching" ? opened(state, moment) : state;
+}

@@ -1,0 +1,21 @@
+/**
+ * Order between resourceVersions. They are opaque unless both are plain integers: Kubernetes now promises that those of one
+ * kind can be compared, but aggregated API servers may hand out anything.
+ */
+export type VersionOrder = "older" | "same" | "newer" | "unknown";
+
+const INTEGER = /^[1-9][0-9]*$/;
+
+/** What `version` is, seen from `reference`. Compared as text: a resourceVersion has 64 bits, and a number would round it. */
+export function orderOf(version: string | undefined, reference: string | undefined): VersionOrder {
+  if (version === undefined || reference === undefined) return "unknown";
+  if (version === reference) return "same";
+  if (!INTEGER.test(version) || !INTEGER.test(reference)) return "unknown";
+  if (version.length !== reference.length) return version.length < reference.length ? "older" : "newer";
+  return version < reference ? "older" : "newer";
+}
+
+/** Where to resume after both were seen: the later one if that can be told, otherwise the one that came last. */
+export function laterOf(seen: string, next: string): string {
+  return orderOf(next, seen) === "older" ? seen : next;
+}

@@ -1,0 +1,179 @@
+/**
+ * Competes for a Lease and leads while it holds it. Losing it is not the end: the elector competes again.
+ *
+ * On a graceful end the lease is given back only if every write of the term was answered. A write without an answer may still
+ * land, and then the lease must run out as if we had died.
+ */
+import { ok, sleep, withJitter, type Clock, type Gauge, type Logger, type Metrics } from "#base";
+import type { ObjectKey } from "#kube";
+import type { Answer, KubeReader, KubeWriter } from "#kube-client";
+import { LeaseFence, momentOf, type Fence } from "./fence.ts";
+import {
+  DEFAULT_LEASE_TIMES,
+  freedSpec,
+  heldSpec,
+  holderOf,
+  leaseResource,
+  mayTake,
+  sight,
+  type Lease,
+  type LeaseTimes,
+  type Sighting,
+} from "./lease.ts";
+
+export type LeaderElectorOptions = {
+  /** Not fenced: it is what the fence is made of. */
+  readonly client: KubeReader & KubeWriter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** One process, one identity: two that share it would both lead. */
+  readonly identity: string;
+  readonly lease: { readonly namespace: string; readonly name: string };
+  readonly times?: LeaseTimes | undefined;
+};
+
+type Held = { lease: Lease; readonly fence: LeaseFence };
+
+export class LeaderElector {
+  readonly #options: LeaderElectorOptions;
+  readonly #times: LeaseTimes;
+  readonly #logger: Logger;
+  readonly #leader: Gauge;
+  #sighting: Sighting | undefined;
+  #renewals = 0;
+  #leading = false;
+
+  constructor(options: LeaderElectorOptions) {
+    this.#options = options;
+    this.#times = options.times ?? DEFAULT_LEASE_TIMES;
+    if (this.#times.renewDeadlineMs >= this.#times.leaseDurationMs) throw new Error("the renew deadline must be shorter than the lease");
+    this.#logger = options.logger.with({ lease: `${options.lease.namespace}/${options.lease.name}`, identity: options.identity });
+    this.#leader = options.metrics.gauge("lattice_leader", "1 while this process leads");
+    this.#leader.set(0);
+  }
+
+  get leading(): boolean {
+    return this.#leading;
+  }
+
+  /** Calls `lead` for each term. It must end when the signal fires (in its own time) or when the fence falls (at once). */
+  async run(lead: (fence: Fence) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const held = await this.#tryToTake(signal);
+      if (held !== undefined) await this.#serve(held, lead);
+      else await sleep(this.#options.clock, withJitter(this.#times.retryMs, this.#options.random), signal);
+    }
+  }
+
+  async #serve(held: Held, lead: (fence: Fence) => Promise<void>): Promise<void> {
+    const over = new AbortController();
+    this.#lead(true);
+    const renewing = this.#renewUntil(held, over.signal);
+    try {
+      await lead(held.fence);
+    } finally {
+      over.abort();
+      await renewing;
+      await this.#giveBack(held);
+      this.#lead(false);
+    }
+  }
+
+  #lead(leading: boolean): void {
+    this.#leading = leading;
+    this.#leader.set(leading ? 1 : 0);
+    this.#logger.info(leading ? "leading" : "no longer leading");
+  }
+
+  async #tryToTake(signal: AbortSignal): Promise<Held | undefined> {
+    const { client, clock, identity } = this.#options;
+    const found = await this.#read(signal);
+    if (!found.ok) {
+      this.#logger.warn("lease could not be read", { error: found.error.message });
+      return undefined;
+    }
+    const now = clock.monotonic();
+    this.#sighting = sight(this.#sighting, found.value, now);
+    if (!mayTake(found.value, this.#sighting, identity, now, this.#times)) return undefined;
+    const sentAt = momentOf(clock);
+    const wanted = this.#claim(found.value);
+    const limits = { timeoutMs: this.#callLimit(), signal };
+    const answer = await (found.value === undefined
+      ? client.create(leaseResource, wanted, limits)
+      : client.update(leaseResource, wanted, limits));
+    if (!answer.ok) {
+      this.#logger.info("lease was not taken", { error: answer.error.message });
+      return undefined;
+    }
+    return { lease: answer.value, fence: new LeaseFence(clock, this.#times.renewDeadlineMs, sentAt) };
+  }
+
+  async #read(signal?: AbortSignal): Answer<Lease | undefined> {
+    const answer = await this.#options.client.get(leaseResource, this.#key(), { timeoutMs: this.#callLimit(), signal });
+    return !answer.ok && answer.error.kind === "not-found" ? ok(undefined) : answer;
+  }
+
+  async #renewUntil(held: Held, over: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const fenceFell = held.fence.signal;
+    while (!fenceFell.aborted && (await sleep(clock, this.#times.retryMs, over))) {
+      if (held.fence.remainingMs() === 0) break;
+      await this.#renew(held);
+    }
+    if (fenceFell.aborted) this.#logger.warn("lease lost");
+  }
+
+  /** One renewal. Failing is no loss yet: the fence counts how long it may go on. */
+  async #renew(held: Held): Promise<void> {
+    const { client, clock, identity } = this.#options;
+    const sentAt = momentOf(clock);
+    const timeoutMs = Math.min(this.#callLimit(), held.fence.remainingMs());
+    const answer = await client.update(leaseResource, this.#claim(held.lease), { timeoutMs });
+    if (answer.ok) {
+      held.lease = answer.value;
+      return held.fence.extend(sentAt);
+    }
+    this.#logger.warn("lease was not renewed", { error: answer.error.message });
+    if (answer.error.kind === "not-found") return held.fence.fall();
+    if (answer.error.kind !== "conflict") return;
+    // either another took it, or a renewal whose answer was lost had landed after all
+    const newest = await this.#read();
+    if (!newest.ok) return;
+    if (newest.value === undefined || holderOf(newest.value) !== identity) return held.fence.fall();
+    held.lease = newest.value;
+  }
+
+  async #giveBack(held: Held): Promise<void> {
+    const { client, clock } = this.#options;
+    const ours = held.fence.remainingMs() > 0;
+    held.fence.fall();
+    // what we leave is seen as new: whoever takes it next, or we ourselves, must not count from an old sighting
+    this.#sighting = undefined;
+    if (!ours) return;
+    if (!held.fence.quiet) return this.#logger.warn("lease is left to run out: a write has no answer yet");
+    const freed = { ...held.lease, spec: freedSpec(held.lease, clock.now()) };
+    const answer = await client.update(leaseResource, freed, { timeoutMs: this.#times.retryMs });
+    if (!answer.ok) this.#logger.warn("lease could not be given back", { error: answer.error.message });
+  }
+
+  #claim(previous: Lease | undefined): Lease {
+    const { identity, clock } = this.#options;
+    const claim = { me: identity, now: clock.now(), count: (this.#renewals += 1), leaseDurationMs: this.#times.leaseDurationMs };
+    return { ...(previous ?? this.#empty()), spec: heldSpec(previous, claim) };
+  }
+
+  #empty(): Lease {
+    return { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { ...this.#options.lease } };
+  }
+
+  #key(): ObjectKey {
+    return this.#options.lease;
+  }
+
+  /** Several tries fit into a deadline: one request that hangs must not cost the lease. */
+  #callLimit(): number {
+    return this.#times.renewDeadlineMs / 3;
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * A KubeClient whose writes pass a fence: refused here when the lease cannot be proven, given no more time than the proof
+ * lasts, and cancelled when it ends. Reads pass: a stale read does no harm that a write would not have to finish.
+ */
+import { err } from "#base";
+import type { Answer, CallOptions, KubeClient } from "#kube-client";
+import { linkSignals } from "../signals.ts";
+import type { Fence } from "./fence.ts";
+
+/** For a write that names no limit of its own. */
+const WRITE_TIMEOUT_MS = 10_000;
+
+export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
+  async function write<T>(options: CallOptions | undefined, send: (limits: CallOptions) => Answer<T>): Answer<T> {
+    const left = fence.remainingMs();
+    if (left <= 0) return err({ kind: "cancelled", message: "not sent: this process can no longer prove that it leads", retry: "safe" });
+    const linked = linkSignals(options?.signal, fence.signal);
+    const end = fence.begin();
+    const answer = await send({ signal: linked.signal, timeoutMs: Math.min(options?.timeoutMs ?? WRITE_TIMEOUT_MS, left) });
+    linked.release();
+    end(answer.ok ? undefined : answer.error);
+    return answer;
+  }
+  return {
+    get: (resource, key, options) => client.get(resource, key, options),
+    list: (resource, query, options) => client.list(resource, query, options),
+    watch: (resource, query, signal) => client.watch(resource, query, signal),
+    raw: (path, options) => client.raw(path, options),
+    close: () => client.close(),
+    create: (resource, object, options) => write(options, (limits) => client.create(resource, object, { ...options, ...limits })),
+    update: (resource, object, options) => write(options, (limits) => client.update(resource, object, { ...options, ...limits })),
+    apply: (resource, object, options) => write(options, (limits) => client.apply(resource, object, { ...options, ...limits })),
+    patch: (resource, key, body, options) => write(options, (limits) => client.patch(resource, key, body, { ...options, ...limits })),
+    delete: (resource, key, options) => write(options, (limits) => client.delete(resource, key, { ...options, ...limits })),
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * The Lease object as data: who may take it, and what to write.
+ *
+ * Times in it are for people. Nobody's clock is compared with anybody else's: a candidate measures, on its own monotonic
+ * clock, how long the object has not changed. Clocks that are minutes apart do no harm.
+ */
+import { defineResource, field, type KubeObject } from "#kube";
+import { microTime } from "../events/event.ts";
+
+export type LeaseSpec = {
+  readonly holderIdentity?: string;
+  readonly leaseDurationSeconds?: number;
+  readonly acquireTime?: string;
+  readonly renewTime?: string;
+  readonly leaseTransitions?: number;
+};
+export type Lease = KubeObject & { readonly spec?: LeaseSpec };
+
+export const leaseResource = defineResource<Lease>({
+  group: "coordination.k8s.io",
+  version: "v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
+});
+
+export type LeaseTimes = {
+  /** How long a candidate waits on a lease that does not change. */
+  readonly leaseDurationMs: number;
+  /** How long after its last renewal a leader may still write. The rest of the duration is for requests that are still on their way. */
+  readonly renewDeadlineMs: number;
+  readonly retryMs: number;
+};
+
+export const DEFAULT_LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+
+/** What a candidate has seen: the lease's version (none: no lease), since when (monotonic), and whether it ever saw another. */
+export type Sighting = { readonly version: string | undefined; readonly since: number; readonly first: boolean };
+
+export function sight(previous: Sighting | undefined, lease: Lease | undefined, now: number): Sighting {
+  const version = lease?.metadata.resourceVersion;
+  if (previous === undefined) return { version, since: now, first: true };
+  return previous.version === version ? previous : { version, since: now, first: false };
+}
+
+/**
+ * Free, ours already, or unchanged for longer than both we and its holder promised. A lease that vanished before our eyes is
+ * not free: whoever held it may still be writing.
+ */
+export function mayTake(lease: Lease | undefined, sighting: Sighting, me: string, now: number, times: LeaseTimes): boolean {
+  const unchangedMs = now - sighting.since;
+  if (lease === undefined) return sighting.first || unchangedMs >= times.leaseDurationMs;
+  const holder = holderOf(lease);
+  if (holder === "" || holder === me) return true;
+  const promised = field(lease.spec, "leaseDurationSeconds");
+  return unchangedMs >= Math.max(times.leaseDurationMs, typeof promised === "number" ? promised * 1_000 : 0);
+}
+
+export function holderOf(lease: Lease): string {
+  const holder = field(lease.spec, "holderIdentity");
+  return typeof holder === "string" ? holder : "";
+}
+
+/** `count` goes into the microseconds: two renewals in one millisecond must still be two different objects. */
+export function heldSpec(
+  previous: Lease | undefined,
+  claim: { me: string; now: number; count: number; leaseDurationMs: number },
+): LeaseSpec {
+  const renewTime = microTime(claim.now, claim.count);
+  const mine = previous !== undefined && holderOf(previous) === claim.me;
+  const transitions = previous?.spec?.leaseTransitions ?? 0;
+  return {
+    holderIdentity: claim.me,
+    leaseDurationSeconds: Math.max(1, Math.ceil(claim.leaseDurationMs / 1_000)),
+    acquireTime: mine ? (previous.spec?.acquireTime ?? renewTime) : renewTime,
+    renewTime,
+    leaseTransitions: mine || previous === undefined ? transitions : transitions + 1,
+  };
+}
+
+/** Given back: nobody has to wait. */
+export function freedSpec(held: Lease, now: number): LeaseSpec {
+  return { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime(now) };
+}

@@ -1,0 +1,140 @@
+/**
+ * Runs controllers: shared informers for everyone, leader election if asked for, one runner per controller while it leads.
+ *
+ * Informers run in standbys too. A standby is ready, its caches are warm, and it takes over without a list.
+ */
+import { type Clock, type Logger, type Metrics, type Tracer } from "#base";
+import type { Resource } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { InformerSet } from "./cache.ts";
+import { EventRecorder } from "./events/recorder.ts";
+import { LeaderElector } from "./leader/elector.ts";
+import { openFence, type Fence } from "./leader/fence.ts";
+import { fencedClient } from "./leader/fenced-client.ts";
+import type { LeaseTimes } from "./leader/lease.ts";
+import type { BoundController } from "./pass.ts";
+import { DEFAULT_LIMITS, Runner, type RunnerLimits } from "./runner.ts";
+import { within } from "./within.ts";
+
+export type ManagerOptions = {
+  readonly client: KubeClient;
+  readonly controllers: readonly BoundController[];
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracer: Tracer;
+  /** Of this process and no other: pod name and something random. */
+  readonly identity: string;
+  /** Absent: this is the only process, and it always leads. */
+  readonly leaderElection?: { readonly namespace: string; readonly name: string; readonly times?: LeaseTimes } | undefined;
+  readonly limits?: Partial<RunnerLimits> | undefined;
+};
+
+export type ManagerHealth = {
+  /** No loop has died or is stuck. */
+  readonly live: boolean;
+  /** Every informer has its list and is not failing. */
+  readonly ready: boolean;
+  readonly leading: boolean;
+  /** "informer deployments.apps/v1" → "watching", for the people who ask why. */
+  readonly details: Readonly<Record<string, string>>;
+};
+
+export type Manager = {
+  /** Runs until the signal fires and everything has ended. Once per manager. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly health: () => ManagerHealth;
+  readonly cache: InformerSet;
+};
+
+const FLUSH_EVENTS_MS = 2_000;
+
+export function createManager(options: ManagerOptions): Manager {
+  const names = options.controllers.map((controller) => controller.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`two controllers are called ${twice}`);
+  const running = new RunningManager(options);
+  return { run: (signal) => running.run(signal), health: () => running.health(), cache: running.informers };
+}
+
+/** Each kind once, in the order in which controllers name them. */
+export function resourcesOf(controllers: readonly BoundController[]): readonly Resource[] {
+  return controllers.flatMap(({ reconciles, owns = [], watches = [], reads = [] }) => [
+    reconciles,
+    ...owns,
+    ...watches.map((watch) => watch.resource),
+    ...reads,
+  ]);
+}
+
+class RunningManager {
+  readonly informers: InformerSet;
+  readonly #options: ManagerOptions;
+  readonly #limits: RunnerLimits;
+  readonly #elector: LeaderElector | undefined;
+  #runners: readonly Runner[] = [];
+  #state: "idle" | "running" | "ended" = "idle";
+  #leading = false;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.informers = new InformerSet(options, resourcesOf(options.controllers));
+    for (const { indexes = [] } of options.controllers) {
+      for (const found of indexes) this.informers.addIndex(found.resource, found.name, (object) => found.keysOf(object));
+    }
+    const { leaderElection } = options;
+    const { namespace = "", name = "", times } = leaderElection ?? {};
+    this.#elector = leaderElection === undefined ? undefined : new LeaderElector({ ...options, lease: { namespace, name }, times });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#state !== "idle") throw new Error("a manager runs once");
+    this.#state = "running";
+    // they outlive the signal: passes that are still under way read the cache
+    const informing = new AbortController();
+    const informers = this.informers.run(informing.signal);
+    try {
+      if (await this.informers.synced(signal)) await this.#compete(signal);
+    } finally {
+      informing.abort();
+      await informers;
+      this.#state = "ended";
+    }
+  }
+
+  health(): ManagerHealth {
+    const informers = [...this.informers.health()];
+    const details = Object.fromEntries([
+      ...informers.map(([name, { phase, failures }]) => [`informer ${name}`, failures === 0 ? phase : `${phase}, ${failures} failures`]),
+      ["leader", this.#leading ? "this process" : "another, or none yet"],
+    ]) as Record<string, string>;
+    const informersRun = this.#state !== "running" || informers.every(([, { phase }]) => phase !== "stopped");
+    return {
+      live: this.#state !== "ended" && informersRun && this.#runners.every((runner) => runner.alive()),
+      ready: this.#state === "running" && informers.every(([, { healthy }]) => healthy),
+      leading: this.#leading,
+      details,
+    };
+  }
+
+  #compete(signal: AbortSignal): Promise<void> {
+    const lead = (fence: Fence) => this.#lead(fence, signal);
+    return this.#elector === undefined ? lead(openFence(new AbortController().signal)) : this.#elector.run(lead, signal);
+  }
+
+  async #lead(fence: Fence, stop: AbortSignal): Promise<void> {
+    const { controllers, clock, logger, metrics, identity } = this.#options;
+    const client = fencedClient(this.#options.client, fence);
+    const reporter = { controller: "lattice.dev/operator", instance: identity };
+    const recorder = new EventRecorder({ client, clock, logger, metrics, reporter, signal: fence.signal });
+    const shared = { ...this.#options, client, informers: this.informers, limits: this.#limits };
+    this.#runners = controllers.map((controller) => new Runner({ ...shared, controller, record: (note) => recorder.record(note) }));
+    this.#leading = true;
+    await Promise.all(this.#runners.map((runner) => runner.run(stop, fence.signal)));
+    await within(clock, FLUSH_EVENTS_MS, recorder.flush(), fence.signal);
+    this.#leading = false;
+    this.#runners = [];
+  }
+}

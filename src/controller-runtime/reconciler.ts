@@ -1,0 +1,165 @@
+/**
+ * Brings one object of one controller forward: finalizer, pass or clean-up, then status and event. One per controller and term.
+ *
+ * A finalizer goes only after its clean-up succeeded. When it fails, the object stays, and its status and an event say why.
+ */
+import { ok, type Clock, type Logger, type Result } from "#base";
+import { field, findCondition, isBeingDeleted, type KubeObject, type NewCondition, type ObjectKey } from "#kube";
+import type { KubeClient, KubeError } from "#kube-client";
+import { outcomeOfChanges } from "./apply/change-set.ts";
+import type { ApplyEngine } from "./apply/engine.ts";
+import type { CacheReader } from "./cache.ts";
+import type { DesiredStatus, Runtime } from "./controller.ts";
+import type { EventNote } from "./events/event.ts";
+import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizers.ts";
+import { failed, handlingOf, settled, type Handling, type Outcome } from "./outcome.ts";
+import type { BoundController, Pass } from "./pass.ts";
+import { safeText } from "./safe-text.ts";
+import { conditionsOf, writeStatus } from "./status-writer.ts";
+
+export type ReconcilerOptions = {
+  readonly controller: BoundController;
+  /** Fenced. */
+  readonly client: KubeClient;
+  readonly cache: CacheReader;
+  readonly engine: ApplyEngine;
+  readonly record: (note: EventNote) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly settledMs?: number | undefined;
+};
+
+export const READY = "Ready";
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** How to go on with this key; undefined when there is nothing left to do for it. Never throws. */
+  async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Handling | undefined> {
+    const { cache, client, clock, controller, logger } = this.#options;
+    const object = cache.get(controller.reconciles, key);
+    if (object === undefined) return undefined;
+    const runtime: Runtime = { cache, client, clock, logger: logger.with({ ...key }), signal };
+    try {
+      const pass = await (isBeingDeleted(object) ? this.#letGo(object, runtime) : this.#bringForward(object, runtime));
+      return pass === undefined ? undefined : await this.#report(pass, runtime);
+    } catch (thrown) {
+      this.#logBug(thrown, runtime.logger);
+      return this.#reportBug(object, runtime);
+    }
+  }
+
+  async #bringForward(object: KubeObject, runtime: Runtime): Promise<Finished | undefined> {
+    const held = await this.#hold(object, runtime.signal);
+    if (!held.ok) return { object, outcome: failed(held.error), status: undefined };
+    return held.value === undefined ? undefined : this.#pass(held.value, runtime);
+  }
+
+  async #pass(object: KubeObject, runtime: Runtime): Promise<Finished> {
+    const { controller, engine } = this.#options;
+    const owner = { controller: controller.name, object };
+    const apply = (planned: Parameters<ApplyEngine["apply"]>[0]["planned"], prune: boolean | undefined) =>
+      engine.apply({ owner, planned, prune, signal: runtime.signal });
+    const pass: Pass = await controller.pass(object, runtime, apply);
+    return { object, outcome: pass.outcome, status: pass.status };
+  }
+
+  /** The object with our finalizer on it; undefined when it is gone or going. */
+  async #hold(object: KubeObject, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
+    const { controller, client } = this.#options;
+    const { finalizer, reconciles: resource } = controller;
+    if (finalizer === undefined || hasFinalizer(object, finalizer)) return ok(object);
+    return addFinalizer({ client, resource, object, finalizer, signal });
+  }
+
+  /**
+   * Deletion. Without a finalizer of ours there is nothing to do, and applying would bring back what the garbage collector
+   * takes away. A controller with a finalizer and no teardown cleans up in its plan: settled means clean.
+   */
+  async #letGo(object: KubeObject, runtime: Runtime): Promise<Finished | undefined> {
+    const { controller } = this.#options;
+    if (controller.finalizer === undefined || !hasFinalizer(object, controller.finalizer)) return undefined;
+    const done: Finished =
+      controller.cleanUp === undefined
+        ? await this.#pass(object, runtime)
+        : { object, outcome: await controller.cleanUp(object, runtime), status: undefined };
+    if (done.outcome.kind !== "settled") return { ...done, outcome: asTeardown(done.outcome) };
+    const released = await this.#release(object, controller.finalizer, runtime.signal);
+    return released.kind === "settled" ? undefined : { ...done, outcome: asTeardown(released) };
+  }
+
+  async #release(object: KubeObject, finalizer: string, signal: AbortSignal): Promise<Outcome> {
+    const { controller, client, engine } = this.#options;
+    const rest = await engine.release({ controller: controller.name, object }, signal);
+    if (rest.failed.length > 0) return outcomeOfChanges(rest);
+    if (rest.skipped.length > 0) return failed({ kind: "conflict", message: "the object changed while it was being released" });
+    const removed = await removeFinalizer({ client, resource: controller.reconciles, object, finalizer, signal });
+    return removed.ok ? settled : failed(removed.error);
+  }
+
+  async #report({ object, outcome, status }: Finished, runtime: Runtime): Promise<Handling> {
+    const handling = handlingOf(outcome, this.#options.settledMs);
+    const desired = withReady(status, handling);
+    const written = desired === undefined ? ok(false) : await this.#writeStatus(object, desired, runtime.signal);
+    this.#tell(object, handling, desired);
+    runtime.logger[handling.level]("reconciled", { result: handling.result, ...describe(outcome) });
+    // the outcome stands when it was bad enough; a status that could not be written must not end in "settled"
+    if (written.ok || outcome.kind === "failed") return handling;
+    runtime.logger.warn("status was not written", { error: written.error.message });
+    return { ...handling, requeue: handlingOf(failed(written.error)).requeue, result: "failed" };
+  }
+
+  #writeStatus(object: KubeObject, desired: DesiredStatus, signal: AbortSignal): Promise<Result<boolean, KubeError>> {
+    const { client, clock, controller } = this.#options;
+    return writeStatus({ client, clock, resource: controller.reconciles, object, desired, signal });
+  }
+
+  #tell(object: KubeObject, { event }: Handling, desired: DesiredStatus | undefined): void {
+    if (event === undefined) return;
+    const before = findCondition(conditionsOf(field(object, "status")), READY);
+    const after = desired?.conditions?.find((condition) => condition.type === READY);
+    const changed = before?.status !== after?.status || before?.reason !== after?.reason;
+    if (event.when === "always" || changed) this.#options.record({ ...event, regarding: object });
+  }
+
+  /** Frames without the message: a message may quote what it was given. */
+  #logBug(thrown: unknown, logger: Logger): void {
+    const known = thrown instanceof Error;
+    const frames = known ? (thrown.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
+    const message = safeText(known ? thrown.message : String(thrown));
+    logger.error("controller has a bug", { error: known ? thrown.name : typeof thrown, message, frames: frames.slice(0, 10) });
+  }
+
+  async #reportBug(object: KubeObject, runtime: Runtime): Promise<Handling> {
+    const outcome = failed({
+      kind: "internal",
+      message: `a bug in Lattice's ${this.#options.controller.name} controller; its log says more`,
+    });
+    return this.#report({ object, outcome, status: undefined }, runtime);
+  }
+}
+
+type Finished = { readonly object: KubeObject; readonly outcome: Outcome; readonly status: DesiredStatus | undefined };
+
+function asTeardown(outcome: Outcome): Outcome {
+  if (outcome.kind !== "failed" || outcome.cause.kind === "cancelled" || outcome.cause.kind === "conflict") return outcome;
+  return failed({ ...outcome.cause, kind: "teardown", message: `clean-up failed: ${outcome.cause.message}` });
+}
+
+/** The controller's status with Ready from the outcome, unless it speaks for itself. */
+function withReady(status: DesiredStatus | undefined, { ready }: Handling): DesiredStatus | undefined {
+  if (ready === undefined || status?.conditions?.some((condition) => condition.type === READY) === true) return status;
+  const condition: NewCondition = { type: READY, ...ready };
+  return { ...status, conditions: [...(status?.conditions ?? []), condition] };
+}
+
+function describe(outcome: Outcome): Record<string, unknown> {
+  if (outcome.kind === "settled") return {};
+  return outcome.kind === "failed"
+    ? { cause: outcome.cause.kind, error: safeText(outcome.cause.message) }
+    : { reason: outcome.reason, message: safeText(outcome.message) };
+}

@@ -1,0 +1,57 @@
+/**
+ * From a change to the keys that must be looked at again. A key says *what* to look at and never *why*: the pass looks at
+ * everything.
+ */
+import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { ownerKeyOf } from "./apply/identity.ts";
+import type { InformerSet } from "./cache.ts";
+import type { Declaration } from "./controller.ts";
+
+/** Calls `enqueue` for what is there and for every change from now on; the returned function ends that. */
+export function subscribeTriggers(controller: Declaration, informers: InformerSet, enqueue: (key: ObjectKey) => void): () => void {
+  const { name, reconciles, owns = [], watches = [] } = controller;
+  const both = (before: KubeObject | undefined, after: KubeObject | undefined, keysOf: (object: KubeObject) => readonly ObjectKey[]) => {
+    // both sides: an object that changed hands concerns the old owner as well
+    for (const object of [before, after]) if (object !== undefined) keysOf(object).forEach(enqueue);
+  };
+  const unsubscribe = [
+    informers.subscribe(reconciles, ({ key, before, after }) => {
+      if (deservesAPass(before, after)) enqueue(key);
+    }),
+    ...owns.map((resource) =>
+      informers.subscribe(resource, ({ before, after }) => both(before, after, (object) => ownersOf(object, reconciles, name))),
+    ),
+    ...watches.map((watch) =>
+      informers.subscribe(watch.resource, ({ before, after }) => both(before, after, (object) => watch.mapTo(object, informers))),
+    ),
+  ];
+  for (const object of informers.list(reconciles)) enqueue({ namespace: object.metadata.namespace, name: object.metadata.name });
+  return () => unsubscribe.forEach((end) => end());
+}
+
+/** By owner reference, or by our own mark where no reference could be set. */
+export function ownersOf(object: KubeObject, owner: Resource, controller: string): readonly ObjectKey[] {
+  const namespace = owner.namespaced ? object.metadata.namespace : undefined;
+  const references = (object.metadata.ownerReferences ?? [])
+    .filter((reference) => reference.kind === owner.kind && groupOf(reference.apiVersion) === owner.group)
+    .map((reference) => ({ namespace, name: reference.name }));
+  const marked = ownerKeyOf(object, controller);
+  return marked === undefined ? references : [...references, marked];
+}
+
+/** Our own status writes come back as changes too; a pass for each would never end. */
+export function deservesAPass(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return !jsonEqual(withoutStatus(before), withoutStatus(after));
+}
+
+function withoutStatus(object: KubeObject & { readonly status?: unknown }): unknown {
+  const { status: _status, metadata, ...rest } = object;
+  const { resourceVersion: _version, managedFields: _managed, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}
+
+function groupOf(apiVersion: string): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}

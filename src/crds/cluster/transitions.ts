@@ -1,0 +1,46 @@
+/** What cannot change in a LatticeCluster: the provider would refuse it, and a message at the time of writing is better than one an hour later. */
+import type { LatticeCluster } from "../lattice-cluster.ts";
+import type { Transition } from "../rules.ts";
+
+type Provider = LatticeCluster["spec"]["provider"];
+
+const immutable = (what: string) => `cannot be changed: ${what} needs a new cluster`;
+
+/** A field that is always there when its block is. */
+function required(on: string, what: string, read: (provider: Provider) => string | undefined): Transition<LatticeCluster> {
+  return { on, cel: "self == oldSelf", message: immutable(what), holds: (before, after) => same(read, before, after) };
+}
+
+/** A field that may be absent, and then must stay absent: the rule stands on the provider, which is always there. */
+function optional(
+  field: readonly [string, string],
+  what: string,
+  read: (provider: Provider) => string | undefined,
+): Transition<LatticeCluster> {
+  const [block, name] = field;
+  const valueIn = (self: string) => `(has(${self}.${block}) && has(${self}.${block}.${name}) ? ${self}.${block}.${name} : '')`;
+  return {
+    on: "spec.provider",
+    field,
+    cel: `${valueIn("self")} == ${valueIn("oldSelf")}`,
+    message: immutable(what),
+    holds: (before, after) => same(read, before, after),
+  };
+}
+
+function same(read: (provider: Provider) => string | undefined, before: LatticeCluster, after: LatticeCluster): boolean {
+  return read(before.spec.provider) === read(after.spec.provider);
+}
+
+export const clusterTransitions: readonly Transition<LatticeCluster>[] = [
+  required("spec.provider.type", "another provider", (provider) => provider.type),
+  optional(["docker", "image"], "another node image", (provider) => provider.docker?.image),
+  required("spec.provider.aws.region", "another region", (provider) => provider.aws?.region),
+  optional(["aws", "vpcId"], "another VPC", (provider) => provider.aws?.vpcId),
+  required("spec.provider.gcp.project", "another project", (provider) => provider.gcp?.project),
+  required("spec.provider.gcp.region", "another region", (provider) => provider.gcp?.region),
+  optional(["gcp", "network"], "another network", (provider) => provider.gcp?.network),
+  required("spec.provider.azure.subscriptionId", "another subscription", (provider) => provider.azure?.subscriptionId),
+  required("spec.provider.azure.location", "another location", (provider) => provider.azure?.location),
+  optional(["azure", "resourceGroup"], "another resource group", (provider) => provider.azure?.resourceGroup),
+];

@@ -1,0 +1,133 @@
+/**
+ * Objects, lists, maps and free-form JSON, as every kind is built from them.
+ *
+ * Every map and list has a limit. It is not there to annoy: the API server refuses a CRD whose rules could walk without
+ * end, and it prices a rule by the largest value that the schema allows.
+ */
+import { z } from "zod";
+import { NAME_RULES, parseDataKey, parseDnsLabel, parseEnvName, parsePortName } from "#kube";
+import { celPattern, withRules, type RelativePath } from "./rules.ts";
+
+/** An object whose fields are all known: any other field is an error. */
+export function object<S extends z.ZodRawShape>(description: string, shape: S) {
+  return z.strictObject(shape).describe(description);
+}
+
+/** What a map's keys must look like. `cel` is over the variable `key`. */
+export type KeyRule = { readonly cel: string; readonly message: string; readonly holds: (key: string) => boolean };
+
+type MapOptions = { readonly max: number; readonly keys?: KeyRule; readonly notEmpty?: boolean };
+
+/** A map whose keys are the user's. Read it with Object.entries or Object.hasOwn: "constructor" is a legal key of some. */
+export function mapOf<V extends z.ZodType>(description: string, values: V, { max, keys, notEmpty = false }: MapOptions) {
+  const least = notEmpty ? 1 : 0;
+  const sized = z
+    .record(z.string(), values)
+    .superRefine((map, context) => {
+      const size = Object.keys(map).length;
+      if (size > max) context.addIssue({ code: "custom", message: `must have at most ${max} entries, and has ${size}` });
+      if (size < least) context.addIssue({ code: "custom", message: "must have at least one entry" });
+    })
+    .meta({ description, maxProperties: max, ...(notEmpty ? { minProperties: least } : {}) });
+  if (keys === undefined) return sized;
+  const violations = (map: object): readonly RelativePath[] =>
+    Object.keys(map)
+      .filter((key) => !keys.holds(key))
+      .map((key) => [key]);
+  return withRules(sized, [{ cel: `self.all(key, ${keys.cel})`, message: keys.message, violations }]);
+}
+
+type ListOptions = {
+  readonly max: number;
+  readonly notEmpty?: boolean;
+  /** `set`: no value twice. `map`: no two items with the same `keys`. `atomic`: replaced whole. It decides how server-side apply merges. */
+  readonly type: "set" | "atomic" | { readonly keys: readonly string[] };
+};
+
+export function listOf<V extends z.ZodType>(description: string, items: V, { max, type, notEmpty = false }: ListOptions) {
+  const keys = typeof type === "string" ? undefined : type.keys;
+  const list = z.array(items).max(max);
+  return (notEmpty ? list.min(1) : list)
+    .superRefine((values, context) => {
+      if (type === "atomic") return;
+      for (const index of duplicates(values, keys)) {
+        context.addIssue({ code: "custom", path: [index], message: "is in the list already; remove one of the two" });
+      }
+    })
+    .meta({
+      description,
+      "x-kubernetes-list-type": keys === undefined ? type : "map",
+      ...(keys === undefined ? {} : { "x-kubernetes-list-map-keys": keys }),
+    });
+}
+
+function duplicates(values: readonly unknown[], keys: readonly string[] | undefined): readonly number[] {
+  const seen = new Set<string>();
+  return values.flatMap((value, index) => {
+    const fields = value as Readonly<Record<string, unknown>>;
+    const identity = JSON.stringify(keys === undefined ? value : keys.map((key) => fields[key] ?? null));
+    if (seen.has(identity)) return [index];
+    seen.add(identity);
+    return [];
+  });
+}
+
+/** Whatever the user writes, kept as it is: its meaning belongs to whoever reads it. */
+export function anyFields(description: string, max: number) {
+  return mapOf(description, z.unknown(), { max }).meta({
+    description,
+    maxProperties: max,
+    "x-kubernetes-preserve-unknown-fields": true,
+  });
+}
+
+function patternKeys(what: string, rule: { pattern: string; max: number; advice: string }, holds: (key: string) => boolean): KeyRule {
+  return {
+    cel: `size(key) <= ${rule.max} && key.matches(${celPattern(rule.pattern)})`,
+    message: `${what}: at most ${rule.max} ${rule.advice}`,
+    holds,
+  };
+}
+
+export const dnsLabelKeys = patternKeys(
+  "each name must be a lowercase RFC 1123 label",
+  NAME_RULES.dnsLabel,
+  (key) => parseDnsLabel(key).ok,
+);
+
+/** `__proto__` is a legal variable in Linux and a trap in JavaScript, so it is refused in both languages. */
+export const envNameKeys: KeyRule = {
+  cel: `key != '__proto__' && size(key) <= 253 && key.matches(${celPattern(NAME_RULES.envName.pattern)})`,
+  message: "each name must be an environment variable's: letters, digits and '_', not beginning with a digit",
+  holds: (key) => key !== "__proto__" && parseEnvName(key).ok,
+};
+
+export const portNameKeys: KeyRule = {
+  cel: `size(key) <= 15 && key.matches(${celPattern(NAME_RULES.portName.pattern)}) && key.matches('[a-z]') && !key.contains('--')`,
+  message: "each name must be a port's: at most 15 lower case letters, digits and '-', with a letter, and no '--'",
+  holds: (key) => parsePortName(key).ok,
+};
+
+export const dataKeys: KeyRule = {
+  cel: `size(key) <= 253 && key != '.' && key != '__proto__' && !key.startsWith('..') && key.matches(${celPattern(NAME_RULES.dataKey.pattern)})`,
+  message: "each key must be a key of a Secret: letters, digits, '-', '_' and '.', and not begin with '..'",
+  holds: (key) => key !== "__proto__" && parseDataKey(key).ok,
+};
+
+const DNS_PREFIX = NAME_RULES.dnsSubdomain.pattern.slice(1, -1);
+const LABEL_KEY = `^(${DNS_PREFIX}/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$`;
+
+/** Kubernetes' own limits: 253 characters of prefix, "/" and 63 of name. */
+export const labelKeys: KeyRule = {
+  cel: `size(key) <= 317 && key.matches(${celPattern(LABEL_KEY)})`,
+  message: "each key must be a label's: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_' and '.'",
+  holds: (key) => key.length <= 317 && new RegExp(LABEL_KEY).test(key),
+};
+
+const ABSOLUTE_PATH = "^/[^:]*[^:/]$";
+
+export const pathKeys: KeyRule = {
+  cel: `size(key) <= 512 && key.matches(${celPattern(ABSOLUTE_PATH)})`,
+  message: "each path must be absolute: at most 512 characters, beginning with '/', not ending with it, and without ':'",
+  holds: (key) => key.length <= 512 && new RegExp(ABSOLUTE_PATH).test(key),
+};

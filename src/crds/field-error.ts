@@ -1,0 +1,120 @@
+/**
+ * What is wrong with an object, field by field. zod finds the mistakes; this file words them, so that each says what is
+ * wrong and what would fix it, and points at the field the way the API server's rules do: `spec.containers[main].image`.
+ */
+import type { z } from "zod";
+import { didYouMean } from "./nearest.ts";
+import { below, type Structural } from "./structural.ts";
+
+export type FieldErrorKind = "required" | "unknown-field" | "wrong-type" | "not-allowed" | "invalid" | "immutable";
+
+export type FieldError = {
+  readonly kind: FieldErrorKind;
+  /** "spec.nodes.controlPlane", "spec.containers[main].image", "spec.mirrors[0].from"; "" for the object itself. */
+  readonly path: string;
+  readonly message: string;
+};
+
+/** "path: message", for people. */
+export function formatFieldError({ path, message }: FieldError): string {
+  return path === "" ? message : `${path}: ${message}`;
+}
+
+type Issue = z.core.$ZodIssue;
+
+export function toFieldErrors(issues: readonly Issue[], root: Structural): readonly FieldError[] {
+  return issues.flatMap((issue) =>
+    issue.code === "unrecognized_keys" ? unknownFields(issue.keys, issue.path, root) : [wordIssue(issue, root)],
+  );
+}
+
+function unknownFields(keys: readonly string[], at: readonly PropertyKey[], root: Structural): readonly FieldError[] {
+  const known = Object.keys(schemaAt(root, at)?.properties ?? {});
+  return keys.map((key) => {
+    const path = formatPath(root, [...at, key]);
+    const hint = didYouMean(key, known) || `; known here: ${known.join(", ")}`;
+    return { kind: "unknown-field", path, message: `unknown field "${path}"${hint}` };
+  });
+}
+
+function wordIssue(issue: Issue, root: Structural): FieldError {
+  const path = formatPath(root, issue.path);
+  if (issue.input === undefined && issue.code !== "custom") {
+    const description = schemaAt(root, issue.path)?.description;
+    return { kind: "required", path, message: description === undefined ? "is required" : `is required: ${description}` };
+  }
+  const [kind, message] = wordMistake(issue);
+  return { kind, path, message };
+}
+
+function wordMistake(issue: Issue): readonly [FieldErrorKind, string] {
+  switch (issue.code) {
+    case "invalid_type":
+      return ["wrong-type", wrongType(issue.expected, issue.input)];
+    case "invalid_value":
+      return ["not-allowed", notAllowed(issue.values.map(String), issue.input)];
+    case "too_small":
+      return [
+        "invalid",
+        issue.minimum === 1 && issue.origin !== "number" ? "must not be empty" : `must be at least ${issue.minimum}${actual(issue.input)}`,
+      ];
+    case "too_big":
+      return ["invalid", tooBig(issue.origin, Number(issue.maximum), issue.input)];
+    default: // patterns, unions and our own rules bring their message along
+      return ["invalid", issue.message];
+  }
+}
+
+const TYPE_NAMES = new Map([
+  ["string", "a string"],
+  ["int", "a whole number"],
+  ["number", "a number"],
+  ["boolean", "true or false"],
+  ["array", "a list"],
+  ["object", "an object"],
+  ["record", "an object"],
+]);
+
+function wrongType(expected: string, input: unknown): string {
+  const quoted = expected === "string" && (typeof input === "number" || typeof input === "boolean") ? "; put it in quotes" : "";
+  return `must be ${TYPE_NAMES.get(expected) ?? expected}, and is ${describeType(input)}${quoted}`;
+}
+
+function describeType(input: unknown): string {
+  if (input === null) return "null";
+  if (Array.isArray(input)) return "a list";
+  return typeof input === "object" ? "an object" : `a ${typeof input}`;
+}
+
+function notAllowed(values: readonly string[], input: unknown): string {
+  const given =
+    typeof input === "string" ? `, and is "${input.slice(0, 64)}"${didYouMean(input, values)}` : `, and is ${describeType(input)}`;
+  return values.length === 1 ? `must be "${values[0]}"${given}` : `must be one of ${values.join(", ")}${given}`;
+}
+
+function tooBig(origin: string, maximum: number, input: unknown): string {
+  if (typeof input === "string") return `must have at most ${maximum} characters, and has ${input.length}`;
+  if (Array.isArray(input)) return `must have at most ${maximum} items, and has ${input.length}`;
+  return origin === "int" ? "is too large" : `must be at most ${maximum}${actual(input)}`;
+}
+
+function actual(input: unknown): string {
+  return typeof input === "number" ? `, and is ${input}` : "";
+}
+
+function schemaAt(root: Structural, path: readonly PropertyKey[]): Structural | undefined {
+  return path.reduce<Structural | undefined>((schema, segment) => below(schema, segment), root);
+}
+
+/** Fields after a dot, items and the keys of maps in brackets: keys may hold dots and slashes. */
+export function formatPath(root: Structural, path: readonly PropertyKey[]): string {
+  let schema: Structural | undefined = root;
+  let written = "";
+  for (const segment of path) {
+    const isField =
+      typeof segment !== "number" && (schema?.additionalProperties === undefined || Object.hasOwn(schema.properties ?? {}, segment));
+    written += isField ? `${written === "" ? "" : "."}${String(segment)}` : `[${String(segment)}]`;
+    schema = below(schema, segment);
+  }
+  return written;
+}

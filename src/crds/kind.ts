@@ -1,0 +1,122 @@
+/**
+ * One Lattice kind: from its schema follow the type, the parser, the CRD, the editor's JSON Schema and the docs table.
+ *
+ * What follows is computed when it is first asked for: a command that only prints its version must not pay for eight CRDs.
+ */
+import { z } from "zod";
+import { err, ok, type Result } from "#base";
+import { defineResource, fieldAt, type JsonObject, type KubeObject, type ObjectMeta, type Resource } from "#kube";
+import { toEditorSchema } from "./editor-schema.ts";
+import { toFieldErrors, type FieldError } from "./field-error.ts";
+import { toFieldRows, type FieldRow } from "./field-table.ts";
+import { toManifest, type CustomResourceDefinition, type PrinterColumn, type ScalePaths } from "./manifest.ts";
+import { metadataSchema, nameSchema, type NameRule } from "./metadata.ts";
+import { normalise } from "./normalise.ts";
+import { withRules, type Rule, type Transition } from "./rules.ts";
+import { toStructural, type Structural } from "./structural.ts";
+
+export const LATTICE_GROUP = "lattice.dev";
+export const LATTICE_VERSION = "v1alpha1";
+export const LATTICE_API_VERSION = `${LATTICE_GROUP}/${LATTICE_VERSION}` as const;
+
+/** Parsed values are shared between controllers, so nothing in them may be changed. */
+export type Immutable<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean | null | undefined
+    ? T
+    : T extends readonly (infer Item)[]
+      ? readonly Immutable<Item>[]
+      : { readonly [Field in keyof T]: Immutable<T[Field]> };
+
+export type ObjectOf<Kind extends string, Spec extends z.ZodType, Status extends z.ZodType> = {
+  readonly apiVersion: typeof LATTICE_API_VERSION;
+  readonly kind: Kind;
+  readonly metadata: ObjectMeta;
+  readonly spec: Immutable<z.output<Spec>>;
+  readonly status?: Immutable<z.output<Status>> | undefined;
+};
+
+export type KindDefinition<T extends KubeObject> = {
+  readonly kind: T["kind"];
+  readonly plural: string;
+  readonly shortName: string;
+  readonly namespaced: boolean;
+  /** One sentence; the first thing `kubectl explain` says. */
+  readonly purpose: string;
+  /** Absent: whatever Kubernetes accepts. */
+  readonly name?: NameRule;
+  readonly spec: z.ZodType;
+  readonly status: z.ZodType;
+  readonly columns: readonly PrinterColumn[];
+  readonly scale?: ScalePaths;
+  readonly rules?: readonly Rule<T>[];
+  readonly transitions?: readonly Transition<T>[];
+};
+
+export type LatticeKind<T extends KubeObject = KubeObject> = Pick<
+  KindDefinition<T>,
+  "kind" | "plural" | "shortName" | "namespaced" | "purpose"
+> & {
+  readonly resource: Resource<T>;
+  /** All mistakes at once; defaults filled in as the API server fills them in. */
+  readonly parse: (value: unknown) => Result<T, readonly FieldError[]>;
+  /** What the API server would refuse about this change, given that both sides are valid in themselves. */
+  readonly checkUpdate: (before: T, after: T) => readonly FieldError[];
+  readonly crd: () => CustomResourceDefinition;
+  /** For editors: the whole object, with unknown fields refused. */
+  readonly jsonSchema: () => JsonObject;
+  readonly fields: () => readonly FieldRow[];
+};
+
+export function defineKind<T extends KubeObject>(definition: KindDefinition<T>): LatticeKind<T> {
+  const { kind, plural, shortName, namespaced, purpose } = definition;
+  const resource = defineResource<T>({ group: LATTICE_GROUP, version: LATTICE_VERSION, kind, plural, namespaced });
+  const schema = rootSchema(definition);
+  const structural = once(() => toStructural(schema));
+  const name = once(() => (definition.name === undefined ? undefined : toStructural(nameSchema(definition.name))));
+  return {
+    kind,
+    plural,
+    shortName,
+    namespaced,
+    purpose,
+    resource,
+    parse: (value) => parseWith<T>(schema, structural(), value),
+    checkUpdate: (before, after) => brokenTransitions(definition.transitions ?? [], before, after),
+    crd: once(() => toManifest(definition, resource, { root: structural(), name: name() })),
+    jsonSchema: once(() => toEditorSchema(resource, structural())),
+    fields: once(() => toFieldRows(structural())),
+  };
+}
+
+function rootSchema<T extends KubeObject>(definition: KindDefinition<T>): z.ZodType<T> {
+  const { kind, name, namespaced, spec, status, purpose, rules = [] } = definition;
+  const root = z.strictObject({
+    apiVersion: z.literal(LATTICE_API_VERSION).describe("Group and version of the API."),
+    kind: z.literal(kind).describe("Kind of the object."),
+    metadata: metadataSchema(name, namespaced),
+    spec,
+    status: status.optional(),
+  });
+  return withRules(root.describe(purpose) as unknown as z.ZodType<T>, rules);
+}
+
+function parseWith<T>(schema: z.ZodType<T>, structural: Structural, value: unknown): Result<T, readonly FieldError[]> {
+  const normal = normalise(value, structural);
+  if (!normal.ok) return normal;
+  const parsed = schema.safeParse(normal.value, { reportInput: true });
+  return parsed.success ? ok(parsed.data) : err(toFieldErrors(parsed.error.issues, structural));
+}
+
+function brokenTransitions<T>(transitions: readonly Transition<T>[], before: T, after: T): readonly FieldError[] {
+  return transitions.flatMap(({ on, field = [], message, holds }): readonly FieldError[] => {
+    const carrier = on.split(".");
+    const skipped = fieldAt(before, ...carrier) === undefined || fieldAt(after, ...carrier) === undefined;
+    return skipped || holds(before, after) ? [] : [{ kind: "immutable", path: [on, ...field].join("."), message }];
+  });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,50 @@
+/**
+ * What every kind's status has in common. A field that this version does not know is left out, not refused: a status written
+ * by a newer operator must not keep an older one from reading the spec.
+ */
+import { z } from "zod";
+import type { Condition } from "#kube";
+import { listOf } from "./collections.ts";
+import { anyText, integer, oneOf, patterned, timestampField } from "./fields.ts";
+
+const conditionShape = z
+  .object({
+    type: patterned("What is observed, such as Ready.", {
+      pattern: "^([a-z0-9.-]+/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$",
+      max: 316,
+      message: "must be a condition type, such as Ready",
+    }),
+    status: oneOf("Whether it holds.", ["True", "False", "Unknown"]),
+    reason: patterned("Why, as one word for programs.", {
+      pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+      max: 1_024,
+      message: "must be one word in CamelCase",
+    }),
+    message: anyText("Why, for people.", 32_768),
+    lastTransitionTime: timestampField("When the status last changed."),
+    observedGeneration: integer("The metadata.generation that was looked at.", 0, Number.MAX_SAFE_INTEGER).optional(),
+  })
+  .describe("One observation.");
+
+// Condition has exact optional fields; `normalise` has removed every undefined
+const condition = conditionShape as unknown as z.ZodType<Condition>;
+
+/** A status object: fields of a newer version are dropped when it is read. */
+export function observed<S extends z.ZodRawShape>(description: string, shape: S) {
+  return z.object(shape).describe(description);
+}
+
+export const count = (description: string) => integer(description, 0, Number.MAX_SAFE_INTEGER);
+
+export function statusOf<const Phases extends readonly [string, ...string[]], S extends z.ZodRawShape>(phases: Phases, shape: S) {
+  return observed("What the operator observed. Written by the operator only.", {
+    phase: oneOf("Where the object is in its life, in one word.", phases).optional(),
+    message: anyText("What the phase means just now, for people.", 32_768).optional(),
+    observedGeneration: count("The metadata.generation that this status is about.").optional(),
+    conditions: listOf("The latest observations, one for each type.", condition, { max: 64, type: { keys: ["type"] } }).optional(),
+    ...shape,
+  });
+}
+
+/** The phases of the kinds that have no life of their own beyond "it works" and "it does not". */
+export const SIMPLE_PHASES = ["Pending", "Ready", "Failed"] as const;

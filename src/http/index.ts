@@ -1,0 +1,1 @@
+export { startHealthServer, type Health, type HealthServer, type HealthServerOptions } from "./health/server.ts";

@@ -1,0 +1,85 @@
+/**
+ * The KubeClient over any Transport: requests from `requests.ts`, one exchange each, answers decoded by `decode.ts`.
+ *
+ * Deleting what is not there is no error: the caller wanted it gone.
+ */
+import { andThen, err, map, ok, silentLogger, type Clock, type Logger, type Result } from "#base";
+import type { Json, KubeObject, Resource } from "#kube";
+import { decodeJson, decodeList, decodeObject } from "./decode.ts";
+import type { KubeError } from "./errors.ts";
+import { exchange, type ExchangeContext } from "./exchange.ts";
+import type { Answer, CallOptions, KubeClient } from "./ports.ts";
+import {
+  applyRequest,
+  createRequest,
+  deleteRequest,
+  getRequest,
+  listRequest,
+  patchRequest,
+  rawRequest,
+  updateRequest,
+  type Prepared,
+} from "./requests.ts";
+import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+import type { Transport } from "./transport.ts";
+import { logWarningsOnce } from "./warnings.ts";
+import { watchEvents } from "./watch.ts";
+
+export type KubeClientOptions = {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  /** For jitter between tries. */
+  readonly random: () => number;
+  /** Gets the server's warnings. */
+  readonly logger?: Logger;
+  /** For a whole call, retries included. */
+  readonly timeoutMs?: number;
+  readonly retry?: RetryPolicy;
+  readonly maxBodyBytes?: number;
+};
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_BODY_BYTES = 128 * 1024 * 1024;
+
+export function createKubeClient(options: KubeClientOptions): KubeClient {
+  const closing = new AbortController();
+  const context: ExchangeContext = {
+    transport: options.transport,
+    clock: options.clock,
+    random: options.random,
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    maxBodyBytes: options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+    retry: options.retry ?? DEFAULT_RETRY,
+    warnings: logWarningsOnce(options.logger ?? silentLogger),
+    closing: closing.signal,
+  };
+  const text = (request: Prepared, call: CallOptions = {}): Answer<string> =>
+    request.ok ? exchange(context, request.value, call) : Promise.resolve(request);
+  const object = async <T extends KubeObject>(resource: Resource<T>, request: Prepared, call?: CallOptions): Answer<T> =>
+    decoded(await text(request, call), (json) => decodeObject(resource, json));
+  return {
+    get: (resource, key, call) => object(resource, getRequest(resource, key), call),
+    list: async (resource, query = {}, call = {}) =>
+      decoded(await text(listRequest(resource, query), call), (json) => decodeList(resource, json)),
+    watch: (resource, query, signal) => watchEvents(context, resource, query, signal),
+    create: (resource, value, call = {}) => object(resource, createRequest(resource, value, call), call),
+    update: (resource, value, call = {}) => object(resource, updateRequest(resource, value, call), call),
+    apply: (resource, value, call) => object(resource, applyRequest(resource, value, call), call),
+    patch: (resource, key, body, call = {}) => object(resource, patchRequest(resource, key, body, call), call),
+    delete: async (resource, key, call = {}) => whetherThere(await text(deleteRequest(resource, key, call), call)),
+    raw: (path, call) => text(rawRequest(path), call),
+    async close() {
+      closing.abort();
+      await options.transport.close();
+    },
+  };
+}
+
+function decoded<T>(body: Result<string, KubeError>, decode: (json: Json) => Result<T, KubeError>): Result<T, KubeError> {
+  return andThen(andThen(body, decodeJson), decode);
+}
+
+function whetherThere(body: Result<string, KubeError>): Result<boolean, KubeError> {
+  if (body.ok) return map(body, () => true);
+  return body.error.kind === "not-found" ? ok(false) : err(body.error);
+}

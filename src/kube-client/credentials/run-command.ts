@@ -1,0 +1,74 @@
+/**
+ * Running a credential plugin, as a port. The environment is given whole; nothing of this process' leaks in.
+ *
+ * What the command printed is a secret until somebody has read it as one; what it wrote to stderr is for people.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { describeThrown, fromThrowing, sensitive, type Sensitive } from "#base";
+
+export type Command = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether it may read from our terminal. */
+  readonly interactive: boolean;
+};
+
+export type CommandOutcome =
+  | { readonly kind: "exited"; readonly code: number | undefined; readonly stdout: Sensitive<string>; readonly stderr: string }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "failed"; readonly message: string };
+
+export type RunCommand = (command: Command, signal: AbortSignal) => Promise<CommandOutcome>;
+
+const MAX_OUTPUT = 1024 * 1024;
+
+export const runCommand: RunCommand = (command, signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve({ kind: "failed", message: "it was stopped" });
+    const started = fromThrowing(
+      () =>
+        spawn(command.command, [...command.args], {
+          env: command.env,
+          stdio: [command.interactive ? "inherit" : "ignore", "pipe", "pipe"],
+        }),
+      describeThrown,
+    );
+    if (!started.ok) return resolve({ kind: "failed", message: started.error });
+    const child = started.value;
+    const stdout = collect(child.stdout, () => settle({ kind: "failed", message: "it printed more than 1 MiB" }));
+    const stderr = collect(child.stderr, () => settle({ kind: "failed", message: "it printed more than 1 MiB" }));
+    const onAbort = () => settle({ kind: "failed", message: "it was stopped" });
+    const settle = (outcome: CommandOutcome) => {
+      signal.removeEventListener("abort", onAbort);
+      end(child);
+      resolve(outcome);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    child.once("error", (thrown) =>
+      settle(isMissing(thrown) ? { kind: "not-found" } : { kind: "failed", message: describeThrown(thrown) }),
+    );
+    child.once("close", (code) => settle({ kind: "exited", code: code ?? undefined, stdout: sensitive(stdout()), stderr: stderr() }));
+  });
+
+/** The pipes are closed too: a grandchild may hold them open for ever. */
+function end(child: ChildProcess): void {
+  if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+}
+
+function collect(stream: NodeJS.ReadableStream, onTooMuch: () => void): () => string {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  stream.on("data", (piece: Buffer) => {
+    size += piece.byteLength;
+    if (size > MAX_OUTPUT) return onTooMuch();
+    pieces.push(piece);
+  });
+  return () => Buffer.concat(pieces).toString("utf8");
+}
+
+function isMissing(thrown: Error): boolean {
+  return "code" in thrown && thrown.code === "ENOENT";
+}

@@ -1,0 +1,543 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { err, expectOk, FakeClock, ok, sensitive, systemClock, type Clock, type Result } from "#base";
+import { parseServerUrl, staticCredentials, type ClusterConfig, type Credentials } from "../cluster-config.ts";
+import type { KubeError } from "../errors.ts";
+import type { Transport, TransportAnswer, TransportRequest } from "../transport.ts";
+import { httpTransport } from "./http-transport.ts";
+import {
+  authority,
+  clientIdentity,
+  configFor,
+  cuttableProxy,
+  http1Server,
+  http2Server,
+  issue,
+  newAuthority,
+  plainServer,
+  stopAll,
+  type Http2Handler,
+} from "./test-servers.ts";
+
+const transports: Transport[] = [];
+const live = new AbortController().signal;
+const get = (path: string): TransportRequest => ({ method: "GET", path, headers: { accept: "application/json" } });
+
+function open(config: ClusterConfig, clock: Clock = systemClock): Transport {
+  const transport = httpTransport(config, { clock, pingIntervalMs: 30_000, pingTimeoutMs: 15_000 });
+  transports.push(transport);
+  return transport;
+}
+
+afterEach(async () => {
+  await Promise.all(transports.splice(0).map((transport) => transport.close()));
+  await stopAll();
+});
+
+async function read(answer: Result<TransportAnswer, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
+  if (!answer.ok) return { code: 0, text: "", error: answer.error };
+  let text = "";
+  for await (const piece of answer.value.body) {
+    if (!piece.ok) return { code: answer.value.code, text, error: piece.error };
+    text += Buffer.from(piece.value).toString();
+  }
+  return { code: answer.value.code, text };
+}
+
+/** Waits for something that happens elsewhere; the test's own time limit is the only one. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What the server got, as the answer. */
+const echo: Http2Handler = (request, response) => {
+  let body = "";
+  request.setEncoding("utf8");
+  request.on("data", (text: string) => (body += text));
+  request.on("end", () => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }));
+  });
+};
+const plainEcho = echo as unknown as Parameters<typeof plainServer>[0];
+
+describe("on every kind of server", () => {
+  const kinds = [
+    { name: "HTTP/2", start: () => http2Server(echo), config: (port: number) => configFor(port) },
+    { name: "HTTP/1.1 over TLS", start: () => http1Server(plainEcho), config: (port: number) => configFor(port) },
+    {
+      name: "plain HTTP on loopback",
+      start: () => plainServer(plainEcho),
+      config: (port: number) => configFor(port, { server: expectOk(parseServerUrl(`http://127.0.0.1:${port}`)) }),
+    },
+  ];
+
+  test.each(kinds)("$name: method, path, headers and body arrive", async ({ start, config }) => {
+    const server = await start();
+    const extra = new Map([["Example.org/scopes", ["a", "b"]]]);
+    const transport = open({
+      ...config(server.port),
+      credentials: staticCredentials({ token: sensitive("t0ken") }),
+      impersonate: { user: "bob", uid: "7", groups: ["g1", "g2"], extra },
+    });
+    const request: TransportRequest = {
+      method: "POST",
+      path: "/x?y=%20z",
+      headers: { "content-type": "application/json" },
+      body: '{"ä":1}',
+    };
+    const { code, text } = await read(await transport.send(request, live));
+    const seen = JSON.parse(text) as { headers: Record<string, string>; body: string };
+    expect(code).toBe(200);
+    expect(seen).toMatchObject({ method: "POST", url: "/x?y=%20z", body: '{"ä":1}' });
+    expect(seen.headers).toMatchObject({
+      "user-agent": "lattice",
+      authorization: "Bearer t0ken",
+      "content-type": "application/json",
+      "impersonate-user": "bob",
+      "impersonate-uid": "7",
+      "impersonate-group": "g1, g2",
+      "impersonate-extra-example.org%2fscopes": "a, b",
+    });
+  });
+
+  test.each(kinds)("$name: calls one after the other share a connection", async ({ name, start, config }) => {
+    const server = await start();
+    const transport = open(config(server.port));
+    for (let call = 0; call < 20; call += 1) expect((await read(await transport.send(get("/"), live))).code).toBe(200);
+    // over TLS the first connection finds out that the server knows no HTTP/2
+    expect(server.connections).toBe(name === "HTTP/1.1 over TLS" ? 2 : 1);
+  });
+
+  test.each(kinds)("$name: a path in the server's address stands before every request's", async ({ start, config }) => {
+    const server = await start();
+    const base = config(server.port);
+    const transport = open({ ...base, server: expectOk(parseServerUrl(`${base.server}/k8s/clusters/c-1/`)) });
+    expect((await read(await transport.send(get("/api"), live))).text).toContain('"url":"/k8s/clusters/c-1/api"');
+  });
+
+  test.each(kinds)("$name: close ends the connections and later calls", async ({ start, config }) => {
+    const server = await start();
+    const transport = open(config(server.port));
+    await read(await transport.send(get("/"), live));
+    await transport.close();
+    await until(() => server.sockets.size === 0);
+    expect(await transport.send(get("/"), live)).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
+  });
+
+  test.each(kinds)("$name: a header that cannot be sent is refused", async ({ start, config }) => {
+    const server = await start();
+    const transport = open(config(server.port));
+    const request: TransportRequest = { method: "GET", path: "/", headers: { "x-bad": "a\nb" } };
+    expect(await transport.send(request, live)).toMatchObject({ error: { kind: "bad-request" } });
+  });
+});
+
+/** Sends a head and some of the body, and then nothing more. */
+function stalls(response: { writeHead(code: number): unknown; write(text: string): unknown }): void {
+  response.writeHead(200);
+  response.write("some");
+}
+
+describe("when things break", () => {
+  const kinds = [
+    {
+      name: "HTTP/2",
+      start: (handler: Http2Handler) => http2Server(handler),
+    },
+    {
+      name: "HTTP/1.1",
+      start: (handler: Http2Handler) => http1Server(handler as unknown as Parameters<typeof http1Server>[0]),
+    },
+  ];
+
+  test.each(kinds)("$name: a server that dies inside a body gives `network`", async ({ start }) => {
+    const server = await start((_request, response) => {
+      stalls(response);
+      setImmediate(() => server.sockets.forEach((socket) => socket.destroy()));
+    });
+    const { text, error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    expect({ text, kind: error?.kind, retry: error?.retry }).toEqual({ text: "some", kind: "network", retry: undefined });
+  });
+
+  test.each(kinds)("$name: a server that hangs up inside a body gives `network`", async ({ start }) => {
+    const server = await start((_request, response) => {
+      stalls(response);
+      setImmediate(() => server.sockets.forEach((socket) => socket.end()));
+    });
+    const { text, error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
+  });
+
+  test.each(kinds)("$name: a server that dies before its answer gives `network`, not known to be safe", async ({ start }) => {
+    const server = await start(() => server.sockets.forEach((socket) => socket.destroy()));
+    const { error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    expect({ kind: error?.kind, retry: error?.retry }).toEqual({ kind: "network", retry: undefined });
+  });
+
+  test.each(kinds)("$name: a caller can give up before the answer", async ({ start }) => {
+    let arrived = false;
+    const server = await start(() => (arrived = true));
+    const caller = new AbortController();
+    const sent = open(configFor(server.port)).send(get("/"), caller.signal);
+    await until(() => arrived);
+    caller.abort();
+    expect(await sent).toMatchObject({ error: { kind: "cancelled" } });
+  });
+
+  test.each(kinds)("$name: a caller can give up inside the body", async ({ start }) => {
+    let left = false;
+    const server = await start((_request, response) => {
+      stalls(response);
+      response.on("close", () => (left = true));
+    });
+    const caller = new AbortController();
+    const answer = await open(configFor(server.port)).send(get("/"), caller.signal);
+    const reading = read(answer);
+    caller.abort();
+    expect((await reading).error?.kind).toBe("cancelled");
+    await until(() => left);
+  });
+
+  test.each(kinds)("$name: a reader who stops reading ends the call", async ({ start }) => {
+    let left = false;
+    const server = await start((_request, response) => {
+      stalls(response);
+      response.on("close", () => (left = true));
+    });
+    for await (const piece of expectOk(await open(configFor(server.port)).send(get("/"), live)).body) if (piece.ok) break;
+    await until(() => left);
+  });
+
+  test.each(kinds)("$name: close ends a call under way with `cancelled`", async ({ start }) => {
+    const server = await start((_request, response) => stalls(response));
+    const transport = open(configFor(server.port));
+    const reading = read(await transport.send(get("/"), live));
+    await transport.close();
+    expect((await reading).error?.kind).toBe("cancelled");
+  });
+
+  test.each(kinds)("$name: a signal that fired before sends nothing", async ({ start }) => {
+    const server = await start(echo);
+    expect(await open(configFor(server.port)).send(get("/"), AbortSignal.abort())).toMatchObject({
+      error: { kind: "cancelled", retry: "safe" },
+    });
+    expect(server.connections).toBe(0);
+  });
+
+  test("nothing listens: safe to try again, and the message says where", async () => {
+    const server = await http2Server(echo);
+    const { port } = server;
+    await stopAll();
+    expect(await open(configFor(port)).send(get("/"), live)).toEqual(
+      err({ kind: "network", message: `cannot connect to https://127.0.0.1:${port}: nothing listens there`, retry: "safe" }),
+    );
+  });
+
+  test("a plain server that nobody runs", async () => {
+    const server = await plainServer(plainEcho);
+    const { port } = server;
+    await stopAll();
+    const config = configFor(port, { server: expectOk(parseServerUrl(`http://127.0.0.1:${port}`)) });
+    expect(await open(config).send(get("/"), live)).toMatchObject({ error: { kind: "network", retry: "safe" } });
+  });
+
+  test("a server that accepts and says nothing is given up after a while", async () => {
+    const { port } = await cuttableProxy(1).then((proxy) => {
+      proxy.control.swallow = true;
+      return proxy;
+    });
+    const clock = new FakeClock();
+    const sent = open(configFor(port), clock).send(get("/"), live);
+    await until(() => clock.pending > 0);
+    await clock.advance(10_000);
+    expect(await sent).toMatchObject({ error: { kind: "network", retry: "safe" } });
+    expect(clock.pending).toBe(0);
+  });
+
+  test("close ends a connection that is not there yet", async () => {
+    const proxy = await cuttableProxy(1);
+    proxy.control.swallow = true;
+    const transport = open(configFor(proxy.port));
+    const sent = transport.send(get("/"), live);
+    await until(() => proxy.connections === 1);
+    await transport.close();
+    expect(await sent).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
+  });
+
+  test("a caller can give up while the connection is made", async () => {
+    const proxy = await cuttableProxy(1);
+    proxy.control.swallow = true;
+    const caller = new AbortController();
+    const sent = open(configFor(proxy.port)).send(get("/"), caller.signal);
+    await until(() => proxy.connections === 1);
+    caller.abort();
+    expect(await sent).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
+  });
+});
+
+describe("trust", () => {
+  test("a server of another authority is not talked to, and the message says why", async () => {
+    const server = await http2Server(echo);
+    const answer = await open(configFor(server.port, { certificateAuthority: newAuthority("other").certificate })).send(get("/"), live);
+    expect(answer).toMatchObject({ error: { kind: "network", retry: "useless" } });
+    expect(answer.ok ? "" : answer.error.message).toContain(`https://127.0.0.1:${server.port} is not trusted: its certificate`);
+  });
+
+  test("a certificate for another name is refused, unless that name is expected", async () => {
+    const server = await http2Server(echo);
+    const wrong = await open(configFor(server.port, { serverName: "elsewhere.test" })).send(get("/"), live);
+    expect(wrong).toMatchObject({ error: { kind: "network", retry: "useless" } });
+    expect(wrong.ok ? "" : wrong.error.message).toContain("tls-server-name");
+    expect((await read(await open(configFor(server.port, { serverName: "api.test" })).send(get("/"), live))).code).toBe(200);
+  });
+
+  test("without an authority only public ones are trusted", async () => {
+    const server = await http2Server(echo);
+    expect(await open(configFor(server.port, { certificateAuthority: undefined })).send(get("/"), live)).toMatchObject({
+      error: { kind: "network", retry: "useless" },
+    });
+  });
+
+  test("a client certificate says who we are", async () => {
+    const server = await http2Server(
+      (request, response) => {
+        const peer = request.stream.session?.socket as unknown as { getPeerCertificate(): { subject: { CN: string } } };
+        response.end(peer.getPeerCertificate().subject.CN);
+      },
+      { requestCert: true },
+    );
+    const credentials = staticCredentials({ certificate: clientIdentity });
+    expect((await read(await open(configFor(server.port, { credentials })).send(get("/"), live))).text).toBe("alice");
+  });
+
+  test("a server that wants a client certificate and gets none", async () => {
+    const server = await http2Server(echo, { requestCert: true });
+    const { error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    expect(error?.kind).toBe("network");
+    expect(error?.message).toContain("it wants a client certificate");
+  });
+
+  test("certificates that are none are an error, not a throw", async () => {
+    const broken = { certificateAuthority: "?" };
+    const mixed = {
+      credentials: staticCredentials({
+        certificate: { certificate: clientIdentity.certificate, key: issue(authority, "b", "client").key },
+      }),
+    };
+    for (const more of [{ ...broken, credentials: staticCredentials({ certificate: { certificate: "?", key: sensitive("?") } }) }, mixed]) {
+      const answer = await open(configFor(1, more)).send(get("/"), live);
+      expect(answer).toMatchObject({ error: { kind: "network", retry: "useless" } });
+      expect(answer.ok ? "" : answer.error.message).toContain("belong together");
+    }
+  });
+});
+
+describe("HTTP/2 connections", () => {
+  test("many calls at once share one", async () => {
+    const server = await http2Server(echo);
+    const transport = open(configFor(server.port));
+    const answers = await Promise.all(Array.from({ length: 100 }, async () => read(await transport.send(get("/"), live))));
+    expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([200]));
+    expect(server.connections).toBe(1);
+  });
+
+  test("more open calls than fit get another one, and no more than needed", async () => {
+    const waiting: (() => void)[] = [];
+    const server = await http2Server((_request, response) => void waiting.push(() => response.end("done")), { maxConcurrentStreams: 10 });
+    const transport = open(configFor(server.port));
+    const calls = Array.from({ length: 25 }, async () => read(await transport.send(get("/"), live)));
+    await until(() => waiting.length === 25);
+    expect(server.connections).toBe(3);
+    for (const answer of waiting) answer();
+    expect((await Promise.all(calls)).every(({ text }) => text === "done")).toBe(true);
+  });
+
+  test("GOAWAY: calls under way go on, new ones get a new connection", async () => {
+    const waiting: (() => void)[] = [];
+    const server = await http2Server((request, response) => {
+      if (request.url === "/slow") waiting.push(() => response.end("done"));
+      else response.end("quick");
+    });
+    const transport = open(configFor(server.port));
+    const slow = transport.send(get("/slow"), live).then(read);
+    await until(() => waiting.length === 1);
+    server.sessions[0]?.goaway();
+    while (server.connections < 2) {
+      // what left before the GOAWAY came in was not looked at, and says so
+      const { text, error } = await read(await transport.send(get("/"), live));
+      expect(error?.retry ?? text).toMatch(/^(safe|quick)$/);
+    }
+    waiting[0]?.();
+    expect(await slow).toEqual({ code: 200, text: "done" });
+    await until(() => server.sockets.size === 1);
+  });
+
+  test("a stream that the server refuses may be sent again", async () => {
+    const server = await http2Server((request) => request.stream.close(7));
+    expect(await open(configFor(server.port)).send(get("/"), live)).toMatchObject({ error: { kind: "network", retry: "safe" } });
+  });
+
+  test("a stream that the server resets is not taken for a whole answer", async () => {
+    const server = await http2Server((request, response) => {
+      stalls(response);
+      setImmediate(() => request.stream.close(8));
+    });
+    const { text, error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
+  });
+
+  test("a server that hangs up on every connection is given up", async () => {
+    const server = await http2Server(echo);
+    const clock = new FakeClock();
+    const proxyless = open(configFor(server.port), clock);
+    server.sessions.push = (session) => {
+      session.goaway(0);
+      session.destroy();
+      return 0;
+    };
+    const { error } = await read(await proxyless.send(get("/"), live));
+    expect(error?.kind).toBe("network");
+  });
+
+  test("a half-open connection is found by PING, and its calls fail with `network`", async () => {
+    const server = await http2Server((_request, response) => stalls(response));
+    const proxy = await cuttableProxy(server.port);
+    const clock = new FakeClock();
+    const timers: number[] = [];
+    const recording: Clock = {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      after(ms, callback) {
+        timers.push(ms);
+        return clock.after(ms, callback);
+      },
+    };
+    const transport = open(configFor(proxy.port), recording);
+    const answer = expectOk(await transport.send(get("/"), live));
+    const items = answer.body[Symbol.asyncIterator]();
+    expect(await items.next()).toMatchObject({ value: { ok: true } });
+    // alive: answered pings keep it open
+    for (let round = 0; round < 3; round += 1) {
+      timers.length = 0;
+      await clock.advance(30_000);
+      await until(() => timers.at(-1) === 30_000);
+      expect(timers).toEqual([15_000, 30_000]);
+    }
+    proxy.control.swallow = true;
+    await clock.advance(30_000);
+    await clock.advance(15_000);
+    expect(await items.next()).toMatchObject({
+      value: { error: { kind: "network", message: expect.stringContaining("no answer to a PING within 15000 ms") as string } },
+    });
+    expect(clock.pending).toBe(0);
+    proxy.control.swallow = false;
+    expect((await transport.send(get("/"), live)).ok).toBe(true);
+    expect(proxy.connections).toBe(2);
+  });
+
+  test("one that was idle for long is not trusted again", async () => {
+    const server = await http2Server(echo);
+    const clock = new FakeClock();
+    const transport = open(configFor(server.port), clock);
+    await read(await transport.send(get("/"), live));
+    await clock.advance(30_000);
+    await read(await transport.send(get("/"), live));
+    expect(server.connections).toBe(1);
+    await clock.advance(30_001);
+    await read(await transport.send(get("/"), live));
+    expect(server.connections).toBe(2);
+    await until(() => server.sockets.size === 1);
+  });
+
+  test("one that is idle has no timer", async () => {
+    const server = await http2Server(echo);
+    const clock = new FakeClock();
+    const transport = open(configFor(server.port), clock);
+    await read(await transport.send(get("/"), live));
+    await until(() => clock.pending === 0);
+  });
+});
+
+describe("credentials", () => {
+  /** Gives these tokens in turn; the last for ever. */
+  const tokens = (...texts: readonly string[]) => {
+    let at = 0;
+    const made = texts.map((text) => sensitive(text));
+    const state = { closed: false };
+    const credentials: Credentials = {
+      get: () => Promise.resolve(ok({ token: made[Math.min(at, made.length - 1)] })),
+      refused: () => {
+        at += 1;
+        return true;
+      },
+      close: () => (state.closed = true),
+    };
+    return { credentials, state };
+  };
+  const accepting =
+    (good: string): Http2Handler =>
+    (request, response) => {
+      response.writeHead(request.headers.authorization === `Bearer ${good}` ? 200 : 401);
+      response.end("body");
+    };
+
+  test("a 401 is answered with fresh ones, for writes too", async () => {
+    const server = await http2Server(accepting("new"));
+    const { credentials, state } = tokens("old", "new");
+    const transport = open(configFor(server.port, { credentials }));
+    const request: TransportRequest = { method: "POST", path: "/", headers: {}, body: "{}" };
+    expect(await read(await transport.send(request, live))).toEqual({ code: 200, text: "body" });
+    await transport.close();
+    expect(state.closed).toBe(true);
+  });
+
+  test("a second 401 is handed on", async () => {
+    const server = await http2Server(accepting("never"));
+    const { credentials } = tokens("old", "new", "newer");
+    expect(await read(await open(configFor(server.port, { credentials })).send(get("/"), live))).toEqual({ code: 401, text: "body" });
+  });
+
+  test("a 401 is handed on when there is nothing new", async () => {
+    const server = await http2Server(accepting("never"));
+    expect(await read(await open(configFor(server.port, tokens("old"))).send(get("/"), live))).toEqual({ code: 401, text: "body" });
+  });
+
+  test("credentials that cannot be had are the call's error", async () => {
+    const server = await http2Server(accepting("never"));
+    const none = err<KubeError>({ kind: "unauthorized", message: "no token" });
+    const never: Credentials = { get: () => Promise.resolve(none), refused: () => true, close() {} };
+    expect(await open(configFor(server.port, { credentials: never })).send(get("/"), live)).toEqual(none);
+    let asked = 0;
+    const once: Credentials = { ...never, get: () => Promise.resolve((asked += 1) === 1 ? ok({}) : none) };
+    expect(await open(configFor(server.port, { credentials: once })).send(get("/"), live)).toEqual(none);
+  });
+
+  test("a new client certificate gets new connections, and calls under way stay on the old", async () => {
+    const waiting: (() => void)[] = [];
+    const server = await http2Server((request, response) => {
+      if (request.url === "/slow") waiting.push(() => response.end("done"));
+      else response.end("quick");
+    });
+    let certificate = clientIdentity;
+    const credentials: Credentials = { get: () => Promise.resolve(ok({ certificate })), refused: () => false, close() {} };
+    const transport = open(configFor(server.port, { credentials }));
+    const slow = transport.send(get("/slow"), live).then(read);
+    await until(() => waiting.length === 1);
+    certificate = issue(authority, "bob", "client");
+    expect((await read(await transport.send(get("/"), live))).text).toBe("quick");
+    expect(server.connections).toBe(2);
+    waiting[0]?.();
+    expect((await slow).text).toBe("done");
+    await until(() => server.sockets.size === 1);
+  });
+
+  test("a new client certificate on HTTP/1.1", async () => {
+    const server = await http1Server(plainEcho);
+    let certificate = clientIdentity;
+    const credentials: Credentials = { get: () => Promise.resolve(ok({ certificate })), refused: () => false, close() {} };
+    const transport = open(configFor(server.port, { credentials }));
+    await read(await transport.send(get("/"), live));
+    certificate = issue(authority, "bob", "client");
+    expect((await read(await transport.send(get("/"), live))).code).toBe(200);
+  });
+});

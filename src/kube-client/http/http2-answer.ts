@@ -1,0 +1,68 @@
+/**
+ * One request on one HTTP/2 stream: sends the body, waits for the head, hands out the body as it arrives.
+ *
+ * Node ends a stream that the server reset as if it were complete; `rstCode` and `aborted` tell the two apart.
+ */
+import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from "node:http2";
+import { err, ok, type Result } from "#base";
+import { failure, type KubeError } from "../errors.ts";
+import type { TransportAnswer } from "../transport.ts";
+import { connectionLost } from "./connection-error.ts";
+import { plainHeaders } from "./headers.ts";
+
+/** How a stream's break is explained: it depends on who ended it. */
+export type StreamContext = { readonly server: string; readonly signal: AbortSignal; readonly isClosed: () => boolean };
+
+export function answerOn(
+  stream: ClientHttp2Stream,
+  body: string | undefined,
+  context: StreamContext,
+): Promise<Result<TransportAnswer, KubeError>> {
+  const { signal } = context;
+  let broken: unknown;
+  const onAbort = () => cancel(stream);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  stream.on("error", (thrown) => (broken = thrown));
+  const explain = () => breakOf(stream, broken, context);
+  return new Promise((resolve) => {
+    stream.once("response", (headers) => resolve(ok(answerFrom(headers, stream, explain))));
+    stream.once("close", () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(err(explain()));
+    });
+    if (body !== undefined) stream.end(body);
+  });
+}
+
+/** RST_STREAM tells the server to stop; `destroy` throws away what has arrived and nobody read. */
+function cancel(stream: ClientHttp2Stream): void {
+  stream.close(constants.NGHTTP2_CANCEL);
+  stream.destroy();
+}
+
+function answerFrom(headers: IncomingHttpHeaders, stream: ClientHttp2Stream, explain: () => KubeError): TransportAnswer {
+  return { code: Number(headers[":status"]), headers: plainHeaders(headers), body: bodyOf(stream, explain) };
+}
+
+async function* bodyOf(stream: ClientHttp2Stream, explain: () => KubeError): AsyncGenerator<Result<Uint8Array, KubeError>, void> {
+  let ended = false;
+  try {
+    for await (const chunk of stream) yield ok(chunk as Uint8Array);
+    ended = true;
+  } catch {
+    return yield err(explain());
+  } finally {
+    if (!ended) cancel(stream);
+  }
+  if (stream.aborted || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) yield err(explain());
+}
+
+function breakOf(stream: ClientHttp2Stream, thrown: unknown, context: StreamContext): KubeError {
+  if (context.signal.aborted) return failure("cancelled", "the call was cancelled").error;
+  if (context.isClosed()) return failure("cancelled", "the client was closed").error;
+  if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) {
+    return failure("network", `${context.server} refused the call before it looked at it`, "safe").error;
+  }
+  return connectionLost(context.server, thrown ?? new Error("the server ended the call early"));
+}

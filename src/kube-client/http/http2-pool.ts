@@ -1,0 +1,138 @@
+/**
+ * The HTTP/2 connections to one server under one identity: as few as the streams need.
+ *
+ * Connections are opened one at a time and everybody who waits shares the next one: a thousand calls at start-up make ten
+ * connections, not a thousand.
+ */
+import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from "node:http2";
+import type { TLSSocket } from "node:tls";
+import { err, ok, type Result } from "#base";
+import { failure, type KubeError } from "../errors.ts";
+import { unlessAborted } from "../unless-aborted.ts";
+import { connectFailure } from "./connection-error.ts";
+import { Http2Connection, MAX_STREAMS, type Liveness } from "./http2-connection.ts";
+import { dial, type Endpoint } from "./tls-socket.ts";
+
+/** One stream's buffer, and enough for all streams together: a slow reader must not hold up the others. */
+const STREAM_WINDOW = 4 * 1024 * 1024;
+const CONNECTION_WINDOW = STREAM_WINDOW * MAX_STREAMS;
+const LOST_CONNECTIONS_LIMIT = 3;
+
+export type PoolOptions = Liveness & { readonly connectTimeoutMs: number };
+type Dialled = Result<Http2Connection | "http/1.1", KubeError>;
+
+export class Http2Pool {
+  readonly #endpoint: Endpoint;
+  readonly #options: PoolOptions;
+  readonly #connections = new Set<Http2Connection>();
+  readonly #closing = new AbortController();
+  #dialling: Promise<Dialled> | undefined;
+
+  constructor(endpoint: Endpoint, options: PoolOptions) {
+    this.#endpoint = endpoint;
+    this.#options = options;
+  }
+
+  get isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** A stream on some connection, or "http/1.1" when the server does not speak HTTP/2. */
+  async open(
+    headers: OutgoingHttpHeaders,
+    endStream: boolean,
+    signal: AbortSignal,
+  ): Promise<Result<ClientHttp2Stream | "http/1.1", KubeError>> {
+    for (let lost = 0; lost < LOST_CONNECTIONS_LIMIT;) {
+      const free = this.#withRoom();
+      if (free !== undefined) return ok(free.open(headers, endStream));
+      const dialled = await unlessAborted((this.#dialling ??= this.#dial()), signal);
+      if (dialled === undefined) return failure("cancelled", "the call was cancelled before it was sent", "safe");
+      if (!dialled.ok) return dialled;
+      if (dialled.value === "http/1.1") return ok(dialled.value);
+      if (dialled.value.isGone) lost += 1;
+    }
+    return failure("network", `${this.#endpoint.server} closes connections as soon as they are open`, "safe");
+  }
+
+  /** Streams under way go on; connections close behind them. */
+  drain(): void {
+    for (const connection of this.#connections) connection.drain();
+  }
+
+  get isEmpty(): boolean {
+    return this.#connections.size === 0 && this.#dialling === undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
+  }
+
+  #withRoom(): Http2Connection | undefined {
+    for (const connection of this.#connections) {
+      if (connection.hasRoom) return connection;
+      if (connection.isGone) connection.drain();
+    }
+    return undefined;
+  }
+
+  async #dial(): Promise<Dialled> {
+    try {
+      const { clock, connectTimeoutMs } = this.#options;
+      const socket = await dial(this.#endpoint, { clock, timeoutMs: connectTimeoutMs, signal: this.#closing.signal });
+      if (!socket.ok) return socket;
+      if (socket.value.alpnProtocol !== "h2") {
+        socket.value.destroy();
+        return ok("http/1.1");
+      }
+      return await this.#begin(socket.value);
+    } finally {
+      this.#dialling = undefined;
+    }
+  }
+
+  /** The server's settings come first, because they say how many streams it allows. */
+  async #begin(socket: TLSSocket): Promise<Dialled> {
+    const session = connect(this.#endpoint.url.origin, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
+      // in MB; the default of 10 refuses streams under large bodies
+      maxSessionMemory: 1_000,
+    });
+    // Node does not pass a TLS alert on (a refused client certificate): the session would wait for ever
+    socket.once("error", (thrown) => session.destroy(thrown));
+    const ready = await this.#settingsOf(session);
+    if (!ready.ok) return ready;
+    session.setLocalWindowSize(CONNECTION_WINDOW);
+    const connection = new Http2Connection(session, this.#options);
+    this.#connections.add(connection);
+    session.once("close", () => this.#connections.delete(connection));
+    return ok(connection);
+  }
+
+  #settingsOf(session: ClientHttp2Session): Promise<Result<void, KubeError>> {
+    const { server } = this.#endpoint;
+    return new Promise((resolve) => {
+      const settle = (result: Result<void, KubeError>) => {
+        cancelTimer();
+        this.#closing.signal.removeEventListener("abort", onAbort);
+        session.off("close", onClose);
+        session.off("remoteSettings", onSettings);
+        if (!result.ok) session.destroy();
+        resolve(result);
+      };
+      const onAbort = () => settle(failure("cancelled", "the client was closed while it connected", "safe"));
+      const onClose = () => settle(err(connectFailure(server, new Error("it closed the connection without a word"))));
+      const onSettings = () => settle(ok(undefined));
+      const cancelTimer = this.#options.clock.after(this.#options.connectTimeoutMs, () =>
+        settle(failure("network", `cannot connect to ${server}: it does not answer in HTTP/2`, "safe")),
+      );
+      if (this.isClosed) return onAbort();
+      this.#closing.signal.addEventListener("abort", onAbort, { once: true });
+      session.on("error", (thrown) => settle(err(connectFailure(server, thrown))));
+      session.once("close", onClose);
+      session.once("remoteSettings", onSettings);
+    });
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Verbs as HTTP requests. Pure: what goes over the wire for each call can be read (and tested) here.
+ *
+ * An empty name is refused before anything is sent: `DELETE …/configmaps/` would delete the whole collection.
+ */
+import { ok, type Result } from "#base";
+import { keyOf, pathOf, type KubeObject, type ObjectKey, type Resource, type Subresource } from "#kube";
+import { failure, type KubeError } from "./errors.ts";
+import type { ApplyOptions, DeleteOptions, ListQuery, PatchBody, PatchOptions, WatchQuery } from "./ports.ts";
+import type { TransportRequest } from "./transport.ts";
+
+export type Prepared = Result<TransportRequest, KubeError>;
+type WriteOptions = { readonly fieldManager?: string; readonly subresource?: Subresource };
+type Query = readonly (readonly [name: string, value: string | undefined])[];
+
+const ACCEPT = { accept: "application/json" };
+const JSON_BODY = { ...ACCEPT, "content-type": "application/json" };
+const PATCH_TYPES = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+} as const;
+/** Unknown fields are dropped with a warning, as for kubectl's older releases: an object may be newer than the server's CRD. */
+const VALIDATION = ["fieldValidation", "Warn"] as const;
+
+export function getRequest(resource: Resource, key: ObjectKey): Prepared {
+  return onObject(resource, key, undefined, (path) => ({ method: "GET", path, headers: ACCEPT }));
+}
+
+export function listRequest(resource: Resource, query: ListQuery): Prepared {
+  return onCollection(resource, query.namespace, (path) => ({
+    method: "GET",
+    path: withQuery(path, [
+      ...selectors(query),
+      ["limit", text(query.limit)],
+      ["continue", query.continue],
+      ["resourceVersion", query.resourceVersion],
+    ]),
+    headers: ACCEPT,
+  }));
+}
+
+export function watchRequest(resource: Resource, query: WatchQuery): Prepared {
+  return onCollection(resource, query.namespace, (path) => ({
+    method: "GET",
+    path: withQuery(path, [
+      ["watch", "true"],
+      ["allowWatchBookmarks", "true"],
+      ...selectors(query),
+      ["resourceVersion", query.resourceVersion],
+      ["timeoutSeconds", text(query.timeoutSeconds)],
+    ]),
+    headers: ACCEPT,
+  }));
+}
+
+export function createRequest(resource: Resource, object: KubeObject, options: WriteOptions): Prepared {
+  const namespace = object.metadata.namespace;
+  if (resource.namespaced && namespace === undefined) return needsNamespace(resource, object.metadata.name);
+  return onCollection(resource, namespace, (path) => ({
+    method: "POST",
+    path: withQuery(path, [["fieldManager", options.fieldManager], VALIDATION]),
+    headers: JSON_BODY,
+    body: JSON.stringify(object),
+  }));
+}
+
+export function updateRequest(resource: Resource, object: KubeObject, options: WriteOptions): Prepared {
+  return onObject(resource, keyOf(object), options.subresource, (path) => ({
+    method: "PUT",
+    path: withQuery(path, [["fieldManager", options.fieldManager], VALIDATION]),
+    headers: JSON_BODY,
+    body: JSON.stringify(object),
+  }));
+}
+
+export function applyRequest(resource: Resource, object: KubeObject, options: ApplyOptions): Prepared {
+  return onObject(resource, keyOf(object), options.subresource, (path) => ({
+    method: "PATCH",
+    path: withQuery(path, [
+      ["fieldManager", options.fieldManager],
+      ["force", flag(options.force)],
+      ["dryRun", dryRun(options.dryRun)],
+      VALIDATION,
+    ]),
+    // JSON is YAML, and servers before 1.32 know no other name for it
+    headers: { ...ACCEPT, "content-type": "application/apply-patch+yaml" },
+    body: JSON.stringify(object),
+  }));
+}
+
+export function patchRequest(resource: Resource, key: ObjectKey, body: PatchBody, options: PatchOptions): Prepared {
+  return onObject(resource, key, options.subresource, (path) => ({
+    method: "PATCH",
+    path: withQuery(path, [["fieldManager", options.fieldManager], ["dryRun", dryRun(options.dryRun)], VALIDATION]),
+    headers: { ...ACCEPT, "content-type": PATCH_TYPES[body.type] },
+    body: JSON.stringify(body.type === "json" ? body.operations : body.patch),
+  }));
+}
+
+export function deleteRequest(resource: Resource, key: ObjectKey, options: DeleteOptions): Prepared {
+  const { propagation, preconditions } = options;
+  const body = JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: propagation, preconditions });
+  return onObject(resource, key, undefined, (path) => ({ method: "DELETE", path, headers: JSON_BODY, body }));
+}
+
+export function rawRequest(path: string): Prepared {
+  if (!/^\/[!-~]*$/.test(path)) return failure("bad-request", 'a raw path begins with "/" and is written in URL characters', "useless");
+  return ok({ method: "GET", path, headers: { accept: "application/json, text/plain, */*" } });
+}
+
+function onObject(
+  resource: Resource,
+  key: ObjectKey,
+  subresource: Subresource | undefined,
+  make: (path: string) => TransportRequest,
+): Prepared {
+  if (!isPathSegment(key.name)) return failure("bad-request", `"${key.name}" cannot be the name of a ${resource.kind}`, "useless");
+  if (resource.namespaced && key.namespace === undefined) return needsNamespace(resource, key.name);
+  return onCollection(resource, key.namespace, () => make(pathOf(resource, { namespace: key.namespace, name: key.name, subresource })));
+}
+
+function onCollection(resource: Resource, namespace: string | undefined, make: (path: string) => TransportRequest): Prepared {
+  if (namespace !== undefined && !isPathSegment(namespace)) {
+    return failure("bad-request", `"${namespace}" cannot be the namespace of a ${resource.kind}`, "useless");
+  }
+  return ok(make(pathOf(resource, { namespace })));
+}
+
+function needsNamespace(resource: Resource, name: string): Prepared {
+  return failure("bad-request", `${resource.kind} "${name}" needs a namespace: the kind is namespaced`, "useless");
+}
+
+/** What Kubernetes allows in a path: "." and ".." would name another path after normalisation. */
+function isPathSegment(name: string): boolean {
+  return name !== "" && name !== "." && name !== ".." && !/[/%]/.test(name);
+}
+
+function selectors(query: WatchQuery): Query {
+  return [
+    ["labelSelector", query.labelSelector],
+    ["fieldSelector", query.fieldSelector],
+  ];
+}
+
+function withQuery(path: string, query: Query): string {
+  const given = query.flatMap(([name, value]) => (value === undefined || value === "" ? [] : [`${name}=${encodeURIComponent(value)}`]));
+  return given.length === 0 ? path : `${path}?${given.join("&")}`;
+}
+
+function text(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
+}
+
+function flag(value: boolean | undefined): string | undefined {
+  return value === true ? "true" : undefined;
+}
+
+function dryRun(value: boolean | undefined): string | undefined {
+  return value === true ? "All" : undefined;
+}

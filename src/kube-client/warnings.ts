@@ -1,0 +1,28 @@
+/**
+ * `Warning` headers: how an API server says "this works, but". Each text is logged once: a controller that applies the same
+ * object every minute would say it for ever.
+ */
+import type { Logger } from "#base";
+
+const REMEMBERED = 1_000;
+/** `299 - "text"`, several of them joined by commas; inside the quotes a backslash escapes. No nesting: linear time. */
+const WARNING = /\b299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g;
+
+export function parseWarnings(header: string): string[] {
+  return [...header.matchAll(WARNING)].map(([, text = ""]) => text.replaceAll(/\\(.)/g, "$1"));
+}
+
+export type WarningSink = (header: string | undefined) => void;
+
+export function logWarningsOnce(logger: Logger): WarningSink {
+  const seen = new Set<string>();
+  return (header) => {
+    if (header === undefined) return;
+    for (const warning of parseWarnings(header)) {
+      if (seen.has(warning)) continue;
+      if (seen.size >= REMEMBERED) seen.clear();
+      seen.add(warning);
+      logger.warn("the API server warns", { warning });
+    }
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Keeps the number of updating managers small: beyond ten, the oldest ones are joined per version under the name "ancient-changes".
+ * Appliers are never joined: their sets decide what the next apply removes.
+ */
+import { union } from "./field-set.ts";
+import { compareText } from "./go-text.ts";
+import { managerId, secondsOf, type Managed, type ManagerId } from "./managers.ts";
+
+export const MAX_UPDATE_MANAGERS = 10;
+const BUCKET = "ancient-changes";
+
+export function capUpdateManagers(managed: Managed): Managed {
+  const updaters = [...managed.managers].filter(([, { applied }]) => !applied).map(([id]) => id);
+  if (updaters.length <= MAX_UPDATE_MANAGERS) return managed;
+  updaters.sort((a, b) => secondsOf(managed.times.get(a)) - secondsOf(managed.times.get(b)) || compareText(a, b));
+  return joinOldest(managed, updaters);
+}
+
+/** The first of a version is only noted; it moves into the bucket when a second one comes. */
+function joinOldest(managed: Managed, oldestFirst: readonly ManagerId[]): Managed {
+  const managers = new Map(managed.managers);
+  const times = new Map(managed.times);
+  const firstOf = new Map<string, ManagerId>();
+  let left = oldestFirst.length;
+  for (const id of oldestFirst) {
+    if (left <= MAX_UPDATE_MANAGERS) break;
+    const versioned = managers.get(id);
+    if (versioned === undefined) continue;
+    const first = firstOf.get(versioned.apiVersion);
+    if (first === undefined) {
+      firstOf.set(versioned.apiVersion, id);
+      continue;
+    }
+    const bucket = managerId({ manager: BUCKET, operation: "Update", apiVersion: versioned.apiVersion, subresource: "" });
+    const older = managers.get(bucket) ?? managers.get(first);
+    if (!managers.has(bucket)) managers.delete(first);
+    managers.delete(id);
+    managers.set(bucket, { ...versioned, set: older === undefined ? versioned.set : union(versioned.set, older.set) });
+    left--;
+    times.delete(bucket);
+    const time = managed.times.get(id);
+    if (time !== undefined) times.set(bucket, time); // of the two, the later one
+  }
+  return { managers, times };
+}

@@ -1,0 +1,163 @@
+/**
+ * Sets of fields, as tries: who owns what. A node is a member itself, has members below it, or both (a map that is owned, and some of
+ * its fields).
+ *
+ * Sets are values: every operation gives a new set and may share parts with the old ones. Only `insert` changes a set, while it is
+ * being built. No node is empty: each is a member or has children.
+ */
+import { fieldNameOf, isKeyElement, sortElements, type FieldPath, type PathElement } from "./path-element.ts";
+import { fieldType, type TypeSchema } from "./schema.ts";
+
+export type FieldNode = { readonly member: boolean; readonly children: FieldSet | undefined };
+export type FieldSet = ReadonlyMap<PathElement, FieldNode>;
+
+type GrowingNode = { member: boolean; children: GrowingSet | undefined };
+export type GrowingSet = Map<PathElement, GrowingNode>;
+
+export const EMPTY_SET: FieldSet = new Map();
+
+export function fieldSetOf(...paths: readonly FieldPath[]): FieldSet {
+  const set: GrowingSet = new Map();
+  for (const path of paths) insert(set, path);
+  return set;
+}
+
+/** Adds a path to a set that nobody else holds yet. */
+export function insert(set: GrowingSet, path: FieldPath): void {
+  let at = set;
+  for (let depth = 0; depth < path.length; depth++) {
+    const node = nodeAt(at, path[depth] ?? "");
+    if (depth === path.length - 1) node.member = true;
+    else at = node.children ??= new Map();
+  }
+}
+
+function nodeAt(set: GrowingSet, element: PathElement): GrowingNode {
+  let node = set.get(element);
+  if (node === undefined) {
+    node = { member: false, children: undefined };
+    set.set(element, node);
+  }
+  return node;
+}
+
+export function isEmpty(set: FieldSet): boolean {
+  return set.size === 0;
+}
+
+export function has(set: FieldSet, path: FieldPath): boolean {
+  let at: FieldSet | undefined = set;
+  for (const element of path.slice(0, -1)) at = at?.get(element)?.children;
+  return path.length > 0 && at?.get(path.at(-1) ?? "")?.member === true;
+}
+
+export function union(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.size === 0 || a === b) return a;
+  if (a.size === 0) return b;
+  const both = new Map(a);
+  for (const [element, theirs] of b) {
+    const ours = a.get(element);
+    const joined = ours && { member: ours.member || theirs.member, children: unionOfChildren(ours.children, theirs.children) };
+    both.set(element, joined ?? theirs);
+  }
+  return both;
+}
+
+function unionOfChildren(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return union(a, b);
+}
+
+export function intersection(a: FieldSet, b: FieldSet): FieldSet {
+  const shared = new Map<PathElement, FieldNode>();
+  for (const [element, ours] of a) {
+    const theirs = b.get(element);
+    if (theirs === undefined) continue;
+    const children = ours.children && theirs.children ? intersection(ours.children, theirs.children) : undefined;
+    keep(shared, element, { member: ours.member && theirs.member, children });
+  }
+  return shared;
+}
+
+/** What is in `a` and not in `b`, path by path: children stay when only their parent is in `b`. */
+export function difference(a: FieldSet, b: FieldSet): FieldSet {
+  if (a.size === 0 || b.size === 0) return a;
+  const rest = new Map<PathElement, FieldNode>();
+  for (const [element, ours] of a) {
+    const theirs = b.get(element);
+    const children = ours.children && theirs?.children ? difference(ours.children, theirs.children) : ours.children;
+    keep(rest, element, theirs === undefined ? ours : { member: ours.member && !theirs.member, children });
+  }
+  return rest;
+}
+
+/** As `difference`, but a member of `b` takes everything below it away. */
+export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
+  if (b.size === 0) return a;
+  const rest = new Map<PathElement, FieldNode>();
+  for (const [element, ours] of a) {
+    const theirs = b.get(element);
+    if (theirs?.member === true) continue;
+    const children = ours.children && theirs?.children ? recursiveDifference(ours.children, theirs.children) : ours.children;
+    keep(rest, element, { member: ours.member, children });
+  }
+  return rest;
+}
+
+function keep(set: Map<PathElement, FieldNode>, element: PathElement, node: FieldNode): void {
+  const children = node.children !== undefined && node.children.size > 0 ? node.children : undefined;
+  if (node.member || children !== undefined) set.set(element, children === node.children ? node : { member: node.member, children });
+}
+
+/** Members that have none below them. */
+export function leaves(set: FieldSet): FieldSet {
+  const ends = new Map<PathElement, FieldNode>();
+  for (const [element, { children }] of set) ends.set(element, { member: children === undefined, children: children && leaves(children) });
+  return ends;
+}
+
+export function setsEqual(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [element, ours] of a) {
+    const theirs = b.get(element);
+    if (theirs === undefined || ours.member !== theirs.member) return false;
+    if (!setsEqual(ours.children ?? EMPTY_SET, theirs.children ?? EMPTY_SET)) return false;
+  }
+  return true;
+}
+
+/** How many members. */
+export function sizeOf(set: FieldSet): number {
+  let size = 0;
+  for (const { member, children } of set.values()) size += (member ? 1 : 0) + (children === undefined ? 0 : sizeOf(children));
+  return size;
+}
+
+/** All members in the order in which a real server lists them: on each level the members first, then what is below. */
+export function* pathsOf(set: FieldSet, prefix: FieldPath = []): Generator<FieldPath> {
+  const sorted = sortElements(set.keys());
+  for (const element of sorted) if (set.get(element)?.member === true) yield [...prefix, element];
+  for (const element of sorted) {
+    const children = set.get(element)?.children;
+    if (children !== undefined) yield* pathsOf(children, [...prefix, element]);
+  }
+}
+
+/** Makes declared fields members when something below them is: removing fields must be able to remove the struct around them. */
+export function withNamedFields(set: FieldSet, type: TypeSchema | undefined): FieldSet {
+  if (type === undefined) return set;
+  const named = new Map<PathElement, FieldNode>();
+  for (const [element, node] of set) {
+    const name = fieldNameOf(element);
+    const declared = name === undefined ? undefined : type.map?.field(name);
+    const below = node.children && withNamedFields(node.children, declared ?? typeBelow(type, element, name));
+    named.set(element, { member: node.member || (node.children !== undefined && declared !== undefined), children: below });
+  }
+  return named;
+}
+
+function typeBelow(type: TypeSchema, element: PathElement, name: string | undefined): TypeSchema | undefined {
+  if (name !== undefined) return type.map && fieldType(type.map, name);
+  return isKeyElement(element) ? type.list?.element : undefined;
+}

@@ -1,0 +1,47 @@
+/**
+ * Field sets as `fieldsV1` of a managedFields entry: each step is a key, `.` says that the node itself is a member, a leaf is `{}`.
+ *
+ * The keys come in the order in which a real server writes them, so that the JSON text of both is the same.
+ */
+import { err, ok, type Result } from "#base";
+import { isJsonObject, MAX_DEPTH, type Json, type JsonObject } from "#kube";
+import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
+import { parsePathElement, sortElements, type PathElement } from "./path-element.ts";
+
+/** Every step of an object is one level here, and an object is at most MAX_DEPTH deep. */
+const MAX_STEPS = 2 * MAX_DEPTH;
+
+export function encodeFields(set: FieldSet, self = false): JsonObject {
+  const fields: { [element: string]: Json } = self ? { ".": {} } : {};
+  for (const element of sortElements(set.keys())) {
+    const node = set.get(element);
+    fields[element] = node?.children === undefined ? {} : encodeFields(node.children, node.member);
+  }
+  return fields;
+}
+
+export function decodeFields(json: unknown): Result<FieldSet, string> {
+  if (json === undefined || json === null) return ok(EMPTY_SET);
+  return readFields(json, 0);
+}
+
+function readFields(json: unknown, depth: number): Result<FieldSet, string> {
+  if (depth > MAX_STEPS) return err(`nested deeper than ${MAX_STEPS} levels`);
+  if (!isJsonObject(json)) return err("expected an object of fields");
+  const set = new Map<PathElement, FieldNode>();
+  for (const [key, below] of Object.entries(json)) {
+    if (key === ".") continue;
+    const element = parsePathElement(key);
+    if (!element.ok) return element;
+    if (element.value === undefined) continue; // of a later version, perhaps
+    const children = below === null ? ok(EMPTY_SET) : readFields(below, depth + 1);
+    if (!children.ok) return children;
+    set.set(element.value, nodeOf(children.value, below));
+  }
+  return ok(set);
+}
+
+function nodeOf(children: FieldSet, json: unknown): FieldNode {
+  if (children.size === 0) return { member: true, children: undefined };
+  return { member: isJsonObject(json) && Object.hasOwn(json, "."), children };
+}

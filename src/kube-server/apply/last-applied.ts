@@ -1,0 +1,77 @@
+/**
+ * The annotation that client-side `kubectl apply` leaves, seen from the server: the manager "kubectl" may take over, without force,
+ * fields that it applied from the client before, and the annotation follows what it applies from the server.
+ *
+ * Only that one name gets this; other managers see plain conflicts.
+ */
+import { err, ok, type Result } from "#base";
+import { field, fieldAt, isJsonObject, parseJson, type JsonObject } from "#kube";
+import { compare } from "./compare.ts";
+import { difference, EMPTY_SET, type FieldSet } from "./field-set.ts";
+import { jsonText } from "./go-text.ts";
+import { setField, type GrowingObject } from "./own-fields.ts";
+import type { TypeSchema } from "./schema.ts";
+import { toFieldSet } from "./to-field-set.ts";
+import { parseTyped } from "./typed-value.ts";
+
+export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+const MAX_ANNOTATION_BYTES = 256 * 1024;
+
+function lastAppliedOf(object: JsonObject): string | undefined {
+  const text = fieldAt(object, "metadata", "annotations", LAST_APPLIED);
+  return typeof text === "string" && text !== "" ? text : undefined;
+}
+
+/** The fields that the client applied and that are still as it left them. None when the annotation is absent or unreadable. */
+export function fieldsLastApplied(type: TypeSchema, live: JsonObject, apiVersion: string): FieldSet {
+  const strict = { allowDuplicates: false };
+  const parsed = parseAnnotation(live, apiVersion);
+  if (!parsed.ok) return EMPTY_SET;
+  const last = parseTyped(type, parsed.value, strict);
+  const now = parseTyped(type, live, strict);
+  if (!last.ok || !now.ok) return EMPTY_SET;
+  const { modified, added, removed } = compare(type, last.value.value, now.value.value);
+  return difference(difference(difference(toFieldSet(type, last.value.value), modified), added), removed);
+}
+
+function parseAnnotation(live: JsonObject, apiVersion: string): Result<JsonObject, string> {
+  const text = lastAppliedOf(live);
+  if (text === undefined) return err("no last applied annotation");
+  const parsed = parseJson(text);
+  if (!parsed.ok) return parsed;
+  return isJsonObject(parsed.value) && field(parsed.value, "apiVersion") === apiVersion ? ok(parsed.value) : err("of another version");
+}
+
+/** The object with its annotation, if it has one, saying what was applied now. */
+export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
+  if (lastAppliedOf(object) === undefined) return object;
+  const annotations = objectAt(object, "annotations");
+  const text = `${jsonText(withoutLastApplied(applied))}\n`;
+  const updated: GrowingObject = { ...annotations, [LAST_APPLIED]: text };
+  if (bytesOf(updated) > MAX_ANNOTATION_BYTES) delete updated[LAST_APPLIED];
+  return withAnnotations(object, updated);
+}
+
+function withoutLastApplied(applied: JsonObject): JsonObject {
+  if (fieldAt(applied, "metadata", "annotations") === undefined) return applied;
+  const rest: GrowingObject = { ...objectAt(applied, "annotations") };
+  delete rest[LAST_APPLIED];
+  return withAnnotations(applied, rest);
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const found = fieldAt(object, "metadata", name);
+  return isJsonObject(found) ? found : {};
+}
+
+function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObject {
+  const metadata = field(object, "metadata");
+  const changed: GrowingObject = isJsonObject(metadata) ? { ...metadata } : {};
+  setField(changed, "annotations", annotations);
+  return { ...object, metadata: changed };
+}
+
+function bytesOf(annotations: JsonObject): number {
+  const encoder = new TextEncoder();
+  return Object.entries(annotations).reduce((sum, [name, value]) => sum + encoder.encode(name).length + encoder.encode(String(value)).length, 0);
+}

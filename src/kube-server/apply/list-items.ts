@@ -1,0 +1,43 @@
+/** How an item of a set or map list is known: by its value, or by its key fields with their defaults. */
+import { err, ok, type Result } from "#base";
+import { isJsonObject, type Json } from "#kube";
+import { compareText, quote } from "./go-text.ts";
+import { keyElement, valueElement, type KeyField, type PathElement } from "./path-element.ts";
+import type { ListSchema } from "./schema.ts";
+
+export function elementOfItem(list: ListSchema, item: Json): Result<PathElement, string> {
+  return list.kind === "map" ? elementByKeys(list, item) : elementByValue(item);
+}
+
+/** For items that were validated: one that cannot be known is left out of what follows. */
+export function knownElement(list: ListSchema, item: Json): PathElement | undefined {
+  const element = elementOfItem(list, item);
+  return element.ok ? element.value : undefined;
+}
+
+function elementByValue(item: Json): Result<PathElement, string> {
+  if (item === null) return err("associative list without keys has an element that's an explicit null");
+  if (Array.isArray(item)) return err("not supported: associative list with lists as elements");
+  if (isJsonObject(item)) return err("associative list without keys has an element that's a map type");
+  return ok(valueElement(item));
+}
+
+function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string> {
+  if (item === null) return err("associative list with keys may not have a null element");
+  if (!isJsonObject(item)) return err("associative list with keys may not have non-map elements");
+  const fields: KeyField[] = [];
+  for (const name of list.keys) {
+    const own = Object.hasOwn(item, name) ? item[name] : undefined;
+    if (own === undefined && list.element.map === undefined)
+      return err(`couldn't find default value for ${name}: associative list may not have non-map types`);
+    const value = own ?? (own === null ? null : list.element.map?.defaultOf(name));
+    if (value !== undefined) fields.push([name, value]);
+  }
+  if (fields.length === 0) return err(withoutKeys(list.keys));
+  return ok(keyElement(fields.length === 1 ? fields : fields.sort(([a], [b]) => compareText(a, b))));
+}
+
+function withoutKeys(keys: readonly string[]): string {
+  const names = `[${keys.map(quote).join(" ")}]`;
+  return `associative list with keys has an element that omits all key fields ${names} (and doesn't have default values for any key fields)`;
+}

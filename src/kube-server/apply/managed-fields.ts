@@ -1,0 +1,221 @@
+/**
+ * Server-side apply and field tracking for one object: the two calls that the API server makes.
+ *
+ * `applyPatch` merges what a manager applies into the live object; `trackUpdate` notes who changed what in any other write. Both give a
+ * new object with `metadata.managedFields` and leave their inputs alone. Defaulting, validation and storing are the caller's.
+ */
+import { err, ok, type Result } from "#base";
+import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { capUpdateManagers } from "./cap-managers.ts";
+import { conflictMessage, conflictsOutside, describeConflict, type Conflict } from "./conflicts.ts";
+import type { ResetFields } from "./field-filter.ts";
+import { difference, fieldSetOf, isEmpty, union } from "./field-set.ts";
+import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
+import { decodeManaged, encodeManaged, managerId, NOBODY, type Managed, type ManagerId, type Managers } from "./managers.ts";
+import { fieldPath } from "./path-element.ts";
+import type { TypeSchema } from "./schema.ts";
+import { parseTyped } from "./typed-value.ts";
+import { apply, update, type UpdateError } from "./updater.ts";
+import { noOtherVersion, type ConvertObject } from "./versions.ts";
+
+/** What is the same for all writes to one resource in one version. */
+export type ManagedKind = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly schema: TypeSchema;
+  /** "status", "scale", …; absent for the object itself. */
+  readonly subresource?: string | undefined;
+  readonly resetFields?: ResetFields | undefined;
+  readonly convert?: ConvertObject | undefined;
+  /**
+   * What the kind looks like with nothing set, beside apiVersion and kind. A built-in kind always has its structs (`spec: {}`), so
+   * nobody becomes their owner by creating the object.
+   */
+  readonly emptyObject?: JsonObject | undefined;
+};
+
+type Request = ManagedKind & {
+  /** The field manager; "" becomes "unknown". */
+  readonly manager: string;
+  /** `2026-01-31T12:00:00Z` */
+  readonly now: string;
+};
+
+/** Objects are in the version of the request; `undefined` means that there is none yet. */
+export type ApplyRequest = Request & { readonly live: JsonObject | undefined; readonly applied: JsonObject; readonly force: boolean };
+export type UpdateRequest = Request & { readonly old: JsonObject | undefined; readonly next: JsonObject };
+
+export type ApplyError =
+  | { readonly kind: "conflict"; readonly message: string; readonly conflicts: readonly Conflict[] }
+  | { readonly kind: "bad-request"; readonly message: string }
+  /** The applied object does not fit its schema, or stored data is unreadable: a real server answers 500 to both. */
+  | { readonly kind: "invalid"; readonly message: string };
+
+const KUBECTL = "kubectl";
+const CURRENT_OPERATION: ManagerId = "current-operation";
+const META = ["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"];
+const NEVER_OWNED = fieldSetOf(fieldPath("apiVersion"), fieldPath("kind"), fieldPath("metadata"), ...META.map((name) => fieldPath("metadata", name)));
+
+export function applyPatch(request: ApplyRequest): Result<JsonObject, ApplyError> {
+  const { applied, apiVersion, kind } = request;
+  const managed = decodeManaged(fieldAt(request.live, "metadata", "managedFields"));
+  if (!managed.ok) return invalid(`failed to decode managed fields: ${managed.error}`);
+  if (field(applied, "apiVersion") !== apiVersion || field(applied, "kind") !== kind) return badRequest(`invalid object type: ${gvkText(applied)}`);
+  const given = fieldAt(applied, "metadata", "managedFields");
+  if (given !== undefined && given !== null) return badRequest("metadata.managedFields must be nil");
+  const live = withoutManagedFields(request.live ?? emptyObjectOf(request));
+  const done = applyForManager({ ...request, live }, managed.value);
+  if (!done.ok) return done;
+  const { object, managed: after } = done.value;
+  return ok(withManagedFields(request.manager === KUBECTL ? withLastApplied(object, applied) : object, after));
+}
+
+/** An update that cannot be tracked (`invalid`) loses its managedFields on a real server, not its data: see `withoutManagedFields`. */
+export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyError> {
+  const managed = managedOfUpdate(request);
+  const next = withoutManagedFields(request.next);
+  // Without managers nothing is tracked until somebody applies, except from the creation on.
+  const untracked = managed.managers.size === 0 && typeof fieldAt(request.old, "metadata", "uid") === "string";
+  if (untracked) return ok(next);
+  const old = withoutManagedFields(request.old ?? emptyObjectOf(request));
+  const after = followUpdate({ ...request, old, next }, managed);
+  return after.ok ? ok(withManagedFields(next, after.value)) : after;
+}
+
+export function withoutManagedFields(object: JsonObject): JsonObject {
+  const metadata = field(object, "metadata");
+  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
+function withManagedFields(object: JsonObject, managed: Managed): JsonObject {
+  if (managed.managers.size === 0) return withoutManagedFields(object);
+  const metadata = field(object, "metadata");
+  return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: encodeManaged(managed) } };
+}
+
+function emptyObjectOf({ apiVersion, kind, emptyObject }: ManagedKind): JsonObject {
+  return { ...emptyObject, apiVersion, kind };
+}
+
+/** Clients may correct managedFields in an update; what is unreadable or left out counts as unchanged, `[]` and `[{}]` clear it. */
+function managedOfUpdate({ old, next, subresource }: UpdateRequest): Managed {
+  const given = fieldAt(next, "metadata", "managedFields");
+  const stored = decodeManaged(fieldAt(old, "metadata", "managedFields"));
+  const live = stored.ok ? stored.value : NOBODY;
+  if (subresource !== undefined && subresource !== "") return live;
+  if (isReset(given)) return NOBODY;
+  const decoded = decodeManaged(given);
+  return decoded.ok && decoded.value.managers.size > 0 ? decoded.value : live;
+}
+
+function isReset(managedFields: Json | undefined): boolean {
+  if (!Array.isArray(managedFields)) return false;
+  const [only, ...more] = managedFields;
+  const isBlank = (value: unknown) => value === undefined || value === null || value === "";
+  return only === undefined || (more.length === 0 && isJsonObject(only) && Object.values(only).every(isBlank));
+}
+
+type WithLive<T> = T & { readonly live: JsonObject };
+type Outcome = { readonly object: JsonObject; readonly managed: Managed };
+
+function applyForManager(request: WithLive<ApplyRequest>, managed: Managed): Result<Outcome, ApplyError> {
+  const before = managed.managers.size > 0 ? ok(managed) : beforeFirstApply(request);
+  if (!before.ok) return before;
+  const first = applyOnce(request, before.value);
+  if (first.ok || !("conflicts" in first.error)) return first.ok ? first : asApplyError(first.error);
+  if (request.manager !== KUBECTL) return asApplyError(first.error);
+  const allowed = fieldsLastApplied(request.schema, request.live, request.apiVersion);
+  const conflicts = conflictsOutside(first.error.conflicts, allowed);
+  if (conflicts.length > 0) return asApplyError({ kind: "conflicts", conflicts });
+  const forced = applyOnce({ ...request, force: true }, before.value);
+  return forced.ok ? forced : asApplyError(forced.error);
+}
+
+/** Whatever is there when the first apply comes belongs to somebody, else a later apply could not tell it from what nobody wants. */
+function beforeFirstApply(request: WithLive<ApplyRequest>): Result<Managed, ApplyError> {
+  const old = emptyObjectOf(request);
+  const tracked = followUpdate({ ...request, manager: "before-first-apply", old, next: request.live }, NOBODY);
+  if (tracked.ok || tracked.error.kind !== "invalid") return tracked;
+  return invalid(`failed to create manager for existing fields: ${tracked.error.message}`);
+}
+
+function applyOnce(request: WithLive<ApplyRequest>, managed: Managed): Result<Outcome, UpdateError> {
+  const applied = parseTyped(request.schema, request.applied, { allowDuplicates: false });
+  if (!applied.ok) return failed(`failed to create typed patch object (${objectText(request.applied)}): ${applied.error}`);
+  const live = parseTyped(request.schema, request.live, { allowDuplicates: true });
+  if (!live.ok) return failed(`failed to create typed live object (${objectText(request.live)}): ${live.error}`);
+  const manager = idOf(request, "Apply");
+  const result = apply({ ...contextOf(request), live: live.value, applied: applied.value, managers: managed.managers, manager, force: request.force });
+  if (!result.ok) return result;
+  const times = result.value.object === undefined ? managed.times : new Map(managed.times).set(manager, request.now);
+  return ok({ object: result.value.object?.value ?? request.live, managed: { managers: strip(result.value.managers, manager), times } });
+}
+
+/** The write is first tracked under a name of its own: only if it owns anything did it change something, and does its time move. */
+function followUpdate(request: UpdateRequest & { readonly old: JsonObject }, managed: Managed): Result<Managed, ApplyError> {
+  const next = parseTyped(request.schema, request.next, { allowDuplicates: true });
+  if (!next.ok) return invalid(`failed to convert new object (${objectText(request.next)}) to smd typed: ${next.error}`);
+  const live = parseTyped(request.schema, request.old, { allowDuplicates: true });
+  if (!live.ok) return invalid(`failed to convert live object (${objectText(request.old)}) to smd typed: ${live.error}`);
+  const result = update({ ...contextOf(request), live: live.value, next: next.value, managers: managed.managers, manager: CURRENT_OPERATION });
+  if (!result.ok) return asApplyError(result.error, `failed to update ManagedFields (${objectText(request.next)}): `);
+  const managers = new Map(strip(result.value, CURRENT_OPERATION));
+  const own = managers.get(CURRENT_OPERATION);
+  if (own === undefined) return ok(capUpdateManagers({ managers, times: managed.times }));
+  const manager = idOf(request, "Update");
+  const previous = managers.get(manager);
+  managers.delete(CURRENT_OPERATION);
+  managers.set(manager, previous === undefined ? own : { ...own, set: union(own.set, previous.set) });
+  return ok(capUpdateManagers({ managers, times: new Map(managed.times).set(manager, request.now) }));
+}
+
+function contextOf({ apiVersion, convert = noOtherVersion, resetFields = new Map() }: ManagedKind) {
+  return { apiVersion, versions: { convert, resetFields } };
+}
+
+function idOf({ manager, apiVersion, subresource = "" }: Request, operation: "Apply" | "Update"): ManagerId {
+  return managerId({ manager: manager === "" ? "unknown" : manager, operation, apiVersion, subresource });
+}
+
+function strip(managers: Managers, id: ManagerId): Managers {
+  const own = managers.get(id);
+  if (own === undefined) return managers;
+  const set = difference(own.set, NEVER_OWNED);
+  const stripped = new Map(managers);
+  if (isEmpty(set)) stripped.delete(id);
+  else stripped.set(id, { ...own, set });
+  return stripped;
+}
+
+function asApplyError(error: UpdateError, context = ""): Result<never, ApplyError> {
+  if (error.kind === "failed") return invalid(`${context}${error.message}`);
+  return err({ kind: "conflict", message: conflictMessage(error.conflicts), conflicts: error.conflicts.map(describeConflict) });
+}
+
+function failed(message: string): Result<never, UpdateError> {
+  return err({ kind: "failed", message });
+}
+
+function invalid(message: string): Result<never, ApplyError> {
+  return err({ kind: "invalid", message });
+}
+
+function badRequest(message: string): Result<never, ApplyError> {
+  return err({ kind: "bad-request", message });
+}
+
+/** `namespace/name; group/version, Kind=Kind`, as Go prints them. */
+function objectText(object: JsonObject): string {
+  const name = (part: string) => {
+    const value = fieldAt(object, "metadata", part);
+    return typeof value === "string" ? value : "";
+  };
+  return `${name("namespace")}/${name("name")}; ${gvkText(object)}`;
+}
+
+function gvkText(object: JsonObject): string {
+  const apiVersion = String(field(object, "apiVersion") ?? "");
+  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${String(field(object, "kind") ?? "")}`;
+}

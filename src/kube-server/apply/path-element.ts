@@ -1,0 +1,161 @@
+/**
+ * One step of a path to a field, kept as the text FieldsV1 uses: `f:name`, `k:{"name":"a"}` (the item with these keys), `v:"x"` (this
+ * value of a set), `i:3` (this place in a list).
+ *
+ * The text is the identity: it is always in canonical form (keys sorted, no white space), so two steps are the same exactly when their
+ * texts are. Only sorting and printing look inside.
+ */
+import { err, ok, type Result } from "#base";
+import { isJsonObject, parseJson, type Json } from "#kube";
+import { compareText, jsonText, numberText, quote, stringText } from "./go-text.ts";
+
+export type PathElement = string;
+export type FieldPath = readonly PathElement[];
+
+export type KeyField = readonly [name: string, value: Json];
+
+export function fieldElement(name: string): PathElement {
+  return `f:${name}`;
+}
+
+export function fieldPath(...names: readonly string[]): FieldPath {
+  return names.map(fieldElement);
+}
+
+/** `fields` sorted by name. */
+export function keyElement(fields: readonly KeyField[]): PathElement {
+  return `k:{${fields.map(([name, value]) => `${stringText(name)}:${jsonText(value)}`).join(",")}}`;
+}
+
+export function valueElement(value: Json): PathElement {
+  return `v:${jsonText(value)}`;
+}
+
+export function indexElement(index: number): PathElement {
+  return `i:${index}`;
+}
+
+/** The name of a field step; `undefined` for the steps into lists. */
+export function fieldNameOf(element: PathElement): string | undefined {
+  return element.startsWith("f:") ? element.slice(2) : undefined;
+}
+
+export function isKeyElement(element: PathElement): boolean {
+  return element.startsWith("k:");
+}
+
+/** The keys of a `k:` step, sorted by name. */
+export function keyFieldsOf(element: PathElement): readonly KeyField[] {
+  const parsed: unknown = JSON.parse(element.slice(2));
+  return isJsonObject(parsed) ? Object.entries(parsed).map(([name, value]) => [name, value ?? null] as const).toSorted(([a], [b]) => compareText(a, b)) : [];
+}
+
+function contentOf(element: PathElement): Json {
+  return JSON.parse(element.slice(2)) as Json;
+}
+
+/** Reads a step written by anybody; `undefined` for kinds of steps that we do not know, which are skipped. */
+export function parsePathElement(text: string): Result<PathElement | undefined, string> {
+  if (text.length < 2) return err("key must be 2 characters long:");
+  if (text[1] !== ":") return err(`missing colon: ${text}`);
+  switch (text[0]) {
+    case "f":
+      return ok(text);
+    case "v": {
+      const value = parseJson(text.slice(2));
+      return value.ok ? ok(valueElement(value.value)) : value;
+    }
+    case "k": {
+      const keys = parseJson(text.slice(2));
+      if (!keys.ok) return keys;
+      if (!isJsonObject(keys.value)) return err(`not an object: ${text}`);
+      return ok(keyElement(keyFieldsOf(text)));
+    }
+    case "i":
+      return /^i:[+-]?\d{1,15}$/.test(text) ? ok(indexElement(Number(text.slice(2)))) : err(`not a number: ${text}`);
+    default:
+      return ok(undefined);
+  }
+}
+
+const KINDS = "fkvi";
+
+/** A comparable form of a step, parsed once per sort. */
+type Sortable = { readonly text: PathElement; readonly kind: number; readonly content: Json | readonly KeyField[] };
+
+export function sortElements(elements: Iterable<PathElement>): PathElement[] {
+  return Array.from(elements, sortable)
+    .sort(compareSortable)
+    .map(({ text }) => text);
+}
+
+function sortable(text: PathElement): Sortable {
+  const kind = KINDS.indexOf(text.charAt(0));
+  if (kind === 0) return { text, kind, content: text };
+  return { text, kind, content: kind === 1 ? keyFieldsOf(text) : contentOf(text) };
+}
+
+function compareSortable(a: Sortable, b: Sortable): number {
+  if (a.kind !== b.kind) return a.kind - b.kind;
+  if (a.kind === 1) return compareKeys(a.content as readonly KeyField[], b.content as readonly KeyField[]);
+  return compareValues(a.content as Json, b.content as Json);
+}
+
+function compareKeys(a: readonly KeyField[], b: readonly KeyField[]): number {
+  for (const [index, [name, value]] of a.entries()) {
+    const other = b[index];
+    if (other === undefined) return 1;
+    const order = compareText(name, other[0]) || compareValues(value, other[1]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** Numbers, then texts, booleans, lists, maps, null. */
+export function compareValues(a: Json, b: Json): number {
+  const rank = rankOf(a);
+  if (rank !== rankOf(b)) return rank - rankOf(b);
+  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
+  if (Array.isArray(a) && Array.isArray(b)) return compareKeys([...a.entries()].map(indexed), [...b.entries()].map(indexed));
+  if (isJsonObject(a) && isJsonObject(b)) return compareKeys(keyFieldsOf(valueElement(a)), keyFieldsOf(valueElement(b)));
+  return Number(a) - Number(b);
+}
+
+function indexed([, value]: readonly [number, Json]): KeyField {
+  return ["", value];
+}
+
+function rankOf(value: Json): number {
+  if (typeof value === "number") return 0;
+  if (typeof value === "string") return 1;
+  if (typeof value === "boolean") return 2;
+  if (Array.isArray(value)) return 3;
+  return value === null ? 5 : 4;
+}
+
+/** `.spec.ports[port=80,protocol="TCP"].name`, as people read it. */
+export function pathText(path: FieldPath): string {
+  return path.map(elementText).join("");
+}
+
+export function elementText(element: PathElement): string {
+  switch (element.charAt(0)) {
+    case "f":
+      return `.${element.slice(2)}`;
+    case "k":
+      return `[${keyFieldsOf(element).map(([name, value]) => `${name}=${valueText(value)}`).join(",")}]`;
+    case "v":
+      return `[=${valueText(contentOf(element))}]`;
+    default:
+      return `[${element.slice(2)}]`;
+  }
+}
+
+function valueText(value: Json): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return quote(value);
+  if (typeof value === "number") return numberText(value);
+  if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`;
+  if (isJsonObject(value)) return Object.entries(value).map(([name, item]) => `${name}=${valueText(item ?? null)}`).join("");
+  return String(value);
+}

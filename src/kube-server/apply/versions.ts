@@ -1,0 +1,50 @@
+/**
+ * Field sets are written in the version their manager used; to compare them the object is turned into that version.
+ *
+ * A version that is gone is no error: whoever owned fields in it owns them no more.
+ */
+import { err, ok, type Result } from "#base";
+import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import type { FieldFilter, ResetFields } from "./field-filter.ts";
+import type { TypeSchema } from "./schema.ts";
+import { parseTyped, type TypedValue } from "./typed-value.ts";
+
+export type ConvertError = { readonly kind: "missing-version" } | { readonly kind: "failed"; readonly message: string };
+export type ConvertedObject = { readonly object: JsonObject; readonly schema: TypeSchema };
+
+/** Turns an object into another version of its kind; never asked for the version the object already has. */
+export type ConvertObject = (object: JsonObject, apiVersion: string) => Result<ConvertedObject, ConvertError>;
+
+/** One version is all there is. */
+export const noOtherVersion: ConvertObject = () => err({ kind: "missing-version" });
+
+/** Versions that differ only in their name and schema (a CustomResourceDefinition with conversion strategy None). */
+export function renameVersion(schemas: ReadonlyMap<string, TypeSchema>): ConvertObject {
+  return (object, apiVersion) => {
+    const schema = schemas.get(apiVersion);
+    return schema === undefined ? err({ kind: "missing-version" }) : ok({ object: { ...object, apiVersion }, schema });
+  };
+}
+
+export type Versions = { readonly convert: ConvertObject; readonly resetFields: ResetFields };
+
+export function filterOf({ resetFields }: Versions, apiVersion: string): FieldFilter {
+  return resetFields.get(apiVersion) ?? ((set) => set);
+}
+
+export function toVersion({ convert }: Versions, typed: TypedValue, apiVersion: string): Result<TypedValue, ConvertError> {
+  if (field(typed.value, "apiVersion") === apiVersion) return ok(typed);
+  const converted = convert(typed.value, apiVersion);
+  if (!converted.ok) return converted;
+  const parsed = parseTyped(converted.value.schema, converted.value.object, { allowDuplicates: false });
+  return parsed.ok ? parsed : failed(parsed.error);
+}
+
+/** After fields were taken out: what is left must still be an object. */
+export function withValue(typed: TypedValue, value: Json): Result<TypedValue, ConvertError> {
+  return isJsonObject(value) ? ok({ value, type: typed.type }) : failed("failed to convert value to unstructured for type <nil>");
+}
+
+function failed(message: string): Result<never, ConvertError> {
+  return err({ kind: "failed", message });
+}

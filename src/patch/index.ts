@@ -1,0 +1,29 @@
+export { httpStatusOf, type PatchError, type PatchErrorKind } from "./errors.ts";
+export { applyJsonPatch, type JsonPatchOptions } from "./json-patch.ts";
+export type { Json, JsonObject, JsonPrimitive } from "./json.ts";
+export { applyMergePatch, createMergePatch, createThreeWayMergePatch, mergePatchesConflict, type MergePatchOptions } from "./merge-patch.ts";
+export { openApiSchema, openApiSchemaOfKind, type GroupVersionKind } from "./schema/openapi.ts";
+export type { FieldMerge, ListType, PatchSchema } from "./schema/port.ts";
+export { applyStrategicMergePatch, mergeStrategicPatches, type StrategicOptions } from "./strategic/apply.ts";
+export { strategicPatchesConflict } from "./strategic/conflicts.ts";
+export {
+  createThreeWayStrategicPatch,
+  createTwoWayStrategicPatch,
+  fieldUnchanged,
+  type CreateOptions,
+  type Precondition,
+  type ThreeWay,
+} from "./strategic/create.ts";
+export { sortMergeLists } from "./strategic/sort-lists.ts";
+export {
+  applyJsonPatchText,
+  applyMergePatchText,
+  applyStrategicMergePatchText,
+  createMergePatchText,
+  createThreeWayMergePatchText,
+  createThreeWayStrategicPatchText,
+  createTwoWayStrategicPatchText,
+  sortMergeListsText,
+  type PatchTextResult,
+  type ThreeWayText,
+} from "./text.ts";

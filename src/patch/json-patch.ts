@@ -1,0 +1,186 @@
+/**
+ * JSON Patch (RFC 6902) as kube-apiserver applies it.
+ *
+ * It is more lenient than the RFC: replacing a field that is not there adds it, copying one that is not there copies null, testing
+ * one that is not there for null succeeds, and indices may be negative. `dialect: "rfc6902"` refuses all of these.
+ */
+import { ok, type Result } from "#base";
+import { failure, tooDeep, type PatchError } from "./errors.ts";
+import { changeAt, child, indexIn, parsePointer, replaceChild } from "./json-pointer.ts";
+import { depthExceeds, fieldOf, isList, isObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
+import { without } from "./strategic/directives.ts";
+
+export type JsonPatchOptions = {
+  readonly dialect?: "kubernetes" | "rfc6902";
+  /** kube-apiserver refuses more than 10,000. */
+  readonly maxOperations?: number;
+};
+
+const MAX_OPERATIONS = 10_000;
+type Applied = Result<Json, PatchError>;
+type Step = { readonly document: Json; readonly operation: JsonObject; readonly path: string; readonly strict: boolean };
+
+/**
+ * Applies JSON Patch operations one after the other; the first that fails ends it and nothing is changed.
+ *
+ * @example
+ * applyJsonPatch({ a: [1, 3] }, [{ op: "test", path: "/a/0", value: 1 }, { op: "add", path: "/a/1", value: 2 }]) // ok: { a: [1, 2, 3] }
+ */
+export function applyJsonPatch(document: Json, operations: Json, options: JsonPatchOptions = {}): Applied {
+  if (!isList(operations)) return failure("bad-json", "json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  const limit = options.maxOperations ?? MAX_OPERATIONS;
+  if (operations.length > limit) {
+    return failure("too-many-operations", `The allowed maximum operations in a JSON patch is ${limit}, got ${operations.length}`);
+  }
+  if (depthExceeds(document, MAX_DEPTH) || depthExceeds(operations, MAX_DEPTH)) return tooDeep();
+  let result = document;
+  for (const operation of operations) {
+    if (!isObject(operation)) return failure("bad-json", "json: cannot unmarshal value into Go value of type jsonpatch.Operation");
+    const next = applyOperation(result, operation, options.dialect === "rfc6902");
+    if (!next.ok) return next;
+    result = next.value;
+  }
+  return depthExceeds(result, MAX_DEPTH) ? tooDeep() : ok(result);
+}
+
+const OPERATIONS: ReadonlyMap<string, (step: Step) => Applied> = new Map([
+  ["add", add],
+  ["remove", remove],
+  ["replace", replace],
+  ["move", move],
+  ["copy", copy],
+  ["test", test],
+]);
+
+function applyOperation(document: Json, operation: JsonObject, strict: boolean): Applied {
+  const name = fieldOf(operation, "op");
+  const run = typeof name === "string" ? OPERATIONS.get(name) : undefined;
+  if (run === undefined) return failure("bad-operation", `Unexpected kind: ${typeof name === "string" ? name : "unknown"}`);
+  const path = fieldOf(operation, "path");
+  if (typeof path !== "string") return failure("bad-operation", `${name} operation failed to decode path: missing value`);
+  return run({ document, operation, path, strict });
+}
+
+function add({ document, operation, path, strict }: Step): Applied {
+  return addAt(document, path, fieldOf(operation, "value") ?? null, strict, {
+    missing: `add operation does not apply: doc is missing path: "${path}": missing value`,
+    failed: `error in add for path: '${path}'`,
+  });
+}
+
+type Messages = { readonly missing: string; readonly failed: string };
+
+function addAt(document: Json, path: string, value: Json, strict: boolean, messages: Messages): Applied {
+  if (path === "" && strict) return ok(value);
+  return changeLast(document, path, messages, (container, name) => {
+    if (isObject(container)) return ok(replaceChild(container, name, value));
+    const list = container as readonly Json[];
+    const index = name === "-" ? ok(list.length) : indexIn(name, list.length);
+    if (!index.ok && index.error.kind === "bad-operation") {
+      return failure("bad-operation", `value was not a proper array index: '${name}': ${index.error.message}`);
+    }
+    if (strict && name.startsWith("-") && name !== "-") return failure("missing-path", `"${name}" is not an index`);
+    return index.ok ? ok(list.toSpliced(index.value, 0, value)) : index;
+  });
+}
+
+function remove({ document, path }: Step): Applied {
+  return removeAt(document, path, {
+    missing: `remove operation does not apply: doc is missing path: "${path}": missing value`,
+    failed: `error in remove for path: '${path}'`,
+  });
+}
+
+function removeAt(document: Json, path: string, messages: Messages): Applied {
+  return changeLast(document, path, messages, (container, name) => {
+    if (isObject(container)) {
+      if (fieldOf(container, name) !== undefined) return ok(without(container, name));
+      return failure("missing-path", `Unable to remove nonexistent key: ${name}: missing value`);
+    }
+    const list = container as readonly Json[];
+    const index = indexIn(name, list.length - 1);
+    return index.ok ? ok(list.toSpliced(index.value, 1)) : index;
+  });
+}
+
+function replace({ document, operation, path, strict }: Step): Applied {
+  const value = fieldOf(operation, "value") ?? null;
+  if (path === "") {
+    if (strict || isObject(value) || isList(value)) return ok(value);
+    return failure("bad-operation", "replace operation value must be object or array: %!w(<nil>)");
+  }
+  const messages = { missing: `replace operation does not apply: doc is missing path: ${path}: missing value`, failed: "" };
+  return changeLast(document, path, messages, (container, name) => {
+    const current = child(container, name);
+    if (current.ok && (current.value !== undefined || !strict)) return ok(replaceChild(container, name, value));
+    return failure("missing-path", `replace operation does not apply: doc is missing key: ${path}: missing value`);
+  });
+}
+
+function move({ document, operation, path, strict }: Step): Applied {
+  const from = fieldOf(operation, "from");
+  if (typeof from !== "string") return failure("bad-operation", "move operation failed to decode from: operation, missing from field: missing value");
+  const missing = `move operation does not apply: doc is missing from path: ${from}: missing value`;
+  const value = valueAt(document, from, missing, (name) => `error in move for path: '${name}'`);
+  if (!value.ok) return value;
+  if (strict && path.startsWith(`${from}/`)) return failure("bad-operation", `cannot move ${from} into itself`);
+  const name = parsePointer(from)?.at(-1) ?? "";
+  const removed = removeAt(document, from, { missing, failed: `error in move for path: '${name}'` });
+  if (!removed.ok) return removed;
+  return addAt(removed.value, path, value.value ?? null, strict, {
+    missing: `move operation does not apply: doc is missing destination path: ${path}: missing value`,
+    failed: `error in move for path: '${path}'`,
+  });
+}
+
+function copy({ document, operation, path, strict }: Step): Applied {
+  const from = fieldOf(operation, "from");
+  if (typeof from !== "string") return failure("bad-operation", "copy operation failed to decode from: operation, missing from field: missing value");
+  const missing = `copy operation does not apply: doc is missing from path: ${from}: missing value`;
+  const value = strict && from === "" ? ok(document) : valueAt(document, from, missing, () => `error in copy for from: '${from}'`);
+  if (!value.ok) return value;
+  if (strict && value.value === undefined) return failure("missing-path", missing);
+  return addAt(document, path, value.value ?? null, strict, {
+    missing: `copy operation does not apply: doc is missing destination path: ${path}: missing value`,
+    failed: "error while adding value during copy",
+  });
+}
+
+function test({ document, operation, path, strict }: Step): Applied {
+  const wanted = fieldOf(operation, "value") ?? null;
+  const missing = `test operation does not apply: is missing path: ${path}: missing value`;
+  const value = path === "" ? ok(document) : valueAt(document, path, missing, () => `error in test for path: '${path}'`);
+  if (!value.ok) return value;
+  const found = value.value ?? (strict ? undefined : null);
+  return jsonEqual(found, wanted) ? ok(document) : failure("test-failed", `testing value ${path} failed: test failed`);
+}
+
+/** The value at a pointer; undefined where the last name is not there. */
+function valueAt(document: Json, path: string, missing: string, failed: (name: string) => string): Result<Json | undefined, PatchError> {
+  const names = parsePointer(path);
+  const last = names?.at(-1);
+  if (names === undefined || last === undefined) return failure("missing-path", missing);
+  let at: Json | undefined = document;
+  for (const name of names.slice(0, -1)) {
+    const next: Result<Json | undefined, PatchError> = at === undefined ? ok(undefined) : child(at, name);
+    at = next.ok ? next.value : undefined;
+  }
+  if (at === undefined || (!isObject(at) && !isList(at))) return failure("missing-path", missing);
+  const found = child(at, last);
+  return found.ok ? found : failure(found.error.kind, `${failed(last)}: ${found.error.message}`);
+}
+
+/** Changes the container that holds the pointer's last name, and gives failures the words of the operation. */
+function changeLast(document: Json, path: string, messages: Messages, change: (container: Json, name: string) => Applied): Applied {
+  const names = parsePointer(path);
+  const last = names?.at(-1);
+  if (names === undefined || last === undefined) return failure("missing-path", messages.missing);
+  let reached = false;
+  const changed = changeAt(document, names.slice(0, -1), (container) => {
+    reached = true;
+    return change(container, last);
+  });
+  if (changed.ok) return changed;
+  if (!reached) return failure("missing-path", messages.missing);
+  return messages.failed === "" ? changed : failure(changed.error.kind, `${messages.failed}: ${changed.error.message}`);
+}

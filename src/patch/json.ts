@@ -1,0 +1,70 @@
+/**
+ * JSON as the patch engine handles it: read-only in, read-only out, own fields only.
+ *
+ * Results share their unchanged parts with the inputs. That is what makes a patch cheap, and why nothing here is ever changed in place.
+ */
+export type JsonPrimitive = string | number | boolean | null;
+export type Json = JsonPrimitive | readonly Json[] | JsonObject;
+/** `undefined` is absence, as in the rest of Lattice. */
+export type JsonObject = { readonly [field: string]: Json | undefined };
+/** An object under construction; it becomes a JsonObject when it leaves the function that made it. */
+export type MutableObject = { [field: string]: Json | undefined };
+
+/** Deeper documents are refused: recursion must end before the stack does. Kubernetes' own objects stay below a hundred levels. */
+export const MAX_DEPTH = 1_000;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactFloat);
+}
+
+export function isList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Own fields only: "constructor" and "__proto__" find nothing that the document did not say. */
+export function fieldOf(object: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** A plain assignment to "__proto__" would change the prototype instead of adding a field. */
+export function setField(object: MutableObject, name: string, value: Json): void {
+  if (name === "__proto__") Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  else object[name] = value;
+}
+
+/** The names of fields that are there; a field holding `undefined` is not. */
+export function fieldNames(object: JsonObject): string[] {
+  return Object.keys(object).filter((name) => object[name] !== undefined);
+}
+
+export function isEmpty(object: JsonObject): boolean {
+  for (const name in object) if (Object.hasOwn(object, name) && object[name] !== undefined) return false;
+  return true;
+}
+
+export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (isList(a)) return isList(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = fieldNames(a);
+  return names.length === fieldNames(b).length && names.every((name) => jsonEqual(a[name], fieldOf(b, name)));
+}
+
+export function depthExceeds(value: unknown, limit: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (limit <= 0) return true;
+  if (Array.isArray(value)) return value.some((item) => depthExceeds(item, limit - 1));
+  for (const name in value) if (depthExceeds((value as JsonObject)[name], limit - 1)) return true;
+  return false;
+}
+
+/**
+ * A number that was written as a float but has a whole value ("1.0"). Go keeps it apart from the integer 1, and so must text to text.
+ * Only exact-text.ts makes these, one per value and call, so that `===` compares them.
+ */
+export class ExactFloat {
+  readonly value: number;
+  constructor(value: number) {
+    this.value = value;
+  }
+}

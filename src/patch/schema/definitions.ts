@@ -1,0 +1,98 @@
+/**
+ * OpenAPI schemas (v2, v3 and the structural schemas of CRDs) as one small tree of nodes, made as they are asked for.
+ *
+ * References stay references until somebody goes through them: JSONSchemaProps holds itself.
+ */
+import { isObject, fieldOf, type Json, type JsonObject } from "../json.ts";
+import type { ListType } from "./port.ts";
+
+export type SchemaNode =
+  | { readonly kind: "object"; readonly path: string; readonly fields: ReadonlyMap<string, SchemaField> }
+  | { readonly kind: "map"; readonly path: string; readonly values: () => SchemaNode }
+  | { readonly kind: "list"; readonly path: string; readonly items: () => SchemaNode }
+  | { readonly kind: "scalar"; readonly path: string; readonly type: string; readonly format: string }
+  | { readonly kind: "reference"; readonly path: string; readonly target: string; readonly resolve: () => SchemaNode }
+  /** Any value at all. `object`: the schema says at least that it is one. */
+  | { readonly kind: "any"; readonly path: string };
+
+export type SchemaField = {
+  readonly node: () => SchemaNode;
+  readonly patchStrategy: string | undefined;
+  readonly mergeKey: string | undefined;
+  readonly listType: ListType | undefined;
+  readonly listMapKeys: readonly string[] | undefined;
+  readonly mapType: "atomic" | "granular" | undefined;
+};
+
+/** Finds a definition's raw schema by its full name. */
+export type Definitions = (name: string) => JsonObject | undefined;
+
+const REFERENCE = /^#\/(?:definitions|components\/schemas)\/(.+)$/;
+
+export function parseNode(raw: JsonObject, path: string, definitions: Definitions): SchemaNode {
+  const target = referenceOf(raw);
+  if (target !== undefined) return { kind: "reference", path, target, resolve: once(() => definitionNode(target, definitions)) };
+  const type = fieldOf(raw, "type");
+  const properties = fieldOf(raw, "properties");
+  if (type === "array") return { kind: "list", path, items: once(() => subNode(raw, "items", path, definitions)) };
+  if (type !== undefined && type !== "object") {
+    return { kind: "scalar", path, type: String(type), format: String(fieldOf(raw, "format") ?? "") };
+  }
+  if (isObject(properties)) return { kind: "object", path, fields: parseFields(properties, path, definitions) };
+  if (type === undefined) return { kind: "any", path };
+  return { kind: "map", path, values: once(() => subNode(raw, "additionalProperties", path, definitions)) };
+}
+
+export function definitionNode(name: string, definitions: Definitions): SchemaNode {
+  const raw = definitions(name);
+  return raw === undefined ? { kind: "any", path: name } : parseNode(raw, name, definitions);
+}
+
+/** OpenAPI v3 cannot put anything beside a `$ref`, so Kubernetes wraps it: `allOf: [{$ref}]`. */
+export function referenceOf(raw: JsonObject): string | undefined {
+  const direct = fieldOf(raw, "$ref");
+  if (typeof direct === "string") return REFERENCE.exec(direct)?.[1] ?? direct;
+  const allOf = fieldOf(raw, "allOf");
+  const first = Array.isArray(allOf) ? (allOf[0] as Json | undefined) : undefined;
+  return isObject(first) && raw["properties"] === undefined ? referenceOf(first) : undefined;
+}
+
+function subNode(raw: JsonObject, name: string, path: string, definitions: Definitions): SchemaNode {
+  const sub = fieldOf(raw, name);
+  return isObject(sub) ? parseNode(sub, path, definitions) : { kind: "any", path };
+}
+
+function parseFields(properties: JsonObject, path: string, definitions: Definitions): ReadonlyMap<string, SchemaField> {
+  const fields = new Map<string, SchemaField>();
+  for (const [name, raw] of Object.entries(properties)) {
+    if (isObject(raw)) fields.set(name, parseField(raw, `${path}.${name}`, definitions));
+  }
+  return fields;
+}
+
+function parseField(raw: JsonObject, path: string, definitions: Definitions): SchemaField {
+  const listMapKeys = fieldOf(raw, "x-kubernetes-list-map-keys");
+  return {
+    node: once(() => parseNode(raw, path, definitions)),
+    patchStrategy: text(raw, "x-kubernetes-patch-strategy"),
+    mergeKey: text(raw, "x-kubernetes-patch-merge-key"),
+    listType: oneOf(raw, "x-kubernetes-list-type", ["atomic", "set", "map"]),
+    listMapKeys: Array.isArray(listMapKeys) ? listMapKeys.map(String) : undefined,
+    mapType: oneOf(raw, "x-kubernetes-map-type", ["atomic", "granular"]),
+  };
+}
+
+function text(raw: JsonObject, name: string): string | undefined {
+  const value = fieldOf(raw, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+function oneOf<const T extends string>(raw: JsonObject, name: string, known: readonly T[]): T | undefined {
+  const value = fieldOf(raw, name);
+  return known.find((candidate) => candidate === value);
+}
+
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,111 @@
+/** Making strategic patches: two-way as `kubectl edit` sends it, three-way as `kubectl apply` does. */
+import { ok, type Result } from "#base";
+import { badJson, failure, tooDeep, type PatchError } from "../errors.ts";
+import { formatValue } from "../go-values.ts";
+import { depthExceeds, fieldOf, isObject, MAX_DEPTH, type Json, type JsonObject } from "../json.ts";
+import type { PatchSchema } from "../schema/port.ts";
+import { conflictError } from "./conflict-error.ts";
+import { strategicPatchesConflict } from "./conflicts.ts";
+import { diffObjects, type DiffOptions } from "./diff-object.ts";
+import { mergeObjects } from "./merge-object.ts";
+
+/** Says no to a patch; see `fieldUnchanged`. */
+export type Precondition = (patch: JsonObject) => boolean;
+
+export type CreateOptions = { readonly preconditions?: readonly Precondition[] };
+
+export type ThreeWay = {
+  /** What was applied last time (kubectl keeps it in an annotation). */
+  readonly original: Json | undefined;
+  /** What is wanted now. */
+  readonly modified: Json | undefined;
+  /** What the server has. */
+  readonly current: Json | undefined;
+};
+
+const EVERYTHING: DiffOptions = { elementOrder: true, ignoreChanges: false, ignoreDeletions: false, retainKeys: false };
+
+/**
+ * The patch that turns `original` into `modified`.
+ *
+ * @example
+ * createTwoWayStrategicPatch({ spec: { replicas: 1, paused: true } }, { spec: { replicas: 2 } }, deploymentSchema)
+ * // ok: { spec: { replicas: 2, paused: null } }
+ */
+export function createTwoWayStrategicPatch(
+  original: Json | undefined,
+  modified: Json | undefined,
+  schema: PatchSchema,
+  options: CreateOptions = {},
+): Result<JsonObject, PatchError> {
+  const documents = readDocuments(original, modified);
+  if (!documents.ok) return documents;
+  const [before = {}, after = {}] = documents.value;
+  const patch = diffObjects(before, after, schema, EVERYTHING);
+  return patch.ok ? checkPreconditions(patch.value, options) : patch;
+}
+
+/**
+ * The patch that brings `current` to `modified` and leaves alone what others have set: changes and additions from current to
+ * modified, deletions from original to modified. Without `overwrite`, fields that others changed differently are a conflict.
+ *
+ * @example
+ * createThreeWayStrategicPatch({ original: { spec: { paused: true } }, modified: { spec: { replicas: 2 } },
+ *   current: { spec: { paused: true, replicas: 1, minReadySeconds: 5 } } }, deploymentSchema, { overwrite: true })
+ * // ok: { spec: { paused: null, replicas: 2 } }
+ */
+export function createThreeWayStrategicPatch(
+  { original, modified, current }: ThreeWay,
+  schema: PatchSchema,
+  options: CreateOptions & { readonly overwrite?: boolean } = {},
+): Result<JsonObject, PatchError> {
+  const documents = readDocuments(original, modified, current);
+  if (!documents.ok) return documents;
+  const [before = {}, after = {}, live = {}] = documents.value;
+  const changes = diffObjects(live, after, schema, { ...EVERYTHING, ignoreDeletions: true });
+  if (!changes.ok) return changes;
+  const deletions = diffObjects(before, after, schema, { ...EVERYTHING, ignoreChanges: true });
+  if (!deletions.ok) return deletions;
+  const merged = mergeObjects(deletions.value, changes.value, schema, { target: "patch", lists: "patch-metadata" });
+  if (!merged.ok) return merged;
+  const patch = checkPreconditions(merged.value, options);
+  if (!patch.ok || options.overwrite === true) return patch;
+  return withoutConflicts(patch.value, before, live, schema);
+}
+
+function withoutConflicts(patch: JsonObject, original: JsonObject, current: JsonObject, schema: PatchSchema): Result<JsonObject, PatchError> {
+  const changed = diffObjects(original, current, schema, { ...EVERYTHING, elementOrder: false });
+  if (!changed.ok) return changed;
+  const conflicts = strategicPatchesConflict(patch, changed.value, schema);
+  if (!conflicts.ok) return conflicts;
+  return conflicts.value ? conflictError(patch, changed.value) : ok(patch);
+}
+
+function readDocuments(...documents: readonly (Json | undefined)[]): Result<readonly JsonObject[], PatchError> {
+  const objects: JsonObject[] = [];
+  for (const document of documents) {
+    const object = document ?? {};
+    if (!isObject(object)) return badJson();
+    if (depthExceeds(object, MAX_DEPTH)) return tooDeep();
+    objects.push(object);
+  }
+  return ok(objects);
+}
+
+export function checkPreconditions(patch: JsonObject, { preconditions = [] }: CreateOptions): Result<JsonObject, PatchError> {
+  if (preconditions.every((holds) => holds(patch))) return ok(patch);
+  return failure("precondition-failed", `precondition failed for: ${formatValue(patch)}`);
+}
+
+/**
+ * A precondition: the patch must not touch this field. kubectl asks it of apiVersion, kind and metadata.name.
+ *
+ * @example createTwoWayStrategicPatch(a, b, schema, { preconditions: [fieldUnchanged("kind"), fieldUnchanged("metadata", "name")] })
+ */
+export function fieldUnchanged(...path: readonly string[]): Precondition {
+  return (patch) => {
+    let at: Json | undefined = patch;
+    for (const name of path) at = isObject(at) ? fieldOf(at, name) : undefined;
+    return at === undefined;
+  };
+}

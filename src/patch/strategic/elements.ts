@@ -1,0 +1,80 @@
+/**
+ * The elements of lists: what type they have, and which key tells them apart.
+ *
+ * A list is one type throughout, original and patch together; Kubernetes refuses anything else before it looks at a single element.
+ */
+import { ok, type Result } from "#base";
+import { failure, listOfLists, noMergeKey, notComparable, wrongType, type PatchError } from "../errors.ts";
+import { formatValue, goTypeOf, isComparable, type GoType } from "../go-values.ts";
+import { fieldOf, isList, isObject, type Json, type JsonObject } from "../json.ts";
+
+export type Elements = "objects" | "scalars";
+
+/** The one type of all elements of all lists. */
+export function elementsOf(...lists: readonly (readonly Json[])[]): Result<Elements, PatchError> {
+  let type: GoType | undefined;
+  for (const list of lists) {
+    for (const item of list) {
+      const current = goTypeOf(item);
+      if (type === undefined) {
+        if (current === "list") return listOfLists();
+        if (current === "nil") return failure("bad-elements", "a list to be merged holds null");
+        type = current;
+      } else if (current !== type) {
+        return failure("bad-elements", `list element types are not identical: [${lists.map(formatValue).join(" ")}]`);
+      }
+    }
+  }
+  if (type === undefined) return failure("bad-elements", "no elements in any of the given slices");
+  return ok(type === "map" ? "objects" : "scalars");
+}
+
+/** Every element must be an object with the merge key. */
+export function checkMergeKeys(items: readonly Json[], mergeKey: string): Result<readonly JsonObject[], PatchError> {
+  for (const item of items) {
+    const key = keyIn(item, mergeKey);
+    if (!key.ok) return key;
+  }
+  return ok(items as readonly JsonObject[]);
+}
+
+export function keyIn(item: Json, mergeKey: string): Result<Json, PatchError> {
+  if (!isObject(item)) return wrongType("map", item);
+  const key = fieldOf(item, mergeKey);
+  if (key === undefined) return noMergeKey(item, mergeKey);
+  return isComparable(key) ? ok(key) : notComparable(key);
+}
+
+/** Where each key is first; later elements with the same key are not found, as in Kubernetes. */
+export function firstPositions(items: readonly Json[], identity: (item: Json) => Json | undefined): Map<Json, number> {
+  const positions = new Map<Json, number>();
+  for (const [index, item] of items.entries()) {
+    const key = identity(item);
+    if (key !== undefined && !positions.has(key)) positions.set(key, index);
+  }
+  return positions;
+}
+
+/** What an element is known by: its merge key, or itself. */
+export function identityBy(mergeKey: string): (item: Json) => Json | undefined {
+  return mergeKey === "" ? (item) => item : (item) => (isObject(item) ? fieldOf(item, mergeKey) : undefined);
+}
+
+/** Kubernetes' own way to drop duplicates: the last element takes the place of each one dropped, and so changes the order. */
+export function withoutDuplicates(items: readonly Json[]): Json[] {
+  const kept = [...items];
+  if (new Set(kept).size === kept.length) return kept;
+  for (let left = 0; left < kept.length - 1; left++) {
+    for (let right = left + 1; right < kept.length; right++) {
+      if (kept[left] !== kept[right]) continue;
+      const last = kept.pop();
+      if (right < kept.length && last !== undefined) kept[right] = last;
+      right--;
+    }
+  }
+  return kept;
+}
+
+export function asList(value: Json | undefined): Result<readonly Json[] | undefined, PatchError> {
+  return value === undefined || isList(value) ? ok(value) : wrongType("list", value);
+}

@@ -1,0 +1,145 @@
+/**
+ * Merging two lists: scalars become a union, objects are matched by their merge key and merged one by one.
+ *
+ * `backing` in the result is the original list as Go leaves it behind: deleting moves the rest up, and what is then appended lands in
+ * the freed places. Kubernetes goes on to use that as "the server's order", so it decides where new elements end up.
+ */
+import { ok, type Result } from "#base";
+import { badDirective, failure, noMergeKey, type PatchError } from "../errors.ts";
+import { fieldOf, isObject, type Json, type JsonObject } from "../json.ts";
+import type { FieldMerge } from "../schema/port.ts";
+import { PATCH } from "./directives.ts";
+import { orderElements } from "./element-order.ts";
+import { elementsOf, keyIn, withoutDuplicates } from "./elements.ts";
+import { mergeByListType } from "./list-types.ts";
+import { mergeObjects, type MergeMode } from "./merge-object.ts";
+
+export type MergedList = { readonly merged: readonly Json[]; readonly backing: readonly Json[] };
+
+/** A list that is not declared as a merge list is replaced. */
+export function mergeListsAsDeclared(
+  original: readonly Json[],
+  patch: readonly Json[],
+  field: FieldMerge,
+  mode: MergeMode,
+): Result<MergedList, PatchError> {
+  if (mode.lists === "list-types") return mergeByListType(original, patch, field, mode);
+  return field.strategy === "merge" ? mergeLists(original, patch, field, mode) : ok({ merged: patch, backing: original });
+}
+
+export function mergeLists(
+  original: readonly Json[],
+  patch: readonly Json[],
+  field: FieldMerge,
+  mode: MergeMode,
+): Result<MergedList, PatchError> {
+  if (original.length === 0 && patch.length === 0) return ok({ merged: original, backing: original });
+  const elements = elementsOf(original, patch);
+  if (!elements.ok) return elements;
+  if (elements.value === "objects") return mergeObjectLists(original as readonly JsonObject[], patch as readonly JsonObject[], field, mode);
+  const union = withoutDuplicates([...original, ...patch]);
+  const order = { elements: elements.value, mergeKey: field.mergeKey, patchOrder: patch, serverOrder: original };
+  const ordered = orderElements(union, order);
+  return ordered.ok ? ok({ merged: ordered.value, backing: original }) : ordered;
+}
+
+/** What `$deleteFromPrimitiveList` does. On a list of objects Kubernetes merges instead, and so do we. */
+export function deleteFromList(original: readonly Json[], doomed: readonly Json[], field: FieldMerge): Result<readonly Json[], PatchError> {
+  if (original.length === 0 && doomed.length === 0) return ok(original);
+  const elements = elementsOf(original, doomed);
+  if (!elements.ok) return elements;
+  if (elements.value === "scalars") {
+    const out = new Set(doomed);
+    return ok(original.filter((item) => !out.has(item)));
+  }
+  const merged = mergeLists(original, doomed, field, { target: "object", lists: "patch-metadata" });
+  return merged.ok ? ok(merged.value.merged) : merged;
+}
+
+function mergeObjectLists(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  field: FieldMerge,
+  mode: MergeMode,
+): Result<MergedList, PatchError> {
+  if (field.mergeKey === "") return failure("bad-schema", `cannot merge lists without merge key for ${field.schema.name}`);
+  const started = applyElementDirectives(original, patch, field.mergeKey);
+  if (!started.ok) return started;
+  const { slots, length, plain } = started.value;
+  const serverOrder = slots.slice(0, length);
+  const merged = mergeElements(started.value, field, mode);
+  if (!merged.ok) return merged;
+  const ordered = orderElements(merged.value, { elements: "objects", mergeKey: field.mergeKey, patchOrder: plain, serverOrder });
+  if (!ordered.ok) return ordered;
+  return ok({ merged: ordered.value, backing: slots.slice(0, original.length) });
+}
+
+/** A list as Go holds it: `length` elements are in it, what lies behind them is left over. */
+type Slots = { readonly slots: JsonObject[]; readonly length: number; readonly plain: readonly JsonObject[] };
+
+/** Carries out `$patch` in elements: deletes, or "the elements of the patch are the whole list". */
+function applyElementDirectives(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+): Result<Slots, PatchError> {
+  const slots = [...original];
+  let length = slots.length;
+  const plain: JsonObject[] = [];
+  let replace = false;
+  for (const item of patch) {
+    const directive = fieldOf(item, PATCH);
+    if (directive === undefined) {
+      plain.push(item);
+    } else if (directive === "delete") {
+      const key = keyIn(item, mergeKey);
+      if (!key.ok) return key;
+      length = deleteMatching(slots, length, mergeKey, key.value);
+    } else if (directive === "replace") {
+      replace = true;
+    } else if (directive === "merge") {
+      return failure("bad-directive", "merging lists cannot yet be specified in the patch");
+    } else {
+      return badDirective(directive, item);
+    }
+  }
+  return ok(replace ? { slots: plain, length: plain.length, plain: [] } : { slots, length, plain });
+}
+
+function deleteMatching(slots: JsonObject[], length: number, mergeKey: string, key: Json): number {
+  let left = length;
+  for (let index = 0; index < left; ) {
+    const item = slots[index];
+    if (item !== undefined && fieldOf(item, mergeKey) === key) {
+      slots.copyWithin(index, index + 1, left);
+      left--;
+    } else {
+      index++;
+    }
+  }
+  return left;
+}
+
+/** Fills `slots` in place and returns the elements that are in the list now. */
+function mergeElements({ slots, length, plain }: Slots, field: FieldMerge, mode: MergeMode): Result<readonly JsonObject[], PatchError> {
+  const positions = new Map<Json, number>();
+  for (let index = length - 1; index >= 0; index--) {
+    const key = isObject(slots[index]) ? fieldOf(slots[index] as JsonObject, field.mergeKey) : undefined;
+    if (key !== undefined) positions.set(key, index);
+  }
+  let end = length;
+  for (const item of plain) {
+    const key = fieldOf(item, field.mergeKey);
+    if (key === undefined) return noMergeKey(item, field.mergeKey);
+    const at = positions.get(key);
+    if (at === undefined) {
+      positions.set(key, end);
+      slots[end++] = item;
+      continue;
+    }
+    const merged = mergeObjects(slots[at] as JsonObject, item, field.schema, mode);
+    if (!merged.ok) return merged;
+    slots[at] = merged.value;
+  }
+  return ok(slots.slice(0, end));
+}

@@ -1,0 +1,152 @@
+/**
+ * Certificate authorities and the certificates they issue.
+ *
+ * Keys leave this folder only as `Sensitive` PEM. A certificate never outlives its authority: one that does looks valid to
+ * people and is refused by every verifier, on a day long after it was made.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate, type KeyObject } from "node:crypto";
+import { err, fromThrowing, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
+import { readChildren, readElement } from "./der-reader.ts";
+import { ipAddressBytes } from "./ip-address.ts";
+import * as x509 from "./x509.ts";
+
+export type PkiError = { readonly kind: "invalid-request" | "invalid-authority"; readonly message: string };
+
+export type KeyPairPem = {
+  readonly certificate: string;
+  /** PKCS #8 PEM. */
+  readonly key: Sensitive<string>;
+};
+
+export type CertificateAuthority = KeyPairPem & {
+  /** Its name as DER: what the certificates it issues carry as issuer, byte for byte. */
+  readonly subject: Uint8Array;
+  readonly notAfter: Date;
+};
+
+export type AuthorityRequest = {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+};
+
+export type CertificateRequest = AuthorityRequest & {
+  readonly usages: readonly x509.Usage[];
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+};
+
+export function createCertificateAuthority(request: AuthorityRequest): Result<CertificateAuthority, PkiError> {
+  const fault = faultOf(request);
+  if (fault !== undefined) return invalid(fault);
+  const { publicKey, privateKey } = generateKey();
+  const subject = x509.distinguishedName(request.commonName, request.organizations ?? []);
+  const extensions = [
+    x509.basicConstraints({ pathLength: 0 }),
+    x509.keyUsage([x509.KEY_USAGE.digitalSignature, x509.KEY_USAGE.keyCertSign, x509.KEY_USAGE.cRLSign]),
+    x509.subjectKeyIdentifier(publicKey),
+    x509.authorityKeyIdentifier(publicKey),
+  ];
+  const { notBefore, notAfter } = request;
+  const certificate = x509.signCertificate({ issuer: subject, subject, notBefore, notAfter, publicKey, extensions }, privateKey);
+  return ok({ certificate, key: keyPem(privateKey), subject, notAfter });
+}
+
+export function issueCertificate(ca: CertificateAuthority, request: CertificateRequest): Result<KeyPairPem, PkiError> {
+  const fault = faultOf(request) ?? leafFaultOf(ca, request);
+  if (fault !== undefined) return invalid(fault);
+  const names = subjectNames(request);
+  if (!names.ok) return invalid(names.error);
+  const issuerKey = createPrivateKey(reveal(ca.key));
+  const { publicKey, privateKey } = generateKey();
+  const { dnsNames, addresses } = names.value;
+  const extensions = [
+    x509.basicConstraints(undefined),
+    x509.keyUsage([x509.KEY_USAGE.digitalSignature]),
+    x509.extendedKeyUsage(request.usages),
+    x509.subjectKeyIdentifier(publicKey),
+    x509.authorityKeyIdentifier(createPublicKey(issuerKey)),
+    ...(dnsNames.length + addresses.length > 0 ? [x509.subjectAltName(dnsNames, addresses)] : []),
+  ];
+  const subject = x509.distinguishedName(request.commonName, request.organizations ?? []);
+  const { notBefore, notAfter } = request;
+  const certificate = x509.signCertificate({ issuer: ca.subject, subject, notBefore, notAfter, publicKey, extensions }, issuerKey);
+  return ok({ certificate, key: keyPem(privateKey) });
+}
+
+/** An authority that was kept somewhere as PEM. */
+export function loadCertificateAuthority(kept: KeyPairPem): Result<CertificateAuthority, PkiError> {
+  const parsed = fromThrowing(
+    () => ({ certificate: new X509Certificate(kept.certificate), key: createPrivateKey(reveal(kept.key)) }),
+    // OpenSSL's own sentence could quote the key
+    () => "the certificate or the key is not readable PEM",
+  );
+  if (!parsed.ok) return err({ kind: "invalid-authority", message: parsed.error });
+  const { certificate, key } = parsed.value;
+  if (!certificate.ca) return err({ kind: "invalid-authority", message: "the certificate is not a certificate authority's" });
+  if (key.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
+    return err({ kind: "invalid-authority", message: "the key is not an ECDSA P-256 key" });
+  }
+  if (!certificate.checkPrivateKey(key)) return err({ kind: "invalid-authority", message: "the key is not the certificate's" });
+  const subject = subjectOf(certificate.raw);
+  if (!subject.ok) return err({ kind: "invalid-authority", message: subject.error });
+  return ok({ ...kept, subject: subject.value, notAfter: certificate.validToDate });
+}
+
+/** Certificate → what is signed → version, serial, algorithm, issuer, validity, subject. */
+function subjectOf(raw: Uint8Array): Result<Uint8Array, string> {
+  const certificate = readElement(raw);
+  if (!certificate.ok) return certificate;
+  const signed = readElement(certificate.value.content);
+  if (!signed.ok) return signed;
+  const parts = readChildren(signed.value.content);
+  if (!parts.ok) return parts;
+  const subject = parts.value[5];
+  return subject === undefined ? err("the certificate has no subject") : ok(subject.whole);
+}
+
+function generateKey(): { publicKey: KeyObject; privateKey: KeyObject } {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
+}
+
+function keyPem(key: KeyObject): Sensitive<string> {
+  return sensitive(key.export({ type: "pkcs8", format: "pem" }).toString());
+}
+
+/** RFC 5280 limits names to 64 characters. */
+const MAX_NAME = 64;
+
+function faultOf(request: AuthorityRequest): string | undefined {
+  for (const name of [request.commonName, ...(request.organizations ?? [])]) {
+    if (name === "" || name.length > MAX_NAME) return `"${name}" must have 1 to ${MAX_NAME} characters to stand in a certificate`;
+  }
+  if (!(request.notBefore.getTime() < request.notAfter.getTime())) return "notAfter must be later than notBefore";
+  return undefined;
+}
+
+function leafFaultOf(ca: CertificateAuthority, request: CertificateRequest): string | undefined {
+  if (request.usages.length === 0) return "a certificate needs at least one usage";
+  if (request.notAfter.getTime() > ca.notAfter.getTime()) return "the certificate would outlive its authority";
+  return undefined;
+}
+
+/** A host name with or without a leading wildcard; IPs have their own list, because verifiers never match them as names. */
+const DNS_NAME = /^(\*\.)?[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([-A-Za-z0-9_]*[A-Za-z0-9_])?)*$/;
+
+function subjectNames(request: CertificateRequest): Result<{ dnsNames: readonly string[]; addresses: Uint8Array[] }, string> {
+  const dnsNames = request.dnsNames ?? [];
+  const badName = dnsNames.find((name) => name.length > 253 || !DNS_NAME.test(name) || ipAddressBytes(name) !== undefined);
+  if (badName !== undefined) return err(`"${badName}" is not a DNS name`);
+  const addresses: Uint8Array[] = [];
+  for (const address of request.ipAddresses ?? []) {
+    const bytes = ipAddressBytes(address);
+    if (bytes === undefined) return err(`"${address}" is not an IP address`);
+    addresses.push(bytes);
+  }
+  return ok({ dnsNames, addresses });
+}
+
+function invalid(message: string): Result<never, PkiError> {
+  return err({ kind: "invalid-request", message });
+}

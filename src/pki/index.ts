@@ -1,0 +1,12 @@
+export {
+  createCertificateAuthority,
+  issueCertificate,
+  loadCertificateAuthority,
+  type AuthorityRequest,
+  type CertificateAuthority,
+  type CertificateRequest,
+  type KeyPairPem,
+  type PkiError,
+} from "./certificate.ts";
+export { readChildren, readElement, type DerElement } from "./der-reader.ts";
+export type { Usage } from "./x509.ts";

@@ -1,0 +1,105 @@
+/**
+ * What a story does with a plane, wherever the plane was started. `PlaneData` is the part that can be handed to another
+ * thread; the functions are made from it on arrival.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sensitive, type Sensitive } from "#base";
+import { COMPONENTS, filesIn, logFile, type Component } from "./components.ts";
+import { kubeconfigFor } from "./credentials.ts";
+import { send, type HttpAnswer, type HttpRequest } from "./http.ts";
+import { runProgram, type Ran } from "./run-program.ts";
+
+export type PlaneData = {
+  readonly url: string;
+  readonly caPem: string;
+  readonly adminToken: string;
+  readonly folder: string;
+  readonly logs: string;
+  readonly binaries: string;
+};
+
+export type KubectlOptions = { readonly stdin?: string; readonly limitMs?: number };
+
+export type PlaneAccess = {
+  /** https://127.0.0.1:PORT */
+  readonly url: string;
+  readonly caPem: string;
+  /** Of a user in system:masters. */
+  readonly adminToken: Sensitive<string>;
+  readonly kubeconfigPath: string;
+  /** Holds the administrator's token: not for logs. */
+  readonly kubeconfigText: string;
+  /** Where the plane keeps its files; goes with the plane. */
+  readonly folder: string;
+  readonly binaries: string;
+  /** kubectl as the administrator, with a discovery cache and a HOME of its own. */
+  kubectl(args: readonly string[], options?: KubectlOptions): Promise<Ran>;
+  /** The same, for steps that must succeed: gives stdout, throws what kubectl said otherwise. */
+  kubectlOk(args: readonly string[], options?: KubectlOptions): Promise<string>;
+  request(request: HttpRequest): Promise<HttpAnswer>;
+  /** A kubeconfig for somebody else, by client certificate: for stories about permissions. */
+  kubeconfigFor(user: string, groups?: readonly string[]): string;
+  /** A new namespace that no other story uses; its name. */
+  makeNamespace(prefix: string): Promise<string>;
+  /** The last lines that each component logged. */
+  logTail(lines?: number): string;
+};
+
+export function accessTo(data: PlaneData): PlaneAccess {
+  const files = filesIn(data.folder);
+  const adminToken = sensitive(data.adminToken);
+  const kubectl = (args: readonly string[], { stdin, limitMs }: KubectlOptions = {}) =>
+    runProgram(join(data.binaries, "kubectl"), [`--cache-dir=${files.kubectlCache}`, ...args], {
+      env: { PATH: process.env["PATH"], HOME: data.folder, KUBECONFIG: files.kubeconfig },
+      stdin,
+      limitMs,
+    });
+  const kubectlOk = async (args: readonly string[], options?: KubectlOptions) => {
+    const ran = await kubectl(args, options);
+    if (ran.code !== 0) throw new Error(`kubectl ${args.join(" ")} ended with code ${ran.code}: ${ran.stderr.trim()}`);
+    return ran.stdout;
+  };
+  return {
+    url: data.url,
+    caPem: data.caPem,
+    adminToken,
+    kubeconfigPath: files.kubeconfig,
+    kubeconfigText: readFileSync(files.kubeconfig, "utf8"),
+    folder: data.folder,
+    binaries: data.binaries,
+    kubectl,
+    kubectlOk,
+    request: (request) => send({ url: data.url, caPem: data.caPem, token: adminToken }, request),
+    kubeconfigFor: (user, groups = []) => kubeconfigFor(data, user, groups),
+    async makeNamespace(prefix) {
+      const name = uniqueName(prefix);
+      await kubectlOk(["create", "namespace", name]);
+      return name;
+    },
+    logTail: (lines = 20) => logTail(data.logs, lines),
+  };
+}
+
+/** For cluster-scoped objects: two stories on one plane must not meet. */
+export function uniqueName(prefix: string): string {
+  return `${prefix}-${randomBytes(4).toString("hex")}`;
+}
+
+export function logTail(logs: string, lines: number, components: readonly Component[] = COMPONENTS): string {
+  const tails = components.map((component) => {
+    const last = readIfThere(logFile(logs, component)).trimEnd().split("\n").slice(-lines);
+    return `--- ${component}, last lines of its log\n${last.join("\n")}\n`;
+  });
+  return tails.join("");
+}
+
+/** A component that was never started has no log. */
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "(nothing)";
+  }
+}

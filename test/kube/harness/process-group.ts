@@ -1,0 +1,100 @@
+/**
+ * The test process' side of the supervisor: start and stop named programs, see how they ended, and end them all.
+ *
+ * `close` resolves when the supervisor is gone, and it goes last: after its children were reaped and the folder removed.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { err, ok, type Result } from "#base";
+import type { Order, Report } from "./supervisor.ts";
+
+export type Program = { readonly name: string; readonly path: string; readonly args: readonly string[]; readonly log: string };
+
+export class ProcessGroup {
+  readonly #supervisor: ChildProcess;
+  readonly #gone: Promise<unknown>;
+  readonly #pids = new Map<string, number>();
+  readonly #endings = new Map<string, string>();
+  readonly #listeners = new Set<() => void>();
+
+  private constructor(supervisor: ChildProcess) {
+    this.#supervisor = supervisor;
+    this.#gone = once(supervisor, "exit").then(() => this.#tellListeners());
+    supervisor.on("message", (report: Report) => this.#hear(report));
+  }
+
+  /** Makes the folder, which must not exist, and the process that will remove it. */
+  static async open(folder: string): Promise<Result<ProcessGroup, string>> {
+    const supervisor = fork(fileURLToPath(new URL("supervisor.ts", import.meta.url)), [folder], {
+      // a session of its own: Ctrl-C at the terminal reaches the test process only, and through it, in order, the rest
+      detached: true,
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+      execArgv: [],
+      // Go programs and kubectl look for settings in HOME; the caller's must not change what a story sees
+      env: { PATH: process.env["PATH"], HOME: folder },
+    });
+    const failed = once(supervisor, "error").then(([error]) => err(`cannot start the supervisor: ${(error as Error).message}`));
+    const ended = once(supervisor, "exit").then(() => err("the supervisor ended before it was ready"));
+    const ready = once(supervisor, "message").then(() => ok(new ProcessGroup(supervisor)));
+    // the losers of the race must not become unhandled rejections: `once` rejects its promise on "error"
+    for (const promise of [failed, ended, ready]) promise.catch(() => {});
+    return Promise.race([ready, ended, failed]);
+  }
+
+  /** Ids of the programs that run now, by name. */
+  get pids(): ReadonlyMap<string, number> {
+    return this.#pids;
+  }
+
+  /** How the program ended, in words, or undefined while it runs. */
+  endingOf(name: string): string | undefined {
+    return this.#endings.get(name);
+  }
+
+  async start(program: Program): Promise<void> {
+    this.#endings.delete(program.name);
+    this.#order({ kind: "start", name: program.name, program: program.path, args: program.args, log: program.log });
+    await this.#until(() => this.#pids.has(program.name) || this.#endings.has(program.name));
+  }
+
+  /** Asks with SIGTERM, insists after `graceMs`; resolves when the program has ended. */
+  async stop(name: string, graceMs: number): Promise<void> {
+    this.#order({ kind: "stop", name, graceMs });
+    await this.#until(() => this.#endings.has(name));
+  }
+
+  async close(): Promise<void> {
+    if (this.#supervisor.connected) this.#supervisor.disconnect();
+    await this.#gone;
+  }
+
+  #order(order: Order): void {
+    if (this.#supervisor.connected) this.#supervisor.send(order);
+  }
+
+  #hear(report: Report): void {
+    if (report.kind === "started") this.#pids.set(report.name, report.pid);
+    if (report.kind === "exited") {
+      this.#pids.delete(report.name);
+      this.#endings.set(report.name, report.how);
+    }
+    this.#tellListeners();
+  }
+
+  #tellListeners(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #until(holds: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!holds() && this.#supervisor.connected) return;
+        this.#listeners.delete(look);
+        resolve();
+      };
+      this.#listeners.add(look);
+      look();
+    });
+  }
+}

@@ -1,0 +1,22 @@
+/**
+ * The lane against real Kubernetes; `npm run test:kube` runs it.
+ *
+ * One plane for all files, one file after the other: stories that share an API server may then say "and nothing else
+ * changed". Threads, not processes: whatever ends the runner ends every story with it.
+ */
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  root: fileURLToPath(new URL("../..", import.meta.url)),
+  test: {
+    include: ["test/kube/**/*.story.test.ts"],
+    globalSetup: ["test/kube/global-setup.ts"],
+    setupFiles: ["test/kube/show-logs.ts"],
+    pool: "threads",
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 30_000,
+  },
+});

@@ -1,0 +1,248 @@
+/**
+ * Two operators, one lease. Whatever happens to the one that leads, the other takes over in time, and nothing that the old one
+ * sent lands after the new one has taken the lease: the API server's own log is the witness.
+ */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { FakeClock, MetricsRegistry, noTracing, ok, seededRandom, silentLogger, sleep } from "#base";
+import { bindController, createManager, defineController, nothing, settled, type Manager, type Runtime } from "#controller-runtime";
+import { defineResource, type KubeObject } from "#kube";
+import { createKubeClient } from "#kube-client";
+import { ScriptedApi, type LogEntry } from "../builders/scripted-api/index.ts";
+import { SimulatedProcess } from "../builders/simulated-process.ts";
+
+const LEASE_MS = 15_000;
+/** A standby looks every two seconds: it may see the last renewal late, and see that the time is up late. */
+const TAKEOVER_MS = LEASE_MS + 2 * 2_200 + 600;
+
+type Widget = KubeObject & { readonly spec: { readonly beats: boolean } };
+const widgets = defineResource<Widget>({ group: "lattice.dev", version: "v1", kind: "Widget", plural: "widgets", namespaced: true });
+const configMaps = defineResource<KubeObject>({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
+
+/**
+ * The worst kind of controller: it writes all the time, in long passes, and listens to no signal. Only the fence is between it
+ * and the API server.
+ */
+const beater = defineController<Widget, null, { readonly write: string }, Runtime>({
+  name: "beater",
+  reconciles: widgets,
+  owns: [configMaps],
+  finalizer: "lattice.dev/beater",
+  observe: () => Promise.resolve(ok(null)),
+  plan: ({ metadata }) => ok({ ...nothing.value, commands: [{ write: metadata.name }] }),
+  perform: async ({ write }, { client, clock }) => {
+    for (let beat = 0; beat < 4; beat += 1) {
+      const metadata = { name: write, namespace: "shop" };
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { at: `${clock.monotonic()} ${beat}` } };
+      await client.apply(configMaps, object, { fieldManager: "beater", force: true });
+      await sleep(clock, 130, new AbortController().signal);
+    }
+    return settled;
+  },
+  status: () => ({}),
+});
+
+type Replica = {
+  readonly name: string;
+  readonly process: SimulatedProcess;
+  readonly manager: Manager;
+  readonly stop: () => void;
+  readonly ended: Promise<void>;
+};
+
+class World {
+  readonly clock = new FakeClock();
+  readonly api: ScriptedApi;
+  readonly replicas: Replica[] = [];
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+    this.api = new ScriptedApi({ clock: this.clock, random: this.#random });
+    for (const name of ["one", "two", "three"]) {
+      this.api.put(widgets, { apiVersion: "lattice.dev/v1", kind: "Widget", metadata: { name, namespace: "shop" }, spec: { beats: true } });
+    }
+  }
+
+  start(name: string, options: { skewMs?: number; latencyMs?: number } = {}): Replica {
+    const process = new SimulatedProcess({ clock: this.clock, random: this.#random, ...options });
+    const { clock } = process;
+    const random = this.#random;
+    const client = createKubeClient({ transport: process.transport(this.api.transportFor(name)), clock, random });
+    const manager = createManager({
+      client,
+      controllers: [bindController(beater, (runtime) => runtime)],
+      clock,
+      random,
+      logger: silentLogger,
+      metrics: new MetricsRegistry(),
+      tracer: noTracing,
+      identity: name,
+      leaderElection: { namespace: "lattice-system", name: "lattice" },
+      limits: { settledMs: 400, drainMs: 3_000, cancelMs: 1_000 },
+    });
+    const stopping = new AbortController();
+    const replica = { name, process, manager, stop: () => stopping.abort(), ended: manager.run(stopping.signal) };
+    this.replicas.push(replica);
+    return replica;
+  }
+
+  async until(done: () => boolean, limitMs: number): Promise<number> {
+    const from = this.clock.now();
+    while (!done() && this.clock.now() - from < limitMs) await this.clock.advance(100);
+    expect(done(), `within ${limitMs} ms`).toBe(true);
+    return this.clock.now() - from;
+  }
+
+  /** One leads and writes; the other stands by, ready. */
+  async pair(options: { skewMs?: number; latencyMs?: number } = {}): Promise<[Replica, Replica]> {
+    const old = this.start("old", { latencyMs: options.latencyMs ?? 0 });
+    await this.until(() => this.writesOf("old").length > 5, 30_000);
+    const young = this.start("young", options);
+    await this.clock.advance(10_000);
+    expect(young.manager.health()).toMatchObject({ live: true, ready: true, leading: false });
+    return [old, young];
+  }
+
+  writesOf(name: string): readonly LogEntry[] {
+    return this.api.log.filter((entry) => isWrite(entry) && entry.actor === name);
+  }
+
+  async end(): Promise<void> {
+    for (const { stop } of this.replicas) stop();
+    await this.clock.advance(60_000);
+    await Promise.all(this.replicas.map(({ ended }) => ended));
+    expect(this.clock.pending).toBe(0);
+  }
+}
+
+function isLease(entry: LogEntry): boolean {
+  return entry.path.includes("/leases");
+}
+
+function isWrite(entry: LogEntry): boolean {
+  return entry.method !== "GET" && entry.code >= 200 && entry.code < 300 && !isLease(entry);
+}
+
+/** Writes of a process that was not the last to take the lease. The claim of the whole story is that there are none. */
+function strayWrites(log: readonly LogEntry[]): readonly LogEntry[] {
+  let holder = "";
+  return log.filter((entry) => {
+    if (isLease(entry) && entry.method !== "GET" && entry.code < 300) holder = entry.actor;
+    return isWrite(entry) && entry.actor !== holder;
+  });
+}
+
+test("a leader that dies is followed within the lease duration", async () => {
+  const world = new World(1);
+  const [old, young] = await world.pair();
+  old.process.pause();
+  await world.until(() => world.writesOf("young").length > 5, TAKEOVER_MS + 1_000);
+  expect(young.manager.health().leading).toBe(true);
+  expect(strayWrites(world.api.log)).toEqual([]);
+  await old.process.resume("process stopped");
+  await world.end();
+});
+
+test("a leader that is cut off stops writing before the other begins", async () => {
+  for (const state of ["cut", "answers lost"] as const) {
+    const world = new World(2);
+    const [old] = await world.pair();
+    old.process.network(state);
+    await world.until(() => world.writesOf("young").length > 5, TAKEOVER_MS + 1_000);
+    expect(old.manager.health().leading).toBe(false);
+    const silentFrom = world.writesOf("old").length;
+    old.process.network("well");
+    await world.clock.advance(30_000);
+    expect(world.writesOf("old")).toHaveLength(silentFrom);
+    expect(strayWrites(world.api.log)).toEqual([]);
+    await world.end();
+  }
+});
+
+test("a leader that wakes up after a pause does not write a single time, whichever of its clocks stood still", async () => {
+  for (const how of ["process stopped", "machine asleep"] as const) {
+    for (const first of ["timers", "network"] as const) {
+      const world = new World(3);
+      const [old, young] = await world.pair();
+      await world.clock.advance(137);
+      old.process.pause();
+      await world.until(() => world.writesOf("young").length > 5, TAKEOVER_MS + 1_000);
+      const before = world.writesOf("old").length;
+      await old.process.resume(how, first);
+      await world.clock.advance(30_000);
+      expect(world.writesOf("old"), `${how}, ${first} first`).toHaveLength(before);
+      expect(young.manager.health().leading).toBe(true);
+      expect(old.manager.health()).toMatchObject({ live: true, ready: true, leading: false });
+      await world.end();
+    }
+  }
+});
+
+test("a leader that is told to stop hands over at once", async () => {
+  const world = new World(4);
+  const [old] = await world.pair();
+  old.stop();
+  const took = await world.until(() => world.writesOf("young").length > 0, 5_000);
+  expect(took).toBeLessThan(LEASE_MS / 3);
+  await old.ended;
+  expect(strayWrites(world.api.log)).toEqual([]);
+  await world.end();
+});
+
+test("clocks that are minutes apart do no harm: nobody leads early, nobody waits longer", async () => {
+  for (const skewMs of [-300_000, 300_000]) {
+    const world = new World(5);
+    const [old] = await world.pair({ skewMs });
+    const before = world.writesOf("old").length;
+    await world.clock.advance(60_000);
+    expect(world.writesOf("young")).toEqual([]);
+    expect(world.writesOf("old").length).toBeGreaterThan(before);
+    old.process.pause();
+    await world.until(() => world.writesOf("young").length > 0, TAKEOVER_MS + 1_000);
+    await old.process.resume("process stopped");
+    expect(strayWrites(world.api.log)).toEqual([]);
+    await world.end();
+  }
+});
+
+type Trouble = {
+  readonly who: 0 | 1;
+  readonly what: "pause" | "sleep" | "cut" | "answers lost" | "nothing";
+  readonly forMs: number;
+  readonly thenMs: number;
+};
+
+const trouble: fc.Arbitrary<Trouble> = fc.record({
+  who: fc.constantFrom(0 as const, 1 as const),
+  what: fc.constantFrom("pause" as const, "sleep" as const, "cut" as const, "answers lost" as const, "nothing" as const),
+  forMs: fc.integer({ min: 100, max: 40_000 }),
+  thenMs: fc.integer({ min: 100, max: 30_000 }),
+});
+
+async function befall(world: World, { who, what, forMs, thenMs }: Trouble): Promise<void> {
+  const { process } = world.replicas[who] as Replica;
+  if (what === "pause" || what === "sleep") process.pause();
+  if (what === "cut" || what === "answers lost") process.network(what);
+  await world.clock.advance(forMs);
+  if (what === "pause" || what === "sleep") await process.resume(what === "pause" ? "process stopped" : "machine asleep");
+  process.network("well");
+  await world.clock.advance(thenMs);
+}
+
+test("through any sequence of pauses and partitions, on a slow network, only the holder of the lease writes, and somebody leads in the end", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(1_000), fc.array(trouble, { minLength: 1, maxLength: 6 }), async (seed, troubles) => {
+      const world = new World(seed);
+      await world.pair({ latencyMs: 800, skewMs: seed * 1_000 });
+      for (const next of troubles) await befall(world, next);
+      expect(strayWrites(world.api.log)).toEqual([]);
+      const before = world.api.log.length;
+      await world.clock.advance(TAKEOVER_MS + 10_000);
+      expect(world.api.log.slice(before).some(isWrite)).toBe(true);
+      expect(world.replicas.filter(({ manager }) => manager.health().leading)).toHaveLength(1);
+      await world.end();
+    }),
+    { numRuns: 15, seed: 20260101 },
+  );
+});
