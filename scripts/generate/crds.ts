@@ -71,12 +71,12 @@ function defaultOf(value: FieldRow["default"]): string {
   return value === undefined ? "" : `\`${JSON.stringify(value)}\``;
 }
 
-/** Rules are written for error messages; here they end with a full stop. */
+/** Rules are written for error messages, without a full stop. */
 function asSentence(rule: string): string {
-  return `*${rule.charAt(0).toUpperCase()}${rule.slice(1)}.*`;
+  return `Rule: ${rule}.`;
 }
 
-/** `|` would end a cell, and an asterisk of our own would end the emphasis. */
+/** `|` would end a cell. */
 function tableLine(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("capi-*", "capi-…")).join(" | ")} |`;
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }

@@ -6,10 +6,11 @@
  * that `npm run generate` writes it: that is how a file nobody generates any more is found.
  */
 import { generateCrdFiles } from "./crds.ts";
+import { generateRbacFiles } from "./rbac.ts";
 
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
-const GENERATORS: readonly (() => GeneratedFiles)[] = [generateCrdFiles];
+const GENERATORS: readonly (() => GeneratedFiles)[] = [generateCrdFiles, generateRbacFiles];
 
 export function generatedFiles(generators: readonly (() => GeneratedFiles)[] = GENERATORS): GeneratedFiles {
   const files = new Map<string, string>();

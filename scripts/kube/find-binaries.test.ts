@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cacheFolder, findBinaries, otherVersions } from "./find-binaries.ts";
+import { findBinaries, otherVersions } from "./find-binaries.ts";
 import { BINARIES } from "./versions.ts";
 
 let root = "";
@@ -57,14 +57,4 @@ test("the cache is complete when all four programs are there", async () => {
 test("programs of another version are named", async () => {
   const folder = await folderWith("old", ALL, "v1.35.0");
   expect(await otherVersions(folder)).toContain("kubectl is 1.35.0; the stories were written for 1.36.3");
-});
-
-const caches = [
-  { name: "LATTICE_CACHE first", given: { LATTICE_CACHE: "/c", XDG_CACHE_HOME: "/x" }, want: "/c" },
-  { name: "then XDG_CACHE_HOME", given: { LATTICE_CACHE: "", XDG_CACHE_HOME: "/x" }, want: "/x/lattice" },
-  { name: "then the home folder", given: {}, want: join(homedir(), ".cache/lattice") },
-];
-
-test.each(caches)("the cache lies outside the tree: $name", ({ given, want }) => {
-  expect(cacheFolder(given)).toBe(want);
 });

@@ -6,8 +6,8 @@
  */
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { cacheFolder } from "../process/cache-folder.ts";
 import { runProgram } from "../process/run-program.ts";
 import { BINARIES, KUBE_VERSION, type Binary } from "./versions.ts";
 
@@ -29,18 +29,11 @@ export async function findBinaries(named: string | undefined, environment: NodeJ
   const assets = environment["KUBEBUILDER_ASSETS"];
   const missing = isSet(assets) ? await missingNames(assets) : [];
   if (isSet(assets) && missing.length === 0) return { kind: "given", folder: resolve(assets), by: "KUBEBUILDER_ASSETS" };
-  const folder = join(cacheFolder(environment), `kube-${KUBE_VERSION}`, "bin");
+  const folder = resolve(cacheFolder(environment), `kube-${KUBE_VERSION}`, "bin");
   const complete = (await missingBinaries(folder)).length === 0;
   return isSet(assets)
     ? { kind: "cache", folder, complete, note: `KUBEBUILDER_ASSETS (${assets}) lacks ${missing.join(", ")} and is not used` }
     : { kind: "cache", folder, complete };
-}
-
-/** The same folder that scripts/run.cjs keeps its private Node in. */
-export function cacheFolder(environment: NodeJS.ProcessEnv): string {
-  const { LATTICE_CACHE, XDG_CACHE_HOME } = environment;
-  if (isSet(LATTICE_CACHE)) return resolve(LATTICE_CACHE);
-  return join(isSet(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), ".cache"), "lattice");
 }
 
 export async function missingBinaries(folder: string): Promise<readonly Binary[]> {

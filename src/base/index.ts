@@ -23,5 +23,5 @@ export {
   type Result,
 } from "./result.ts";
 export { isSecretName, redact, reveal, Sensitive, sensitive } from "./sensitive.ts";
-export { LATTICE_VERSION } from "./version.ts";
+export { PROGRAM_VERSION } from "./version.ts";
 export { noTracing, type Span, type SpanFields, type Tracer } from "./trace.ts";

@@ -31,7 +31,9 @@ describe("MetricsRegistry", () => {
     for (const value of [0.05, 0.1, 0.5, 5]) latency.observe(value, { c: "x" });
     metrics.histogram("latency_seconds", "How long", [0.1, 1]).observe(2);
     const text = metrics.render();
-    expect(text).toContain('latency_seconds_bucket{c="x",le="0.1"} 2\nlatency_seconds_bucket{c="x",le="1"} 3\nlatency_seconds_bucket{c="x",le="+Inf"} 4');
+    expect(text).toContain(
+      'latency_seconds_bucket{c="x",le="0.1"} 2\nlatency_seconds_bucket{c="x",le="1"} 3\nlatency_seconds_bucket{c="x",le="+Inf"} 4',
+    );
     expect(text).toContain('latency_seconds_sum{c="x"} 5.65\nlatency_seconds_count{c="x"} 4');
     expect(text).toContain('latency_seconds_bucket{le="+Inf"} 1\nlatency_seconds_sum 2\nlatency_seconds_count 1');
   });

@@ -97,9 +97,16 @@ type Distribution = { readonly counts: number[]; sum: number; count: number };
 /** Latencies from a millisecond to a minute, in seconds as Prometheus wants them. */
 export const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60] as const;
 
+/** Hot paths pass the same labels object every time; its text is made once. */
+const formatted = new WeakMap<Labels, string>();
+
 function formatLabels(labels: Labels): string {
+  const known = formatted.get(labels);
+  if (known !== undefined) return known;
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
-  return pairs.toSorted().join(",");
+  const text = pairs.toSorted().join(",");
+  formatted.set(labels, text);
+  return text;
 }
 
 function escapeLabel(value: string): string {

@@ -30,7 +30,10 @@ describe("Sensitive", () => {
 describe("redact", () => {
   it.each([
     { name: "wrapped values", given: { a: { b: [sensitive(CANARY)] } } },
-    { name: "fields with telling names", given: { headers: { Authorization: `Bearer ${CANARY}` }, "client-key-data": CANARY, apiKey: CANARY } },
+    {
+      name: "fields with telling names",
+      given: { headers: { Authorization: `Bearer ${CANARY}` }, "client-key-data": CANARY, apiKey: CANARY },
+    },
     { name: "the data of Secrets", given: { object: { kind: "Secret", data: { x: CANARY }, stringData: { y: CANARY } } } },
     { name: "bytes", given: { body: new TextEncoder().encode(CANARY) } },
   ])("cuts out $name", ({ given }) => {

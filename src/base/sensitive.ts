@@ -37,7 +37,9 @@ export function reveal<T>(hidden: Sensitive<T>): T {
 
 /** Field names whose *text* values are cut out of logs even when somebody forgot to wrap them. A second net, not the first. */
 const SECRET_NAMES = new Set(
-  "authorization cookie setcookie password passwd secret token accesstoken idtoken refreshtoken privatekey clientkey clientkeydata apikey stringdata".split(" "),
+  "authorization cookie setcookie password passwd secret token accesstoken idtoken refreshtoken privatekey clientkey clientkeydata apikey stringdata".split(
+    " ",
+  ),
 );
 
 export function isSecretName(name: string): boolean {

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { LATTICE_VERSION } from "./version.ts";
+import { PROGRAM_VERSION } from "./version.ts";
 
 it("the version in the code is the package's", () => {
   const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-  expect(LATTICE_VERSION).toBe(manifest.version);
+  expect(PROGRAM_VERSION).toBe(manifest.version);
 });

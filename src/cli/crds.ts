@@ -20,13 +20,15 @@ function printCrds(io: CliIo, names: readonly string[], output: string): ExitCod
   const chosen = latticeKinds.filter((kind) => names.length === 0 || names.some((name) => isCalled(kind, name)));
   switch (output) {
     case "yaml":
-      io.stdout(formatYamlDocuments(chosen.map(({ crd }) => crd)));
+      io.stdout(formatYamlDocuments(chosen.map(({ crd }) => crd())));
       return 0;
     case "json":
-      io.stdout(`${JSON.stringify({ apiVersion: "v1", kind: "List", items: chosen.map(({ crd }) => crd) }, null, 2)}\n`);
+      io.stdout(`${JSON.stringify({ apiVersion: "v1", kind: "List", items: chosen.map(({ crd }) => crd()) }, null, 2)}\n`);
       return 0;
     case "schema":
-      io.stdout(`${JSON.stringify({ $schema: "http://json-schema.org/draft-07/schema#", anyOf: chosen.map(({ jsonSchema }) => jsonSchema) }, null, 2)}\n`);
+      io.stdout(
+        `${JSON.stringify({ $schema: "http://json-schema.org/draft-07/schema#", anyOf: chosen.map(({ jsonSchema }) => jsonSchema()) }, null, 2)}\n`,
+      );
       return 0;
     default:
       complain(io, `unknown output "${output}"; it is yaml, json or schema`);

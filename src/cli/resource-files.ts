@@ -33,7 +33,10 @@ async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[
   const info = await fromPromise(stat(full), () => ({ file: path, message: "there is no such file or folder" }));
   if (!info.ok) return info;
   if (!info.value.isDirectory()) return ok([path]);
-  const entries = await fromPromise(readdir(full, { recursive: true, withFileTypes: true }), (thrown) => ({ file: path, message: describeThrown(thrown) }));
+  const entries = await fromPromise(readdir(full, { recursive: true, withFileTypes: true }), (thrown) => ({
+    file: path,
+    message: describeThrown(thrown),
+  }));
   if (!entries.ok) return entries;
   const files = entries.value.filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name)));
   if (files.length === 0) return err({ file: path, message: "the folder holds no .yaml, .yml or .json file" });

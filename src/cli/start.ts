@@ -4,7 +4,7 @@
  */
 import { join, relative } from "node:path";
 import type { Command } from "commander";
-import { LATTICE_VERSION } from "#base";
+import { PROGRAM_VERSION } from "#base";
 import { latticeKinds, parseLatticeObject } from "#crds";
 import { fieldAt, formatYaml, type KubeObject } from "#kube";
 import type { CliIo, ExitCode } from "./io.ts";
@@ -29,7 +29,7 @@ async function lookAround(io: CliIo): Promise<ExitCode> {
 function introduction(): string {
   const kinds = latticeKinds.map(({ resource, shortName }) => `${resource.kind} (${shortName})`);
   return [
-    `Lattice ${LATTICE_VERSION}: clusters that own themselves, services that talk only when both sides agree.`,
+    `Lattice ${PROGRAM_VERSION}: clusters that own themselves, services that talk only when both sides agree.`,
     "",
     "This release is the foundation: eight resource kinds, a Kubernetes client, a controller runtime, and an operator that",
     "validates your resources and says in their status what it does not act on yet. The laptop fleet comes with a later release.",

@@ -1,6 +1,6 @@
 /** `lattice version`: what this is, and on what it runs. */
 import type { Command } from "commander";
-import { LATTICE_VERSION } from "#base";
+import { PROGRAM_VERSION } from "#base";
 import type { CliIo, ExitCode } from "./io.ts";
 
 export function addVersionCommand(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
@@ -8,7 +8,7 @@ export function addVersionCommand(program: Command, io: CliIo, done: (code: Exit
     .command("version")
     .description("print the version of Lattice")
     .action(() => {
-      io.stdout(`lattice ${LATTICE_VERSION} (Node ${io.nodeVersion})\n`);
+      io.stdout(`lattice ${PROGRAM_VERSION} (Node ${io.nodeVersion})\n`);
       done(0);
     });
 }

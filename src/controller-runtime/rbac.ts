@@ -3,7 +3,7 @@
  *
  * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a controller does.
  */
-import { apiVersionOf, type KubeObject, type Resource } from "#kube";
+import type { KubeObject, Resource } from "#kube";
 import type { Declaration } from "./controller.ts";
 
 export type PolicyRule = {
@@ -72,27 +72,22 @@ function rule(resource: Resource, verbs: readonly string[], subresource?: string
 
 /** One line per resource with all its verbs, then one rule per group and set of verbs. */
 export function mergeRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
-  const verbsOf = new Map<string, Set<string>>();
+  const lines = new Map<string, Line>();
   for (const { apiGroups, resources, verbs, resourceNames = [] } of rules) {
-    for (const group of apiGroups) {
-      for (const resource of resources) {
-        const id = JSON.stringify([group, resource, resourceNames.toSorted()]);
-        verbsOf.set(id, new Set([...(verbsOf.get(id) ?? []), ...verbs]));
-      }
+    for (const [group, resource] of apiGroups.flatMap((group) => resources.map((resource) => [group, resource] as const))) {
+      const names = resourceNames.toSorted();
+      const id = JSON.stringify([group, resource, names.join()]);
+      const known = lines.get(id)?.verbs ?? [];
+      lines.set(id, { group, resource, names, verbs: [...new Set([...known, ...verbs])].toSorted() });
     }
   }
   const merged = new Map<string, PolicyRule>();
-  for (const [id, verbSet] of [...verbsOf].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    const [group, resource, resourceNames] = JSON.parse(id) as [string, string, string[]];
-    const verbs = [...verbSet].toSorted();
-    const mergeId = JSON.stringify([group, verbs, resourceNames]);
-    const resources = [...(merged.get(mergeId)?.resources ?? []), resource];
-    merged.set(mergeId, { apiGroups: [group], resources, verbs, ...(resourceNames.length === 0 ? {} : { resourceNames }) });
+  for (const [, { group, resource, names, verbs }] of [...lines].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const id = JSON.stringify([group, verbs, names]);
+    const resources = [...(merged.get(id)?.resources ?? []), resource];
+    merged.set(id, { apiGroups: [group], resources, verbs, ...(names.length === 0 ? {} : { resourceNames: names }) });
   }
   return [...merged.values()];
 }
 
-/** "lattice.dev/v1alpha1 LatticeCluster", for messages. */
-export function describeResource(resource: Resource): string {
-  return `${apiVersionOf(resource)} ${resource.kind}`;
-}
+type Line = { readonly group: string; readonly resource: string; readonly names: readonly string[]; readonly verbs: readonly string[] };

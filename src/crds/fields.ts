@@ -30,7 +30,6 @@ function nameAs(description: string, rule: { what: string; pattern: string; max:
 export const dnsLabel = (description: string) => nameAs(description, NAME_RULES.dnsLabel);
 export const dnsSubdomain = (description: string) => nameAs(description, NAME_RULES.dnsSubdomain);
 export const serviceName = (description: string) => nameAs(description, NAME_RULES.serviceName);
-export const dataKey = (description: string) => nameAs(description, NAME_RULES.dataKey);
 export const labelValue = (description: string) => nameAs(description, NAME_RULES.labelValue);
 
 /** The schema checks the label, so its output may carry the brand. */

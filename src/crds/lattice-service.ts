@@ -7,7 +7,7 @@
  */
 import type { z } from "zod";
 import { mapOf, object } from "./collections.ts";
-import { anyText, dnsLabel, dnsSubdomain, flag, namespaceName, oneOf, targetNamespace, timestampField } from "./fields.ts";
+import { anyText, dnsLabel, dnsSubdomain, flag, oneOf, targetNamespace, timestampField } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
 import { ageColumn, messageColumn, phaseColumn, readyColumn } from "./manifest.ts";
 import { nameAsService } from "./metadata.ts";
@@ -92,7 +92,7 @@ const status = statusOf(["Pending", "Compiling", "Ready", "Failed"], {
   workloadRef: observed("The workload that is patched.", {
     resolved: flag("Whether it exists.").optional(),
     name: dnsSubdomain("Name of the workload.").optional(),
-    namespace: namespaceName("Namespace of the workload.").optional(),
+    namespace: dnsLabel("Namespace of the workload.").optional(),
   }).optional(),
   compiledAt: timestampField("When the objects were last compiled.").optional(),
   resolvedDependencies: mapOf("URL of each dependency, by name; never with a secret in it.", anyText("URL.", 4_096), {

@@ -57,7 +57,7 @@ const COPIED = [
   "required",
 ] as const;
 
-const HANDLED: ReadonlySet<string> = new Set([...COPIED, "properties", "items", "additionalProperties", "anyOf", VALIDATIONS]);
+const HANDLED: ReadonlySet<string> = new Set([...COPIED, "properties", "items", "additionalProperties", VALIDATIONS]);
 
 export function toStructural(schema: z.ZodType): Structural {
   const { $schema: _dialect, ...openApi } = z.toJSONSchema(schema, { target: "openapi-3.0", io: "input", reused: "inline" });
@@ -65,7 +65,9 @@ export function toStructural(schema: z.ZodType): Structural {
 }
 
 function clean(schema: JsonObject): Structural {
-  const surprising = Object.keys(schema).filter((keyword) => !HANDLED.has(keyword));
+  // a number or a string is the one choice that has a keyword of its own
+  const isChoice = schema["x-kubernetes-int-or-string"] === true;
+  const surprising = Object.keys(schema).filter((keyword) => !HANDLED.has(keyword) && !(keyword === "anyOf" && isChoice));
   if (surprising.length > 0) throw new Error(`a CRD schema cannot say ${surprising.join(", ")}`);
   const kept = COPIED.flatMap((keyword) => (isWanted(schema, keyword) ? [[keyword, copied(schema, keyword)]] : []));
   const { properties, items, additionalProperties } = schema;

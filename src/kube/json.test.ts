@@ -32,7 +32,13 @@ describe("jsonEqual", () => {
   });
 
   it("holds exactly when the canonical texts are the same", () => {
-    fc.assert(fc.property(fc.jsonValue({ noUnicodeString: false }), fc.jsonValue(), (a, b) => jsonEqual(a, b) === (canonicalJson(a) === canonicalJson(b))));
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ noUnicodeString: false }),
+        fc.jsonValue(),
+        (a, b) => jsonEqual(a, b) === (canonicalJson(a) === canonicalJson(b)),
+      ),
+    );
     fc.assert(fc.property(fc.jsonValue(), (a) => jsonEqual(a, JSON.parse(canonicalJson(a)))));
   });
 });

@@ -11,10 +11,18 @@ const nodes = defineResource({ group: "", version: "v1", kind: "Node", plural: "
 describe("pathOf", () => {
   it.each([
     { name: "a collection over all namespaces", path: pathOf(pods), want: "/api/v1/pods" },
-    { name: "a collection of one namespace", path: pathOf(deployments, { namespace: "prod" }), want: "/apis/apps/v1/namespaces/prod/deployments" },
+    {
+      name: "a collection of one namespace",
+      path: pathOf(deployments, { namespace: "prod" }),
+      want: "/apis/apps/v1/namespaces/prod/deployments",
+    },
     { name: "an object", path: pathOf(pods, { namespace: "a", name: "b" }), want: "/api/v1/namespaces/a/pods/b" },
     { name: "a subresource", path: pathOf(nodes, { name: "n", subresource: "status" }), want: "/api/v1/nodes/n/status" },
-    { name: "a cluster-scoped object, whatever namespace was given", path: pathOf(nodes, { namespace: "a", name: "n" }), want: "/api/v1/nodes/n" },
+    {
+      name: "a cluster-scoped object, whatever namespace was given",
+      path: pathOf(nodes, { namespace: "a", name: "n" }),
+      want: "/api/v1/nodes/n",
+    },
     { name: "a hostile name, kept inside its segment", path: pathOf(nodes, { name: "../../x?y" }), want: "/api/v1/nodes/..%2F..%2Fx%3Fy" },
   ])("$name", ({ path, want }) => {
     expect(path).toBe(want);

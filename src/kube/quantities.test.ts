@@ -22,9 +22,12 @@ describe("parseQuantity", () => {
     expect(quantityToNumber(expectOk(parseQuantity(given)))).toBe(want);
   });
 
-  it.each(["", ".", "1.2.3", "1Kb", "abc", "1 Gi", "1e", "1mi", "--1", "9".repeat(100)])("refuses %j and says how to write one", (given) => {
-    expect(parseQuantity(given)).toMatchObject({ ok: false, error: expect.stringContaining("is not a quantity") as string });
-  });
+  it.each(["", ".", "1.2.3", "1Kb", "abc", "1 Gi", "1e", "1mi", "--1", "9".repeat(100)])(
+    "refuses %j and says how to write one",
+    (given) => {
+      expect(parseQuantity(given)).toMatchObject({ ok: false, error: expect.stringContaining("is not a quantity") as string });
+    },
+  );
 
   it("compares and adds exactly, where floating point would not", () => {
     const tenth = expectOk(parseQuantity("0.1"));

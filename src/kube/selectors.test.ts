@@ -28,7 +28,10 @@ describe("parseSelector", () => {
   });
 
   it.each(["a=b=c", "a b", "=b", "a in b", "a>x", "a in (b", "a=b,,c=d", "a=-x", "a!"])("refuses %j and names it", (text) => {
-    expect(parseSelector(text)).toMatchObject({ ok: false, error: expect.stringContaining(`unable to parse selector "${text}"`) as string });
+    expect(parseSelector(text)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining(`unable to parse selector "${text}"`) as string,
+    });
   });
 
   it("an object without labels matches only what asks for absence", () => {
@@ -39,7 +42,11 @@ describe("parseSelector", () => {
   it("is written back so that it reads the same", () => {
     const name = fc.stringMatching(/^[a-z]{1,5}$/);
     const requirement = fc.oneof(
-      fc.record({ key: name, operator: fc.constantFrom("in" as const, "notin" as const), values: fc.array(name, { minLength: 1, maxLength: 3 }) }),
+      fc.record({
+        key: name,
+        operator: fc.constantFrom("in" as const, "notin" as const),
+        values: fc.array(name, { minLength: 1, maxLength: 3 }),
+      }),
       fc.record({ key: name, operator: fc.constantFrom("exists" as const, "absent" as const) }),
       fc.record({ key: name, operator: fc.constantFrom("greater" as const, "less" as const), value: fc.integer({ min: -99, max: 99 }) }),
     );

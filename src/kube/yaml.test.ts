@@ -5,9 +5,17 @@ import { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml } from "./ya
 
 describe("parseYaml", () => {
   it.each([
-    { name: "yes, on and y are booleans, as for kubectl", given: "a: yes\nb: on\nc: y\nd: off", want: { a: true, b: true, c: true, d: false } },
+    {
+      name: "yes, on and y are booleans, as for kubectl",
+      given: "a: yes\nb: on\nc: y\nd: off",
+      want: { a: true, b: true, c: true, d: false },
+    },
     { name: "0644 is octal, as for kubectl", given: "mode: 0644", want: { mode: 420 } },
-    { name: "other integer forms", given: "a: 0x1F\nb: 0o17\nc: 0b11\nd: 1_000\ne: -7\nf: +5\ng: 0\nh: -0x10", want: { a: 31, b: 15, c: 3, d: 1000, e: -7, f: 5, g: 0, h: -16 } },
+    {
+      name: "other integer forms",
+      given: "a: 0x1F\nb: 0o17\nc: 0b11\nd: 1_000\ne: -7\nf: +5\ng: 0\nh: -0x10",
+      want: { a: 31, b: 15, c: 3, d: 1000, e: -7, f: 5, g: 0, h: -16 },
+    },
     { name: "times of day and dates are text", given: "a: 1:30\nb: 2026-01-01", want: { a: "1:30", b: "2026-01-01" } },
     { name: "quotes make text", given: "a: 'yes'\nb: \"0644\"", want: { a: "yes", b: "0644" } },
     { name: "keys become text", given: "8080: web", want: { "8080": "web" } },
@@ -25,7 +33,11 @@ describe("parseYaml", () => {
   it.each([
     { name: "aliases", given: "a: &x [1]\nb: *x", want: { line: 2, message: expect.stringContaining("write the value out") as string } },
     { name: "tags", given: "a: !!js/function 'x'", want: { line: 1, message: expect.stringContaining("unknown scalar tag") as string } },
-    { name: "integers that would be rounded", given: "a: 12345678901234567890", want: { message: expect.stringContaining("put it in quotes") as string } },
+    {
+      name: "integers that would be rounded",
+      given: "a: 12345678901234567890",
+      want: { message: expect.stringContaining("put it in quotes") as string },
+    },
     { name: "infinity", given: "a: .inf", want: { message: expect.stringContaining("no form in JSON") as string } },
     { name: "duplicate keys", given: "a: 1\na: 2", want: { line: 2, message: "duplicated mapping key" } },
     { name: "broken text, with its place", given: "a: [1,\nb", want: { line: 2, column: 1 } },

@@ -12,7 +12,13 @@ describe("log sinks", () => {
   it("JSON: a constant message, level as a word, fields beside it", () => {
     const { lines, logger } = capture({ level: "info", format: "json" });
     logger.info("reconciled", { controller: "cluster", ms: 12 });
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ level: "info", message: "reconciled", controller: "cluster", ms: 12, time: expect.stringContaining("T") as string });
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      level: "info",
+      message: "reconciled",
+      controller: "cluster",
+      ms: 12,
+      time: expect.stringContaining("T") as string,
+    });
     expect(lines[0]?.endsWith("\n")).toBe(true);
   });
 

@@ -9,7 +9,12 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies 
 export const LOG_FORMATS = ["json", "text"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-export type LogOptions = { readonly level: LogLevel; readonly format: LogFormat; readonly write: (line: string) => void; readonly now: () => number };
+export type LogOptions = {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  readonly write: (line: string) => void;
+  readonly now: () => number;
+};
 
 export function createLogSink(options: LogOptions): LogSink {
   return options.format === "json" ? jsonSink(options) : textSink(options);

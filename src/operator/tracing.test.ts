@@ -4,7 +4,18 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createLogger, FakeClock, MetricsRegistry, sensitive } from "#base";
 import { createOtlpTracer } from "./tracing.ts";
 
-type Received = { url: string; authorization: string | undefined; spans: { name: string; spanId: string; parentSpanId?: string; traceId: string; attributes: unknown; status: { code: number; message?: string } }[] };
+type Received = {
+  url: string;
+  authorization: string | undefined;
+  spans: {
+    name: string;
+    spanId: string;
+    parentSpanId?: string;
+    traceId: string;
+    attributes: unknown;
+    status: { code: number; message?: string };
+  }[];
+};
 let collector: Server | undefined;
 afterEach(() => new Promise((resolve) => (collector === undefined ? resolve(undefined) : collector.close(resolve).closeAllConnections())));
 
@@ -15,7 +26,11 @@ async function startCollector(answer = 200) {
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
       const parsed = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Received["spans"] }[] }[] };
-      received.push({ url: request.url ?? "", authorization: request.headers.authorization, spans: parsed.resourceSpans[0]?.scopeSpans[0]?.spans ?? [] });
+      received.push({
+        url: request.url ?? "",
+        authorization: request.headers.authorization,
+        spans: parsed.resourceSpans[0]?.scopeSpans[0]?.spans ?? [],
+      });
       response.writeHead(answer).end("{}");
     });
   });
@@ -43,7 +58,12 @@ describe("the OTLP tracer", () => {
     await tracer.close();
     const [apply, reconcile] = received[0]?.spans ?? [];
     expect(received[0]).toMatchObject({ url: "/v1/traces", authorization: "Bearer canary" });
-    expect(apply).toMatchObject({ name: "apply", parentSpanId: reconcile?.spanId, traceId: reconcile?.traceId, status: { code: 2, message: "conflict" } });
+    expect(apply).toMatchObject({
+      name: "apply",
+      parentSpanId: reconcile?.spanId,
+      traceId: reconcile?.traceId,
+      status: { code: 2, message: "conflict" },
+    });
     expect(reconcile).toMatchObject({ name: "reconcile", status: { code: 1 } });
     expect(reconcile?.attributes).toEqual([
       { key: "controller", value: { stringValue: "cluster" } },

@@ -6,7 +6,17 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import { isSecretName, reveal, type Clock, type Logger, type Metrics, type Sensitive, type Span, type SpanFields, type Tracer } from "#base";
+import {
+  isSecretName,
+  reveal,
+  type Clock,
+  type Logger,
+  type Metrics,
+  type Sensitive,
+  type Span,
+  type SpanFields,
+  type Tracer,
+} from "#base";
 
 export type OtlpOptions = {
   /** The collector, as in OTEL_EXPORTER_OTLP_ENDPOINT: "/v1/traces" is added. */
@@ -97,12 +107,20 @@ function createExporter({ endpoint, headers, serviceName, clock, logger, metrics
     try {
       const signal = AbortSignal.timeout(SEND_TIMEOUT_MS);
       const body = JSON.stringify(toOtlp(serviceName, batch));
-      const response = await fetch(url, { method: "POST", headers: { ...reveal(headers), "content-type": "application/json" }, body, signal });
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { ...reveal(headers), "content-type": "application/json" },
+        body,
+        signal,
+      });
       await response.arrayBuffer();
       if (!response.ok) throw new Error(`the collector answered ${response.status}`);
     } catch (thrown) {
       dropped.add(batch.length);
-      logger.warn("traces were not taken by the collector", { spans: batch.length, cause: thrown instanceof Error ? thrown.message : "unknown" });
+      logger.warn("traces were not taken by the collector", {
+        spans: batch.length,
+        cause: thrown instanceof Error ? thrown.message : "unknown",
+      });
     }
   }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LATTICE_VERSION } from "#base";
+import { PROGRAM_VERSION } from "#base";
 import { runProgram } from "../../scripts/process/run-program.ts";
 import { freshClone, type Clone } from "./clone.ts";
 
@@ -15,7 +15,7 @@ const run = (...args: readonly string[]) => runProgram(join(clone.root, "lattice
 it("makes itself ready on the first command, and says so on stderr only", async () => {
   const first = await run("version");
   expect(first).toMatchObject({ code: 0 });
-  expect(first.stdout).toContain(LATTICE_VERSION);
+  expect(first.stdout).toContain(PROGRAM_VERSION);
   expect(first.stdout).not.toContain("installing");
   expect(first.stderr).toContain("installing dependencies from package-lock.json (once)");
 });
@@ -23,5 +23,5 @@ it("makes itself ready on the first command, and says so on stderr only", async 
 it("has nothing more to say on the second", async () => {
   const second = await run("version");
   expect(second).toMatchObject({ code: 0, stderr: "" });
-  expect(second.stdout).toContain(LATTICE_VERSION);
+  expect(second.stdout).toContain(PROGRAM_VERSION);
 });

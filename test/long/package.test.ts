@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LATTICE_VERSION } from "#base";
+import { PROGRAM_VERSION } from "#base";
 import { runProgram } from "../../scripts/process/run-program.ts";
 import { freshClone, type Clone } from "./clone.ts";
 
@@ -23,5 +23,5 @@ it("a packed package installs into an empty folder and its program runs there", 
   expect(installed.code, installed.stderr).toBe(0);
   const ran = await runProgram("npx", ["--no-install", "lattice", "version"], { cwd: user, env: clone.env });
   expect(ran.code, ran.stderr).toBe(0);
-  expect(ran.stdout).toContain(LATTICE_VERSION);
+  expect(ran.stdout).toContain(PROGRAM_VERSION);
 });

@@ -1,34 +1,39 @@
 /** What an informer counts. Registered once per process; the resource is a label. */
-import type { Counter, Gauge, Metrics } from "#base";
+import type { Counter, Gauge, Labels, Metrics } from "#base";
+
+type EventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
 export class InformerMetrics {
-  readonly #resource: string;
+  readonly #labels: Labels;
+  readonly #eventLabels: Readonly<Record<EventType, Labels>>;
   readonly #events: Counter;
   readonly #restarts: Counter;
   readonly #objects: Gauge;
   readonly #healthy: Gauge;
 
   constructor(metrics: Metrics, resource: string) {
-    this.#resource = resource;
+    this.#labels = { resource };
+    const ofType = (type: EventType): Labels => ({ resource, type });
+    this.#eventLabels = { ADDED: ofType("ADDED"), MODIFIED: ofType("MODIFIED"), DELETED: ofType("DELETED"), BOOKMARK: ofType("BOOKMARK") };
     this.#events = metrics.counter("lattice_informer_events_total", "Watch events received");
     this.#restarts = metrics.counter("lattice_informer_restarts_total", "Lists and watches begun again, by cause");
     this.#objects = metrics.gauge("lattice_informer_objects", "Objects in the cache");
     this.#healthy = metrics.gauge("lattice_informer_healthy", "1 when synced and not failing again and again");
   }
 
-  event(type: string): void {
-    this.#events.add(1, { resource: this.#resource, type });
+  event(type: EventType): void {
+    this.#events.add(1, this.#eventLabels[type]);
   }
 
   restart(cause: string): void {
-    this.#restarts.add(1, { resource: this.#resource, cause });
+    this.#restarts.add(1, { ...this.#labels, cause });
   }
 
   objects(count: number): void {
-    this.#objects.set(count, { resource: this.#resource });
+    this.#objects.set(count, this.#labels);
   }
 
   healthy(healthy: boolean): void {
-    this.#healthy.set(healthy ? 1 : 0, { resource: this.#resource });
+    this.#healthy.set(healthy ? 1 : 0, this.#labels);
   }
 }

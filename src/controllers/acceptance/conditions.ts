@@ -1,5 +1,5 @@
 /** What a person reads on a resource that this release checks but does not act on. Pure. */
-import type { FieldError } from "#crds";
+import { formatFieldError, type FieldError } from "#crds";
 import { field, isJsonObject, type KubeObject, type NewCondition } from "#kube";
 
 /** Condition types and reasons, each with when it surfaces; docs are checked against them. */
@@ -18,7 +18,7 @@ export function acceptedCondition(errors: readonly FieldError[]): NewCondition {
 }
 
 export function describeErrors(errors: readonly FieldError[]): string {
-  const shown = errors.slice(0, MAX_ERRORS_SHOWN).map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  const shown = errors.slice(0, MAX_ERRORS_SHOWN).map(formatFieldError);
   const more = errors.length - shown.length;
   return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ");
 }
@@ -26,7 +26,11 @@ export function describeErrors(errors: readonly FieldError[]): string {
 /** CRDS: a field works, or a condition names it. Here none works yet, so all that are used are named. */
 export function implementedCondition(object: KubeObject): NewCondition {
   const spec = field(object, "spec");
-  const used = isJsonObject(spec) ? Object.keys(spec).map((name) => `spec.${name}`).toSorted() : [];
+  const used = isJsonObject(spec)
+    ? Object.keys(spec)
+        .map((name) => `spec.${name}`)
+        .toSorted()
+    : [];
   const fields = used.length === 0 ? "its spec" : used.join(", ");
   return { type: "Implemented", status: "False", reason: "NotYetBuilt", message: `this release of Lattice does not act on ${fields} yet` };
 }

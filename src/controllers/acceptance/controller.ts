@@ -5,9 +5,18 @@
  * that CEL cannot say are only in the parser. One controller per kind, all from the same value, until a kind gets its own.
  */
 import { err, ok, type Result } from "#base";
-import { defineController, nothing, waiting, type Controller, type DesiredStatus, type Plan, type PlanError, type Runtime } from "#controller-runtime";
-import type { FieldError, LatticeKind } from "#crds";
-import { type KubeObject } from "#kube";
+import {
+  defineController,
+  nothing,
+  waiting,
+  type Controller,
+  type DesiredStatus,
+  type Plan,
+  type PlanError,
+  type Runtime,
+} from "#controller-runtime";
+import type { AnyLatticeKind, FieldError } from "#crds";
+import type { KubeObject } from "#kube";
 import { acceptedCondition, describeErrors, implementedCondition } from "./conditions.ts";
 
 /** What was found wrong; empty when nothing was. */
@@ -16,7 +25,7 @@ export type Verdict = { readonly errors: readonly FieldError[] };
 /** A new release is the only thing that changes the verdict without a change of the object. */
 const LOOK_AGAIN_MS = 600_000;
 
-export function acceptanceController(kind: LatticeKind): Controller<KubeObject, Verdict, never, Runtime> {
+export function acceptanceController(kind: AnyLatticeKind): Controller<KubeObject, Verdict, never, Runtime> {
   return defineController<KubeObject, Verdict, never, Runtime>({
     name: `accept-${kind.shortName}`,
     reconciles: kind.resource,
@@ -27,7 +36,7 @@ export function acceptanceController(kind: LatticeKind): Controller<KubeObject, 
   });
 }
 
-function judge(kind: LatticeKind, object: KubeObject): Verdict {
+function judge(kind: AnyLatticeKind, object: KubeObject): Verdict {
   const parsed = kind.parse(object);
   return { errors: parsed.ok ? [] : parsed.error };
 }

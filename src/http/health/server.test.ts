@@ -41,7 +41,12 @@ describe("the health server", () => {
 
   it("says which address is taken", async () => {
     const port = Number(new URL(await serve()).port);
-    const second = await startHealthServer({ host: "127.0.0.1", port, health: () => ({ live: true, ready: true, details: {} }), metrics: new MetricsRegistry() });
+    const second = await startHealthServer({
+      host: "127.0.0.1",
+      port,
+      health: () => ({ live: true, ready: true, details: {} }),
+      metrics: new MetricsRegistry(),
+    });
     expect(second).toMatchObject({ ok: false, error: expect.stringContaining(`cannot listen on 127.0.0.1:${port}`) as string });
   });
 

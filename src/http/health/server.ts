@@ -61,7 +61,9 @@ function sendHealth(response: ServerResponse, health: Health, part: "live" | "re
 }
 
 function send(response: ServerResponse, code: number, text: string, type = "text/plain; charset=utf-8"): void {
-  response.writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), "x-content-type-options": "nosniff" }).end(text);
+  response
+    .writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), "x-content-type-options": "nosniff" })
+    .end(text);
 }
 
 function listen(server: Server, { host, port }: HealthServerOptions): Promise<Result<void, string>> {

@@ -3,7 +3,8 @@
  *
  * What the command printed is a secret until somebody has read it as one; what it wrote to stderr is for people.
  */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable } from "node:stream";
 import { describeThrown, fromThrowing, sensitive, type Sensitive } from "#base";
 
 export type Command = {
@@ -26,14 +27,7 @@ const MAX_OUTPUT = 1024 * 1024;
 export const runCommand: RunCommand = (command, signal) =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve({ kind: "failed", message: "it was stopped" });
-    const started = fromThrowing(
-      () =>
-        spawn(command.command, [...command.args], {
-          env: command.env,
-          stdio: [command.interactive ? "inherit" : "ignore", "pipe", "pipe"],
-        }),
-      describeThrown,
-    );
+    const started = fromThrowing(() => start(command), describeThrown);
     if (!started.ok) return resolve({ kind: "failed", message: started.error });
     const child = started.value;
     const stdout = collect(child.stdout, () => settle({ kind: "failed", message: "it printed more than 1 MiB" }));
@@ -41,7 +35,7 @@ export const runCommand: RunCommand = (command, signal) =>
     const onAbort = () => settle({ kind: "failed", message: "it was stopped" });
     const settle = (outcome: CommandOutcome) => {
       signal.removeEventListener("abort", onAbort);
-      end(child);
+      end(child, !command.interactive);
       resolve(outcome);
     };
     signal.addEventListener("abort", onAbort, { once: true });
@@ -51,14 +45,29 @@ export const runCommand: RunCommand = (command, signal) =>
     child.once("close", (code) => settle({ kind: "exited", code: code ?? undefined, stdout: sensitive(stdout()), stderr: stderr() }));
   });
 
-/** The pipes are closed too: a grandchild may hold them open for ever. */
-function end(child: ChildProcess): void {
-  if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
-  child.stdout?.destroy();
-  child.stderr?.destroy();
+type Running = ChildProcessByStdio<null, Readable, Readable>;
+
+/** In a process group of its own, so that what it starts ends with it; not when it talks to the terminal, which a group would lose. */
+function start({ command, args, env, interactive }: Command): Running {
+  return interactive
+    ? spawn(command, [...args], { env, stdio: ["inherit", "pipe", "pipe"] })
+    : spawn(command, [...args], { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
 }
 
-function collect(stream: NodeJS.ReadableStream, onTooMuch: () => void): () => string {
+/** The pipes are closed too: what the command started may hold them open for ever. */
+function end(child: Running, wholeGroup: boolean): void {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    // false: it has ended by itself in this very moment
+    fromThrowing(
+      () => process.kill(wholeGroup ? -Number(child.pid) : Number(child.pid), "SIGKILL"),
+      () => false,
+    );
+  }
+  child.stdout.destroy();
+  child.stderr.destroy();
+}
+
+function collect(stream: Readable, onTooMuch: () => void): () => string {
   const pieces: Buffer[] = [];
   let size = 0;
   stream.on("data", (piece: Buffer) => {

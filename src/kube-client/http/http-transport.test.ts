@@ -387,16 +387,9 @@ describe("HTTP/2 connections", () => {
   });
 
   test("a server that hangs up on every connection is given up", async () => {
-    const server = await http2Server(echo);
-    const clock = new FakeClock();
-    const proxyless = open(configFor(server.port), clock);
-    server.sessions.push = (session) => {
-      session.goaway(0);
-      session.destroy();
-      return 0;
-    };
-    const { error } = await read(await proxyless.send(get("/"), live));
-    expect(error?.kind).toBe("network");
+    const server = await http2Server(echo, { onSession: (session) => session.goaway() });
+    const { error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    expect(error).toMatchObject({ kind: "network", retry: "safe" });
   });
 
   test("a half-open connection is found by PING, and its calls fail with `network`", async () => {
@@ -439,12 +432,16 @@ describe("HTTP/2 connections", () => {
     const server = await http2Server(echo);
     const clock = new FakeClock();
     const transport = open(configFor(server.port), clock);
-    await read(await transport.send(get("/"), live));
+    const call = async () => {
+      await read(await transport.send(get("/"), live));
+      await until(() => clock.pending === 0); // its stream is closed, and the connection idle
+    };
+    await call();
     await clock.advance(30_000);
-    await read(await transport.send(get("/"), live));
+    await call();
     expect(server.connections).toBe(1);
     await clock.advance(30_001);
-    await read(await transport.send(get("/"), live));
+    await call();
     expect(server.connections).toBe(2);
     await until(() => server.sockets.size === 1);
   });

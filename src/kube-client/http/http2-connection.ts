@@ -6,6 +6,7 @@
  * was idle for longer than an interval is not trusted again, because nobody checked it.
  */
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
+import type { TLSSocket } from "node:tls";
 import type { Clock } from "#base";
 
 /** What kube-apiserver allows; a server that allows fewer says so. */
@@ -15,14 +16,16 @@ export type Liveness = { readonly clock: Clock; readonly pingIntervalMs: number;
 
 export class Http2Connection {
   readonly #session: ClientHttp2Session;
+  readonly #socket: TLSSocket;
   readonly #liveness: Liveness;
   #streams = 0;
   #draining = false;
   #idleSince: number;
   #cancelTimer: () => void = () => {};
 
-  constructor(session: ClientHttp2Session, liveness: Liveness) {
+  constructor(session: ClientHttp2Session, socket: TLSSocket, liveness: Liveness) {
     this.#session = session;
+    this.#socket = socket;
     this.#liveness = liveness;
     this.#idleSince = liveness.clock.monotonic();
     session.on("goaway", () => this.drain());
@@ -60,18 +63,13 @@ export class Http2Connection {
     if (this.#streams === 0) this.destroy();
   }
 
-  destroy(): void {
+  destroy(reason = "the connection was closed"): void {
     this.#draining = true;
     this.#cancelTimer();
     // without an error Node ends open streams as if they were complete
-    this.#session.destroy(new Error("the connection was closed"));
-  }
-
-  /** Destroys, and waits until the session is gone. */
-  async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#session.once("close", resolve));
-    this.destroy();
-    await closed;
+    this.#session.destroy(new Error(reason));
+    // after a GOAWAY Node waits for the other side to hang up, and a server that does not would keep the socket for ever
+    this.#socket.destroy();
   }
 
   #isStale(): boolean {
@@ -96,10 +94,7 @@ export class Http2Connection {
 
   #ping(): void {
     const { clock, pingTimeoutMs } = this.#liveness;
-    const cancel = clock.after(pingTimeoutMs, () => {
-      this.#draining = true;
-      this.#session.destroy(new Error(`no answer to a PING within ${pingTimeoutMs} ms`));
-    });
+    const cancel = clock.after(pingTimeoutMs, () => this.destroy(`no answer to a PING within ${pingTimeoutMs} ms`));
     this.#cancelTimer = cancel;
     this.#session.ping((error) => {
       // another timer stands there now: the connection rested in between

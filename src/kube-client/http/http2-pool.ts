@@ -24,7 +24,8 @@ type Dialled = Result<Http2Connection | "http/1.1", KubeError>;
 export class Http2Pool {
   readonly #endpoint: Endpoint;
   readonly #options: PoolOptions;
-  readonly #connections = new Set<Http2Connection>();
+  /** Each with the moment when its session is gone. */
+  readonly #connections = new Map<Http2Connection, Promise<void>>();
   readonly #closing = new AbortController();
   #dialling: Promise<Dialled> | undefined;
 
@@ -57,7 +58,7 @@ export class Http2Pool {
 
   /** Streams under way go on; connections close behind them. */
   drain(): void {
-    for (const connection of this.#connections) connection.drain();
+    for (const connection of this.#connections.keys()) connection.drain();
   }
 
   get isEmpty(): boolean {
@@ -66,11 +67,12 @@ export class Http2Pool {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
+    for (const connection of this.#connections.keys()) connection.destroy();
+    await Promise.all(this.#connections.values());
   }
 
   #withRoom(): Http2Connection | undefined {
-    for (const connection of this.#connections) {
+    for (const connection of this.#connections.keys()) {
       if (connection.hasRoom) return connection;
       if (connection.isGone) connection.drain();
     }
@@ -100,14 +102,22 @@ export class Http2Pool {
       // in MB; the default of 10 refuses streams under large bodies
       maxSessionMemory: 1_000,
     });
+    // asked before anything else can happen: a session says only once that it is gone
+    const gone = new Promise<void>((resolve) => session.once("close", resolve));
     // Node does not pass a TLS alert on (a refused client certificate): the session would wait for ever
     socket.once("error", (thrown) => session.destroy(thrown));
     const ready = await this.#settingsOf(session);
-    if (!ready.ok) return ready;
+    if (!ready.ok) {
+      session.destroy();
+      socket.destroy();
+      return ready;
+    }
     session.setLocalWindowSize(CONNECTION_WINDOW);
-    const connection = new Http2Connection(session, this.#options);
-    this.#connections.add(connection);
-    session.once("close", () => this.#connections.delete(connection));
+    const connection = new Http2Connection(session, socket, this.#options);
+    this.#connections.set(
+      connection,
+      gone.then(() => void this.#connections.delete(connection)),
+    );
     return ok(connection);
   }
 
@@ -119,7 +129,6 @@ export class Http2Pool {
         this.#closing.signal.removeEventListener("abort", onAbort);
         session.off("close", onClose);
         session.off("remoteSettings", onSettings);
-        if (!result.ok) session.destroy();
         resolve(result);
       };
       const onAbort = () => settle(failure("cancelled", "the client was closed while it connected", "safe"));

@@ -66,7 +66,11 @@ async function listen(server: Server): Promise<Listening> {
 }
 
 export type Http2Handler = (request: Http2ServerRequest, response: Http2ServerResponse) => void;
-export type Http2Options = { readonly requestCert?: boolean; readonly maxConcurrentStreams?: number };
+export type Http2Options = {
+  readonly onSession?: (session: ServerHttp2Session) => void;
+  readonly requestCert?: boolean;
+  readonly maxConcurrentStreams?: number;
+};
 
 export async function http2Server(handler: Http2Handler, options: Http2Options = {}) {
   const settings = options.maxConcurrentStreams === undefined ? {} : { settings: { maxConcurrentStreams: options.maxConcurrentStreams } };
@@ -75,6 +79,7 @@ export async function http2Server(handler: Http2Handler, options: Http2Options =
   const sessions: ServerHttp2Session[] = [];
   server.on("session", (session) => {
     sessions.push(session);
+    options.onSession?.(session);
     session.on("error", () => {});
   });
   server.on("sessionError", () => {});

@@ -45,29 +45,32 @@ function parseAnnotation(live: JsonObject, apiVersion: string): Result<JsonObjec
 /** The object with its annotation, if it has one, saying what was applied now. */
 export function withLastApplied(object: JsonObject, applied: JsonObject): JsonObject {
   if (lastAppliedOf(object) === undefined) return object;
-  const annotations = objectAt(object, "annotations");
-  const text = `${jsonText(withoutLastApplied(applied))}\n`;
-  const updated: GrowingObject = { ...annotations, [LAST_APPLIED]: text };
-  if (bytesOf(updated) > MAX_ANNOTATION_BYTES) delete updated[LAST_APPLIED];
-  return withAnnotations(object, updated);
+  const annotations: GrowingObject = { ...annotationsOf(object), [LAST_APPLIED]: `${jsonText(withoutLastApplied(applied))}\n` };
+  if (bytesOf(annotations) > MAX_ANNOTATION_BYTES) delete annotations[LAST_APPLIED];
+  return withAnnotations(object, annotations);
 }
 
 function withoutLastApplied(applied: JsonObject): JsonObject {
   if (fieldAt(applied, "metadata", "annotations") === undefined) return applied;
-  const rest: GrowingObject = { ...objectAt(applied, "annotations") };
-  delete rest[LAST_APPLIED];
-  return withAnnotations(applied, rest);
+  const annotations = annotationsOf(applied);
+  delete annotations?.[LAST_APPLIED];
+  return withAnnotations(applied, annotations);
 }
 
-function objectAt(object: JsonObject, name: string): JsonObject {
-  const found = fieldAt(object, "metadata", name);
-  return isJsonObject(found) ? found : {};
+/** As Go reads them into a map of texts: null is "". */
+function annotationsOf(object: JsonObject): GrowingObject | undefined {
+  const annotations = fieldAt(object, "metadata", "annotations");
+  if (!isJsonObject(annotations)) return undefined;
+  const texts: GrowingObject = {};
+  for (const [name, value] of Object.entries(annotations)) setField(texts, name, value ?? "");
+  return texts;
 }
 
-function withAnnotations(object: JsonObject, annotations: JsonObject): JsonObject {
+function withAnnotations(object: JsonObject, annotations: JsonObject | undefined): JsonObject {
   const metadata = field(object, "metadata");
   const changed: GrowingObject = isJsonObject(metadata) ? { ...metadata } : {};
-  setField(changed, "annotations", annotations);
+  if (annotations === undefined) delete changed["annotations"];
+  else changed["annotations"] = annotations;
   return { ...object, metadata: changed };
 }
 

@@ -49,7 +49,7 @@ export function apply(input: ApplyInput): Result<Applied, UpdateError> {
   const known = reconcileManagers(input);
   if (!known.ok) return known;
   const merged = withValue(live, merge(live.type, live.value, applied.value) ?? null);
-  if (!merged.ok) return failed("failed to merge config", merged.error);
+  if (!merged.ok) return err(merged.error);
   const set = filterOf(versions, apiVersion)(toFieldSet(applied.type, applied.value));
   const managers = new Map(known.value).set(manager, { set, apiVersion, applied: true });
   const pruned = prune({ versions, merged: merged.value, managers, last: known.value.get(manager), apiVersion });
@@ -72,7 +72,7 @@ function reconcileManagers({ managers, live, versions }: Write): Result<Managers
   for (const [id, versioned] of managers) {
     const inVersion = toVersion(versions, live, versioned.apiVersion);
     if (inVersion.ok) known.set(id, { ...versioned, set: reconcileFieldSet(versioned.set, inVersion.value.type) });
-    else if (inVersion.error.kind === "failed") return failed("failed to convert live object", inVersion.error);
+    else if (inVersion.error.kind === "failed") return err(inVersion.error);
   }
   return ok(known);
 }
@@ -87,7 +87,7 @@ function takeOver(input: Takeover): Result<{ readonly managers: Managers; readon
   for (const [id, versioned] of input.managers) {
     const comparison = id === input.manager ? NO_CHANGE : comparisonIn(input, versioned.apiVersion, comparisons);
     if (comparison === undefined) continue;
-    if ("kind" in comparison) return failed("failed to compare objects", comparison);
+    if ("kind" in comparison) return err(comparison);
     const conflict = intersection(versioned.set, union(comparison.modified, comparison.added));
     if (!isEmpty(conflict)) conflicts.set(id, conflict);
     const set = difference(difference(versioned.set, conflict), comparison.removed);
@@ -100,22 +100,22 @@ function takeOver(input: Takeover): Result<{ readonly managers: Managers; readon
 const NO_CHANGE: Comparison = { added: EMPTY_SET, modified: EMPTY_SET, removed: EMPTY_SET };
 
 /** `undefined`: the version is gone, and so is its manager. */
-function comparisonIn(input: Takeover, version: string, known: Map<string, Comparison>): Comparison | ConvertError | undefined {
+function comparisonIn(input: Takeover, version: string, known: Map<string, Comparison>): Comparison | UpdateError | undefined {
   const done = known.get(version);
   if (done !== undefined) return done;
   const before = toVersion(input.versions, input.live, version);
-  if (!before.ok) return before.error.kind === "missing-version" ? undefined : before.error;
+  if (!before.ok) return orGone(before.error, "failed to convert old object");
   const after = toVersion(input.versions, input.next, version);
-  if (!after.ok) return after.error.kind === "missing-version" ? undefined : after.error;
+  if (!after.ok) return orGone(after.error, "failed to convert new object");
   const comparison = filtered(input, compare(before.value.type, before.value.value, after.value.value), version);
   known.set(version, comparison);
   return comparison;
 }
 
-function filtered({ versions }: Write, comparison: Comparison, version: string): Comparison {
-  return mapComparison(comparison, filterOf(versions, version));
+function orGone(error: ConvertError, context: string): UpdateError | undefined {
+  return error.kind === "missing-version" ? undefined : { kind: "failed", message: `${context}: ${error.message}` };
 }
 
-function failed(context: string, error: ConvertError): Result<never, UpdateError> {
-  return err({ kind: "failed", message: `${context}: ${error.kind === "failed" ? error.message : "no such version"}` });
+function filtered({ versions }: Write, comparison: Comparison, version: string): Comparison {
+  return mapComparison(comparison, filterOf(versions, version));
 }

@@ -9,7 +9,8 @@ import type { FieldFilter, ResetFields } from "./field-filter.ts";
 import type { TypeSchema } from "./schema.ts";
 import { parseTyped, type TypedValue } from "./typed-value.ts";
 
-export type ConvertError = { readonly kind: "missing-version" } | { readonly kind: "failed"; readonly message: string };
+type Failed = { readonly kind: "failed"; readonly message: string };
+export type ConvertError = { readonly kind: "missing-version" } | Failed;
 export type ConvertedObject = { readonly object: JsonObject; readonly schema: TypeSchema };
 
 /** Turns an object into another version of its kind; never asked for the version the object already has. */
@@ -41,10 +42,10 @@ export function toVersion({ convert }: Versions, typed: TypedValue, apiVersion: 
 }
 
 /** After fields were taken out: what is left must still be an object. */
-export function withValue(typed: TypedValue, value: Json): Result<TypedValue, ConvertError> {
+export function withValue(typed: TypedValue, value: Json): Result<TypedValue, Failed> {
   return isJsonObject(value) ? ok({ value, type: typed.type }) : failed("failed to convert value to unstructured for type <nil>");
 }
 
-function failed(message: string): Result<never, ConvertError> {
+function failed(message: string): Result<never, Failed> {
   return err({ kind: "failed", message });
 }

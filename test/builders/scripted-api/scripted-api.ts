@@ -142,7 +142,8 @@ export class ScriptedApi {
 
   #broken(request: ParsedRequest, code: number, fault: RequestFault): Sent {
     this.#note(request, code, fault);
-    return err({ kind: "network", message: "the connection was reset" });
+    const unsent = fault.kind === "unreachable" ? ({ retry: "safe" } as const) : {};
+    return err({ kind: "network", message: "the connection was reset", ...unsent });
   }
 
   #note({ method, path, actor }: ParsedRequest, code: number, fault?: RequestFault): void {
@@ -172,7 +173,7 @@ export class ScriptedApi {
   #endInTime(request: ParsedRequest, watch: WatchStream, signal: AbortSignal): void {
     const close = () => watch.close();
     const seconds = Number(request.query.get("timeoutSeconds") ?? 0);
-    if (seconds > 0) watch.onClose(this.#clock.after(seconds * 1_000, () => watch.interrupt("end")));
+    if (seconds > 0) watch.onClose(this.#clock.after(seconds * 1_000, () => watch.expire()));
     signal.addEventListener("abort", close, { once: true });
     watch.onClose(() => signal.removeEventListener("abort", close));
   }

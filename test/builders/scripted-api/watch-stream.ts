@@ -80,6 +80,11 @@ export class WatchStream {
     this.close();
   }
 
+  /** The server's own time limit; a watch that has stalled does not even end. */
+  expire(): void {
+    if (!this.#stalled) this.close();
+  }
+
   /** What was written before is still delivered. */
   close(): void {
     if (this.#closed) return;

@@ -4,7 +4,6 @@
  * `close` resolves when the supervisor is gone, and it goes last: after its children were reaped and the folder removed.
  */
 import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { err, ok, type Result } from "#base";
 import type { Order, Report } from "./supervisor.ts";
@@ -13,14 +12,15 @@ export type Program = { readonly name: string; readonly path: string; readonly a
 
 export class ProcessGroup {
   readonly #supervisor: ChildProcess;
-  readonly #gone: Promise<unknown>;
+  readonly #gone: Promise<void>;
   readonly #pids = new Map<string, number>();
   readonly #endings = new Map<string, string>();
   readonly #listeners = new Set<() => void>();
 
   private constructor(supervisor: ChildProcess) {
     this.#supervisor = supervisor;
-    this.#gone = once(supervisor, "exit").then(() => this.#tellListeners());
+    this.#gone = new Promise((resolve) => supervisor.once("exit", () => resolve()));
+    supervisor.once("exit", () => this.#tellListeners());
     supervisor.on("message", (report: Report) => this.#hear(report));
   }
 
@@ -34,12 +34,11 @@ export class ProcessGroup {
       // Go programs and kubectl look for settings in HOME; the caller's must not change what a story sees
       env: { PATH: process.env["PATH"], HOME: folder },
     });
-    const failed = once(supervisor, "error").then(([error]) => err(`cannot start the supervisor: ${(error as Error).message}`));
-    const ended = once(supervisor, "exit").then(() => err("the supervisor ended before it was ready"));
-    const ready = once(supervisor, "message").then(() => ok(new ProcessGroup(supervisor)));
-    // the losers of the race must not become unhandled rejections: `once` rejects its promise on "error"
-    for (const promise of [failed, ended, ready]) promise.catch(() => {});
-    return Promise.race([ready, ended, failed]);
+    return new Promise((resolve) => {
+      supervisor.once("error", (error) => resolve(err(`cannot start the supervisor: ${error.message}`)));
+      supervisor.once("exit", () => resolve(err("the supervisor ended before it was ready")));
+      supervisor.once("message", () => resolve(ok(new ProcessGroup(supervisor))));
+    });
   }
 
   /** Ids of the programs that run now, by name. */

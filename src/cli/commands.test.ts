@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectOk } from "#base";
+import { latticeKinds } from "#crds";
+import { parseYaml } from "#kube";
+import { runCli } from "../../test/builders/cli-io.ts";
+
+const VALID =
+  "apiVersion: lattice.dev/v1alpha1\nkind: LatticeImageRegistry\nmetadata: {name: company}\nspec: {host: registry.example.com}\n";
+const INVALID = VALID.replace("host:", "hots:");
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "lattice-cli-"));
+  writeFileSync(join(folder, "good.yaml"), VALID);
+  writeFileSync(join(folder, "two.yml"), `${VALID}---\n${INVALID}`);
+  writeFileSync(join(folder, "broken.json"), "{");
+  writeFileSync(join(folder, "notes.txt"), "not looked at");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("lattice version", () => {
+  it("says what it is and on what it runs", async () => {
+    expect(await runCli(["version"])).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^lattice \d+\.\d+\.\d+ \(Node 24\.0\.0\)\n$/) as string,
+      stderr: "",
+    });
+  });
+});
+
+describe("lattice crds", () => {
+  it("prints all eight as documents that kubectl applies", async () => {
+    const { code, stdout } = await runCli(["crds"]);
+    const kinds = expectOk(parseYaml(stdout)).map((document) => (document as { spec: { names: { kind: string } } }).spec.names.kind);
+    expect(code).toBe(0);
+    expect(kinds).toEqual(latticeKinds.map(({ kind }) => kind));
+  });
+
+  it.each([["lc"], ["LatticeCluster"], ["latticeclusters"]])("prints one by the name %s", async (name) => {
+    const { stdout } = await runCli(["crds", name, "-o", "json"]);
+    expect((JSON.parse(stdout) as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name)).toEqual([
+      "latticeclusters.lattice.dev",
+    ]);
+  });
+
+  it("prints a schema for editors", async () => {
+    const { stdout } = await runCli(["crds", "lir", "--output", "schema"]);
+    expect((JSON.parse(stdout) as { anyOf: unknown[] }).anyOf).toHaveLength(1);
+  });
+
+  it("names what it does not know, and what there is", async () => {
+    expect(await runCli(["crds", "pods"])).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining('unknown kind "pods"; there are LatticeCluster (lc)') as string,
+    });
+    expect(await runCli(["crds", "-o", "toml"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('unknown output "toml"') as string,
+    });
+  });
+});
+
+describe("lattice validate", () => {
+  it("is content with what is in order", async () => {
+    const run = await runCli(["validate", "-f", join(folder, "good.yaml")]);
+    expect(run).toEqual({ code: 0, stderr: "", stdout: `ok    ${folder}/good.yaml: LatticeImageRegistry company\n1 in order\n` });
+  });
+
+  it("reads standard input", async () => {
+    expect(await runCli(["validate", "-f", "-"], { input: VALID })).toMatchObject({ code: 0 });
+  });
+
+  it("reads a folder, names every mistake with its file, document and field, and misses none for another", async () => {
+    const { code, stdout } = await runCli(["validate", "-f", "."], { cwd: folder });
+    expect(code).toBe(1);
+    expect(stdout).toContain("error broken.json:1:2\n");
+    expect(stdout).toContain("ok    good.yaml: LatticeImageRegistry company\n");
+    expect(stdout).toContain("error two.yml (document 2)\n      spec.host: is required");
+    expect(stdout).toContain('spec.hots: unknown field "spec.hots"; did you mean "host"?');
+    expect(stdout).toContain("2 of 4 not in order\n");
+    expect(stdout).not.toContain("notes.txt");
+  });
+
+  it("has a form for machines", async () => {
+    const { stdout } = await runCli(["validate", "-f", "good.yaml", "two.yml", "-o", "json"], { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { file: "good.yaml", index: 1, ok: true, object: "LatticeImageRegistry company" },
+      { file: "two.yml", index: 1, ok: true },
+      { file: "two.yml", index: 2, ok: false, errors: [{ path: "spec.host" }, { path: "spec.hots" }] },
+    ]);
+  });
+
+  it.each([
+    { name: "a missing file", path: "nowhere.yaml", want: "there is no such file or folder" },
+    { name: "a folder without resources", path: "empty", want: "the folder holds no .yaml, .yml or .json file" },
+  ])("says what is wrong with $name", async ({ path, want }) => {
+    const cwd = mkdtempSync(join(folder, "nothing-"));
+    mkdtempSync(join(cwd, "x-"));
+    const run = await runCli(["validate", "-f", path === "empty" ? "." : path], { cwd });
+    expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining(want) as string });
+  });
+
+  it("a question that is not understood is exit code 2, with help", async () => {
+    expect(await runCli(["validate"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--filename") as string });
+    expect(await runCli(["validat"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean validate?") as string });
+    expect(await runCli(["--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("validate") as string });
+  });
+});
+
+describe("lattice start", () => {
+  it("checks the examples, shows a mistake, and says what to try next", async () => {
+    const { code, stdout } = await runCli(["start"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("ok  examples/cluster.yaml");
+    expect(stdout).toContain("spec.nodes.controlPlane: must be odd");
+    expect(stdout).toContain("Try next:");
+  });
+
+  it("fails when the examples are not there, and says so", async () => {
+    expect(await runCli(["start"], { root: folder })).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("there is no such file or folder") as string,
+    });
+  });
+});
+
+describe("lattice rbac", () => {
+  it("prints what the operator needs, in the namespace that was asked for", async () => {
+    const { stdout } = await runCli(["rbac", "-n", "elsewhere"]);
+    const kinds = expectOk(parseYaml(stdout)).map((document) => (document as { kind: string }).kind);
+    expect(kinds).toEqual(["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]);
+    expect(stdout).toContain("namespace: elsewhere");
+  });
+});
+
+describe("lattice operator", () => {
+  it.each([
+    { name: "no kubeconfig", argv: [], want: "no kubeconfig" },
+    { name: "a kubeconfig that is not there", argv: ["--kubeconfig", "/nonexistent/config"], want: "/nonexistent/config" },
+    { name: "a bad address", argv: ["--health-address", "nowhere"], want: '"nowhere" is not an address' },
+    { name: "a port that is none", argv: ["--health-address", "127.0.0.1:70000"], want: "is not an address" },
+  ])("refuses $name and says what would help", async ({ argv, want }) => {
+    const run = await runCli(["operator", ...argv]);
+    expect(run).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(want) as string });
+    expect(run.stderr).not.toMatch(/\n\s+at /);
+  });
+});

@@ -1,0 +1,106 @@
+/** `lattice operator`: runs the operator against a cluster until Ctrl-C or SIGTERM. */
+import { Option, type Command } from "commander";
+import {
+  createLogger,
+  MetricsRegistry,
+  noTracing,
+  ok,
+  sensitive,
+  sha256Hex,
+  type Logger,
+  type LogLevel,
+  type Metrics,
+  type Result,
+} from "#base";
+import {
+  createLogSink,
+  createOtlpTracer,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  OPERATOR_NAMESPACE,
+  startOperator,
+  type LogFormat,
+  type OtlpTracer,
+} from "#operator";
+import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
+import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { parseListenAddress } from "./listen-address.ts";
+
+type Flags = ClusterFlags & {
+  readonly namespace: string;
+  readonly healthAddress: string;
+  readonly leaderElect: boolean;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+};
+
+export function addOperatorCommand(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
+  program
+    .command("operator")
+    .description("run the operator against a cluster")
+    .option("--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own")
+    .option("--context <name>", "which context of the kubeconfig")
+    .option("-n, --namespace <name>", "where the leader's Lease lies", OPERATOR_NAMESPACE)
+    .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
+    .option("--no-leader-elect", "lead without asking; only where no second operator runs")
+    .addOption(new Option("--log-level <level>").choices(LOG_LEVELS).default("info"))
+    .addOption(new Option("--log-format <format>").choices(LOG_FORMATS).default("text"))
+    .action(async (flags: Flags) => done(await operate(io, flags)));
+}
+
+async function operate(io: CliIo, flags: Flags): Promise<ExitCode> {
+  const health = parseListenAddress(flags.healthAddress);
+  if (!health.ok) return complain(io, `--health-address: ${health.error}`);
+  const logger = createLogger(
+    createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
+  );
+  const connection = await connect(io, flags, logger);
+  if (!connection.ok) return complain(io, connection.error);
+  try {
+    return await runOperator(io, flags, { health: health.value, logger, connection: connection.value });
+  } finally {
+    await connection.value.client.close();
+  }
+}
+
+type Prepared = {
+  readonly health: { readonly host: string; readonly port: number };
+  readonly logger: Logger;
+  readonly connection: Connection;
+};
+
+async function runOperator(io: CliIo, flags: Flags, { health, logger, connection }: Prepared): Promise<ExitCode> {
+  const metrics = new MetricsRegistry();
+  const tracer = createTracer(io, logger, metrics);
+  const identity = `${io.hostname}-${sha256Hex(`${io.clock.now()} ${io.random()}`).slice(0, 8)}`;
+  const config = { namespace: flags.namespace, identity, leaderElection: flags.leaderElect, health };
+  const { clock, random } = io;
+  const started = await startOperator(
+    config,
+    { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing },
+    io.signal,
+  );
+  if (!started.ok) return complain(io, started.error);
+  io.stdout(`operator ${identity} on ${connection.config.server}; health and metrics at ${started.value.healthUrl}; Ctrl-C stops it\n`);
+  await started.value.run(io.signal);
+  await tracer?.close();
+  io.stdout("operator stopped\n");
+  return 0;
+}
+
+/** OpenTelemetry's own variables, so that whoever runs a collector has nothing new to learn. */
+function createTracer(io: CliIo, logger: Logger, metrics: Metrics): OtlpTracer | undefined {
+  const endpoint = io.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
+  if (endpoint === undefined || endpoint === "") return undefined;
+  const headers = parseOtlpHeaders(io.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "");
+  if (!headers.ok) logger.warn("a header for the collector was not understood", { expected: "name=value,name=value" });
+  const serviceName = io.env["OTEL_SERVICE_NAME"] ?? "lattice-operator";
+  return createOtlpTracer({ endpoint, headers: sensitive(headers.ok ? headers.value : {}), serviceName, clock: io.clock, logger, metrics });
+}
+
+function parseOtlpHeaders(text: string): Result<Record<string, string>, undefined> {
+  const pairs = text.split(",").filter((pair) => pair.trim() !== "");
+  const split = pairs.map((pair) => /^\s*([-!#$%&'*+.^_`|~0-9A-Za-z]+)\s*=\s*(.*?)\s*$/.exec(pair));
+  if (split.includes(null)) return { ok: false, error: undefined };
+  return ok(Object.fromEntries(split.map((parts) => [parts?.[1] ?? "", parts?.[2] ?? ""])));
+}

@@ -1,0 +1,228 @@
+import { expect, test } from "vitest";
+import { silentLogger } from "#base";
+import type { KubeObject } from "#kube";
+import { createKubeClient } from "#kube-client";
+import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../../test/builders/controller-world.ts";
+import { InformerSet } from "../cache.ts";
+import { NO_CHANGES } from "./change-set.ts";
+import { ApplyEngine, type ApplyEngineOptions } from "./engine.ts";
+import { OWNER_LABEL, ownerLabelOf, type Owner } from "./identity.ts";
+
+const never = new AbortController().signal;
+
+class Bench {
+  readonly world = new ControllerWorld();
+  readonly informers = new InformerSet({ ...this.world, logger: silentLogger, metrics: this.world.metrics }, [
+    widgets,
+    configMaps,
+    secrets,
+  ]);
+  readonly #stop = new AbortController();
+  readonly #options: Partial<ApplyEngineOptions>;
+  readonly engine: ApplyEngine;
+  owner: Owner = { controller: "test", object: this.world.api.put(widgets, widget("api", { count: 1 })) };
+
+  constructor(options: Partial<ApplyEngineOptions> = {}) {
+    this.#options = options;
+    this.engine = this.fresh();
+    void this.informers.run(this.#stop.signal);
+  }
+
+  /** An engine that remembers nothing, as after a restart. */
+  fresh(): ApplyEngine {
+    const { client } = this.world;
+    return new ApplyEngine({ client, cache: this.informers, ownerResource: widgets, resources: [configMaps, secrets], ...this.#options });
+  }
+
+  /** Lets watches deliver, then applies. */
+  async apply(planned: readonly KubeObject[], more: { prune?: boolean; engine?: ApplyEngine } = {}) {
+    await this.world.clock.advance(100);
+    return (more.engine ?? this.engine).apply({ owner: this.owner, planned, prune: more.prune, signal: never });
+  }
+
+  version(name: string): string | undefined {
+    return this.world.api.object(configMaps, { namespace: "shop", name })?.metadata.resourceVersion;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.world.clock.advance(100);
+  }
+}
+
+test("objects are created, left alone, changed and pruned, and an unchanged object keeps its resourceVersion", async () => {
+  await using bench = new Bench();
+  expect(await bench.apply([configMap("a", { k: "1" }), configMap("b")])).toMatchObject({
+    created: ["ConfigMap shop/a", "ConfigMap shop/b"],
+  });
+  const [a, requests] = [bench.version("a"), bench.world.api.log.length];
+  expect(await bench.apply([configMap("a", { k: "1" }), configMap("b")])).toEqual({
+    ...NO_CHANGES,
+    unchanged: ["ConfigMap shop/a", "ConfigMap shop/b"],
+  });
+  expect(bench.world.api.log.slice(requests).filter(({ path }) => !path.includes("watch="))).toEqual([]);
+  expect(await bench.apply([configMap("a", { k: "1" }), configMap("b", { new: "x" })])).toMatchObject({
+    unchanged: ["ConfigMap shop/a"],
+    configured: ["ConfigMap shop/b"],
+  });
+  expect(await bench.apply([configMap("a", { k: "1" })])).toMatchObject({ unchanged: ["ConfigMap shop/a"], pruned: ["ConfigMap shop/b"] });
+  expect([bench.version("a"), bench.version("b")]).toEqual([a, undefined]);
+});
+
+test("a field that is no longer wanted is taken away, also by a process that did not set it", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a", { k: "1", old: "x" })]);
+  expect(await bench.apply([configMap("a", { k: "1" })], { engine: bench.fresh() })).toMatchObject({ configured: ["ConfigMap shop/a"] });
+  expect(bench.world.api.object(configMaps, { namespace: "shop", name: "a" })?.data).toEqual({ k: "1" });
+});
+
+test("drift is repaired, and what others added stays", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a", { k: "1" })]);
+  const live = bench.world.api.object(configMaps, { namespace: "shop", name: "a" });
+  bench.world.api.put(configMaps, { ...(live as ReturnType<typeof configMap>), data: { k: "edited", theirs: "y" } });
+  expect(await bench.apply([configMap("a", { k: "1" })])).toMatchObject({ configured: ["ConfigMap shop/a"] });
+  expect(bench.world.api.object(configMaps, { namespace: "shop", name: "a" })?.data).toEqual({ k: "1", theirs: "y" });
+});
+
+test("without force another manager's field is reported, not taken", async () => {
+  await using bench = new Bench({ force: false });
+  await bench.apply([configMap("a", { k: "1" })]);
+  const live = bench.world.api.object(configMaps, { namespace: "shop", name: "a" });
+  bench.world.api.put(configMaps, { ...(live as ReturnType<typeof configMap>), data: { k: "edited" } }, "kubectl-edit");
+  expect((await bench.apply([configMap("a", { k: "1" })])).failed).toMatchObject([{ object: "ConfigMap shop/a", kind: "conflict" }]);
+});
+
+test("an object that somebody else made is not touched until it is handed over", async () => {
+  await using bench = new Bench();
+  const theirs = bench.world.api.put(configMaps, configMap("a", { k: "theirs" }));
+  for (const known of [false, true]) {
+    if (known) await bench.world.clock.advance(100);
+    const { failed } = await bench.engine.apply({ owner: bench.owner, planned: [configMap("a", { k: "1" })], signal: never });
+    expect(failed).toMatchObject([{ kind: "not-ours", message: expect.stringContaining("lattice.dev/adopt=true") as string }]);
+  }
+  expect(bench.version("a")).toBe(theirs.metadata.resourceVersion);
+  bench.world.api.put(configMaps, configMap("a", { k: "theirs" }, { annotations: { "lattice.dev/adopt": "true" } }));
+  expect(await bench.apply([configMap("a", { k: "1" })])).toMatchObject({ configured: ["ConfigMap shop/a"], failed: [] });
+});
+
+test("two owners cannot have the same object", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a")]);
+  const first = bench.owner;
+  bench.owner = { ...first, object: bench.world.api.put(widgets, widget("second")) };
+  expect((await bench.apply([configMap("a")])).failed).toMatchObject([
+    { kind: "not-ours", message: expect.stringContaining(ownerLabelOf(first)) as string },
+  ]);
+});
+
+test("a later wave waits for the earlier one, and nothing is pruned when something failed", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("old")]);
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } };
+  bench.world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "PATCH", 1);
+  const changes = await bench.apply([secret, configMap("a")]);
+  expect(changes).toMatchObject({ skipped: ["Secret shop/s", "ConfigMap shop/old"], pruned: [], created: [] });
+  expect(changes.failed).toMatchObject([{ object: "ConfigMap shop/a", kind: "unreachable" }]);
+  expect(await bench.apply([secret, configMap("a")])).toMatchObject({
+    created: ["ConfigMap shop/a", "Secret shop/s"],
+    pruned: ["ConfigMap shop/old"],
+  });
+});
+
+test("one failure does not hide the others of its wave", async () => {
+  await using bench = new Bench();
+  bench.world.api.faults.script({ kind: "answer", code: 500 }, ({ name }) => name === "b", 9);
+  expect(await bench.apply([configMap("a"), configMap("b"), configMap("c")])).toMatchObject({
+    created: ["ConfigMap shop/a", "ConfigMap shop/c"],
+    failed: [{ object: "ConfigMap shop/b" }],
+  });
+});
+
+test("a kind that the controller does not declare is refused before anything is sent", async () => {
+  await using bench = new Bench();
+  const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s", namespace: "shop" } };
+  expect((await bench.apply([service])).failed).toMatchObject([{ object: "Service shop/s", kind: "undeclared" }]);
+});
+
+test("an empty plan prunes nothing unless it says so", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a")]);
+  expect(await bench.apply([])).toEqual(NO_CHANGES);
+  expect(await bench.apply([configMap("b")], { prune: false })).toMatchObject({ created: ["ConfigMap shop/b"], pruned: [] });
+  expect(await bench.apply([], { prune: true })).toMatchObject({ pruned: ["ConfigMap shop/a", "ConfigMap shop/b"] });
+});
+
+test("a plan made from an old spec prunes nothing", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a"), configMap("b")]);
+  bench.world.api.put(widgets, { ...widget("api", { count: 2 }) });
+  expect(await bench.apply([configMap("a")])).toMatchObject({ pruned: [], skipped: ["ConfigMap shop/b"] });
+});
+
+test("a copy of our object that a person made is not pruned, though it carries our label", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a")]);
+  bench.world.api.put(configMaps, configMap("copy", {}, { labels: { [OWNER_LABEL]: ownerLabelOf(bench.owner) } }));
+  expect(await bench.apply([configMap("a")])).toMatchObject({ pruned: [], failed: [] });
+  expect(bench.version("copy")).toBeDefined();
+});
+
+test("what must never be pruned is not", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a"), configMap("keep", {}, { annotations: { "lattice.dev/prune": "never" } })]);
+  expect(await bench.apply([configMap("a")])).toMatchObject({ pruned: [], skipped: [] });
+});
+
+test("an object that went by itself, or could not be deleted, is said to be so", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a"), configMap("b")]);
+  bench.world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "DELETE", 1);
+  expect((await bench.apply([configMap("a")])).failed).toMatchObject([{ object: "ConfigMap shop/b" }]);
+  bench.world.api.faults.script({ kind: "answer", code: 500 }, ({ method, name }) => method === "GET" && name === "b", 1);
+  expect((await bench.apply([configMap("a")])).failed).toMatchObject([{ object: "ConfigMap shop/b" }]);
+  bench.world.api.remove(configMaps, { namespace: "shop", name: "b" });
+  expect(await bench.engine.apply({ owner: bench.owner, planned: [configMap("a")], signal: never })).toMatchObject({
+    pruned: [],
+    failed: [],
+  });
+});
+
+test("a server that cannot be asked whether the object is there fails that object", async () => {
+  await using bench = new Bench();
+  bench.world.api.faults.script({ kind: "answer", code: 500 }, ({ method, name }) => method === "GET" && name === "a", 1);
+  expect((await bench.apply([configMap("a")])).failed).toMatchObject([{ kind: "unreachable" }]);
+});
+
+test("a value that the server rewrites costs one request, not one per pass", async () => {
+  await using bench = new Bench();
+  const { world } = bench;
+  // a server that turns "0.5" into "500m" is the scripted one plus a person who does it at once
+  const rewrite = () => {
+    const live = world.api.object(configMaps, { namespace: "shop", name: "a" }) as ReturnType<typeof configMap>;
+    world.api.put(configMaps, { ...live, data: { cpu: "500m" } });
+    return world.api.object(configMaps, { namespace: "shop", name: "a" });
+  };
+  const client = createKubeClient({ transport: world.api.transport, clock: world.clock, random: world.random });
+  const rewriting = {
+    ...client,
+    apply: async (...call: Parameters<typeof client.apply>) => (await client.apply(...call), { ok: true, value: rewrite() }),
+  };
+  const engine = new ApplyEngine({
+    client: rewriting as unknown as typeof client,
+    cache: bench.informers,
+    ownerResource: widgets,
+    resources: [configMaps],
+  });
+  await bench.apply([configMap("a", { cpu: "0.5" })], { engine });
+  const version = bench.version("a");
+  expect(await bench.apply([configMap("a", { cpu: "0.5" })], { engine })).toMatchObject({ unchanged: ["ConfigMap shop/a"] });
+  expect(bench.version("a")).toBe(version);
+});
+
+test("before its owner goes, what the garbage collector cannot see is deleted", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("near"), configMap("far", {}, { namespace: "other" })]);
+  await bench.world.clock.advance(100);
+  expect(await bench.engine.release(bench.owner, never)).toEqual({ ...NO_CHANGES, pruned: ["ConfigMap other/far"] });
+});

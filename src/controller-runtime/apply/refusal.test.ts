@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import type { KubeError } from "#kube-client";
+import { changeSetOf, hasChanged, NO_CHANGES, outcomeOfChanges, type ApplyFailure } from "./change-set.ts";
+import { failureOf } from "./refusal.ts";
+
+const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } };
+const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
+const cause = (manager: string, field: string) => ({
+  reason: "FieldManagerConflict",
+  message: `conflict with "${manager}" using apps/v1`,
+  field,
+});
+
+type Row = { readonly name: string; readonly given: KubeError; readonly want: Partial<ApplyFailure> };
+const rows: readonly Row[] = [
+  {
+    name: "a conflict names the other managers and the fields",
+    given: {
+      kind: "conflict",
+      message: "Apply failed",
+      status: { ...status, details: { causes: [cause("kubectl-edit", ".spec.a"), cause("hpa", ".spec.b"), cause("hpa", ".spec.c")] } },
+    },
+    want: { kind: "conflict", managers: ["hpa", "kubectl-edit"], message: expect.stringContaining(".spec.a, .spec.b, .spec.c") as string },
+  },
+  {
+    name: "a conflict of versions has no manager",
+    given: { kind: "conflict", message: "modified" },
+    want: { kind: "conflict", message: "modified" },
+  },
+  { name: "a server that said no", given: { kind: "invalid", message: "bad port" }, want: { kind: "rejected", message: "bad port" } },
+  {
+    name: "a server that is busy",
+    given: { kind: "too-many-requests", message: "later", retryAfterMs: 500 },
+    want: { kind: "unreachable", retryAfterMs: 500 },
+  },
+];
+
+test.each(rows)("$name", ({ given, want }) => {
+  expect(failureOf(object, given)).toMatchObject({ object: "ConfigMap shop/a", ...want });
+});
+
+test("a change set sorts results by what was done", () => {
+  const failure: ApplyFailure = { object: "ConfigMap b", kind: "rejected", message: "no", retryAfterMs: 700 };
+  const changes = changeSetOf([
+    { did: "created", object: "a" },
+    { did: "failed", failure },
+    { did: "skipped", object: "c" },
+    { did: "pruned", object: "d" },
+  ]);
+  expect(changes).toEqual({ ...NO_CHANGES, created: ["a"], failed: [failure], skipped: ["c"], pruned: ["d"] });
+  expect([hasChanged(changes), hasChanged(NO_CHANGES)]).toEqual([true, false]);
+});
+
+test("the outcome names the first failures, counts the others, and keeps the longest wait", () => {
+  const one = (name: string, retryAfterMs: number): ApplyFailure => ({ object: name, kind: "rejected", message: "no", retryAfterMs });
+  const outcome = outcomeOfChanges({ ...NO_CHANGES, failed: [one("A", 0), one("B", 900), one("C", 0), one("D", 0)] });
+  expect(outcome).toEqual({
+    kind: "failed",
+    cause: { kind: "apply", message: "not applied: A: no; B: no; C: no; and 1 more", retryAfterMs: 900 },
+  });
+  expect(outcomeOfChanges(NO_CHANGES)).toEqual({ kind: "settled" });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import type { KubeObject } from "#kube";
+import { wavesOf, type Planned } from "./waves.ts";
+
+const of = (kind: string): KubeObject => ({ apiVersion: "v1", kind, metadata: { name: "x" } });
+const kinds = (planned: Planned, order?: readonly (readonly string[])[]) =>
+  wavesOf(planned, order).map((wave) => wave.map((object) => object.kind));
+
+const rows = [
+  { name: "nothing is no wave", given: [], want: [] },
+  {
+    name: "a list follows the table, and unknown kinds come last, together",
+    given: ["Zebra", "Service", "Namespace", "Deployment", "ConfigMap", "Aardvark"].map(of),
+    want: [["Namespace"], ["ConfigMap"], ["Deployment"], ["Service"], ["Zebra", "Aardvark"]],
+  },
+  {
+    name: "a list of lists is taken as it is, without its gaps",
+    given: [[of("Service")], [], [of("Namespace"), of("ConfigMap")]],
+    want: [["Service"], ["Namespace", "ConfigMap"]],
+  },
+] satisfies readonly { name: string; given: Planned; want: string[][] }[];
+
+test.each(rows)("$name", ({ given, want }) => {
+  expect(kinds(given)).toEqual(want);
+});
+
+test("a controller can bring its own table", () => {
+  expect(kinds(["A", "B", "C"].map(of), [["C"], ["A"]])).toEqual([["C"], ["A"], ["B"]]);
+});

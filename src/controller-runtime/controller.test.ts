@@ -1,0 +1,82 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { err, map, ok, type Result } from "#base";
+import { defineResource, type KubeObject } from "#kube";
+import { defineController, index, nothing, watch, type Plan, type PlanError, type Runtime } from "./controller.ts";
+import { settled, type Outcome } from "./outcome.ts";
+
+/* The model controller of HOUSE.md, section 4, as printed; what it leans on is declared as briefly as possible. */
+type LatticeCluster = KubeObject & { readonly spec: { readonly nodes: number } };
+type Observed = { readonly ownedBy: "self" | "parent"; readonly phase: Phase };
+type Phase = "Pending" | "Provisioning" | "Pivoting" | "Ready" | "Failed" | "Deleting" | "Unpivoting";
+type Command = { readonly kind: "start-pivot" | "start-unpivot"; readonly cluster: string };
+type Context = Runtime & { readonly link: { send(command: Command): Promise<void> } };
+
+const resource = (kind: string) =>
+  defineResource<KubeObject>({ group: "cluster.x-k8s.io", version: "v1beta2", kind, plural: kind.toLowerCase(), namespaced: true });
+const latticeCluster = defineResource<LatticeCluster>({
+  group: "lattice.dev",
+  version: "v1alpha1",
+  kind: "LatticeCluster",
+  plural: "latticeclusters",
+  namespaced: false,
+});
+const [capiCluster, kubeadmControlPlane, machineDeployment] = [resource("Cluster"), resource("KCP"), resource("MD")];
+const phaseOf = (_cluster: LatticeCluster, observed: Observed) => observed.phase;
+const compileCluster = (cluster: LatticeCluster): Result<readonly KubeObject[], { kind: "compile-error"; message: string }> =>
+  cluster.spec.nodes > 0 ? ok([cluster]) : err({ kind: "compile-error", message: "no nodes" });
+const observe = async (): Promise<Result<Observed, never>> => ok({ ownedBy: "self", phase: "Ready" });
+const perform = async (command: Command, { link }: Context): Promise<Outcome> => (await link.send(command), settled);
+const status = (_cluster: LatticeCluster, observed: Observed) => ({ phase: observed.phase });
+
+export const clusterController = defineController<LatticeCluster, Observed, Command, Context>({
+  name: "cluster",
+  reconciles: latticeCluster,
+  owns: [capiCluster, kubeadmControlPlane, machineDeployment],
+  observe,
+  plan,
+  perform,
+  status,
+});
+
+function plan(cluster: LatticeCluster, observed: Observed): Result<Plan<Command>, PlanError> {
+  switch (phaseOf(cluster, observed)) {
+    case "Pending":
+    case "Provisioning":
+      return map(compileCluster(cluster), (objects) => ({ apply: objects, commands: [] }));
+    case "Pivoting": // sent on every pass: the child ignores a pivot it has already finished
+      return ok({ apply: [], commands: [{ kind: "start-pivot", cluster: cluster.metadata.name }] });
+    case "Ready": // whoever owns the objects drives them; the parent's copy is a mirror and would start a tug of war
+      return observed.ownedBy === "self" ? map(compileCluster(cluster), (objects) => ({ apply: objects, commands: [] })) : nothing;
+    case "Failed": // a person must act; the reason stands in the status
+      return nothing;
+    case "Deleting":
+    case "Unpivoting":
+      return ok({ apply: [], commands: [{ kind: "start-unpivot", cluster: cluster.metadata.name }] });
+  }
+}
+
+test("a controller is data: the model of HOUSE.md typechecks and stays as it was written", () => {
+  expect(clusterController).toMatchObject({ name: "cluster", reconciles: latticeCluster });
+  expect(clusterController.finalizer).toBeUndefined();
+});
+
+test("a controller with a teardown gets a finalizer, and may name its own", () => {
+  const teardown = () => Promise.resolve(settled);
+  expect(defineController({ ...clusterController, teardown }).finalizer).toBe("lattice.dev/cluster");
+  expect(defineController({ ...clusterController, teardown, finalizer: "lattice.dev/x" }).finalizer).toBe("lattice.dev/x");
+});
+
+test("a name that would not fit into a label is a bug", () => {
+  for (const name of ["", "Cluster", "a.b", "x".repeat(41), "1a", "a-"]) {
+    expect(() => defineController({ ...clusterController, name })).toThrow("is no name for a controller");
+  }
+});
+
+test("watches and indexes know the type of what they are given", () => {
+  const watched = watch(latticeCluster, (cluster) => {
+    expectTypeOf(cluster.spec.nodes).toBeNumber();
+    return [{ name: cluster.metadata.name }];
+  });
+  const indexed = index(latticeCluster, "by-nodes", (cluster) => [String(cluster.spec.nodes)]);
+  expect([watched.resource.kind, indexed.name]).toEqual(["LatticeCluster", "by-nodes"]);
+});

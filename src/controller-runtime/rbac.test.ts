@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import { field } from "#kube";
+import { defineResource, type KubeObject, type Resource } from "#kube";
+import { watch, type Declaration } from "./controller.ts";
+import { mergeRules, rbacFor, type PolicyRule } from "./rbac.ts";
+
+const resource = (group: string, plural: string): Resource =>
+  defineResource<KubeObject>({ group, version: "v1", kind: plural, plural, namespaced: true });
+const widgets = resource("lattice.dev", "widgets");
+const deployments = resource("apps", "deployments");
+const nodes = resource("", "nodes");
+const pods = resource("", "pods");
+
+const line = ({ apiGroups, resources, verbs, resourceNames }: PolicyRule) =>
+  `${apiGroups.join()}: ${resources.join()}: ${verbs.join()}${resourceNames === undefined ? "" : ` (${resourceNames.join()})`}`;
+const rulesOf = (objects: readonly KubeObject[], kind: string) =>
+  (
+    field(
+      objects.find((object) => object.kind === kind),
+      "rules",
+    ) as unknown as readonly PolicyRule[]
+  ).map(line);
+
+const READS = "get,list,watch";
+const OWN = "create,delete,get,list,patch,watch";
+const EVENTS = "events.k8s.io: events: create,patch";
+
+type Row = { readonly name: string; readonly given: readonly Declaration[]; readonly want: readonly string[] };
+const rows: readonly Row[] = [
+  { name: "no controller needs only events", given: [], want: [EVENTS] },
+  {
+    name: "a controller reads its kind, writes its status, and may block deletion of what it owns",
+    given: [{ name: "a", reconciles: widgets }],
+    want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/finalizers,widgets/status: update"],
+  },
+  {
+    name: "a finalizer needs patch",
+    given: [{ name: "a", reconciles: widgets, finalizer: "x/y" }],
+    want: [EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/finalizers,widgets/status: update"],
+  },
+  {
+    name: "owned kinds are written, watched and read ones are not",
+    given: [{ name: "a", reconciles: widgets, owns: [deployments], watches: [watch(nodes, () => [])], reads: [pods] }],
+    want: [
+      `: nodes,pods: ${READS}`,
+      `apps: deployments: ${OWN}`,
+      EVENTS,
+      `lattice.dev: widgets: ${READS}`,
+      "lattice.dev: widgets/finalizers,widgets/status: update",
+    ],
+  },
+  {
+    name: "what several controllers need becomes one rule, with the verbs of all",
+    given: [
+      { name: "a", reconciles: widgets, owns: [deployments] },
+      {
+        name: "b",
+        reconciles: widgets,
+        reads: [deployments, pods],
+        permissions: [{ apiGroups: [""], resources: ["pods"], verbs: ["delete"] }],
+      },
+    ],
+    want: [
+      ": pods: delete,get,list,watch",
+      `apps: deployments: ${OWN}`,
+      EVENTS,
+      `lattice.dev: widgets: ${READS}`,
+      "lattice.dev: widgets/finalizers,widgets/status: update",
+    ],
+  },
+];
+
+test.each(rows)("$name", ({ given, want }) => {
+  expect(rulesOf(rbacFor(given, { name: "lattice", namespace: "lattice-system" }), "ClusterRole")).toEqual(want);
+});
+
+test("leases are allowed in the own namespace only, and only the one lease can be changed", () => {
+  const objects = rbacFor([], { name: "lattice", namespace: "lattice-system", leaseName: "lead" });
+  expect(rulesOf(objects, "Role")).toEqual(["coordination.k8s.io: leases: create", "coordination.k8s.io: leases: get,update (lead)"]);
+  expect(objects.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe("lattice-system");
+});
+
+test("every binding points at its role and at the service account", () => {
+  const objects = rbacFor([], { name: "lattice", namespace: "lattice-system" });
+  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? "-"}/${metadata.name}`)).toEqual([
+    "ServiceAccount lattice-system/lattice",
+    "ClusterRole -/lattice",
+    "ClusterRoleBinding -/lattice",
+    "Role lattice-system/lattice",
+    "RoleBinding lattice-system/lattice",
+  ]);
+  for (const kind of ["ClusterRole", "Role"]) {
+    expect(objects.find((object) => object.kind === `${kind}Binding`)).toMatchObject({
+      roleRef: { kind, name: "lattice" },
+      subjects: [{ kind: "ServiceAccount", name: "lattice", namespace: "lattice-system" }],
+    });
+  }
+});
+
+test("the order in which rules come does not matter", () => {
+  const rules: readonly PolicyRule[] = [
+    { apiGroups: ["b", "a"], resources: ["y", "x"], verbs: ["get", "create"] },
+    { apiGroups: ["a"], resources: ["x"], verbs: ["create", "get"], resourceNames: ["n", "m"] },
+  ];
+  expect(mergeRules(rules)).toEqual(mergeRules(rules.toReversed()));
+  expect(mergeRules(rules).map(line)).toEqual(["a: x,y: create,get", "a: x: create,get (m,n)", "b: x,y: create,get"]);
+});

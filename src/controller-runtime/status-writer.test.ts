@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import type { Condition, KubeObject, NewCondition } from "#kube";
+import { ControllerWorld, widget, widgets, type Widget } from "../../test/builders/controller-world.ts";
+import type { DesiredStatus } from "./controller.ts";
+import { conditionsOf, nextStatus, writeStatus } from "./status-writer.ts";
+
+const NOW = "2026-01-01T00:00:00Z";
+const OLD = "2025-01-01T00:00:00Z";
+const ready = (status: "True" | "False", more: Partial<Condition> = {}): NewCondition => ({
+  type: "Ready",
+  status,
+  reason: "R",
+  message: "",
+  ...more,
+});
+const live = (status: object | undefined, generation = 2): KubeObject =>
+  ({ ...widget("a", {}, { uid: "u", generation }), ...(status === undefined ? {} : { status }) }) as KubeObject;
+
+type Row = { readonly name: string; readonly live: object | undefined; readonly desired: DesiredStatus; readonly want: object | undefined };
+const rows: readonly Row[] = [
+  {
+    name: "a first status is written whole",
+    live: undefined,
+    desired: { phase: "Ready", conditions: [ready("True")] },
+    want: { phase: "Ready", observedGeneration: 2, conditions: [{ ...ready("True"), observedGeneration: 2, lastTransitionTime: NOW }] },
+  },
+  {
+    name: "the same again is no write, whenever it was said first",
+    live: { phase: "Ready", observedGeneration: 2, conditions: [{ ...ready("True"), observedGeneration: 2, lastTransitionTime: OLD }] },
+    desired: { phase: "Ready", conditions: [ready("True", { lastTransitionTime: NOW })] },
+    want: undefined,
+  },
+  {
+    name: "a new generation is a change",
+    live: { observedGeneration: 1, conditions: [{ ...ready("True"), observedGeneration: 1, lastTransitionTime: OLD }] },
+    desired: { conditions: [ready("True")] },
+    want: { observedGeneration: 2, conditions: [{ ...ready("True"), observedGeneration: 2, lastTransitionTime: OLD }] },
+  },
+  {
+    name: "conditions and fields of others stay",
+    live: {
+      theirs: 1,
+      observedGeneration: 2,
+      conditions: [{ type: "Foreign", status: "True", reason: "F", message: "", lastTransitionTime: OLD }],
+    },
+    desired: { conditions: [ready("False")] },
+    want: {
+      theirs: 1,
+      observedGeneration: 2,
+      conditions: [
+        { type: "Foreign", status: "True", reason: "F", message: "", lastTransitionTime: OLD },
+        { ...ready("False"), observedGeneration: 2, lastTransitionTime: NOW },
+      ],
+    },
+  },
+  {
+    name: "a field named with undefined goes",
+    live: { phase: "Ready", gone: 1, observedGeneration: 2, conditions: [] },
+    desired: { gone: undefined },
+    want: { phase: "Ready", observedGeneration: 2, conditions: [] },
+  },
+  { name: "nothing to say about an object without a status", live: { observedGeneration: 2 }, desired: {}, want: undefined },
+  { name: "a newer pass has spoken", live: { observedGeneration: 3, conditions: [] }, desired: { phase: "Old" }, want: undefined },
+];
+
+test.each(rows)("$name", ({ live: status, desired, want }) => {
+  const next = nextStatus({ live: live(status), seen: live(undefined), desired, now: NOW });
+  expect(next === undefined ? undefined : JSON.parse(JSON.stringify(next))).toEqual(want);
+});
+
+test("a message is cut and cleaned, because foreign errors end up in it", () => {
+  const next = nextStatus({
+    live: live(undefined),
+    seen: live(undefined),
+    desired: { conditions: [ready("False", { message: `password=hunter2 ${"x".repeat(5_000)}` })] },
+    now: NOW,
+  });
+  const [condition] = conditionsOf(next);
+  expect(condition?.message).toContain("password=[redacted]");
+  expect(Buffer.byteLength(condition?.message ?? "")).toBeLessThanOrEqual(1_024);
+});
+
+test("another object of the same name gets no status of this one", () => {
+  const reborn = { ...live(undefined), metadata: { ...live(undefined).metadata, uid: "other" } };
+  expect(nextStatus({ live: reborn, seen: live(undefined), desired: { phase: "X" }, now: NOW })).toBeUndefined();
+});
+
+test("what is no condition is not read as one", () => {
+  expect(conditionsOf({ conditions: [null, { status: "True" }, { type: "A" }] })).toEqual([{ type: "A" }]);
+  expect([conditionsOf(undefined), conditionsOf({ conditions: "x" })]).toEqual([[], []]);
+});
+
+const signal = new AbortController().signal;
+
+function setup() {
+  const world = new ControllerWorld();
+  const object = world.api.put(widgets, widget("a"));
+  const write = (desired: DesiredStatus, seen: Widget = object) =>
+    writeStatus({ client: world.client, clock: world.clock, resource: widgets, object: seen, desired, signal });
+  return { world, object, write };
+}
+
+test("a conflict is answered by reading again, and what happened in between stays", async () => {
+  const { world, object, write } = setup();
+  const foreign: Condition = { type: "Foreign", status: "True", reason: "F", message: "", lastTransitionTime: OLD };
+  world.api.put(widgets, { ...object, metadata: { ...object.metadata, labels: { by: "person" } }, status: { conditions: [foreign] } });
+  expect(await write({ phase: "Ready", conditions: [ready("True")] })).toEqual({ ok: true, value: true });
+  const written = world.widget("a");
+  expect(written?.metadata.labels).toEqual({ by: "person" });
+  expect(written?.status?.conditions?.map(({ type }) => type)).toEqual(["Foreign", "Ready"]);
+});
+
+test("a stale cache costs one read, and no second write", async () => {
+  const { world, object, write } = setup();
+  await write({ phase: "Ready" });
+  const version = world.widget("a")?.metadata.resourceVersion;
+  expect(await write({ phase: "Ready" }, object)).toEqual({ ok: true, value: false });
+  expect(world.widget("a")?.metadata.resourceVersion).toBe(version);
+});
+
+test("an object that is gone needs no status", async () => {
+  const { world, write } = setup();
+  world.api.faults.script({ kind: "answer", code: 409 }, ({ method }) => method === "PUT", 1);
+  const pending = write({ phase: "Ready" });
+  world.api.remove(widgets, { namespace: "shop", name: "a" });
+  expect(await pending).toEqual({ ok: true, value: false });
+  expect(await write({ phase: "Ready" })).toEqual({ ok: true, value: false });
+});
+
+test("a fight that does not end, and a server that fails, are errors", async () => {
+  const { world, write } = setup();
+  world.api.faults.script({ kind: "answer", code: 409 }, ({ method }) => method === "PUT", 5);
+  expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "conflict" } });
+  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "PUT", 1);
+  expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "server-error" } });
+  world.api.faults.script({ kind: "answer", code: 409 }, ({ method }) => method === "PUT", 1);
+  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "GET", 1);
+  expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "server-error" } });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { expectOk } from "#base";
+import { latticeKinds, type FieldError } from "#crds";
+import { acceptedCondition, describeErrors, implementedCondition } from "./conditions.ts";
+import { acceptanceController } from "./controller.ts";
+
+const cluster = (spec: Record<string, unknown>) => ({
+  apiVersion: "lattice.dev/v1alpha1",
+  kind: "LatticeCluster",
+  metadata: { name: "mgmt" },
+  spec,
+});
+const valid = cluster({ provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 1, workers: 0 } });
+const invalid = cluster({ provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 2, workers: 0 } });
+const controller = acceptanceController(latticeKinds.find(({ kind }) => kind === "LatticeCluster") ?? expectKind());
+
+function expectKind(): never {
+  throw new Error("LatticeCluster is a kind");
+}
+
+// none of its functions needs what a runtime gives
+async function pass(object: typeof valid) {
+  const observed = expectOk(await controller.observe(object, undefined as never));
+  const plan = controller.plan(object, observed);
+  const changes = { created: [], configured: [], unchanged: [], pruned: [], skipped: [], failed: [] };
+  return { plan, status: controller.status(object, observed, { outcome: { kind: "settled" }, changes }) };
+}
+
+describe("the acceptance controller", () => {
+  it("accepts a valid resource and names every field that nothing acts on", async () => {
+    const { plan, status } = await pass(valid);
+    expect(plan).toMatchObject({ ok: true, value: { apply: [], commands: [], outcome: { kind: "waiting", reason: "NotYetBuilt" } } });
+    expect(status).toMatchObject({
+      phase: "Pending",
+      message: "this release of Lattice does not act on spec.nodes, spec.provider yet",
+      conditions: [
+        { type: "Accepted", status: "True", reason: "Valid" },
+        { type: "Implemented", status: "False", reason: "NotYetBuilt" },
+      ],
+    });
+  });
+
+  it("refuses an invalid one with the field and the reason", async () => {
+    const { plan, status } = await pass(invalid);
+    expect(plan).toMatchObject({
+      ok: false,
+      error: { kind: "invalid-spec", message: expect.stringContaining("spec.nodes.controlPlane: must be odd") as string },
+    });
+    expect(status).toMatchObject({
+      phase: "Failed",
+      conditions: [{ type: "Accepted", status: "False", reason: "InvalidSpec" }, { type: "Implemented" }],
+    });
+  });
+
+  it("there is one for every kind, each with a name of its own", () => {
+    expect(new Set(latticeKinds.map((kind) => acceptanceController(kind).name)).size).toBe(8);
+  });
+});
+
+describe("acceptance conditions", () => {
+  it("show ten mistakes and count the rest", () => {
+    const errors = Array.from({ length: 12 }, (_, n): FieldError => ({ kind: "invalid", path: `spec.f${n}`, message: "is wrong" }));
+    expect(describeErrors(errors)).toMatch(/^spec\.f0: is wrong; .*spec\.f9: is wrong; and 2 more$/);
+    expect(acceptedCondition([{ kind: "invalid", path: "", message: "is no object" }]).message).toBe("is no object");
+  });
+
+  it("speak of the spec when it is empty", () => {
+    expect(implementedCondition({ ...valid, spec: {} } as never).message).toBe("this release of Lattice does not act on its spec yet");
+  });
+});

@@ -1,0 +1,39 @@
+export { type Conflict } from "./conflicts.ts";
+export { compare, isUnchanged, type Comparison } from "./compare.ts";
+export { ANY_STEP, excluding, including, type FieldFilter, type ResetFields } from "./field-filter.ts";
+export {
+  difference,
+  EMPTY_SET,
+  fieldSetOf,
+  has,
+  intersection,
+  isEmpty,
+  leaves,
+  pathsOf,
+  recursiveDifference,
+  setsEqual,
+  sizeOf,
+  union,
+  type FieldNode,
+  type FieldSet,
+} from "./field-set.ts";
+export { decodeFields, encodeFields } from "./fields-v1.ts";
+export {
+  applyPatch,
+  trackUpdate,
+  withoutManagedFields,
+  type ApplyError,
+  type ApplyRequest,
+  type ManagedKind,
+  type UpdateRequest,
+} from "./managed-fields.ts";
+export { decodeManaged, encodeManaged, type Managed } from "./managers.ts";
+export { merge } from "./merge.ts";
+export { crdSchema, openApiSchemas, type CrdSchemaOptions, type ResolveRef } from "./open-api-schema.ts";
+export { fieldPath, pathText, type FieldPath, type PathElement } from "./path-element.ts";
+export { reconcileFieldSet } from "./reconcile-schema.ts";
+export { extractItems, removeItems } from "./remove-items.ts";
+export { deduced, scalarSchema, untypedAtomic, type ListSchema, type MapSchema, type ScalarType, type TypeSchema } from "./schema.ts";
+export { toFieldSet } from "./to-field-set.ts";
+export { validate, type ValidateOptions } from "./validate.ts";
+export { noOtherVersion, renameVersion, type ConvertedObject, type ConvertError, type ConvertObject } from "./versions.ts";

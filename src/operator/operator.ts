@@ -1,0 +1,93 @@
+/**
+ * Starts the operator: a manager with this release's controllers, and a server for health and metrics beside it.
+ *
+ * It refuses to start on a cluster that does not serve Lattice's kinds: informers would wait for ever, and a pod that is
+ * merely "not ready" does not say why.
+ */
+import { err, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
+import { createManager, type LeaseTimes, type Manager, type RunnerLimits } from "#controller-runtime";
+import { LATTICE_API_VERSION, latticeKinds } from "#crds";
+import { startHealthServer, type HealthServer } from "#http";
+import { field, isJsonObject, parseJson } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { OPERATOR_NAME, operatorControllers } from "./controllers.ts";
+
+export type OperatorConfig = {
+  /** Where the Lease lies. */
+  readonly namespace: string;
+  /** Of this process and no other. */
+  readonly identity: string;
+  readonly leaderElection: boolean;
+  readonly leaseTimes?: LeaseTimes | undefined;
+  /** Where health and metrics are served; port 0: any free one. */
+  readonly health: { readonly host: string; readonly port: number };
+  readonly limits?: Partial<RunnerLimits> | undefined;
+};
+
+export type OperatorDependencies = {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly tracer: Tracer;
+};
+
+export type Operator = {
+  readonly healthUrl: string;
+  readonly health: Manager["health"];
+  /** Runs until the signal fires and everything has ended. */
+  readonly run: (signal: AbortSignal) => Promise<void>;
+};
+
+export async function startOperator(
+  config: OperatorConfig,
+  dependencies: OperatorDependencies,
+  signal: AbortSignal,
+): Promise<Result<Operator, string>> {
+  const served = await servesLattice(dependencies.client, signal);
+  if (!served.ok) return served;
+  const manager = managerFor(config, dependencies);
+  const server = await startHealthServer({ ...config.health, health: manager.health, metrics: dependencies.metrics });
+  if (!server.ok) return server;
+  return ok({ healthUrl: server.value.url, health: manager.health, run: (stop) => runBoth(manager, server.value, stop) });
+}
+
+function managerFor(
+  { namespace, identity, leaderElection, leaseTimes, limits }: OperatorConfig,
+  dependencies: OperatorDependencies,
+): Manager {
+  const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
+  return createManager({
+    ...dependencies,
+    controllers: operatorControllers(),
+    identity,
+    leaderElection: leaderElection ? lease : undefined,
+    limits,
+  });
+}
+
+async function runBoth(manager: Manager, server: HealthServer, signal: AbortSignal): Promise<void> {
+  try {
+    await manager.run(signal);
+  } finally {
+    await server.close();
+  }
+}
+
+/** What is missing is named, with the command that mends it. */
+async function servesLattice(client: KubeClient, signal: AbortSignal): Promise<Result<void, string>> {
+  const answer = await client.raw(`/apis/${LATTICE_API_VERSION}`, { signal });
+  if (!answer.ok && answer.error.kind !== "not-found") return err(`the API server cannot be asked: ${answer.error.message}`);
+  const served = answer.ok ? servedKinds(answer.value) : new Set<string>();
+  const missing = latticeKinds.map(({ kind }) => kind).filter((kind) => !served.has(kind));
+  if (missing.length === 0) return ok(undefined);
+  return err(`the cluster does not serve ${missing.join(", ")}; install the kinds with: lattice crds | kubectl apply --server-side -f -`);
+}
+
+function servedKinds(text: string): ReadonlySet<string> {
+  const parsed = parseJson(text);
+  const resources = parsed.ok ? field(parsed.value, "resources") : undefined;
+  const kinds = Array.isArray(resources) ? resources.map((resource) => (isJsonObject(resource) ? resource["kind"] : undefined)) : [];
+  return new Set(kinds.filter((kind) => typeof kind === "string"));
+}

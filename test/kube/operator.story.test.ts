@@ -1,0 +1,120 @@
+/**
+ * The operator on a real API server, as two real processes that run as their own ServiceAccount with the roles we ship: is what
+ * RBAC grants enough, does the status arrive, and does a standby take over when the leader is killed?
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { formatYamlDocuments } from "#kube";
+import { OPERATOR_NAME, operatorRbac } from "#operator";
+import { eventually, installLatticeCrds, sharedPlane, uniqueName, type PlaneAccess } from "./harness/index.ts";
+
+const project = fileURLToPath(new URL("../..", import.meta.url));
+/** Every Lease is the story's own: another story's operator must not lead here. */
+const namespace = uniqueName("operator");
+
+type Process = { readonly child: ChildProcess; readonly healthUrl: string; output(): string };
+
+let plane: PlaneAccess;
+let folder: string;
+const started: ChildProcess[] = [];
+
+beforeAll(async () => {
+  plane = sharedPlane();
+  folder = mkdtempSync(join(tmpdir(), "lattice-operator-story-"));
+  await installLatticeCrds(plane);
+  await plane.kubectlOk(["apply", "--server-side", "-f", "-"], { stdin: formatYamlDocuments(operatorRbac(namespace)) });
+  const user = `system:serviceaccount:${namespace}:${OPERATOR_NAME}`;
+  writeFileSync(join(folder, "kubeconfig"), plane.kubeconfigFor(user, ["system:serviceaccounts"]), { mode: 0o600 });
+});
+
+afterAll(() => {
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startOperator(): Promise<Process> {
+  const flags = ["--kubeconfig", join(folder, "kubeconfig"), "--namespace", namespace, "--log-format", "json"];
+  const child = spawn(process.execPath, [join(project, "src/bin/lattice.ts"), "operator", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const healthUrl = await eventually("the operator says where its health is", async () =>
+    Promise.resolve(/http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]),
+  );
+  return { child, healthUrl, output: () => output };
+}
+
+const leads = async ({ healthUrl }: Process) => /^lattice_leader 1$/m.test(await (await fetch(`${healthUrl}/metrics`)).text());
+
+const registry = (name: string, host: string) => ({
+  stdin: JSON.stringify({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeImageRegistry", metadata: { name }, spec: { host } }),
+});
+
+async function verdictOn(name: string): Promise<string | undefined> {
+  const status = await plane.kubectlOk([
+    "get",
+    "lir",
+    name,
+    "-o",
+    'jsonpath={.status.conditions[?(@.type=="Accepted")].status}/{.status.observedGeneration}',
+  ]);
+  return status === "/" ? undefined : status;
+}
+
+describe("the operator", () => {
+  test("says what is missing on a cluster without our kinds, and ends", async () => {
+    const empty = join(folder, "empty");
+    writeFileSync(empty, plane.kubeconfigText.replaceAll(plane.url, `${plane.url}/nowhere`), { mode: 0o600 });
+    const ran = spawn(process.execPath, [join(project, "src/bin/lattice.ts"), "operator", "--kubeconfig", empty]);
+    let complaint = "";
+    ran.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+    const code = await new Promise((resolve) => ran.on("exit", resolve));
+    expect(code).toBe(1);
+    expect(complaint).toContain("lattice crds | kubectl apply --server-side -f -");
+  });
+
+  test("with the roles we ship: one of two leads, writes status, and the other takes over when it is killed", async () => {
+    const processes = [await startOperator(), await startOperator()] as const;
+    const leader = await eventually("one of them leads", async () => {
+      for (const candidate of processes) if (await leads(candidate)) return candidate;
+      return undefined;
+    });
+    const standby = processes[0] === leader ? processes[1] : processes[0];
+    expect(await leads(standby)).toBe(false);
+    expect((await fetch(`${standby.healthUrl}/readyz`)).status).toBe(200);
+
+    const name = uniqueName("registry");
+    await plane.kubectlOk(["apply", "-f", "-"], registry(name, "registry.example.com"));
+    expect(await eventually("the leader accepts it", () => verdictOn(name))).toBe("True/1");
+
+    leader.child.kill("SIGKILL");
+    await plane.kubectlOk(["apply", "-f", "-"], registry(name, "other.example.com"));
+    await eventually("the standby takes over and sees the change", async () => ((await verdictOn(name)) === "True/2" ? true : undefined), {
+      withinMs: 40_000,
+    });
+    expect(await leads(standby)).toBe(true);
+
+    await eventually("an event tells of it", async () => {
+      const told = await plane.kubectlOk(["get", "events", "-A", "-o", "jsonpath={.items[*].involvedObject.name}"]);
+      return told.split(" ").includes(name) || undefined;
+    });
+    for (const each of processes) expect(each.output()).not.toMatch(/forbidden/i);
+  });
+
+  test("ends in good order on SIGTERM and gives the lease back", async () => {
+    const operator = await startOperator();
+    await eventually("somebody leads", async () => (await holder()) !== "" || undefined);
+    for (const child of started) child.kill("SIGTERM");
+    await eventually("it has ended", async () => Promise.resolve(operator.child.exitCode ?? undefined));
+    expect(operator.child.exitCode).toBe(0);
+    await eventually("the lease is free", async () => (await holder()) === "" || undefined);
+  });
+});
+
+async function holder(): Promise<string> {
+  return plane.kubectlOk(["get", "lease", OPERATOR_NAME, "-n", namespace, "-o", "jsonpath={.spec.holderIdentity}"]);
+}
