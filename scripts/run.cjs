@@ -139,19 +139,40 @@ function installed(stamp) {
   }
 }
 
-/** Two scripts started at once in a fresh clone must not install over each other. A lock whose owner died is taken over. */
+/**
+ * Two scripts started at once in a fresh clone must not install over each other. The lock appears with its owner's pid already
+ * in it (a link to a finished file), and one whose owner died is moved away before it is removed: never by two at once.
+ */
 function takeLock() {
   const lock = path.join(os.tmpdir(), `lattice-setup-${crypto.createHash("sha256").update(root).digest("hex").slice(0, 16)}`);
-  for (;;) {
-    try {
-      fs.writeFileSync(lock, String(process.pid), { flag: "wx" });
-      return () => fs.rmSync(lock, { force: true });
-    } catch (error) {
-      if (error.code !== "EEXIST") throw error;
+  const mine = `${lock}.${process.pid}`;
+  fs.writeFileSync(mine, String(process.pid));
+  try {
+    for (;;) {
+      try {
+        fs.linkSync(mine, lock);
+        return () => fs.rmSync(lock, { force: true });
+      } catch (error) {
+        if (error.code !== "EEXIST") throw error;
+      }
+      const owner = installed(lock);
+      if (owner !== undefined && !isAlive(Number(owner))) removeStale(lock, owner);
+      else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     }
-    if (!isAlive(Number(installed(lock)))) fs.rmSync(lock, { force: true });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  } finally {
+    fs.rmSync(mine, { force: true });
   }
+}
+
+function removeStale(lock, owner) {
+  const moved = `${lock}.stale.${process.pid}`;
+  try {
+    fs.renameSync(lock, moved);
+    if (installed(moved) !== owner) fs.linkSync(moved, lock); // somebody had taken it meanwhile: it is theirs
+  } catch (error) {
+    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error; // otherwise another was faster
+  }
+  fs.rmSync(moved, { force: true });
 }
 
 function isAlive(pid) {

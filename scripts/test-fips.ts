@@ -18,7 +18,7 @@ import { runVitest } from "./vitest/run-vitest.ts";
 const scratch = await mkdtemp(join(tmpdir(), "lattice-fips-lane-"));
 try {
   const cached = join(cacheFolder(process.env), `fips-${process.platform}-${process.arch}`, "fips.so");
-  const setup = await findModule({ env: process.env, scratch, cached, system: SYSTEM_MODULES, fetch: fetchModule });
+  const setup = await findModule({ env: process.env, scratch, cached, system: SYSTEM_MODULES, fetch: (target) => fetchModule(target) });
   if (setup.ok) await runLane(setup.value);
   else console.log(`FIPS lane ${setup.error.kind === "broken" ? "failed" : "skipped"}: ${setup.error.message}`);
   if (!setup.ok && setup.error.kind === "broken") process.exitCode = 1;

@@ -15,16 +15,19 @@ const PACKAGE = "openssl-provider-fips";
 const RELEASE = "trixie";
 const OLDER_RELEASES = ["bookworm", "bullseye"];
 
-export async function fetchModule(target: string): Promise<Result<string, string>> {
-  const release = releaseOf(await readFile("/etc/os-release", "utf8").catch(() => ""));
+/** What a test replaces: the folder that describes the machine, and the environment in which apt-get is found. */
+export type Machine = { readonly etc: string; readonly env: NodeJS.ProcessEnv };
+
+export async function fetchModule(target: string, machine: Machine = { etc: "/etc", env: process.env }): Promise<Result<string, string>> {
+  const release = releaseOf(await readFile(join(machine.etc, "os-release"), "utf8").catch(() => ""));
   if (release === undefined) return err("this is not Debian, and only Debian's package can be fetched");
-  const sources = await findSources("/etc/apt", release);
+  const sources = await findSources(join(machine.etc, "apt"), release);
   if (sources === undefined) return err("no apt sources of Debian were found in /etc/apt");
   const scratch = await mkdtemp(join(tmpdir(), "lattice-fips-"));
   try {
     const copy = join(scratch, basename(sources.path));
     await writeFile(copy, forRelease(sources.text, release));
-    return await downloadInto(scratch, copy, target);
+    return await downloadInto({ scratch, sources: copy, target, env: machine.env });
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
@@ -49,7 +52,9 @@ async function findSources(folder: string, release: string): Promise<{ path: str
   return undefined;
 }
 
-async function downloadInto(scratch: string, sources: string, target: string): Promise<Result<string, string>> {
+type Download = { readonly scratch: string; readonly sources: string; readonly target: string; readonly env: NodeJS.ProcessEnv };
+
+async function downloadInto({ scratch, sources, target, env }: Download): Promise<Result<string, string>> {
   for (const folder of ["lists/partial", "cache/archives/partial"]) await mkdir(join(scratch, folder), { recursive: true });
   const settings = [
     `Dir::Etc::sourcelist=${sources}`,
@@ -62,12 +67,12 @@ async function downloadInto(scratch: string, sources: string, target: string): P
     "Acquire::Retries=1",
   ].flatMap((setting) => ["-o", setting]);
   for (const command of [["update"], ["download", PACKAGE]]) {
-    const ran = await runProgram("apt-get", [...settings, "-q", ...command], { cwd: scratch });
+    const ran = await runProgram("apt-get", [...settings, "-q", ...command], { cwd: scratch, env });
     if (ran.code !== 0) return err(`apt-get ${command.join(" ")} failed: ${lastLine(ran.stderr)}`);
   }
   const archive = (await readdir(scratch)).find((name) => name.endsWith(".deb"));
   if (archive === undefined) return err(`apt-get downloaded no ${PACKAGE}`);
-  const unpacked = await runProgram("dpkg", ["-x", archive, "unpacked"], { cwd: scratch });
+  const unpacked = await runProgram("dpkg", ["-x", archive, "unpacked"], { cwd: scratch, env });
   const module = (await listFiles(scratch, "unpacked")).find((path) => basename(path) === "fips.so");
   if (unpacked.code !== 0 || module === undefined) return err(`${archive} holds no fips.so`);
   await mkdir(dirname(target), { recursive: true });

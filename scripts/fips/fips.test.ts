@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest";
 import { err, ok, type Result } from "#base";
 import { addFiles, fileTree } from "../../test/builders/file-tree.ts";
 import { cacheFolder } from "../process/cache-folder.ts";
-import { forRelease, releaseOf } from "./fetch-module.ts";
 import { findModule, type Search } from "./find-module.ts";
 import { fipsEnvironment, opensslConfig } from "./openssl-config.ts";
 
@@ -66,26 +65,6 @@ describe("findModule", () => {
     const [given, root] = await search({ "cached.so": "damaged" }, noFetch);
     await findModule(given);
     expect(await readFile(join(root, "scratch/openssl.cnf"), "utf8")).toContain(given.cached);
-  });
-});
-
-describe("Debian's releases", () => {
-  it("are known by code name, and other systems are not taken for Debian", () => {
-    expect(releaseOf(`NAME="Debian GNU/Linux"\nVERSION_CODENAME=bookworm\nID=debian\n`)).toBe("bookworm");
-    expect(releaseOf("ID=ubuntu\nID_LIKE=debian\nVERSION_CODENAME=noble\n")).toBeUndefined();
-  });
-
-  const sources = "URIs: http://mirror.example/debian\nSuites: bookworm bookworm-updates\n";
-  const rows: { name: string; release: string; want: string }[] = [
-    {
-      name: "an older release is replaced, the mirror stays",
-      release: "bookworm",
-      want: "URIs: http://mirror.example/debian\nSuites: trixie trixie-updates\n",
-    },
-    { name: "a newer one has the package itself", release: "trixie", want: sources },
-  ];
-  it.each(rows)("$name", ({ release, want }) => {
-    expect(forRelease(sources, release)).toBe(want);
   });
 });
 

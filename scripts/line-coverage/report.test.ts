@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { fileTree } from "../../test/builders/file-tree.ts";
+import { addFiles, fileTree } from "../../test/builders/file-tree.ts";
+import { runProgram } from "../process/run-program.ts";
+import { withoutGit } from "./git.ts";
 import { reportCoverage } from "./report.ts";
 
 const lcov = (lines: readonly string[]) => `SF:src/base/a.ts\n${lines.map((line) => `DA:${line}\n`).join("")}end_of_record\n`;
@@ -29,4 +31,33 @@ describe("reportCoverage", () => {
   it("fails where vitest left no figures", async () => {
     expect(await reportCoverage(await fileTree({}), undefined)).toMatchObject({ enough: false });
   });
+
+  it("says which lines count as changed, and fails when those are not covered", async () => {
+    const root = await fileTree({
+      "coverage/lcov.info": lcov(["1,1", "2,0", ...Array.from({ length: 20 }, (_, index) => `${index + 3},1`)]),
+    });
+    await git(root, "init", "-q");
+    await addFiles(root, { "src/base/a.ts": "one\n", ".gitignore": "coverage/\n" });
+    await commitAll(root);
+    const everything = await reportCoverage(root, undefined);
+    expect(everything).toMatchObject({ enough: true });
+    expect(everything.lines).toContain("every line counts as changed: there is only one commit");
+    await addFiles(root, { "src/base/a.ts": "one\ntwo\n" });
+    await commitAll(root);
+    const changed = await reportCoverage(root, undefined);
+    expect(changed.enough).toBe(false);
+    expect(changed.lines).toContain("coverage of changed lines: 0.0 % of 1 lines  too low: 90 % is required");
+    expect(changed.lines.join("\n")).toMatch(/changed lines are those that differ from HEAD~1 \([0-9a-f]{10}\)/);
+    expect(await reportCoverage(root, "no-such-branch")).toMatchObject({ enough: false });
+  });
 });
+
+async function commitAll(root: string): Promise<void> {
+  await git(root, "add", "-A");
+  await git(root, "-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "x");
+}
+
+async function git(root: string, ...args: readonly string[]): Promise<void> {
+  const ran = await runProgram("git", args, { cwd: root, env: withoutGit(process.env) });
+  expect(ran.code, ran.stderr).toBe(0);
+}

@@ -59,7 +59,7 @@ describe("lattice crds", () => {
     });
     expect(await runCli(["crds", "-o", "toml"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('unknown output "toml"') as string,
+      stderr: expect.stringContaining("Allowed choices are yaml, json, schema") as string,
     });
   });
 });

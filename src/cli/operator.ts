@@ -1,5 +1,4 @@
 /** `lattice operator`: runs the operator against a cluster until Ctrl-C or SIGTERM. */
-import { Option, type Command } from "commander";
 import {
   createLogger,
   MetricsRegistry,
@@ -12,21 +11,12 @@ import {
   type Metrics,
   type Result,
 } from "#base";
-import {
-  createLogSink,
-  createOtlpTracer,
-  LOG_FORMATS,
-  LOG_LEVELS,
-  OPERATOR_NAMESPACE,
-  startOperator,
-  type LogFormat,
-  type OtlpTracer,
-} from "#operator";
+import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type OtlpTracer } from "#operator";
 import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
 import { complain, type CliIo, type ExitCode } from "./io.ts";
 import { parseListenAddress } from "./listen-address.ts";
 
-type Flags = ClusterFlags & {
+export type OperatorFlags = ClusterFlags & {
   readonly namespace: string;
   readonly healthAddress: string;
   readonly leaderElect: boolean;
@@ -34,21 +24,7 @@ type Flags = ClusterFlags & {
   readonly logFormat: LogFormat;
 };
 
-export function addOperatorCommand(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
-  program
-    .command("operator")
-    .description("run the operator against a cluster")
-    .option("--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own")
-    .option("--context <name>", "which context of the kubeconfig")
-    .option("-n, --namespace <name>", "where the leader's Lease lies", OPERATOR_NAMESPACE)
-    .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
-    .option("--no-leader-elect", "lead without asking; only where no second operator runs")
-    .addOption(new Option("--log-level <level>").choices(LOG_LEVELS).default("info"))
-    .addOption(new Option("--log-format <format>").choices(LOG_FORMATS).default("text"))
-    .action(async (flags: Flags) => done(await operate(io, flags)));
-}
-
-async function operate(io: CliIo, flags: Flags): Promise<ExitCode> {
+export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
   const health = parseListenAddress(flags.healthAddress);
   if (!health.ok) return complain(io, `--health-address: ${health.error}`);
   const logger = createLogger(
@@ -69,7 +45,7 @@ type Prepared = {
   readonly connection: Connection;
 };
 
-async function runOperator(io: CliIo, flags: Flags, { health, logger, connection }: Prepared): Promise<ExitCode> {
+async function runOperator(io: CliIo, flags: OperatorFlags, { health, logger, connection }: Prepared): Promise<ExitCode> {
   const metrics = new MetricsRegistry();
   const tracer = createTracer(io, logger, metrics);
   const identity = `${io.hostname}-${sha256Hex(`${io.clock.now()} ${io.random()}`).slice(0, 8)}`;

@@ -1,17 +1,13 @@
 /**
  * The program `lattice`: one file per command, put together here.
  *
- * Commands report how they ended through `done`; nothing below bin/ ends the process.
+ * Commands report how they ended through `done`; nothing below bin/ ends the process. What a command needs is imported when it
+ * runs: `lattice version` must not wait for eight schemas to be built.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { describeThrown } from "#base";
-import { addCrdsCommand } from "./crds.ts";
 import type { CliIo, ExitCode } from "./io.ts";
-import { addOperatorCommand } from "./operator.ts";
-import { addRbacCommand } from "./rbac.ts";
-import { addStartCommand } from "./start.ts";
-import { addValidateCommand } from "./validate.ts";
-import { addVersionCommand } from "./version.ts";
+import type { OperatorFlags } from "./operator.ts";
 
 export async function runLattice(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
@@ -35,9 +31,50 @@ function createProgram(io: CliIo, done: (code: ExitCode) => void): Command {
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .showSuggestionAfterError()
     .showHelpAfterError("(lattice --help lists the commands)");
-  for (const add of [addStartCommand, addValidateCommand, addCrdsCommand, addOperatorCommand, addRbacCommand, addVersionCommand]) {
-    add(program, io, done);
-  }
-  for (const command of program.commands) command.exitOverride().configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
+  addLocalCommands(program, io, done);
+  addClusterCommands(program, io, done);
   return program;
+}
+
+/** Commands that need no cluster. */
+function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
+  program
+    .command("start")
+    .description("look around: check the examples and see what to try next")
+    .action(async () => done(await (await import("./start.ts")).lookAround(io)));
+  program
+    .command("validate")
+    .description("check Lattice resources in files, without a cluster")
+    .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
+    .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
+    .action(async (flags: { filename: string[]; output: string }) => done(await (await import("./validate.ts")).validate(io, flags)));
+  program
+    .command("crds")
+    .description("print the CustomResourceDefinitions of Lattice")
+    .argument("[kind...]", "only these, by kind, plural or short name")
+    .addOption(new Option("-o, --output <form>", "schema: JSON Schema, for editors").choices(["yaml", "json", "schema"]).default("yaml"))
+    .action(async (names: string[], { output }: { output: string }) => done((await import("./crds.ts")).printCrds(io, names, output)));
+  program
+    .command("rbac")
+    .description("print the ServiceAccount and the roles of the operator")
+    .option("-n, --namespace <name>", "where the operator runs", "lattice-system")
+    .action(async ({ namespace }: { namespace: string }) => done((await import("./rbac.ts")).printRbac(io, namespace)));
+  program
+    .command("version")
+    .description("print the version of Lattice")
+    .action(async () => done((await import("./version.ts")).printVersion(io)));
+}
+
+function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
+  program
+    .command("operator")
+    .description("run the operator against a cluster")
+    .option("--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own")
+    .option("--context <name>", "which context of the kubeconfig")
+    .option("-n, --namespace <name>", "where the leader's Lease lies", "lattice-system")
+    .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
+    .option("--no-leader-elect", "lead without asking; only where no second operator runs")
+    .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))
+    .addOption(new Option("--log-format <format>").choices(["json", "text"]).default("text"))
+    .action(async (flags: OperatorFlags) => done(await (await import("./operator.ts")).operate(io, flags)));
 }

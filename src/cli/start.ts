@@ -3,21 +3,13 @@
  * says what to try next. Offline: it dials nothing. It grows into the laptop fleet.
  */
 import { join, relative } from "node:path";
-import type { Command } from "commander";
 import { PROGRAM_VERSION } from "#base";
 import { latticeKinds, parseLatticeObject } from "#crds";
 import { fieldAt, formatYaml, type KubeObject } from "#kube";
 import type { CliIo, ExitCode } from "./io.ts";
 import { checkFiles, formatChecked, type Checked } from "./validate.ts";
 
-export function addStartCommand(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
-  program
-    .command("start")
-    .description("look around: check the examples and see what to try next")
-    .action(async () => done(await lookAround(io)));
-}
-
-async function lookAround(io: CliIo): Promise<ExitCode> {
+export async function lookAround(io: CliIo): Promise<ExitCode> {
   const checked = await checkFiles(io, [join(io.root, "examples")]);
   io.stdout(introduction());
   io.stdout(`The examples, checked as the API server will check them:\n${checked.map((one) => formatExample(io, one)).join("")}\n`);

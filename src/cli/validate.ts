@@ -1,5 +1,4 @@
 /** `lattice validate`: are these files what the API server will accept? Offline, and all mistakes at once. */
-import type { Command } from "commander";
 import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
 import { describeObject } from "#kube";
 import type { CliIo, ExitCode } from "./io.ts";
@@ -9,19 +8,15 @@ export type Checked =
   | { readonly file: string; readonly index: number; readonly ok: true; readonly object: LatticeObject }
   | { readonly file: string; readonly index: number; readonly ok: false; readonly errors: readonly Pick<FieldError, "path" | "message">[] };
 
-export function addValidateCommand(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
-  program
-    .command("validate")
-    .description("check Lattice resources in files, without a cluster")
-    .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
-    .option("-o, --output <form>", "text or json", "text")
-    .action(async ({ filename, output }: { filename: string[]; output: string }) => {
-      const checked = await checkFiles(io, filename);
-      io.stdout(output === "json" ? `${JSON.stringify(checked.map(withoutObject), null, 2)}\n` : checked.map(formatChecked).join(""));
-      const bad = checked.filter((one) => !one.ok).length;
-      if (output !== "json") io.stdout(bad === 0 ? `${checked.length} in order\n` : `${bad} of ${checked.length} not in order\n`);
-      done(bad === 0 ? 0 : 1);
-    });
+export async function validate(io: CliIo, { filename, output }: { filename: readonly string[]; output: string }): Promise<ExitCode> {
+  const checked = await checkFiles(io, filename);
+  const bad = checked.filter((one) => !one.ok).length;
+  if (output === "json") io.stdout(`${JSON.stringify(checked.map(withoutObject), null, 2)}\n`);
+  else
+    io.stdout(
+      `${checked.map(formatChecked).join("")}${bad === 0 ? `${checked.length} in order` : `${bad} of ${checked.length} not in order`}\n`,
+    );
+  return bad === 0 ? 0 : 1;
 }
 
 /** One entry per document, and one per file that could not be read. */

@@ -13,8 +13,10 @@ const ready = (status: "True" | "False", more: Partial<Condition> = {}): NewCond
   message: "",
   ...more,
 });
-const live = (status: object | undefined, generation = 2): KubeObject =>
-  ({ ...widget("a", {}, { uid: "u", generation }), ...(status === undefined ? {} : { status }) }) as KubeObject;
+const live = (status: object | undefined, generation = 2): KubeObject => ({
+  ...widget("a", {}, { uid: "u", generation }),
+  ...(status === undefined ? {} : { status }),
+});
 
 type Row = { readonly name: string; readonly live: object | undefined; readonly desired: DesiredStatus; readonly want: object | undefined };
 const rows: readonly Row[] = [

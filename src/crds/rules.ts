@@ -42,6 +42,8 @@ export const VALIDATIONS = "x-kubernetes-validations";
 
 /** The schema with rules put on: checked by the parser, and carried into the CRD. */
 export function withRules<S extends z.ZodType>(schema: S, rules: readonly Rule<z.output<S>>[]): S {
+  // the server drops an empty list, and whoever applies the manifest next would then find it changed
+  if (rules.length === 0) return schema;
   const known = schema.meta() ?? {};
   const before = (known[VALIDATIONS] as readonly KubernetesValidation[] | undefined) ?? [];
   return schema

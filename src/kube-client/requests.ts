@@ -20,7 +20,7 @@ const PATCH_TYPES = {
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
 } as const;
-/** Unknown fields are dropped with a warning, as for kubectl's older releases: an object may be newer than the server's CRD. */
+/** Unknown fields come back as warnings, not as refusals: an object may be newer than the CRD that the server has. */
 const VALIDATION = ["fieldValidation", "Warn"] as const;
 
 export function getRequest(resource: Resource, key: ObjectKey): Prepared {

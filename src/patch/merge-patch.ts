@@ -1,10 +1,11 @@
 /**
  * JSON merge patch (RFC 7396) as kube-apiserver applies it, and making such patches.
  *
- * Kubernetes differs in one place: nulls are also dropped from objects inside a new list. `dialect: "rfc7396"` keeps them.
+ * Kubernetes differs in two places: nulls are also dropped from objects inside a new list, and a patch must be an object or a list.
+ * `dialect: "rfc7396"` keeps to the letter of the RFC.
  */
 import { ok, type Result } from "#base";
-import { badJson, tooDeep, type PatchError } from "./errors.ts";
+import { badJson, failure, tooDeep, type PatchError } from "./errors.ts";
 import { depthExceeds, fieldOf, isEmpty, isList, isObject, jsonEqual, MAX_DEPTH, setField } from "./json.ts";
 import type { Json, JsonObject, MutableObject } from "./json.ts";
 import { conflictError } from "./strategic/conflict-error.ts";
@@ -19,7 +20,10 @@ export type MergePatchOptions = { readonly dialect?: "kubernetes" | "rfc7396" };
  */
 export function applyMergePatch(document: Json | undefined, patch: Json, options: MergePatchOptions = {}): Result<Json, PatchError> {
   if (depthExceeds(patch, MAX_DEPTH)) return tooDeep();
-  return ok(merge(document, patch, options.dialect !== "rfc7396"));
+  const kubernetes = options.dialect !== "rfc7396";
+  if (kubernetes && document === null) return failure("bad-json", "Invalid JSON Document");
+  if (kubernetes && !isObject(patch) && !isList(patch)) return failure("bad-json", "Invalid JSON Patch");
+  return ok(merge(document, patch, kubernetes));
 }
 
 function merge(current: Json | undefined, patch: Json, pruneLists: boolean): Json {

@@ -39,14 +39,26 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
     want: { ...watching, resourceVersion: "6", heard: true },
   },
   {
-    name: "a repeated event is no news",
+    name: "a repeated event at the start of a watch is no progress",
+    given: [
+      { ...watching, openedAt: moment.now, failures: 3 },
+      { kind: "progress", resourceVersion: "5" },
+    ],
+    want: { ...watching, openedAt: moment.now, failures: 3 },
+  },
+  {
+    name: "a bookmark without news, on a watch that lasts, is progress",
     given: [
       { ...watching, failures: 3 },
       { kind: "progress", resourceVersion: "5" },
     ],
-    want: { ...watching, failures: 3 },
+    want: { ...watching, heard: true },
   },
-  { name: "a late event does not move the watch back", given: [watching, { kind: "progress", resourceVersion: "4" }], want: watching },
+  {
+    name: "a late event does not move the watch back",
+    given: [watching, { kind: "progress", resourceVersion: "4" }],
+    want: { ...watching, heard: true },
+  },
   { name: "events do not concern a list", given: [listing, { kind: "progress", resourceVersion: "6" }], want: listing },
   { name: "the end of a watch does not concern a list", given: [listing, { kind: "ended" }], want: listing },
   {

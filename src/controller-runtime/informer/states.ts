@@ -22,7 +22,7 @@ export type Watching = {
   readonly phase: "watching";
   readonly resourceVersion: string;
   readonly openedAt: number;
-  /** Whether this watch has moved the resourceVersion. */
+  /** Whether this watch has shown that it works. */
   readonly heard: boolean;
   readonly failures: number;
 };
@@ -69,7 +69,7 @@ export function next(state: InformerState, input: InformerInput, moment: Moment)
     case "listed":
       return opened({ resourceVersion: input.resourceVersion, failures: state.failures }, moment);
     case "progress":
-      return state.phase === "watching" ? advanced(state, input.resourceVersion) : state;
+      return state.phase === "watching" ? advanced(state, input.resourceVersion, moment) : state;
     case "ended":
       return state.phase === "watching" ? reopened(state, moment) : state;
     case "silent":
@@ -87,10 +87,11 @@ function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" 
   return { phase: "watching", resourceVersion, openedAt: moment.now, heard: false, failures };
 }
 
-/** Only news is progress: a server that repeats itself and hangs up is not working. */
-function advanced(state: Watching, seen: string): Watching {
+/** News is progress, and so is any word on a watch that lasts. A server that repeats itself and hangs up is not working. */
+function advanced(state: Watching, seen: string, moment: Moment): Watching {
   const resourceVersion = laterOf(state.resourceVersion, seen);
-  return resourceVersion === state.resourceVersion ? state : { ...state, resourceVersion, heard: true, failures: 0 };
+  const works = resourceVersion !== state.resourceVersion || moment.now - state.openedAt >= SHORT_WATCH_MS;
+  return works ? { ...state, resourceVersion, heard: true, failures: 0 } : state;
 }
 
 function reopened(state: Watching, moment: Moment): InformerState {

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { err, expectOk, FakeClock, ok, sensitive, systemClock, type Clock, type Result } from "#base";
-import { parseServerUrl, staticCredentials, type ClusterConfig, type Credentials } from "../cluster-config.ts";
-import type { KubeError } from "../errors.ts";
-import type { Transport, TransportAnswer, TransportRequest } from "../transport.ts";
+import { err, expectOk, FakeClock, sensitive, systemClock, type Clock } from "#base";
+import { parseServerUrl, staticCredentials, type ClusterConfig } from "../cluster-config.ts";
+import type { Transport, TransportRequest } from "../transport.ts";
 import { httpTransport } from "./http-transport.ts";
 import {
   authority,
@@ -15,8 +14,12 @@ import {
   newAuthority,
   plainServer,
   stopAll,
+  echo,
+  readAnswer,
+  stalls,
+  until,
   type Http2Handler,
-} from "./test-servers.ts";
+} from "../../../test/builders/loopback-servers.ts";
 
 const transports: Transport[] = [];
 const live = new AbortController().signal;
@@ -33,31 +36,6 @@ afterEach(async () => {
   await stopAll();
 });
 
-async function read(answer: Result<TransportAnswer, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
-  if (!answer.ok) return { code: 0, text: "", error: answer.error };
-  let text = "";
-  for await (const piece of answer.value.body) {
-    if (!piece.ok) return { code: answer.value.code, text, error: piece.error };
-    text += Buffer.from(piece.value).toString();
-  }
-  return { code: answer.value.code, text };
-}
-
-/** Waits for something that happens elsewhere; the test's own time limit is the only one. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** What the server got, as the answer. */
-const echo: Http2Handler = (request, response) => {
-  let body = "";
-  request.setEncoding("utf8");
-  request.on("data", (text: string) => (body += text));
-  request.on("end", () => {
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }));
-  });
-};
 const plainEcho = echo as unknown as Parameters<typeof plainServer>[0];
 
 describe("on every kind of server", () => {
@@ -85,7 +63,7 @@ describe("on every kind of server", () => {
       headers: { "content-type": "application/json" },
       body: '{"ä":1}',
     };
-    const { code, text } = await read(await transport.send(request, live));
+    const { code, text } = await readAnswer(await transport.send(request, live));
     const seen = JSON.parse(text) as { headers: Record<string, string>; body: string };
     expect(code).toBe(200);
     expect(seen).toMatchObject({ method: "POST", url: "/x?y=%20z", body: '{"ä":1}' });
@@ -103,7 +81,7 @@ describe("on every kind of server", () => {
   test.each(kinds)("$name: calls one after the other share a connection", async ({ name, start, config }) => {
     const server = await start();
     const transport = open(config(server.port));
-    for (let call = 0; call < 20; call += 1) expect((await read(await transport.send(get("/"), live))).code).toBe(200);
+    for (let call = 0; call < 20; call += 1) expect((await readAnswer(await transport.send(get("/"), live))).code).toBe(200);
     // over TLS the first connection finds out that the server knows no HTTP/2
     expect(server.connections).toBe(name === "HTTP/1.1 over TLS" ? 2 : 1);
   });
@@ -112,13 +90,13 @@ describe("on every kind of server", () => {
     const server = await start();
     const base = config(server.port);
     const transport = open({ ...base, server: expectOk(parseServerUrl(`${base.server}/k8s/clusters/c-1/`)) });
-    expect((await read(await transport.send(get("/api"), live))).text).toContain('"url":"/k8s/clusters/c-1/api"');
+    expect((await readAnswer(await transport.send(get("/api"), live))).text).toContain('"url":"/k8s/clusters/c-1/api"');
   });
 
   test.each(kinds)("$name: close ends the connections and later calls", async ({ start, config }) => {
     const server = await start();
     const transport = open(config(server.port));
-    await read(await transport.send(get("/"), live));
+    await readAnswer(await transport.send(get("/"), live));
     await transport.close();
     await until(() => server.sockets.size === 0);
     expect(await transport.send(get("/"), live)).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
@@ -131,12 +109,6 @@ describe("on every kind of server", () => {
     expect(await transport.send(request, live)).toMatchObject({ error: { kind: "bad-request" } });
   });
 });
-
-/** Sends a head and some of the body, and then nothing more. */
-function stalls(response: { writeHead(code: number): unknown; write(text: string): unknown }): void {
-  response.writeHead(200);
-  response.write("some");
-}
 
 describe("when things break", () => {
   const kinds = [
@@ -155,7 +127,7 @@ describe("when things break", () => {
       stalls(response);
       setImmediate(() => server.sockets.forEach((socket) => socket.destroy()));
     });
-    const { text, error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    const { text, error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect({ text, kind: error?.kind, retry: error?.retry }).toEqual({ text: "some", kind: "network", retry: undefined });
   });
 
@@ -164,13 +136,13 @@ describe("when things break", () => {
       stalls(response);
       setImmediate(() => server.sockets.forEach((socket) => socket.end()));
     });
-    const { text, error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    const { text, error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
   });
 
   test.each(kinds)("$name: a server that dies before its answer gives `network`, not known to be safe", async ({ start }) => {
     const server = await start(() => server.sockets.forEach((socket) => socket.destroy()));
-    const { error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect({ kind: error?.kind, retry: error?.retry }).toEqual({ kind: "network", retry: undefined });
   });
 
@@ -192,7 +164,7 @@ describe("when things break", () => {
     });
     const caller = new AbortController();
     const answer = await open(configFor(server.port)).send(get("/"), caller.signal);
-    const reading = read(answer);
+    const reading = readAnswer(answer);
     caller.abort();
     expect((await reading).error?.kind).toBe("cancelled");
     await until(() => left);
@@ -211,7 +183,7 @@ describe("when things break", () => {
   test.each(kinds)("$name: close ends a call under way with `cancelled`", async ({ start }) => {
     const server = await start((_request, response) => stalls(response));
     const transport = open(configFor(server.port));
-    const reading = read(await transport.send(get("/"), live));
+    const reading = readAnswer(await transport.send(get("/"), live));
     await transport.close();
     expect((await reading).error?.kind).toBe("cancelled");
   });
@@ -288,7 +260,7 @@ describe("trust", () => {
     const wrong = await open(configFor(server.port, { serverName: "elsewhere.test" })).send(get("/"), live);
     expect(wrong).toMatchObject({ error: { kind: "network", retry: "useless" } });
     expect(wrong.ok ? "" : wrong.error.message).toContain("tls-server-name");
-    expect((await read(await open(configFor(server.port, { serverName: "api.test" })).send(get("/"), live))).code).toBe(200);
+    expect((await readAnswer(await open(configFor(server.port, { serverName: "api.test" })).send(get("/"), live))).code).toBe(200);
   });
 
   test("without an authority only public ones are trusted", async () => {
@@ -307,12 +279,12 @@ describe("trust", () => {
       { requestCert: true },
     );
     const credentials = staticCredentials({ certificate: clientIdentity });
-    expect((await read(await open(configFor(server.port, { credentials })).send(get("/"), live))).text).toBe("alice");
+    expect((await readAnswer(await open(configFor(server.port, { credentials })).send(get("/"), live))).text).toBe("alice");
   });
 
   test("a server that wants a client certificate and gets none", async () => {
     const server = await http2Server(echo, { requestCert: true });
-    const { error } = await read(await open(configFor(server.port)).send(get("/"), live));
+    const { error } = await readAnswer(await open(configFor(server.port)).send(get("/"), live));
     expect(error?.kind).toBe("network");
     expect(error?.message).toContain("it wants a client certificate");
   });
@@ -329,212 +301,5 @@ describe("trust", () => {
       expect(answer).toMatchObject({ error: { kind: "network", retry: "useless" } });
       expect(answer.ok ? "" : answer.error.message).toContain("belong together");
     }
-  });
-});
-
-describe("HTTP/2 connections", () => {
-  test("many calls at once share one", async () => {
-    const server = await http2Server(echo);
-    const transport = open(configFor(server.port));
-    const answers = await Promise.all(Array.from({ length: 100 }, async () => read(await transport.send(get("/"), live))));
-    expect(new Set(answers.map(({ code }) => code))).toEqual(new Set([200]));
-    expect(server.connections).toBe(1);
-  });
-
-  test("more open calls than fit get another one, and no more than needed", async () => {
-    const waiting: (() => void)[] = [];
-    const server = await http2Server((_request, response) => void waiting.push(() => response.end("done")), { maxConcurrentStreams: 10 });
-    const transport = open(configFor(server.port));
-    const calls = Array.from({ length: 25 }, async () => read(await transport.send(get("/"), live)));
-    await until(() => waiting.length === 25);
-    expect(server.connections).toBe(3);
-    for (const answer of waiting) answer();
-    expect((await Promise.all(calls)).every(({ text }) => text === "done")).toBe(true);
-  });
-
-  test("GOAWAY: calls under way go on, new ones get a new connection", async () => {
-    const waiting: (() => void)[] = [];
-    const server = await http2Server((request, response) => {
-      if (request.url === "/slow") waiting.push(() => response.end("done"));
-      else response.end("quick");
-    });
-    const transport = open(configFor(server.port));
-    const slow = transport.send(get("/slow"), live).then(read);
-    await until(() => waiting.length === 1);
-    server.sessions[0]?.goaway();
-    while (server.connections < 2) {
-      // what left before the GOAWAY came in was not looked at, and says so
-      const { text, error } = await read(await transport.send(get("/"), live));
-      expect(error?.retry ?? text).toMatch(/^(safe|quick)$/);
-    }
-    waiting[0]?.();
-    expect(await slow).toEqual({ code: 200, text: "done" });
-    await until(() => server.sockets.size === 1);
-  });
-
-  test("a stream that the server refuses may be sent again", async () => {
-    const server = await http2Server((request) => request.stream.close(7));
-    expect(await open(configFor(server.port)).send(get("/"), live)).toMatchObject({ error: { kind: "network", retry: "safe" } });
-  });
-
-  test("a stream that the server resets is not taken for a whole answer", async () => {
-    const server = await http2Server((request, response) => {
-      stalls(response);
-      setImmediate(() => request.stream.close(8));
-    });
-    const { text, error } = await read(await open(configFor(server.port)).send(get("/"), live));
-    expect({ text, kind: error?.kind }).toEqual({ text: "some", kind: "network" });
-  });
-
-  test("a server that hangs up on every connection is given up", async () => {
-    const server = await http2Server(echo, { onSession: (session) => session.goaway() });
-    const { error } = await read(await open(configFor(server.port)).send(get("/"), live));
-    expect(error).toMatchObject({ kind: "network", retry: "safe" });
-  });
-
-  test("a half-open connection is found by PING, and its calls fail with `network`", async () => {
-    const server = await http2Server((_request, response) => stalls(response));
-    const proxy = await cuttableProxy(server.port);
-    const clock = new FakeClock();
-    const timers: number[] = [];
-    const recording: Clock = {
-      now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
-      after(ms, callback) {
-        timers.push(ms);
-        return clock.after(ms, callback);
-      },
-    };
-    const transport = open(configFor(proxy.port), recording);
-    const answer = expectOk(await transport.send(get("/"), live));
-    const items = answer.body[Symbol.asyncIterator]();
-    expect(await items.next()).toMatchObject({ value: { ok: true } });
-    // alive: answered pings keep it open
-    for (let round = 0; round < 3; round += 1) {
-      timers.length = 0;
-      await clock.advance(30_000);
-      await until(() => timers.at(-1) === 30_000);
-      expect(timers).toEqual([15_000, 30_000]);
-    }
-    proxy.control.swallow = true;
-    await clock.advance(30_000);
-    await clock.advance(15_000);
-    expect(await items.next()).toMatchObject({
-      value: { error: { kind: "network", message: expect.stringContaining("no answer to a PING within 15000 ms") as string } },
-    });
-    expect(clock.pending).toBe(0);
-    proxy.control.swallow = false;
-    expect((await transport.send(get("/"), live)).ok).toBe(true);
-    expect(proxy.connections).toBe(2);
-  });
-
-  test("one that was idle for long is not trusted again", async () => {
-    const server = await http2Server(echo);
-    const clock = new FakeClock();
-    const transport = open(configFor(server.port), clock);
-    const call = async () => {
-      await read(await transport.send(get("/"), live));
-      await until(() => clock.pending === 0); // its stream is closed, and the connection idle
-    };
-    await call();
-    await clock.advance(30_000);
-    await call();
-    expect(server.connections).toBe(1);
-    await clock.advance(30_001);
-    await call();
-    expect(server.connections).toBe(2);
-    await until(() => server.sockets.size === 1);
-  });
-
-  test("one that is idle has no timer", async () => {
-    const server = await http2Server(echo);
-    const clock = new FakeClock();
-    const transport = open(configFor(server.port), clock);
-    await read(await transport.send(get("/"), live));
-    await until(() => clock.pending === 0);
-  });
-});
-
-describe("credentials", () => {
-  /** Gives these tokens in turn; the last for ever. */
-  const tokens = (...texts: readonly string[]) => {
-    let at = 0;
-    const made = texts.map((text) => sensitive(text));
-    const state = { closed: false };
-    const credentials: Credentials = {
-      get: () => Promise.resolve(ok({ token: made[Math.min(at, made.length - 1)] })),
-      refused: () => {
-        at += 1;
-        return true;
-      },
-      close: () => (state.closed = true),
-    };
-    return { credentials, state };
-  };
-  const accepting =
-    (good: string): Http2Handler =>
-    (request, response) => {
-      response.writeHead(request.headers.authorization === `Bearer ${good}` ? 200 : 401);
-      response.end("body");
-    };
-
-  test("a 401 is answered with fresh ones, for writes too", async () => {
-    const server = await http2Server(accepting("new"));
-    const { credentials, state } = tokens("old", "new");
-    const transport = open(configFor(server.port, { credentials }));
-    const request: TransportRequest = { method: "POST", path: "/", headers: {}, body: "{}" };
-    expect(await read(await transport.send(request, live))).toEqual({ code: 200, text: "body" });
-    await transport.close();
-    expect(state.closed).toBe(true);
-  });
-
-  test("a second 401 is handed on", async () => {
-    const server = await http2Server(accepting("never"));
-    const { credentials } = tokens("old", "new", "newer");
-    expect(await read(await open(configFor(server.port, { credentials })).send(get("/"), live))).toEqual({ code: 401, text: "body" });
-  });
-
-  test("a 401 is handed on when there is nothing new", async () => {
-    const server = await http2Server(accepting("never"));
-    expect(await read(await open(configFor(server.port, tokens("old"))).send(get("/"), live))).toEqual({ code: 401, text: "body" });
-  });
-
-  test("credentials that cannot be had are the call's error", async () => {
-    const server = await http2Server(accepting("never"));
-    const none = err<KubeError>({ kind: "unauthorized", message: "no token" });
-    const never: Credentials = { get: () => Promise.resolve(none), refused: () => true, close() {} };
-    expect(await open(configFor(server.port, { credentials: never })).send(get("/"), live)).toEqual(none);
-    let asked = 0;
-    const once: Credentials = { ...never, get: () => Promise.resolve((asked += 1) === 1 ? ok({}) : none) };
-    expect(await open(configFor(server.port, { credentials: once })).send(get("/"), live)).toEqual(none);
-  });
-
-  test("a new client certificate gets new connections, and calls under way stay on the old", async () => {
-    const waiting: (() => void)[] = [];
-    const server = await http2Server((request, response) => {
-      if (request.url === "/slow") waiting.push(() => response.end("done"));
-      else response.end("quick");
-    });
-    let certificate = clientIdentity;
-    const credentials: Credentials = { get: () => Promise.resolve(ok({ certificate })), refused: () => false, close() {} };
-    const transport = open(configFor(server.port, { credentials }));
-    const slow = transport.send(get("/slow"), live).then(read);
-    await until(() => waiting.length === 1);
-    certificate = issue(authority, "bob", "client");
-    expect((await read(await transport.send(get("/"), live))).text).toBe("quick");
-    expect(server.connections).toBe(2);
-    waiting[0]?.();
-    expect((await slow).text).toBe("done");
-    await until(() => server.sockets.size === 1);
-  });
-
-  test("a new client certificate on HTTP/1.1", async () => {
-    const server = await http1Server(plainEcho);
-    let certificate = clientIdentity;
-    const credentials: Credentials = { get: () => Promise.resolve(ok({ certificate })), refused: () => false, close() {} };
-    const transport = open(configFor(server.port, { credentials }));
-    await read(await transport.send(get("/"), live));
-    certificate = issue(authority, "bob", "client");
-    expect((await read(await transport.send(get("/"), live))).code).toBe(200);
   });
 });

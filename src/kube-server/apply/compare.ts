@@ -66,16 +66,22 @@ function visitMap(walk: Walk, map: MapSchema, pair: Pair): void {
   const before = filledObject(pair.before);
   const after = filledObject(pair.after);
   if (before === undefined && after === undefined) return leaf(walk, pair);
-  for (const name of Object.keys(before ?? {})) visitField(walk, map, { name, before: before && ownField(before, name), after: after && ownField(after, name) });
+  for (const name of Object.keys(before ?? {}))
+    visitField(walk, map, { name, before: before && ownField(before, name), after: after && ownField(after, name) });
   for (const name of Object.keys(after ?? {})) {
-    if (before === undefined || ownField(before, name) === undefined) visitField(walk, map, { name, before: undefined, after: after && ownField(after, name) });
+    if (before === undefined || ownField(before, name) === undefined)
+      visitField(walk, map, { name, before: undefined, after: after && ownField(after, name) });
   }
   one(walk, pair);
 }
 
 function visitField(walk: Walk, map: MapSchema, field: Omit<Pair, "type"> & { readonly name: string }): void {
   if (field.before === undefined && field.after === undefined) return;
-  visitBelow(walk, fieldElement(field.name), { type: fieldType(map, field.name) ?? untypedAtomic, before: field.before, after: field.after });
+  visitBelow(walk, fieldElement(field.name), {
+    type: fieldType(map, field.name) ?? untypedAtomic,
+    before: field.before,
+    after: field.after,
+  });
 }
 
 function filledObject(value: Json | undefined): JsonObject | undefined {

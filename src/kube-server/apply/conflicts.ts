@@ -19,7 +19,7 @@ export type Conflict = {
 };
 
 export function conflictsOf(owned: ReadonlyMap<ManagerId, FieldSet>): OwnedField[] {
-  const owners = [...owned.keys()].sort(compareText);
+  const owners = [...owned.keys()].toSorted(compareText);
   return owners.flatMap((owner) => Array.from(pathsOf(owned.get(owner) ?? new Map()), (path) => ({ owner, path })));
 }
 
@@ -35,9 +35,13 @@ export function describeConflict({ owner, path }: OwnedField): Conflict {
 /** `conflicts` must not be empty, and come grouped by owner as `conflictsOf` gives them. */
 export function conflictMessage(conflicts: readonly OwnedField[]): string {
   const [only, ...more] = conflicts;
-  if (only !== undefined && more.length === 0) return `Apply failed with 1 conflict: conflict with ${ownerText(only.owner)}: ${pathText(only.path)}`;
+  if (only !== undefined && more.length === 0)
+    return `Apply failed with 1 conflict: conflict with ${ownerText(only.owner)}: ${pathText(only.path)}`;
   const byOwner = Map.groupBy(conflicts, ({ owner }) => owner);
-  const lines = [...byOwner].flatMap(([owner, fields]) => [`conflicts with ${ownerText(owner)}:`, ...fields.map(({ path }) => `- ${pathText(path)}`)]);
+  const lines = [...byOwner].flatMap(([owner, fields]) => [
+    `conflicts with ${ownerText(owner)}:`,
+    ...fields.map(({ path }) => `- ${pathText(path)}`),
+  ]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
 }
 

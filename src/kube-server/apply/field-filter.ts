@@ -32,4 +32,3 @@ function onlyBelow(set: FieldSet, prefixes: readonly (readonly (PathElement | ty
   }
   return kept;
 }
-

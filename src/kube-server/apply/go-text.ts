@@ -59,8 +59,11 @@ export function plainText(value: Json | undefined): string {
   if (value === null || value === undefined) return "<nil>";
   if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[${value.map(plainText).join(" ")}]`;
-  if (isJsonObject(value)) return `map[${sortedFields(value).map((name) => `${name}:${plainText(value[name])}`).join(" ")}]`;
-  return String(value);
+  if (isJsonObject(value))
+    return `map[${sortedFields(value)
+      .map((name) => `${name}:${plainText(value[name])}`)
+      .join(" ")}]`;
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** `%#v` */
@@ -69,8 +72,10 @@ export function sourceText(value: Json | undefined): string {
   if (typeof value === "string") return quote(value);
   if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[]interface {}{${value.map(sourceText).join(", ")}}`;
-  if (!isJsonObject(value)) return String(value);
-  return `map[string]interface {}{${sortedFields(value).map((name) => `${quote(name)}:${sourceText(value[name])}`).join(", ")}}`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return `map[string]interface {}{${sortedFields(value)
+    .map((name) => `${quote(name)}:${sourceText(value[name])}`)
+    .join(", ")}}`;
 }
 
 /** `%T` */
@@ -87,14 +92,18 @@ export function jsonText(value: Json | undefined): string {
   if (typeof value === "string") return stringText(value).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
   if (typeof value === "number") return jsonNumber(value);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
-  if (!isJsonObject(value)) return value === undefined ? "null" : String(value);
-  return `{${sortedFields(value).map((name) => `${jsonText(name)}:${jsonText(value[name])}`).join(",")}}`;
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
+  return `{${sortedFields(value)
+    .map((name) => `${jsonText(name)}:${jsonText(value[name])}`)
+    .join(",")}}`;
 }
 
 /** A JSON string without HTML escapes; `\b` and `\f` are written as numbers. */
 export function stringText(text: string): string {
   const json = JSON.stringify(text);
-  return json.includes("\\") ? json.replace(/\\(?:b|f|.)/g, (escape) => (escape === "\\b" ? "\\u0008" : escape === "\\f" ? "\\u000c" : escape)) : json;
+  return json.includes("\\")
+    ? json.replace(/\\(?:b|f|.)/g, (escape) => (escape === "\\b" ? "\\u0008" : escape === "\\f" ? "\\u000c" : escape))
+    : json;
 }
 
 function jsonNumber(value: number): string {

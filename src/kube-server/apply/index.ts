@@ -1,5 +1,8 @@
-export { type Conflict } from "./conflicts.ts";
+export type { ApplyError } from "./apply-error.ts";
+export { MAX_UPDATE_MANAGERS } from "./cap-managers.ts";
+export type { Conflict } from "./conflicts.ts";
 export { compare, isUnchanged, type Comparison } from "./compare.ts";
+export { emptyObjectOf } from "./empty-objects.ts";
 export { ANY_STEP, excluding, including, type FieldFilter, type ResetFields } from "./field-filter.ts";
 export {
   difference,
@@ -22,7 +25,6 @@ export {
   applyPatch,
   trackUpdate,
   withoutManagedFields,
-  type ApplyError,
   type ApplyRequest,
   type ManagedKind,
   type UpdateRequest,
@@ -34,6 +36,8 @@ export { fieldPath, pathText, type FieldPath, type PathElement } from "./path-el
 export { reconcileFieldSet } from "./reconcile-schema.ts";
 export { extractItems, removeItems } from "./remove-items.ts";
 export { deduced, scalarSchema, untypedAtomic, type ListSchema, type MapSchema, type ScalarType, type TypeSchema } from "./schema.ts";
+export { parentEntries, scaleEntries, type ReplicasPaths, type ScaleWrite } from "./scale.ts";
 export { toFieldSet } from "./to-field-set.ts";
+export { keepTimesIfUnchanged } from "./unchanged-times.ts";
 export { validate, type ValidateOptions } from "./validate.ts";
 export { noOtherVersion, renameVersion, type ConvertedObject, type ConvertError, type ConvertObject } from "./versions.ts";

@@ -76,5 +76,6 @@ function withAnnotations(object: JsonObject, annotations: JsonObject | undefined
 
 function bytesOf(annotations: JsonObject): number {
   const encoder = new TextEncoder();
-  return Object.entries(annotations).reduce((sum, [name, value]) => sum + encoder.encode(name).length + encoder.encode(String(value)).length, 0);
+  const texts = Object.entries(annotations).flatMap(([name, value]) => [name, typeof value === "string" ? value : ""]);
+  return texts.reduce((sum, text) => sum + encoder.encode(text).length, 0);
 }

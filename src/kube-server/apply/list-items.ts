@@ -34,7 +34,7 @@ function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string
     if (value !== undefined) fields.push([name, value]);
   }
   if (fields.length === 0) return err(withoutKeys(list.keys));
-  return ok(keyElement(fields.length === 1 ? fields : fields.sort(([a], [b]) => compareText(a, b))));
+  return ok(keyElement(fields.length === 1 ? fields : fields.toSorted(([a], [b]) => compareText(a, b))));
 }
 
 function withoutKeys(keys: readonly string[]): string {

@@ -4,10 +4,11 @@
  * `applyPatch` merges what a manager applies into the live object; `trackUpdate` notes who changed what in any other write. Both give a
  * new object with `metadata.managedFields` and leave their inputs alone. Defaulting, validation and storing are the caller's.
  */
-import { err, ok, type Result } from "#base";
+import { ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { asApplyError, badRequest, failed, gvkText, invalid, objectText, type ApplyError } from "./apply-error.ts";
 import { capUpdateManagers } from "./cap-managers.ts";
-import { conflictMessage, conflictsOutside, describeConflict, type Conflict } from "./conflicts.ts";
+import { conflictsOutside } from "./conflicts.ts";
 import type { ResetFields } from "./field-filter.ts";
 import { difference, fieldSetOf, isEmpty, union } from "./field-set.ts";
 import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
@@ -45,25 +46,25 @@ type Request = ManagedKind & {
 export type ApplyRequest = Request & { readonly live: JsonObject | undefined; readonly applied: JsonObject; readonly force: boolean };
 export type UpdateRequest = Request & { readonly old: JsonObject | undefined; readonly next: JsonObject };
 
-export type ApplyError =
-  | { readonly kind: "conflict"; readonly message: string; readonly conflicts: readonly Conflict[] }
-  | { readonly kind: "bad-request"; readonly message: string }
-  /** The applied object does not fit its schema, or stored data is unreadable: a real server answers 500 to both. */
-  | { readonly kind: "invalid"; readonly message: string };
-
 const KUBECTL = "kubectl";
 const CURRENT_OPERATION: ManagerId = "current-operation";
 const META = ["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"];
-const NEVER_OWNED = fieldSetOf(fieldPath("apiVersion"), fieldPath("kind"), fieldPath("metadata"), ...META.map((name) => fieldPath("metadata", name)));
+const NEVER_OWNED = fieldSetOf(
+  fieldPath("apiVersion"),
+  fieldPath("kind"),
+  fieldPath("metadata"),
+  ...META.map((name) => fieldPath("metadata", name)),
+);
 
 export function applyPatch(request: ApplyRequest): Result<JsonObject, ApplyError> {
   const { applied, apiVersion, kind } = request;
   const managed = decodeManaged(fieldAt(request.live, "metadata", "managedFields"));
   if (!managed.ok) return invalid(`failed to decode managed fields: ${managed.error}`);
-  if (field(applied, "apiVersion") !== apiVersion || field(applied, "kind") !== kind) return badRequest(`invalid object type: ${gvkText(applied)}`);
+  if (field(applied, "apiVersion") !== apiVersion || field(applied, "kind") !== kind)
+    return badRequest(`invalid object type: ${gvkText(applied)}`);
   const given = fieldAt(applied, "metadata", "managedFields");
   if (given !== undefined && given !== null) return badRequest("metadata.managedFields must be nil");
-  const live = withoutManagedFields(request.live ?? emptyObjectOf(request));
+  const live = withoutManagedFields(request.live ?? nothingYet(request));
   const done = applyForManager({ ...request, live }, managed.value);
   if (!done.ok) return done;
   const { object, managed: after } = done.value;
@@ -77,7 +78,7 @@ export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyErr
   // Without managers nothing is tracked until somebody applies, except from the creation on.
   const untracked = managed.managers.size === 0 && typeof fieldAt(request.old, "metadata", "uid") === "string";
   if (untracked) return ok(next);
-  const old = withoutManagedFields(request.old ?? emptyObjectOf(request));
+  const old = withoutManagedFields(request.old ?? nothingYet(request));
   const after = followUpdate({ ...request, old, next }, managed);
   return after.ok ? ok(withManagedFields(next, after.value)) : after;
 }
@@ -95,7 +96,7 @@ function withManagedFields(object: JsonObject, managed: Managed): JsonObject {
   return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: encodeManaged(managed) } };
 }
 
-function emptyObjectOf({ apiVersion, kind, emptyObject }: ManagedKind): JsonObject {
+function nothingYet({ apiVersion, kind, emptyObject }: ManagedKind): JsonObject {
   return { ...emptyObject, apiVersion, kind };
 }
 
@@ -135,7 +136,7 @@ function applyForManager(request: WithLive<ApplyRequest>, managed: Managed): Res
 
 /** Whatever is there when the first apply comes belongs to somebody, else a later apply could not tell it from what nobody wants. */
 function beforeFirstApply(request: WithLive<ApplyRequest>): Result<Managed, ApplyError> {
-  const old = emptyObjectOf(request);
+  const old = nothingYet(request);
   const tracked = followUpdate({ ...request, manager: "before-first-apply", old, next: request.live }, NOBODY);
   if (tracked.ok || tracked.error.kind !== "invalid") return tracked;
   return invalid(`failed to create manager for existing fields: ${tracked.error.message}`);
@@ -147,7 +148,14 @@ function applyOnce(request: WithLive<ApplyRequest>, managed: Managed): Result<Ou
   const live = parseTyped(request.schema, request.live, { allowDuplicates: true });
   if (!live.ok) return failed(`failed to create typed live object (${objectText(request.live)}): ${live.error}`);
   const manager = idOf(request, "Apply");
-  const result = apply({ ...contextOf(request), live: live.value, applied: applied.value, managers: managed.managers, manager, force: request.force });
+  const result = apply({
+    ...contextOf(request),
+    live: live.value,
+    applied: applied.value,
+    managers: managed.managers,
+    manager,
+    force: request.force,
+  });
   if (!result.ok) return result;
   const times = result.value.object === undefined ? managed.times : new Map(managed.times).set(manager, request.now);
   return ok({ object: result.value.object?.value ?? request.live, managed: { managers: strip(result.value.managers, manager), times } });
@@ -159,7 +167,13 @@ function followUpdate(request: UpdateRequest & { readonly old: JsonObject }, man
   if (!next.ok) return invalid(`failed to convert new object (${objectText(request.next)}) to smd typed: ${next.error}`);
   const live = parseTyped(request.schema, request.old, { allowDuplicates: true });
   if (!live.ok) return invalid(`failed to convert live object (${objectText(request.old)}) to smd typed: ${live.error}`);
-  const result = update({ ...contextOf(request), live: live.value, next: next.value, managers: managed.managers, manager: CURRENT_OPERATION });
+  const result = update({
+    ...contextOf(request),
+    live: live.value,
+    next: next.value,
+    managers: managed.managers,
+    manager: CURRENT_OPERATION,
+  });
   if (!result.ok) return asApplyError(result.error, `failed to update ManagedFields (${objectText(request.next)}): `);
   const managers = new Map(strip(result.value, CURRENT_OPERATION));
   const own = managers.get(CURRENT_OPERATION);
@@ -187,35 +201,4 @@ function strip(managers: Managers, id: ManagerId): Managers {
   if (isEmpty(set)) stripped.delete(id);
   else stripped.set(id, { ...own, set });
   return stripped;
-}
-
-function asApplyError(error: UpdateError, context = ""): Result<never, ApplyError> {
-  if (error.kind === "failed") return invalid(`${context}${error.message}`);
-  return err({ kind: "conflict", message: conflictMessage(error.conflicts), conflicts: error.conflicts.map(describeConflict) });
-}
-
-function failed(message: string): Result<never, UpdateError> {
-  return err({ kind: "failed", message });
-}
-
-function invalid(message: string): Result<never, ApplyError> {
-  return err({ kind: "invalid", message });
-}
-
-function badRequest(message: string): Result<never, ApplyError> {
-  return err({ kind: "bad-request", message });
-}
-
-/** `namespace/name; group/version, Kind=Kind`, as Go prints them. */
-function objectText(object: JsonObject): string {
-  const name = (part: string) => {
-    const value = fieldAt(object, "metadata", part);
-    return typeof value === "string" ? value : "";
-  };
-  return `${name("namespace")}/${name("name")}; ${gvkText(object)}`;
-}
-
-function gvkText(object: JsonObject): string {
-  const apiVersion = String(field(object, "apiVersion") ?? "");
-  return `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${String(field(object, "kind") ?? "")}`;
 }

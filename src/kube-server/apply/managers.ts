@@ -28,7 +28,12 @@ export type Managed = { readonly managers: Managers; readonly times: ReadonlyMap
 
 export const NOBODY: Managed = { managers: new Map(), times: new Map() };
 
-export function managerId(info: { readonly manager: string; readonly operation: "Apply" | "Update"; readonly apiVersion: string; readonly subresource: string }): ManagerId {
+export function managerId(info: {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly subresource: string;
+}): ManagerId {
   const identity: ManagerInfo = {
     ...(info.manager === "" ? {} : { manager: info.manager }),
     operation: info.operation,
@@ -68,7 +73,7 @@ function decodeEntry(entry: unknown, index: number): Result<Entry, string> {
   if (typeof apiVersion !== "string" || apiVersion === "") return err("apiVersion must not be empty");
   const fieldsType = field(entry, "fieldsType");
   if (fieldsType === undefined || fieldsType === "") return err(`missing fieldsType in managed fields entry ${index}`);
-  if (fieldsType !== "FieldsV1") return err(`invalid fieldsType ${quote(String(fieldsType))} in managed fields entry ${index}`);
+  if (fieldsType !== "FieldsV1") return err(`invalid fieldsType ${quote(textOf(entry, "fieldsType"))} in managed fields entry ${index}`);
   const set = decodeFields(field(entry, "fieldsV1"));
   if (!set.ok) return err(`error decoding versioned set from managed fields entry ${index}: ${set.error}`);
   const id = managerId({ manager: textOf(entry, "manager"), operation, apiVersion, subresource: textOf(entry, "subresource") });
@@ -82,7 +87,7 @@ function textOf(entry: JsonObject, name: string): string {
 
 /** The entries in the order of a real server: appliers first, then by time, name, version and subresource. */
 export function encodeManaged({ managers, times }: Managed): JsonObject[] {
-  return [...managers].map(([id, versioned]) => encodeEntry(id, versioned, times.get(id))).sort(compareEntries);
+  return [...managers].map(([id, versioned]) => encodeEntry(id, versioned, times.get(id))).toSorted(compareEntries);
 }
 
 function encodeEntry(id: ManagerId, { set, apiVersion, applied }: VersionedSet, time: string | undefined): JsonObject {

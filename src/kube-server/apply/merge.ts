@@ -73,7 +73,7 @@ function* interleave(list: ListSchema, left: Side, right: Side): Generator<Json>
   const shared = right.elements.filter((element) => left.byElement.has(element));
   const done = new Set<PathElement>();
   let nextShared = 0;
-  for (let l = 0, r = 0; l < left.elements.length || r < right.elements.length; ) {
+  for (let l = 0, r = 0; l < left.elements.length || r < right.elements.length;) {
     const mine = left.elements[l];
     const theirs = right.elements[r];
     if (mine !== undefined && theirs !== undefined && mine !== theirs && right.byElement.has(mine)) {

@@ -8,12 +8,27 @@ const TEXTS: JsonObject = { type: "object", additionalProperties: TEXT };
 const OWNER_REFERENCE: JsonObject = {
   type: "object",
   "x-kubernetes-map-type": "atomic",
-  properties: { apiVersion: TEXT, blockOwnerDeletion: { type: "boolean" }, controller: { type: "boolean" }, kind: TEXT, name: TEXT, uid: { ...TEXT, default: "" } },
+  properties: {
+    apiVersion: TEXT,
+    blockOwnerDeletion: { type: "boolean" },
+    controller: { type: "boolean" },
+    kind: TEXT,
+    name: TEXT,
+    uid: { ...TEXT, default: "" },
+  },
 };
 
 const MANAGED_FIELDS_ENTRY: JsonObject = {
   type: "object",
-  properties: { apiVersion: TEXT, fieldsType: TEXT, fieldsV1: { type: "object" }, manager: TEXT, operation: TEXT, subresource: TEXT, time: TIME },
+  properties: {
+    apiVersion: TEXT,
+    fieldsType: TEXT,
+    fieldsV1: { type: "object" },
+    manager: TEXT,
+    operation: TEXT,
+    subresource: TEXT,
+    time: TIME,
+  },
 };
 
 export const OBJECT_META: JsonObject = {

@@ -33,7 +33,11 @@ export type CrdSchemaOptions = {
 export function crdSchema(openAPIV3Schema: JsonObject | undefined, options: CrdSchemaOptions = {}): TypeSchema {
   if (openAPIV3Schema === undefined) return { scalar: undefined, list: undefined, map: deduced.map };
   const root = { ...openAPIV3Schema, "x-kubernetes-embedded-resource": true };
-  return readNode(createReader(() => undefined), root, options.preserveUnknownFields === true);
+  return readNode(
+    createReader(() => undefined),
+    root,
+    options.preserveUnknownFields === true,
+  );
 }
 
 type Reader = { readonly resolve: ResolveRef; readonly named: Map<string, TypeSchema> };
@@ -172,7 +176,8 @@ function elementOf(reader: Reader, node: JsonObject, of: { readonly preserve: bo
 function propertiesOf(node: JsonObject): ReadonlyMap<string, JsonObject> {
   const declared = field(node, "properties");
   const properties = new Map<string, JsonObject>();
-  for (const [name, property] of Object.entries(isJsonObject(declared) ? declared : {})) if (isJsonObject(property)) properties.set(name, property);
+  for (const [name, property] of Object.entries(isJsonObject(declared) ? declared : {}))
+    if (isJsonObject(property)) properties.set(name, property);
   if (field(node, "x-kubernetes-embedded-resource") !== true) return properties;
   return properties.set("apiVersion", { type: "string" }).set("kind", { type: "string" }).set("metadata", { $ref: OBJECT_META_REF });
 }

@@ -47,7 +47,11 @@ export function isKeyElement(element: PathElement): boolean {
 /** The keys of a `k:` step, sorted by name. */
 export function keyFieldsOf(element: PathElement): readonly KeyField[] {
   const parsed: unknown = JSON.parse(element.slice(2));
-  return isJsonObject(parsed) ? Object.entries(parsed).map(([name, value]) => [name, value ?? null] as const).toSorted(([a], [b]) => compareText(a, b)) : [];
+  return isJsonObject(parsed)
+    ? Object.entries(parsed)
+        .map(([name, value]) => [name, value ?? null] as const)
+        .toSorted(([a], [b]) => compareText(a, b))
+    : [];
 }
 
 function contentOf(element: PathElement): Json {
@@ -80,25 +84,23 @@ export function parsePathElement(text: string): Result<PathElement | undefined, 
 
 const KINDS = "fkvi";
 
-/** A comparable form of a step, parsed once per sort. */
-type Sortable = { readonly text: PathElement; readonly kind: number; readonly content: Json | readonly KeyField[] };
+/** A step with its content, parsed once per sort; a field's content is its text. */
+type Sortable = { readonly text: PathElement; readonly kind: number; readonly keys: readonly KeyField[]; readonly content: Json };
 
 export function sortElements(elements: Iterable<PathElement>): PathElement[] {
   return Array.from(elements, sortable)
-    .sort(compareSortable)
+    .toSorted(compareSortable)
     .map(({ text }) => text);
 }
 
 function sortable(text: PathElement): Sortable {
   const kind = KINDS.indexOf(text.charAt(0));
-  if (kind === 0) return { text, kind, content: text };
-  return { text, kind, content: kind === 1 ? keyFieldsOf(text) : contentOf(text) };
+  if (kind === 1) return { text, kind, keys: keyFieldsOf(text), content: null };
+  return { text, kind, keys: [], content: kind === 0 ? text : contentOf(text) };
 }
 
 function compareSortable(a: Sortable, b: Sortable): number {
-  if (a.kind !== b.kind) return a.kind - b.kind;
-  if (a.kind === 1) return compareKeys(a.content as readonly KeyField[], b.content as readonly KeyField[]);
-  return compareValues(a.content as Json, b.content as Json);
+  return a.kind - b.kind || compareKeys(a.keys, b.keys) || compareValues(a.content, b.content);
 }
 
 function compareKeys(a: readonly KeyField[], b: readonly KeyField[]): number {
@@ -143,7 +145,9 @@ export function elementText(element: PathElement): string {
     case "f":
       return `.${element.slice(2)}`;
     case "k":
-      return `[${keyFieldsOf(element).map(([name, value]) => `${name}=${valueText(value)}`).join(",")}]`;
+      return `[${keyFieldsOf(element)
+        .map(([name, value]) => `${name}=${valueText(value)}`)
+        .join(",")}]`;
     case "v":
       return `[=${valueText(contentOf(element))}]`;
     default:
@@ -156,6 +160,9 @@ function valueText(value: Json): string {
   if (typeof value === "string") return quote(value);
   if (typeof value === "number") return numberText(value);
   if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`;
-  if (isJsonObject(value)) return Object.entries(value).map(([name, item]) => `${name}=${valueText(item ?? null)}`).join("");
-  return String(value);
+  if (isJsonObject(value))
+    return Object.entries(value)
+      .map(([name, item]) => `${name}=${valueText(item ?? null)}`)
+      .join("");
+  return JSON.stringify(value);
 }

@@ -58,11 +58,16 @@ function ownedByVersion(managers: Managers): ReadonlyMap<string, FieldSet> {
   return owned;
 }
 
-function putBackOwnedIn(versions: Versions, parts: Parts, owned: { readonly version: string; readonly set: FieldSet }): Result<Parts, string> {
+function putBackOwnedIn(
+  versions: Versions,
+  parts: Parts,
+  owned: { readonly version: string; readonly set: FieldSet },
+): Result<Parts, string> {
   const whole = toVersion(versions, parts.whole, owned.version);
   if (!whole.ok) return orMissing(whole.error, parts, `failed to convert merged object at version ${owned.version}`);
   const stripped = toVersion(versions, parts.stripped, owned.version);
-  if (!stripped.ok) return orMissing(stripped.error, { ...parts, whole: whole.value }, `failed to convert pruned object at version ${owned.version}`);
+  if (!stripped.ok)
+    return orMissing(stripped.error, { ...parts, whole: whole.value }, `failed to convert pruned object at version ${owned.version}`);
   const { type } = whole.value;
   const keep = union(withNamedFields(fieldsOf(stripped.value), type), withNamedFields(owned.set, type));
   const result = without(whole.value, difference(withNamedFields(fieldsOf(whole.value), type), keep));

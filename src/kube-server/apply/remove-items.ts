@@ -40,9 +40,13 @@ type Part = { readonly type: TypeSchema; readonly value: Json; readonly fields: 
 function visit(mode: Mode, part: Part): Json {
   switch (shapeOf(part.type, part.value)) {
     case "map":
-      return part.type.map === undefined || !isJsonObject(part.value) ? null : visitMap(mode, part.type.map, { ...part, value: part.value });
+      return part.type.map === undefined || !isJsonObject(part.value)
+        ? null
+        : visitMap(mode, part.type.map, { ...part, value: part.value });
     case "list":
-      return part.type.list === undefined || !Array.isArray(part.value) ? null : visitList(mode, part.type.list, { ...part, value: part.value });
+      return part.type.list === undefined || !Array.isArray(part.value)
+        ? null
+        : visitList(mode, part.type.list, { ...part, value: part.value });
     case "scalar":
     case undefined:
       return part.value;
@@ -81,4 +85,3 @@ function visitField(mode: Mode, map: MapSchema, { name, value, fields }: FieldPa
   if (node?.children !== undefined) return visit(mode, { type, value, fields: node.children });
   return mode.extract ? undefined : value;
 }
-

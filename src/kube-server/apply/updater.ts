@@ -17,7 +17,9 @@ import { toFieldSet } from "./to-field-set.ts";
 import type { TypedValue } from "./typed-value.ts";
 import { filterOf, toVersion, withValue, type ConvertError, type Versions } from "./versions.ts";
 
-export type UpdateError = { readonly kind: "conflicts"; readonly conflicts: readonly OwnedField[] } | { readonly kind: "failed"; readonly message: string };
+export type UpdateError =
+  | { readonly kind: "conflicts"; readonly conflicts: readonly OwnedField[] }
+  | { readonly kind: "failed"; readonly message: string };
 
 type Write = {
   readonly versions: Versions;

@@ -1,6 +1,9 @@
 /**
  * Whether two patches want different things. The schema matters: two patches that add different containers do not disagree, two that
  * set different images for one container do.
+ *
+ * Kubernetes sorts lists of scalars in place to compare them, and then sends the patch with the sorted lists. `Traces` are those lists;
+ * a three-way patch must carry them to be what kubectl sends.
  */
 import { ok, type Result } from "#base";
 import { failure, tooDeep, type PatchError } from "../errors.ts";
@@ -9,9 +12,11 @@ import { depthExceeds, fieldOf, isList, isObject, MAX_DEPTH, type Json, type Jso
 import type { FieldMerge, PatchSchema } from "../schema/port.ts";
 import { sortedByText } from "./diff-list.ts";
 import { PATCH, RETAIN_KEYS } from "./directives.ts";
-import { elementsOf, withoutDuplicates } from "./elements.ts";
+import { dropDuplicates, elementsOf } from "./elements.ts";
 
 type Verdict = Result<boolean, PatchError>;
+/** Lists of the left patch, and what comparing leaves of them. */
+export type Traces = Map<readonly Json[], readonly Json[]>;
 
 /**
  * Do two strategic patches set the same field to different values?
@@ -20,10 +25,14 @@ type Verdict = Result<boolean, PatchError>;
  */
 export function strategicPatchesConflict(left: JsonObject, right: JsonObject, schema: PatchSchema): Verdict {
   if (depthExceeds(left, MAX_DEPTH)) return tooDeep();
-  return objectsConflict(left, right, schema, "");
+  return comparePatches(left, right, schema, new Map());
 }
 
-function objectsConflict(left: JsonObject, right: JsonObject, schema: PatchSchema, strategy: string): Verdict {
+export function comparePatches(left: JsonObject, right: JsonObject, schema: PatchSchema, traces: Traces): Verdict {
+  return objectsConflict(left, right, schema, "", traces);
+}
+
+function objectsConflict(left: JsonObject, right: JsonObject, schema: PatchSchema, strategy: string, traces: Traces): Verdict {
   // A directive acts on the whole object: either both patches say the same, or they disagree.
   if (fieldOf(left, PATCH) !== fieldOf(right, PATCH)) return ok(true);
   if (strategy === "replace") return ok(false);
@@ -31,56 +40,62 @@ function objectsConflict(left: JsonObject, right: JsonObject, schema: PatchSchem
     const mine = left[name];
     const theirs = fieldOf(right, name);
     if (mine === undefined || theirs === undefined || name === PATCH || name === RETAIN_KEYS) continue;
-    const verdict = fieldsConflict(name, mine, theirs, schema);
+    const verdict = fieldsConflict(name, mine, theirs, schema, traces);
     if (!verdict.ok || verdict.value) return verdict;
   }
   return ok(false);
 }
 
-function fieldsConflict(name: string, left: Json, right: Json, schema: PatchSchema): Verdict {
+function fieldsConflict(name: string, left: Json, right: Json, schema: PatchSchema, traces: Traces): Verdict {
   if (isList(left)) {
     const field = schema.listField(name);
     if (!field.ok) return field;
-    return isList(right) ? listsConflict(left, right, field.value) : ok(true);
+    return isList(right) ? listsConflict(left, right, field.value, traces) : ok(true);
   }
   if (isObject(left)) {
     const field = schema.objectField(name);
     if (!field.ok) return field;
-    return isObject(right) ? objectsConflict(left, right, field.value.schema, field.value.strategy) : ok(true);
+    return isObject(right) ? objectsConflict(left, right, field.value.schema, field.value.strategy, traces) : ok(true);
   }
   return ok(left !== right);
 }
 
-function listsConflict(left: readonly Json[], right: readonly Json[], field: FieldMerge): Verdict {
+function listsConflict(left: readonly Json[], right: readonly Json[], field: FieldMerge, traces: Traces): Verdict {
   const elements = elementsOf(left, right);
   if (!elements.ok) return elements;
   if (field.strategy === "merge") {
     // Lists of scalars unite: nobody loses anything.
-    return elements.value === "scalars" ? ok(false) : keyedListsConflict(left, right, field);
+    return elements.value === "scalars" ? ok(false) : keyedListsConflict(left, right, field, traces);
   }
   if (left.length !== right.length) return ok(true);
-  if (elements.value === "objects") return elementsConflict(left, right, field.schema);
-  return elementsConflict(sortedScalars(left), sortedScalars(right), field.schema);
+  if (elements.value === "objects") return elementsConflict(left, right, field.schema, traces);
+  const mine = sortScalars(left);
+  traces.set(left, mine.whole);
+  return elementsConflict(mine.compared, sortScalars(right).compared, field.schema, traces);
 }
 
-function elementsConflict(left: readonly Json[], right: readonly Json[], schema: PatchSchema): Verdict {
+function elementsConflict(left: readonly Json[], right: readonly Json[], schema: PatchSchema, traces: Traces): Verdict {
   for (const [index, mine] of left.entries()) {
     const theirs = right[index];
     if (!isObject(mine) || !isObject(theirs)) {
       if (mine !== theirs) return ok(true);
       continue;
     }
-    const verdict = objectsConflict(mine, theirs, schema, "");
+    const verdict = objectsConflict(mine, theirs, schema, "", traces);
     if (!verdict.ok || verdict.value) return verdict;
   }
   return ok(false);
 }
 
-function sortedScalars(list: readonly Json[]): readonly Json[] {
-  return sortedByText(withoutDuplicates(list)).map(({ item }) => item);
+/** `compared`: sorted, without duplicates. `whole`: as long as the list was, with what is left over at the end. */
+function sortScalars(list: readonly Json[]): { readonly compared: readonly Json[]; readonly whole: readonly Json[] } {
+  const items = [...list];
+  const length = dropDuplicates(items);
+  const compared = sortedByText(items.slice(0, length)).map(({ item }) => item);
+  return { compared, whole: [...compared, ...items.slice(length)] };
 }
 
-function keyedListsConflict(left: readonly Json[], right: readonly Json[], field: FieldMerge): Verdict {
+function keyedListsConflict(left: readonly Json[], right: readonly Json[], field: FieldMerge, traces: Traces): Verdict {
   const mine = byMergeKey(left, field.mergeKey);
   if (!mine.ok) return mine;
   const theirs = byMergeKey(right, field.mergeKey);
@@ -88,7 +103,7 @@ function keyedListsConflict(left: readonly Json[], right: readonly Json[], field
   for (const [key, item] of mine.value) {
     const other = theirs.value.get(key);
     if (other === undefined) continue;
-    const verdict = objectsConflict(item, other, field.schema, "");
+    const verdict = objectsConflict(item, other, field.schema, "", traces);
     if (!verdict.ok || verdict.value) return verdict;
   }
   return ok(false);

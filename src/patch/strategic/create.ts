@@ -2,10 +2,11 @@
 import { ok, type Result } from "#base";
 import { badJson, failure, tooDeep, type PatchError } from "../errors.ts";
 import { formatValue } from "../go-values.ts";
-import { depthExceeds, fieldOf, isObject, MAX_DEPTH, type Json, type JsonObject } from "../json.ts";
+import { depthExceeds, fieldNames, fieldOf, isList, isObject, MAX_DEPTH, setField } from "../json.ts";
+import type { Json, JsonObject, MutableObject } from "../json.ts";
 import type { PatchSchema } from "../schema/port.ts";
 import { conflictError } from "./conflict-error.ts";
-import { strategicPatchesConflict } from "./conflicts.ts";
+import { comparePatches, type Traces } from "./conflicts.ts";
 import { diffObjects, type DiffOptions } from "./diff-object.ts";
 import { mergeObjects } from "./merge-object.ts";
 
@@ -76,9 +77,20 @@ export function createThreeWayStrategicPatch(
 function withoutConflicts(patch: JsonObject, original: JsonObject, current: JsonObject, schema: PatchSchema): Result<JsonObject, PatchError> {
   const changed = diffObjects(original, current, schema, { ...EVERYTHING, elementOrder: false });
   if (!changed.ok) return changed;
-  const conflicts = strategicPatchesConflict(patch, changed.value, schema);
+  const traces: Traces = new Map();
+  const conflicts = comparePatches(patch, changed.value, schema, traces);
   if (!conflicts.ok) return conflicts;
-  return conflicts.value ? conflictError(patch, changed.value) : ok(patch);
+  return conflicts.value ? conflictError(patch, changed.value) : ok(withTraces(patch, traces) as JsonObject);
+}
+
+/** The patch with the lists that the comparison has sorted. */
+function withTraces(value: Json, traces: Traces): Json {
+  if (traces.size === 0) return value;
+  if (isList(value)) return traces.get(value) ?? value.map((item) => withTraces(item, traces));
+  if (!isObject(value)) return value;
+  const copy: MutableObject = {};
+  for (const name of fieldNames(value)) setField(copy, name, withTraces(value[name] ?? null, traces));
+  return copy;
 }
 
 function readDocuments(...documents: readonly (Json | undefined)[]): Result<readonly JsonObject[], PatchError> {

@@ -7,7 +7,7 @@ import type { PatchError } from "../errors.ts";
 import { goSortStable } from "../go-sort.ts";
 import type { Json } from "../json.ts";
 import { splitDeletions } from "./directives.ts";
-import { checkMergeKeys, firstPositions, identityBy, keyIn, type Elements } from "./elements.ts";
+import { checkMergeKeys, firstPositions, identityBy, sameKey, type Elements } from "./elements.ts";
 
 export type ElementOrder = {
   readonly elements: Elements;
@@ -88,11 +88,8 @@ function interleave(serverOnly: readonly Json[], fromPatch: readonly Json[], ord
 export function isSameOrder(original: readonly Json[], modified: readonly Json[], mergeKey: string): Result<boolean, PatchError> {
   if (original.length !== modified.length) return ok(false);
   for (const [index, item] of modified.entries()) {
-    const left = keyIn(original[index] as Json, mergeKey);
-    if (!left.ok) return left;
-    const right = keyIn(item, mergeKey);
-    if (!right.ok) return right;
-    if (left.value !== right.value) return ok(false);
+    const same = sameKey(original[index] as Json, item, mergeKey);
+    if (!same.ok || !same.value) return same;
   }
   return ok(true);
 }

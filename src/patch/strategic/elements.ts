@@ -41,8 +41,17 @@ export function checkMergeKeys(items: readonly Json[], mergeKey: string): Result
 export function keyIn(item: Json, mergeKey: string): Result<Json, PatchError> {
   if (!isObject(item)) return wrongType("map", item);
   const key = fieldOf(item, mergeKey);
-  if (key === undefined) return noMergeKey(item, mergeKey);
-  return isComparable(key) ? ok(key) : notComparable(key);
+  return key === undefined ? noMergeKey(item, mergeKey) : ok(key);
+}
+
+/** Whether two elements have the same merge key. Two maps or two lists cannot be compared: Go panics there. */
+export function sameKey(left: Json, right: Json, mergeKey: string): Result<boolean, PatchError> {
+  const leftKey = keyIn(left, mergeKey);
+  if (!leftKey.ok) return leftKey;
+  const rightKey = keyIn(right, mergeKey);
+  if (!rightKey.ok) return rightKey;
+  if (!isComparable(leftKey.value) && !isComparable(rightKey.value)) return notComparable(leftKey.value);
+  return ok(leftKey.value === rightKey.value);
 }
 
 /** Where each key is first; later elements with the same key are not found, as in Kubernetes. */
@@ -60,19 +69,28 @@ export function identityBy(mergeKey: string): (item: Json) => Json | undefined {
   return mergeKey === "" ? (item) => item : (item) => (isObject(item) ? fieldOf(item, mergeKey) : undefined);
 }
 
-/** Kubernetes' own way to drop duplicates: the last element takes the place of each one dropped, and so changes the order. */
+/** Drops duplicates from a copy. */
 export function withoutDuplicates(items: readonly Json[]): Json[] {
   const kept = [...items];
-  if (new Set(kept).size === kept.length) return kept;
-  for (let left = 0; left < kept.length - 1; left++) {
-    for (let right = left + 1; right < kept.length; right++) {
-      if (kept[left] !== kept[right]) continue;
-      const last = kept.pop();
-      if (right < kept.length && last !== undefined) kept[right] = last;
+  return kept.slice(0, dropDuplicates(kept));
+}
+
+/**
+ * Kubernetes' own way to drop duplicates: the last element takes the place of each one dropped, and so changes the order. Returns how
+ * many are left; what lies behind them is left over.
+ */
+export function dropDuplicates(items: Json[]): number {
+  let length = items.length;
+  if (new Set(items).size === length) return length;
+  for (let left = 0; left < length - 1; left++) {
+    for (let right = left + 1; right < length; right++) {
+      if (items[left] !== items[right]) continue;
+      length--;
+      items[right] = items[length] as Json;
       right--;
     }
   }
-  return kept;
+  return length;
 }
 
 export function asList(value: Json | undefined): Result<readonly Json[] | undefined, PatchError> {

@@ -10,7 +10,7 @@ import { fieldOf, isList, isObject, jsonEqual, setField, type Json, type JsonObj
 import type { FieldMerge, PatchSchema } from "../schema/port.ts";
 import { asNewValue, listNamedBy, PATCH, SET_ELEMENT_ORDER } from "./directives.ts";
 import { orderElements } from "./element-order.ts";
-import { asList, elementsOf, keyIn } from "./elements.ts";
+import { asList, elementsOf, sameKey } from "./elements.ts";
 import { orderByListType } from "./list-types.ts";
 import { mergeListsAsDeclared, type MergedList } from "./merge-list.ts";
 import type { MergeMode } from "./merge-object.ts";
@@ -104,7 +104,8 @@ function checkAgainstOrder(patched: readonly Json[], order: readonly Json[], mer
       next++;
       continue;
     }
-    const same = isSameElement(item, order[place] as Json, mergeKey);
+    const other = order[place] as Json;
+    const same = mergeKey === "" ? ok(item === other) : sameKey(item, other, mergeKey);
     if (!same.ok) return same;
     if (same.value) next++;
     place++;
@@ -116,12 +117,4 @@ function checkAgainstOrder(patched: readonly Json[], order: readonly Json[], mer
 function orderMismatch(patched: readonly Json[], order: readonly Json[]): Result<never, PatchError> {
   const lists = `The order in patch list:\n${formatValue(patched)}\n doesn't match ${SET_ELEMENT_ORDER} list:\n${formatValue(order)}\n`;
   return failure("order-mismatch", lists);
-}
-
-function isSameElement(left: Json, right: Json, mergeKey: string): Result<boolean, PatchError> {
-  if (mergeKey === "") return ok(left === right);
-  const leftKey = keyIn(left, mergeKey);
-  if (!leftKey.ok) return leftKey;
-  const rightKey = keyIn(right, mergeKey);
-  return rightKey.ok ? ok(leftKey.value === rightKey.value) : rightKey;
 }

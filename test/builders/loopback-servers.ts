@@ -1,5 +1,5 @@
 /**
- * Real servers on loopback for the transport's tests, with certificates made on the spot. Not part of the client.
+ * Real servers on loopback for tests of HTTP clients, with certificates made on the spot.
  *
  * Everything that a test starts is closed by `stopAll`; a test that leaves a connection behind makes it wait for ever.
  */
@@ -14,9 +14,9 @@ import {
 } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
 import { connect as connectSocket, createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { expectOk, reveal } from "#base";
+import { expectOk, reveal, type Result } from "#base";
 import { createCertificateAuthority, issueCertificate, type CertificateAuthority } from "#pki";
-import { parseServerUrl, staticCredentials, type ClusterConfig } from "../cluster-config.ts";
+import { parseServerUrl, staticCredentials, type ClusterConfig, type KubeError, type TransportAnswer } from "#kube-client";
 
 const HOUR = 3_600_000;
 // OpenSSL reads the system's clock
@@ -120,4 +120,37 @@ export function configFor(port: number, more: Partial<ClusterConfig> = {}): Clus
     credentials: staticCredentials({}),
     ...more,
   };
+}
+
+/** The whole answer, or as much as came and what broke it. */
+export async function readAnswer(answer: Result<TransportAnswer, KubeError>): Promise<{ code: number; text: string; error?: KubeError }> {
+  if (!answer.ok) return { code: 0, text: "", error: answer.error };
+  let text = "";
+  for await (const piece of answer.value.body) {
+    if (!piece.ok) return { code: answer.value.code, text, error: piece.error };
+    text += Buffer.from(piece.value).toString();
+  }
+  return { code: answer.value.code, text };
+}
+
+/** Waits for something that happens elsewhere; the test's own time limit is the only one. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** What the server got, as the answer. */
+export const echo: Http2Handler = (request, response) => {
+  let body = "";
+  request.setEncoding("utf8");
+  request.on("data", (text: string) => (body += text));
+  request.on("end", () => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ method: request.method, url: request.url, headers: request.headers, body }));
+  });
+};
+
+/** Sends a head and some of the body, and then nothing more. */
+export function stalls(response: { writeHead(code: number): unknown; write(text: string): unknown }): void {
+  response.writeHead(200);
+  response.write("some");
 }

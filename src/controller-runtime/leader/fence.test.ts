@@ -1,0 +1,144 @@
+import { expect, test } from "vitest";
+import { FakeClock, type Clock } from "#base";
+import type { CallOptions, KubeClient } from "#kube-client";
+import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
+import { LeaseFence, momentOf, openFence } from "./fence.ts";
+import { fencedClient } from "./fenced-client.ts";
+
+test("a fence stands for the deadline after the last proof, counted from before the request was sent", async () => {
+  const clock = new FakeClock();
+  const sentAt = momentOf(clock);
+  await clock.advance(400);
+  const fence = new LeaseFence(clock, 1_000, sentAt);
+  expect(fence.remainingMs()).toBe(600);
+  await clock.advance(599);
+  fence.extend({ monotonic: clock.monotonic() - 100, wall: clock.now() - 100 });
+  expect(fence.remainingMs()).toBe(900);
+  await clock.advance(900);
+  expect([fence.signal.aborted, fence.remainingMs(), clock.pending]).toEqual([true, 0, 0]);
+});
+
+test("a fence that has fallen stays down", async () => {
+  const clock = new FakeClock();
+  const fence = new LeaseFence(clock, 1_000, momentOf(clock));
+  await clock.advance(1_000);
+  fence.extend(momentOf(clock));
+  expect(fence.remainingMs()).toBe(0);
+});
+
+test("the clock that has moved further counts", () => {
+  const time = { now: 0, monotonic: 0 };
+  const clock: Clock = { now: () => time.now, monotonic: () => time.monotonic, after: () => () => {} };
+  const asleep = new LeaseFence(clock, 1_000, momentOf(clock));
+  time.now = 5_000;
+  expect(asleep.remainingMs()).toBe(0);
+  const setBack = new LeaseFence(clock, 1_000, momentOf(clock));
+  time.now = 0;
+  time.monotonic = 300;
+  expect(setBack.remainingMs()).toBe(700);
+});
+
+test("a timer that comes early does not fell the fence", () => {
+  const timers: (() => void)[] = [];
+  const time = { monotonic: 0 };
+  const clock: Clock = { now: () => 0, monotonic: () => time.monotonic, after: (_ms, fire) => (timers.push(fire), () => {}) };
+  const fence = new LeaseFence(clock, 1_000, momentOf(clock));
+  time.monotonic = 999.5;
+  timers.shift()?.();
+  expect([fence.signal.aborted, timers.length]).toEqual([false, 1]);
+  time.monotonic = 1_000.5;
+  timers.shift()?.();
+  expect(fence.signal.aborted).toBe(true);
+});
+
+type Call = readonly [string, CallOptions | undefined];
+
+/** Every write of a client, and what limits it was given. */
+function recordingClient() {
+  const calls: Call[] = [];
+  const answer = { ok: true, value: {} };
+  const call =
+    (name: string) =>
+    (...parameters: unknown[]) => {
+      calls.push([name, parameters.at(-1) as CallOptions]);
+      return Promise.resolve(answer);
+    };
+  const names = ["get", "list", "watch", "raw", "close", "create", "update", "apply", "patch", "delete"];
+  return { calls, client: Object.fromEntries(names.map((name) => [name, call(name)])) as unknown as KubeClient };
+}
+
+async function everyWrite(client: KubeClient, options: CallOptions) {
+  const key = { name: "a", namespace: "shop" };
+  return [
+    await client.create(configMaps, configMap("a"), options),
+    await client.update(configMaps, configMap("a"), options),
+    await client.apply(configMaps, configMap("a"), { ...options, fieldManager: "f" }),
+    await client.patch(configMaps, key, { type: "merge", patch: {} }, options),
+    await client.delete(configMaps, key, options),
+  ];
+}
+
+test("every write gets no more time than the proof lasts, and ends when it does", async () => {
+  const clock = new FakeClock();
+  const fence = new LeaseFence(clock, 8_000, momentOf(clock));
+  const { calls, client } = recordingClient();
+  const fenced = fencedClient(client, fence);
+  await clock.advance(3_000);
+  await everyWrite(fenced, {});
+  expect(calls.map(([name, limits]) => [name, limits?.timeoutMs])).toEqual(
+    ["create", "update", "apply", "patch", "delete"].map((name) => [name, 5_000]),
+  );
+  await fenced.create(configMaps, configMap("a"), { timeoutMs: 100 });
+  expect(calls.at(-1)?.[1]?.timeoutMs).toBe(100);
+});
+
+test("every write is refused once the lease cannot be proven, and reads still pass", async () => {
+  const clock = new FakeClock();
+  const fence = new LeaseFence(clock, 1_000, momentOf(clock));
+  const { calls, client } = recordingClient();
+  const fenced = fencedClient(client, fence);
+  await clock.advance(1_000);
+  for (const refused of await everyWrite(fenced, {}))
+    expect(refused).toMatchObject({ ok: false, error: { kind: "cancelled", retry: "safe" } });
+  expect(calls).toEqual([]);
+  await fenced.get(configMaps, { name: "a" });
+  await fenced.list(configMaps);
+  fenced.watch(configMaps, {}, new AbortController().signal);
+  await fenced.raw("/version");
+  await fenced.close();
+  expect(calls.map(([name]) => name)).toEqual(["get", "list", "watch", "raw", "close"]);
+});
+
+test("a write under way is cut off when the lease is lost, and the fence knows that it may still land", async () => {
+  const world = new ControllerWorld();
+  const fence = new LeaseFence(world.clock, 8_000, momentOf(world.clock));
+  const fenced = fencedClient(world.client, fence);
+  expect((await fenced.create(configMaps, configMap("first"))).ok).toBe(true);
+  expect(fence.quiet).toBe(true);
+  world.api.faults.script({ kind: "delay", ms: 60_000 });
+  const pending = fenced.create(configMaps, configMap("a"), { signal: new AbortController().signal });
+  await world.clock.advance(10);
+  expect(fence.quiet).toBe(false);
+  fence.fall();
+  await world.clock.advance(10);
+  expect(await pending).toMatchObject({ ok: false, error: { kind: "cancelled" } });
+  expect(fence.quiet).toBe(false);
+});
+
+test("an answer that says no is an answer: nothing is in doubt", async () => {
+  const world = new ControllerWorld();
+  const fence = new LeaseFence(world.clock, 8_000, momentOf(world.clock));
+  world.api.faults.script({ kind: "answer", code: 500 });
+  await fencedClient(world.client, fence).create(configMaps, configMap("a"));
+  expect(fence.quiet).toBe(true);
+  fence.fall();
+});
+
+test("without an election there is no limit until the end", () => {
+  const ending = new AbortController();
+  const fence = openFence(ending.signal);
+  fence.begin()(undefined);
+  expect(fence.remainingMs()).toBe(Number.POSITIVE_INFINITY);
+  ending.abort();
+  expect(fence.remainingMs()).toBe(0);
+});

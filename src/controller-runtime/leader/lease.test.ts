@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { DEFAULT_LEASE_TIMES, freedSpec, heldSpec, mayTake, sight, type Lease, type LeaseSpec } from "./lease.ts";
+
+const lease = (spec: LeaseSpec | undefined, resourceVersion = "1"): Lease => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { name: "l", namespace: "n", resourceVersion },
+  ...(spec === undefined ? {} : { spec }),
+});
+const held = (leaseDurationSeconds?: number) =>
+  lease({ holderIdentity: "other", ...(leaseDurationSeconds === undefined ? {} : { leaseDurationSeconds }) });
+
+type Row = {
+  readonly name: string;
+  readonly lease: Lease | undefined;
+  readonly unchangedMs: number;
+  readonly first?: boolean;
+  readonly want: boolean;
+};
+const rows: readonly Row[] = [
+  { name: "there never was one", lease: undefined, unchangedMs: 0, first: true, want: true },
+  { name: "it vanished a moment ago: its holder may still write", lease: undefined, unchangedMs: 14_999, want: false },
+  { name: "it vanished long ago", lease: undefined, unchangedMs: 15_000, want: true },
+  { name: "nobody holds it", lease: lease({ holderIdentity: "" }), unchangedMs: 0, want: true },
+  { name: "it has no spec", lease: lease(undefined), unchangedMs: 0, want: true },
+  { name: "it is ours", lease: lease({ holderIdentity: "me" }), unchangedMs: 0, want: true },
+  { name: "another holds it and was seen a moment ago", lease: held(), unchangedMs: 14_999, want: false },
+  { name: "another held it and was not seen for the duration", lease: held(), unchangedMs: 15_000, want: true },
+  { name: "its holder promised longer than we would", lease: held(60), unchangedMs: 59_999, want: false },
+  { name: "a short promise does not shorten ours", lease: held(1), unchangedMs: 14_999, want: false },
+];
+
+test.each(rows)("may it be taken? $name: $want", ({ lease: given, unchangedMs, first = false, want }) => {
+  const sighting = { version: given?.metadata.resourceVersion, since: 1_000, first };
+  expect(mayTake(given, sighting, "me", 1_000 + unchangedMs, DEFAULT_LEASE_TIMES)).toBe(want);
+});
+
+test("time counts from when the lease last changed before our eyes, not from what is written in it", () => {
+  const first = sight(undefined, held(), 10);
+  expect(first).toEqual({ version: "1", since: 10, first: true });
+  expect(sight(first, held(), 500)).toBe(first);
+  const changed = lease({ holderIdentity: "other", renewTime: "1999-01-01T00:00:00.000000Z" }, "2");
+  expect(sight(first, changed, 500)).toEqual({ version: "2", since: 500, first: false });
+  expect(sight(first, undefined, 500)).toEqual({ version: undefined, since: 500, first: false });
+});
+
+test("a renewal keeps when it was acquired; a takeover counts", () => {
+  const claim = { me: "me", now: 1_000, count: 3, leaseDurationMs: 15_000 };
+  const fresh = heldSpec(undefined, claim);
+  expect(fresh).toEqual({
+    holderIdentity: "me",
+    leaseDurationSeconds: 15,
+    acquireTime: "1970-01-01T00:00:01.000003Z",
+    renewTime: "1970-01-01T00:00:01.000003Z",
+    leaseTransitions: 0,
+  });
+  const renewed = heldSpec(lease(fresh), { ...claim, count: 4 });
+  expect(renewed).toEqual({ ...fresh, renewTime: "1970-01-01T00:00:01.000004Z" });
+  expect(heldSpec(lease(fresh), { ...claim, me: "other" })).toMatchObject({ holderIdentity: "other", leaseTransitions: 1 });
+  expect(heldSpec(lease({ holderIdentity: "me" }), claim).acquireTime).toBe(fresh.acquireTime);
+});
+
+test("a lease that is given back is nobody's", () => {
+  expect(freedSpec(lease({ holderIdentity: "me", leaseTransitions: 4 }), 0)).toMatchObject({
+    holderIdentity: "",
+    leaseDurationSeconds: 1,
+    leaseTransitions: 4,
+  });
+});

@@ -1,0 +1,63 @@
+/**
+ * managedFields of an object seen through its scale subresource, and back: in a Scale the replicas always stand at `.spec.replicas`,
+ * in the object wherever its kind puts them.
+ */
+import { map, type Result } from "#base";
+import type { Json, JsonObject } from "#kube";
+import { difference, fieldSetOf, has, isEmpty } from "./field-set.ts";
+import { decodeManaged, encodeManaged, type Managed, type ManagerId, type VersionedSet } from "./managers.ts";
+import { fieldPath, type FieldPath } from "./path-element.ts";
+
+const SCALE_VERSION = "autoscaling/v1";
+const REPLICAS_IN_SCALE = fieldPath("spec", "replicas");
+
+/** Per version of the object: where its replicas are; `undefined` in the map for a version without a scale subresource. */
+export type ReplicasPaths = ReadonlyMap<string, FieldPath | undefined>;
+
+/** The entries that own the replicas, as entries of a Scale. */
+export function scaleEntries(parent: Json | undefined, paths: ReplicasPaths): Result<JsonObject[], string> {
+  return map(decodeManaged(parent), ({ managers, times }) => {
+    const inScale = new Map<ManagerId, VersionedSet>();
+    for (const [id, { set, apiVersion, applied }] of managers) {
+      const path = paths.get(apiVersion);
+      if (path !== undefined && has(set, path)) inScale.set(id, { set: fieldSetOf(REPLICAS_IN_SCALE), apiVersion: SCALE_VERSION, applied });
+    }
+    return encodeManaged({ managers: inScale, times });
+  });
+}
+
+export type ScaleWrite = {
+  /** managedFields of the object before the write, and of the Scale after it. */
+  readonly parent: Json | undefined;
+  readonly scale: Json | undefined;
+  /** The version of the object through which the scale subresource was written. */
+  readonly apiVersion: string;
+  readonly paths: ReplicasPaths;
+};
+
+/**
+ * The object's entries after its Scale was written: whoever no longer owns the replicas there loses them here. Entries that come from
+ * the Scale have no time, as on a real server.
+ */
+export function parentEntries({ parent, scale, apiVersion, paths }: ScaleWrite): Result<JsonObject[], string> {
+  const before = decodeManaged(parent);
+  if (!before.ok) return before;
+  return map(decodeManaged(scale), (written) => encodeManaged(joined(before.value, written, { apiVersion, paths })));
+}
+
+function joined(before: Managed, written: Managed, { apiVersion, paths }: Pick<ScaleWrite, "apiVersion" | "paths">): Managed {
+  const managers = new Map<ManagerId, VersionedSet>();
+  const unmatched = new Map(written.managers);
+  for (const [id, versioned] of before.managers) {
+    if (!paths.has(versioned.apiVersion)) continue; // a version that is gone
+    const path = paths.get(versioned.apiVersion);
+    const owned = path !== undefined && has(versioned.set, path);
+    const kept = owned && !unmatched.delete(id) ? difference(versioned.set, fieldSetOf(path)) : versioned.set;
+    if (!isEmpty(kept)) managers.set(id, { ...versioned, set: kept });
+  }
+  const replicas = paths.get(apiVersion);
+  for (const [id, { set, applied }] of unmatched) {
+    if (replicas !== undefined && has(set, REPLICAS_IN_SCALE)) managers.set(id, { set: fieldSetOf(replicas), apiVersion, applied });
+  }
+  return { managers, times: before.times };
+}

@@ -1,0 +1,76 @@
+/**
+ * What the API server needs of its storage: one sequence of revisions over everything, as etcd has it.
+ *
+ * Synchronous on purpose: a write that returned is on its way to disk in order (the process may be killed at once and it is
+ * there after restart), and no reader ever sees a state that a restart could take back. Objects handed in and out are never
+ * changed by anyone: they are shared, not copied.
+ */
+import type { Result } from "#base";
+import type { KubeObject } from "#kube";
+
+/** "group/plural" of the storage, e.g. "apps/deployments", "/pods": versions of one kind share a collection. */
+export type CollectionName = string;
+/** "namespace/name" or "name". */
+export type StoreKey = string;
+
+export type Stored = {
+  readonly key: StoreKey;
+  readonly object: KubeObject;
+  /** The revision that wrote it: its resourceVersion. */ readonly revision: number;
+};
+
+export type StoreChange = {
+  readonly collection: CollectionName;
+  readonly key: StoreKey;
+  /** The revision this change is based on; undefined: there must be none yet. */
+  readonly expected: number | undefined;
+  /** Given the revision it will have (for metadata.resourceVersion); undefined deletes. */
+  readonly object: ((revision: number) => KubeObject) | undefined;
+};
+
+export type StoreConflict = { readonly kind: "conflict"; readonly current: Stored | undefined };
+export type RevisionError = { readonly kind: "compacted"; readonly oldest: number } | { readonly kind: "future"; readonly current: number };
+
+export type StoreEvent = {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly collection: CollectionName;
+  readonly key: StoreKey;
+  readonly revision: number;
+  /** For DELETED: the last state. */
+  readonly object: KubeObject;
+  /** What it was before; absent for ADDED. Selectors need it to tell who leaves. */
+  readonly previous: KubeObject | undefined;
+};
+
+export type ListRequest = {
+  readonly namespace?: string | undefined;
+  /** Undefined: now. Older revisions are served as long as history reaches back. */
+  readonly revision?: number | undefined;
+  /** Begins after this key (exclusive): pages. */
+  readonly after?: StoreKey | undefined;
+  readonly limit?: number | undefined;
+};
+
+export type Listed = {
+  readonly revision: number;
+  /** Sorted by key, as etcd does. */ readonly items: readonly Stored[];
+  /** How many more there are after the last item. */ readonly remaining: number;
+};
+
+export interface Store {
+  readonly revision: number;
+  get(collection: CollectionName, key: StoreKey): Stored | undefined;
+  list(collection: CollectionName, request?: ListRequest): Result<Listed, RevisionError>;
+  count(collection: CollectionName): number;
+  collections(): readonly CollectionName[];
+  write(change: StoreChange): Result<Stored | undefined, StoreConflict>;
+  /** Events after `from` in order, first the past, then the present; `end` stops it. Calls back synchronously with the write. */
+  watch(request: {
+    readonly collection: CollectionName;
+    readonly from: number;
+    readonly onEvent: (event: StoreEvent) => void;
+  }): Result<{ readonly end: () => void }, RevisionError>;
+  /** Forgets history up to and including this revision. */
+  compact(revision: number): void;
+  close(): void;
+}
