@@ -4,7 +4,18 @@
  * Ending has two speeds. `stop` lets passes under way finish in bounded time; `cancel` (the lease is lost) cuts them off at
  * once. A pass that does not listen to its signal is left behind: its writes are fenced.
  */
-import { describeThrown, fromPromise, LATENCY_BUCKETS, withJitter, type Clock, type Logger, type Metrics, type Tracer } from "#base";
+import {
+  describeThrown,
+  fromPromise,
+  LATENCY_BUCKETS,
+  withJitter,
+  type Clock,
+  type Counter,
+  type Histogram,
+  type Logger,
+  type Metrics,
+  type Tracer,
+} from "#base";
 import { keyText, parseKey } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { ApplyEngine } from "./apply/engine.ts";
@@ -58,6 +69,9 @@ export class Runner {
   readonly #name: string;
   readonly #queue: WorkQueue;
   readonly #reconciler: Reconciler;
+  readonly #passes: Counter;
+  readonly #errors: Counter;
+  readonly #seconds: Histogram;
   readonly #inWork = new Map<string, number>();
   #workers = 0;
   #state: "new" | "running" | "ending" = "new";
@@ -67,6 +81,9 @@ export class Runner {
     this.#options = { ...options, logger: options.logger.with({ controller: controller.name }) };
     this.#name = controller.name;
     this.#queue = new WorkQueue({ name: controller.name, clock, random, metrics });
+    this.#passes = metrics.counter("lattice_reconcile_total", "Passes, by how they ended");
+    this.#errors = metrics.counter("lattice_reconcile_errors_total", "Passes that failed");
+    this.#seconds = metrics.histogram("lattice_reconcile_seconds", "How long passes took", LATENCY_BUCKETS);
     const { reconciles: ownerResource, owns = [], order, force } = controller;
     const engine = new ApplyEngine({ client, cache: informers, ownerResource, resources: owns, order, force });
     const { logger } = this.#options;
@@ -143,13 +160,11 @@ export class Runner {
   }
 
   #count(handling: Handling | undefined, tookMs: number): void {
-    const { metrics } = this.#options;
     const controller = this.#name;
     const result = handling?.result ?? "gone";
-    metrics.counter("lattice_reconcile_total", "Passes, by how they ended").add(1, { controller, result });
-    metrics.histogram("lattice_reconcile_seconds", "How long passes took", LATENCY_BUCKETS).observe(tookMs / 1_000, { controller });
-    const failed = result === "failed" || result === "bug";
-    metrics.counter("lattice_reconcile_errors_total", "Passes that failed").add(failed ? 1 : 0, { controller });
+    this.#passes.add(1, { controller, result });
+    this.#seconds.observe(tookMs / 1_000, { controller });
+    this.#errors.add(result === "failed" || result === "bug" ? 1 : 0, { controller });
   }
 
   #requeue(key: string, handling: Handling | undefined): void {

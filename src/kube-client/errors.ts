@@ -78,3 +78,8 @@ function retryAfterOf(status: Status | undefined, header: string | undefined): n
   const seconds = status?.details?.retryAfterSeconds;
   return seconds === undefined ? undefined : seconds * 1_000;
 }
+
+/** The caller's `mayLeave` said no. */
+export function notSent(): Err<KubeError> {
+  return failure("cancelled", "not sent: the caller is no longer allowed to", "safe");
+}

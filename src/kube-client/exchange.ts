@@ -8,7 +8,7 @@ import { err, ok, sleep, type Clock, type Result } from "#base";
 import { parseJson } from "#kube";
 import { openScope, type CallScope } from "./call-scope.ts";
 import { decodeUtf8 } from "./decode.ts";
-import { errorOfAnswer, failure, type KubeError } from "./errors.ts";
+import { errorOfAnswer, failure, notSent, type KubeError } from "./errors.ts";
 import type { Answer, CallOptions } from "./ports.ts";
 import { mayRetry, retryDelay, type RetryPolicy } from "./retry.ts";
 import type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
@@ -28,10 +28,11 @@ export type ExchangeContext = {
 };
 
 export async function exchange(context: ExchangeContext, request: TransportRequest, options: CallOptions): Answer<string> {
+  const outgoing = options.mayLeave === undefined ? request : { ...request, mayLeave: options.mayLeave };
   const scope = openScope(context.clock, options.timeoutMs ?? context.timeoutMs, [options.signal, context.closing]);
   try {
     for (let failures = 1; ; failures += 1) {
-      const answer = await oneTry(context, request, scope);
+      const answer = await oneTry(context, outgoing, scope);
       if (answer.ok || failures >= context.retry.attempts || !mayRetry(request.method, answer.error)) return answer;
       const wait = retryDelay(context.retry, failures, answer.error, context.random);
       if (wait >= scope.remainingMs()) return answer;
@@ -58,6 +59,7 @@ export async function sendWithin(
 ): Promise<Result<TransportAnswer, KubeError>> {
   const already = scope.ending();
   if (already !== undefined) return already;
+  if (request.mayLeave?.() === false) return notSent();
   const answer = await unlessAborted(context.transport.send(request, scope.signal), scope.signal);
   const ended = scope.ending();
   if (answer === undefined || ended !== undefined) return ended ?? failure("cancelled", "the call was cancelled");

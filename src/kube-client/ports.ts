@@ -13,6 +13,8 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Overrides the client's own limit for this call. */
   readonly timeoutMs?: number | undefined;
+  /** Asked right before the request leaves, on every try; false: it is not sent. For leases, which end while one waits. */
+  readonly mayLeave?: (() => boolean) | undefined;
 };
 
 export type ListQuery = {

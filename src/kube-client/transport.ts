@@ -11,6 +11,8 @@ export type TransportRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** A transport asks this after everything it waits for (credentials, connections) and sends nothing when it says false. */
+  readonly mayLeave?: (() => boolean) | undefined;
 };
 
 export type TransportAnswer = {

@@ -33,7 +33,8 @@ function unwrap(result) {
 
 export const apply = (original, change, schema) => unwrap(patch.applyStrategicMergePatch(original, change, schemaOf(schema)));
 
-export const applyText = (original, change, schema) => unwrap(patch.applyStrategicMergePatchText(original ?? "{}", change ?? "{}", schemaOf(schema)));
+export const applyText = (original, change, schema) =>
+  unwrap(patch.applyStrategicMergePatchText(original ?? "{}", change ?? "{}", schemaOf(schema)));
 
 export const diff2 = (original, modified, schema) => unwrap(patch.createTwoWayStrategicPatch(original, modified, schemaOf(schema)));
 
@@ -45,9 +46,13 @@ export const diff3 = (original, modified, current, schema, { overwrite = false }
 
 export const diff3Text = (original, modified, current, schema, { overwrite = false } = {}) =>
   unwrap(
-    patch.createThreeWayStrategicPatchText({ original: original ?? "", modified: modified ?? "", current: current ?? "" }, schemaOf(schema), {
-      overwrite,
-    }),
+    patch.createThreeWayStrategicPatchText(
+      { original: original ?? "", modified: modified ?? "", current: current ?? "" },
+      schemaOf(schema),
+      {
+        overwrite,
+      },
+    ),
   );
 
 export const sort = (original, schema) => unwrap(patch.sortMergeLists(original, schemaOf(schema)));

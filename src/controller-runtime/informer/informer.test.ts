@@ -155,6 +155,17 @@ test("a watch that outlives its own time limit is ended and resumed", async () =
   expect([changes, informer.health().phase]).toEqual([["a ->1"], "watching"]);
 });
 
+test("after an outage it is healthy again though nothing changes", async () => {
+  const { api, informer, start, clock } = setUp();
+  await start();
+  api.faults.script({ kind: "unreachable" }, () => true, 6);
+  api.interruptWatches("break");
+  await clock.advance(25_000);
+  expect(informer.health()).toMatchObject({ healthy: false });
+  await clock.advance(120_000);
+  expect(informer.health()).toMatchObject({ healthy: true, failures: 0, phase: "watching" });
+});
+
 test("a server that is down is tried again, ever more slowly, and that can be seen", async () => {
   const { api, informer, start, clock, metrics, logged } = setUp();
   api.faults.script({ kind: "unreachable" }, () => true, 8);

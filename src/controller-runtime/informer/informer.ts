@@ -49,6 +49,8 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = { least: 240, spread: 120 };
 /** The server ends a watch in time, or is not there any more. */
 const WATCH_MARGIN_MS = 10_000;
+/** Longer than a client waits for the head of an answer: a watch that has lasted so long was accepted, though nothing happened yet. */
+const ACCEPTED_AFTER_MS = 40_000;
 const BY_NAMESPACE = "namespace (built in)";
 
 export class Informer<T extends KubeObject> {
@@ -187,6 +189,8 @@ export class Informer<T extends KubeObject> {
     const ending = new AbortController();
     const end = () => ending.abort();
     const cancelTimer = clock.after(timeoutSeconds * 1_000 + WATCH_MARGIN_MS, end);
+    const accepted = { kind: "progress", resourceVersion: state.resourceVersion } as const;
+    const cancelAccepted = clock.after(ACCEPTED_AFTER_MS, () => this.#take(accepted));
     signal.addEventListener("abort", end, { once: true });
     try {
       const query = { ...this.#selection(), resourceVersion: state.resourceVersion, timeoutSeconds };
@@ -197,6 +201,7 @@ export class Informer<T extends KubeObject> {
       return { kind: ending.signal.aborted ? "silent" : "ended" };
     } finally {
       cancelTimer();
+      cancelAccepted();
       signal.removeEventListener("abort", end);
     }
   }

@@ -157,5 +157,5 @@ test("a term that ends with an exception still gives the lease back", async () =
 test("a deadline that is not shorter than the lease is a bug", () => {
   const world = new ControllerWorld();
   const times = { leaseDurationMs: 10, renewDeadlineMs: 10, retryMs: 1 };
-  expect(() => new LeaderElector({ ...world, logger: silentLogger, identity: "x", lease, times })).toThrow("must be shorter");
+  expect(() => new LeaderElector({ ...world, logger: silentLogger, identity: "x", lease, times })).toThrow("before others lose patience");
 });

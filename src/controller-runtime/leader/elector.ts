@@ -4,7 +4,7 @@
  * On a graceful end the lease is given back only if every write of the term was answered. A write without an answer may still
  * land, and then the lease must run out as if we had died.
  */
-import { ok, sleep, withJitter, type Clock, type Gauge, type Logger, type Metrics } from "#base";
+import { ok, sleep, type Clock, type Gauge, type Logger, type Metrics } from "#base";
 import type { ObjectKey } from "#kube";
 import type { Answer, KubeReader, KubeWriter } from "#kube-client";
 import { LeaseFence, momentOf, type Fence } from "./fence.ts";
@@ -14,7 +14,8 @@ import {
   heldSpec,
   holderOf,
   leaseResource,
-  mayTake,
+  mayTakeAt,
+  patienceMs,
   sight,
   type Lease,
   type LeaseTimes,
@@ -42,13 +43,15 @@ export class LeaderElector {
   readonly #logger: Logger;
   readonly #leader: Gauge;
   #sighting: Sighting | undefined;
+  #takeAt = 0;
   #renewals = 0;
   #leading = false;
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
     this.#times = options.times ?? DEFAULT_LEASE_TIMES;
-    if (this.#times.renewDeadlineMs >= this.#times.leaseDurationMs) throw new Error("the renew deadline must be shorter than the lease");
+    const patience = patienceMs(this.#times.leaseDurationMs, this.#times);
+    if (this.#times.renewDeadlineMs >= patience) throw new Error("a leader must stop writing before others lose patience");
     this.#logger = options.logger.with({ lease: `${options.lease.namespace}/${options.lease.name}`, identity: options.identity });
     this.#leader = options.metrics.gauge("lattice_leader", "1 while this process leads");
     this.#leader.set(0);
@@ -63,7 +66,7 @@ export class LeaderElector {
     while (!signal.aborted) {
       const held = await this.#tryToTake(signal);
       if (held !== undefined) await this.#serve(held, lead);
-      else await sleep(this.#options.clock, withJitter(this.#times.retryMs, this.#options.random), signal);
+      else await sleep(this.#options.clock, this.#untilNextLook(), signal);
     }
   }
 
@@ -96,7 +99,8 @@ export class LeaderElector {
     }
     const now = clock.monotonic();
     this.#sighting = sight(this.#sighting, found.value, now);
-    if (!mayTake(found.value, this.#sighting, identity, now, this.#times)) return undefined;
+    this.#takeAt = mayTakeAt(found.value, this.#sighting, identity, this.#times);
+    if (now < this.#takeAt) return undefined;
     const sentAt = momentOf(clock);
     const wanted = this.#claim(found.value);
     const limits = { timeoutMs: this.#callLimit(), signal };
@@ -156,6 +160,13 @@ export class LeaderElector {
     const freed = { ...held.lease, spec: freedSpec(held.lease, clock.now()) };
     const answer = await client.update(leaseResource, freed, { timeoutMs: this.#times.retryMs });
     if (!answer.ok) this.#logger.warn("lease could not be given back", { error: answer.error.message });
+  }
+
+  /** Sooner than usual when the lease runs out in between. Never later: a renewal that is seen late costs time twice. */
+  #untilNextLook(): number {
+    const usual = this.#times.retryMs * (0.9 + 0.1 * this.#options.random());
+    const left = Math.ceil(this.#takeAt - this.#options.clock.monotonic());
+    return left > 0 ? Math.min(usual, left) : usual;
   }
 
   #claim(previous: Lease | undefined): Lease {

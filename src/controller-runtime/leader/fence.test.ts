@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { FakeClock, type Clock } from "#base";
-import type { CallOptions, KubeClient } from "#kube-client";
+import { type CallOptions, type KubeClient } from "#kube-client";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { LeaseFence, momentOf, openFence } from "./fence.ts";
 import { fencedClient } from "./fenced-client.ts";
@@ -132,6 +132,18 @@ test("an answer that says no is an answer: nothing is in doubt", async () => {
   await fencedClient(world.client, fence).create(configMaps, configMap("a"));
   expect(fence.quiet).toBe(true);
   fence.fall();
+});
+
+test("a retry is asked for again before it leaves", async () => {
+  const world = new ControllerWorld();
+  const fence = new LeaseFence(world.clock, 1_500, momentOf(world.clock));
+  world.api.faults.script({ kind: "answer", code: 429, retryAfterSeconds: 1 });
+  const retried = fencedClient(world.client, fence).create(configMaps, configMap("b"));
+  await world.clock.advance(500);
+  fence.fall();
+  await world.clock.advance(5_000);
+  expect(await retried).toMatchObject({ ok: false, error: { kind: "cancelled" } });
+  expect(world.api.objects(configMaps)).toEqual([]);
 });
 
 test("without an election there is no limit until the end", () => {

@@ -16,7 +16,9 @@ export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
     if (left <= 0) return err({ kind: "cancelled", message: "not sent: this process can no longer prove that it leads", retry: "safe" });
     const linked = linkSignals(options?.signal, fence.signal);
     const end = fence.begin();
-    const answer = await send({ signal: linked.signal, timeoutMs: Math.min(options?.timeoutMs ?? WRITE_TIMEOUT_MS, left) });
+    const timeoutMs = Math.min(options?.timeoutMs ?? WRITE_TIMEOUT_MS, left);
+    // asked again where the request leaves: a process may be paused while it waits for a connection or for its next try
+    const answer = await send({ signal: linked.signal, timeoutMs, mayLeave: () => fence.remainingMs() > 0 });
     linked.release();
     end(answer.ok ? undefined : answer.error);
     return answer;

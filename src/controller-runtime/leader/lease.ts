@@ -25,14 +25,23 @@ export const leaseResource = defineResource<Lease>({
 });
 
 export type LeaseTimes = {
-  /** How long a candidate waits on a lease that does not change. */
+  /** Within this time after its last renewal a dead leader is followed. */
   readonly leaseDurationMs: number;
-  /** How long after its last renewal a leader may still write. The rest of the duration is for requests that are still on their way. */
+  /** How long after its last renewal a leader may still write. What lies between this and the others' patience is for requests on their way. */
   readonly renewDeadlineMs: number;
+  /** How often a leader renews, and a candidate looks. */
   readonly retryMs: number;
 };
 
-export const DEFAULT_LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+export const DEFAULT_LEASE_TIMES: LeaseTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 8_000, retryMs: 1_500 };
+
+/**
+ * How long a candidate waits on a lease that does not change: shorter than the lease by the time it may take to see the last
+ * renewal and to ask for it, so that it leads within the lease and not some time after.
+ */
+export function patienceMs(leaseDurationMs: number, { retryMs }: LeaseTimes): number {
+  return leaseDurationMs - 2 * retryMs;
+}
 
 /** What a candidate has seen: the lease's version (none: no lease), since when (monotonic), and whether it ever saw another. */
 export type Sighting = { readonly version: string | undefined; readonly since: number; readonly first: boolean };
@@ -44,16 +53,17 @@ export function sight(previous: Sighting | undefined, lease: Lease | undefined, 
 }
 
 /**
- * Free, ours already, or unchanged for longer than both we and its holder promised. A lease that vanished before our eyes is
+ * When this candidate may take it: at once when it is free or ours already, else when it has not changed for as long as both
+ * we and its holder promised. A lease that vanished before our eyes is
  * not free: whoever held it may still be writing.
  */
-export function mayTake(lease: Lease | undefined, sighting: Sighting, me: string, now: number, times: LeaseTimes): boolean {
-  const unchangedMs = now - sighting.since;
-  if (lease === undefined) return sighting.first || unchangedMs >= times.leaseDurationMs;
+export function mayTakeAt(lease: Lease | undefined, sighting: Sighting, me: string, times: LeaseTimes): number {
+  if (lease === undefined) return sighting.first ? sighting.since : sighting.since + patienceMs(times.leaseDurationMs, times);
   const holder = holderOf(lease);
-  if (holder === "" || holder === me) return true;
+  if (holder === "" || holder === me) return sighting.since;
   const promised = field(lease.spec, "leaseDurationSeconds");
-  return unchangedMs >= Math.max(times.leaseDurationMs, typeof promised === "number" ? promised * 1_000 : 0);
+  const duration = Math.max(times.leaseDurationMs, typeof promised === "number" ? promised * 1_000 : 0);
+  return sighting.since + patienceMs(duration, times);
 }
 
 export function holderOf(lease: Lease): string {

@@ -102,6 +102,19 @@ describe("on every kind of server", () => {
     expect(await transport.send(get("/"), live)).toMatchObject({ error: { kind: "cancelled", retry: "safe" } });
   });
 
+  test.each(kinds)(
+    "$name: a caller that may no longer write is asked after the connection is made, and nothing is sent",
+    async ({ start, config }) => {
+      const server = await start();
+      const transport = open(config(server.port));
+      let asked = 0;
+      const refused = await transport.send({ ...get("/never"), mayLeave: () => (asked += 1) === 0 }, live);
+      expect(refused).toMatchObject({ ok: false, error: { kind: "cancelled", retry: "safe" } });
+      expect(asked).toBe(1);
+      expect((await readAnswer(await transport.send({ ...get("/then"), mayLeave: () => true }, live))).text).toContain("/then");
+    },
+  );
+
   test.each(kinds)("$name: a header that cannot be sent is refused", async ({ start, config }) => {
     const server = await start();
     const transport = open(config(server.port));

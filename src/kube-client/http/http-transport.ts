@@ -107,7 +107,11 @@ class Route {
     const path = `${this.#prefix}${request.path}`;
     if (this.#http1 !== undefined) return this.#http1.send({ ...request, path }, headers, signal);
     const own = { ":method": request.method, ":path": path, ":scheme": "https", ":authority": this.#endpoint.url.host };
-    const stream = await this.#pool.open({ ...own, ...headers }, request.body === undefined, signal);
+    const stream = await this.#pool.open(
+      { ...own, ...headers },
+      { endStream: request.body === undefined, mayLeave: request.mayLeave },
+      signal,
+    );
     if (!stream.ok) return err(stream.error);
     if (stream.value !== "http/1.1") {
       return answerOn(stream.value, request.body, { server: this.#endpoint.server, signal, isClosed: () => this.#pool.isClosed });

@@ -6,7 +6,7 @@ import { Agent as HttpAgent, request as httpRequest, type ClientRequest, type In
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
 import { err, ok, type Result } from "#base";
-import { failure, type KubeError } from "../errors.ts";
+import { failure, notSent, type KubeError } from "../errors.ts";
 import type { TransportAnswer, TransportRequest } from "../transport.ts";
 import { connectFailure, connectionLost } from "./connection-error.ts";
 import { plainHeaders, type RequestHeaders } from "./headers.ts";
@@ -27,6 +27,7 @@ export class Http1Carrier {
 
   send(request: TransportRequest, headers: RequestHeaders, signal: AbortSignal): Promise<Result<TransportAnswer, KubeError>> {
     if (this.#closed || signal.aborted) return Promise.resolve(failure("cancelled", "the call was cancelled before it was sent", "safe"));
+    if (request.mayLeave?.() === false) return Promise.resolve(notSent());
     const outgoing = this.#open(request, headers);
     const wasConnected = connectionOf(outgoing);
     const onAbort = () => outgoing.destroy();

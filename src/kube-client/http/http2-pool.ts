@@ -7,7 +7,8 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import { err, ok, type Result } from "#base";
-import { failure, type KubeError } from "../errors.ts";
+import { failure, notSent, type KubeError } from "../errors.ts";
+import type { TransportRequest } from "../transport.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { connectFailure } from "./connection-error.ts";
 import { Http2Connection, MAX_STREAMS, type Liveness } from "./http2-connection.ts";
@@ -41,12 +42,12 @@ export class Http2Pool {
   /** A stream on some connection, or "http/1.1" when the server does not speak HTTP/2. */
   async open(
     headers: OutgoingHttpHeaders,
-    endStream: boolean,
+    { endStream, mayLeave }: { readonly endStream: boolean; readonly mayLeave: TransportRequest["mayLeave"] },
     signal: AbortSignal,
   ): Promise<Result<ClientHttp2Stream | "http/1.1", KubeError>> {
     for (let lost = 0; lost < LOST_CONNECTIONS_LIMIT;) {
       const free = this.#withRoom();
-      if (free !== undefined) return ok(free.open(headers, endStream));
+      if (free !== undefined) return mayLeave?.() === false ? notSent() : ok(free.open(headers, endStream));
       const dialled = await unlessAborted((this.#dialling ??= this.#dial()), signal);
       if (dialled === undefined) return failure("cancelled", "the call was cancelled before it was sent", "safe");
       if (!dialled.ok) return dialled;

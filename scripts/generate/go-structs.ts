@@ -1,0 +1,102 @@
+/**
+ * Reads Kubernetes' Go API types far enough to say what OpenAPI cannot: the order of fields, which are pointers, which are written
+ * even when empty, and the Go names that stand in error messages.
+ *
+ * Not a Go parser: gofmt puts every field on a line of its own, and that is all it relies on.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+type GoField = { readonly json: string; readonly options: readonly string[]; readonly type: string; readonly inlined?: string };
+type GoPackage = { readonly name: string; readonly structs: Map<string, GoField[]>; readonly named: Map<string, string> };
+
+const FIELD = /^\t(?:(\w+)\s+)?([\w.*[\]]+)\s+`[^`]*?json:"([^"]*)"/;
+const STRUCT = /^type (\w+) struct \{/;
+const NAMED = /^type (\w+) ([\w.*[\]]+)(?:\s*\/\/.*)?$/;
+
+/** Where the packages of an OpenAPI definition live in the module cache. */
+export type GoModules = { readonly cache: string; readonly version: string };
+
+/** One line per struct: "core.v1.Container name! image command …"; see go-structs.ts in builtin-kinds for the marks. */
+export function describeGoStructs(definitions: readonly string[], modules: GoModules): readonly string[] {
+  const packages = new Map<string, GoPackage>();
+  return definitions.flatMap((definition) => {
+    const dot = definition.lastIndexOf(".");
+    const folder = folderOf(definition.slice(0, dot), modules);
+    if (folder === undefined) return [];
+    const known = packages.get(folder) ?? readPackage(folder);
+    packages.set(folder, known);
+    const fields = known.structs.get(definition.slice(dot + 1));
+    if (fields === undefined) return [];
+    const words = flatten(known, fields).map((field) => describeField(known, field));
+    return words.length === 0 ? [] : [`${definition.replace(/^io\.k8s\.api\./, "")} ${words.join(" ")}`];
+  });
+}
+
+function folderOf(name: string, { cache, version }: GoModules): string | undefined {
+  const parts = name.split(".").slice(2);
+  const [first = "", ...rest] = parts;
+  const folder = first === "api" ? join(cache, `k8s.io/api@${version}`, ...rest) : join(cache, `k8s.io/${first}@${version}`, ...rest);
+  return existsSync(folder) ? folder : undefined;
+}
+
+function readPackage(folder: string): GoPackage {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".go") && !/_test\.go$|^zz_|\.pb\.go$|swagger/.test(file));
+  const read: GoPackage = { name: folder.split("/").at(-1) ?? "", structs: new Map(), named: new Map() };
+  for (const file of files) readFile(read, readFileSync(join(folder, file), "utf8"));
+  return read;
+}
+
+function readFile(into: GoPackage, text: string): void {
+  let open: GoField[] | undefined;
+  for (const line of text.split("\n")) {
+    const struct = STRUCT.exec(line)?.[1];
+    if (struct !== undefined) into.structs.set(struct, (open = []));
+    else if (line === "}") open = undefined;
+    else if (open === undefined) {
+      const [, name, type] = NAMED.exec(line) ?? [];
+      if (name !== undefined && type !== undefined) into.named.set(name, type);
+    } else {
+      const [, , type, tag] = FIELD.exec(line) ?? [];
+      const [json = "", ...options] = (tag ?? "-").split(",");
+      if (type !== undefined && json !== "-") open.push({ json, options, type });
+    }
+  }
+}
+
+/** Inlined structs give their fields to the one that holds them; those of TypeMeta come from another package. */
+function flatten(from: GoPackage, fields: readonly GoField[]): readonly GoField[] {
+  return fields.flatMap((field) => {
+    if (field.json !== "") return [field];
+    if (field.type.endsWith("TypeMeta")) {
+      return ["kind", "apiVersion"].map((json) => ({ json, options: ["omitempty"], type: "string", inlined: "TypeMeta" }));
+    }
+    return flatten(from, from.structs.get(field.type) ?? []).map((inner) => ({ ...inner, inlined: field.type }));
+  });
+}
+
+const PLAIN = new Set(["string", "bool", "int32", "int64", "float64", "[]string", "[]byte", "map[string]string", "map[string][]byte"]);
+
+function describeField(from: GoPackage, { json, options, type, inlined }: GoField): string {
+  const bare = type.replace(/^\*/, "");
+  const marks = [
+    options.includes("omitempty") ? "" : "!",
+    options.includes("omitzero") ? "~" : "",
+    type.startsWith("*") ? "*" : "",
+    inlined === undefined || inlined === "TypeMeta" ? "" : `^${inlined}`,
+    isStructOrPlain(from, bare) ? "" : `:${qualified(from, bare)}`,
+  ];
+  return json + marks.join("");
+}
+
+/** Their Go name follows from the OpenAPI type. */
+function isStructOrPlain(from: GoPackage, type: string): boolean {
+  const element = type.replace(/^\[\]/, "");
+  return PLAIN.has(type) || from.structs.has(element) || /^(metav1|v1|corev1|resource|intstr|runtime)\.[A-Z]\w*$/.test(element);
+}
+
+function qualified(from: GoPackage, type: string): string {
+  return type
+    .replace(/\b(metav1|corev1|v1)\./g, "v1.")
+    .replaceAll(/(?<![\w.])([A-Z]\w*)/g, `${from.name}.$1`);
+}

@@ -1,0 +1,278 @@
+import { expect, test } from "vitest";
+import { err, ok, sleep } from "#base";
+import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../test/builders/controller-world.ts";
+import { painter, type Painter } from "../../test/builders/painter.ts";
+import { index, nothing, watch } from "./controller.ts";
+import { failed, settled, stalled, waiting } from "./outcome.ts";
+
+const names = (world: ControllerWorld) => world.api.objects(configMaps).map(({ metadata }) => metadata.name);
+const metric = (world: ControllerWorld, text: string) => expect(world.metrics.render()).toContain(text);
+
+test("a spec becomes objects, a status and an event, and then there is silence", async () => {
+  const world = new ControllerWorld();
+  world.api.put(widgets, widget("a", { count: 2, colour: "red" }));
+  const manager = world.start([painter()]);
+  await world.clock.advance(1_000);
+  expect(names(world)).toEqual(["a-0", "a-1"]);
+  expect(world.widget("a")?.status).toMatchObject({
+    painted: 2,
+    observedGeneration: 1,
+    conditions: [{ type: "Ready", status: "True", reason: "Settled" }],
+  });
+  expect(world.events()).toEqual(["Normal Settled: everything is as the spec wants it"]);
+  const writes = world.writes().length;
+  await world.clock.advance(600_000);
+  expect(world.writes()).toHaveLength(writes);
+  expect(manager.health()).toMatchObject({ live: true, ready: true, leading: true });
+  expect(await world.end()).toBe(0);
+  expect(manager.health()).toMatchObject({ live: false, ready: false, leading: false });
+});
+
+test("a settled object is looked at again every minute, and a change at once", async () => {
+  const world = new ControllerWorld();
+  let passes = 0;
+  world.api.put(widgets, widget("a"));
+  world.start([painter({ observe: () => ((passes += 1), Promise.resolve(ok({ count: 0 }))) })]);
+  await world.clock.advance(1_000);
+  expect(passes).toBe(1);
+  await world.clock.advance(70_000);
+  expect(passes).toBe(2);
+  world.api.put(widgets, widget("a", { colour: "blue" }));
+  await world.clock.advance(100);
+  expect(passes).toBe(3);
+  await world.end();
+});
+
+test("an owned object that somebody deleted comes back, in the owner's namespace and in another", async () => {
+  const world = new ControllerWorld();
+  world.api.put(widgets, widget("a"));
+  const far = configMap("far", {}, { namespace: "other" });
+  world.start([painter({ plan: () => ok({ apply: [configMap("near"), far], commands: [] }) })]);
+  await world.clock.advance(1_000);
+  for (const key of [
+    { namespace: "shop", name: "near" },
+    { namespace: "other", name: "far" },
+  ]) {
+    world.api.remove(configMaps, key);
+    expect(world.api.object(configMaps, key)).toBeUndefined();
+    await world.clock.advance(1_000);
+    expect(world.api.object(configMaps, key)).toBeDefined();
+  }
+  await world.end();
+});
+
+test("a watched kind brings those back that it concerns, through an index", async () => {
+  const world = new ControllerWorld();
+  const passes: string[] = [];
+  for (const [name, colour] of [
+    ["a", "red"],
+    ["b", "blue"],
+  ] as const)
+    world.api.put(widgets, widget(name, { colour }));
+  world.start([
+    painter({
+      observe: ({ metadata }) => (passes.push(metadata.name), Promise.resolve(ok({ count: 0 }))),
+      indexes: [index(widgets, "colour", ({ spec }) => [spec.colour ?? ""])],
+      watches: [
+        watch(secrets, ({ metadata }, cache) =>
+          cache.byIndex(widgets, "colour", metadata.name).map((found) => ({ namespace: "shop", name: found.metadata.name })),
+        ),
+      ],
+      reads: [secrets],
+    }),
+  ]);
+  await world.clock.advance(1_000);
+  passes.length = 0;
+  world.api.put(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "blue", namespace: "shop" } });
+  await world.clock.advance(100);
+  expect(passes).toEqual(["b"]);
+  await world.end();
+});
+
+test("outcomes reach status, events, metrics and the time of the next pass", async () => {
+  const rows = [
+    {
+      name: "waiting",
+      more: { plan: () => ok({ ...nothing.value, outcome: waiting("Brewing", 3_000, "tea") }) },
+      reason: "Brewing",
+      event: "Normal Brewing: tea",
+      after: 3_000,
+    },
+    {
+      name: "stalled",
+      more: { plan: () => err({ kind: "invalid-spec", message: "odd" }) },
+      reason: "InvalidSpec",
+      event: "Warning InvalidSpec: odd",
+      after: 300_000,
+    },
+    {
+      name: "stalled",
+      more: { plan: () => err({ kind: "compile-error", message: "bad" }) },
+      reason: "CompileError",
+      event: "Warning CompileError: bad",
+      after: 60_000,
+    },
+    {
+      name: "stalled",
+      more: { parse: () => err({ kind: "invalid-spec", reason: "Unreadable", message: "what?" }) },
+      reason: "Unreadable",
+      event: "Warning Unreadable: what?",
+      after: 300_000,
+    },
+    {
+      name: "failed",
+      more: { observe: () => Promise.resolve(err({ kind: "unavailable", message: "down" })) },
+      reason: "ReconcileFailed",
+      event: "Warning ReconcileFailed: down",
+      after: 5_000,
+    },
+    {
+      name: "failed",
+      more: { observe: () => Promise.resolve(err({ kind: "busy", message: "later", retryAfterMs: 8_000 })) },
+      reason: "ReconcileFailed",
+      event: "Warning ReconcileFailed: later",
+      after: 8_000,
+    },
+  ] satisfies readonly { name: string; more: Partial<Painter>; reason: string; event: string; after: number }[];
+  for (const { name, more, reason, event, after } of rows) {
+    const world = new ControllerWorld();
+    world.api.put(widgets, widget("a"));
+    world.start([painter(more)]);
+    await world.clock.advance(1_000);
+    expect(world.ready("a")?.reason).toBe(reason);
+    expect(world.events()).toEqual([event]);
+    metric(world, `lattice_reconcile_total{controller="painter",result="${name}"} 1`);
+    await world.clock.advance(after);
+    metric(world, `lattice_reconcile_total{controller="painter",result="${name}"} 2`);
+    await world.end();
+  }
+});
+
+test("commands are performed in order once everything was applied; a failure ends the pass", async () => {
+  const rows = [
+    { outcomes: [settled, waiting("Soon", 9, ""), settled], performed: 3, reason: "Soon" },
+    { outcomes: [settled, failed({ kind: "x", message: "no" }), settled], performed: 2, reason: "ReconcileFailed" },
+    { outcomes: [stalled("Stuck"), settled], performed: 1, reason: "Stuck" },
+  ];
+  for (const { outcomes, performed, reason } of rows) {
+    const world = new ControllerWorld();
+    const log: string[] = [];
+    world.api.put(widgets, widget("a"));
+    world.start([
+      painter({
+        plan: () => ok({ apply: [configMap("x")], commands: outcomes.map((_, at) => String(at)) }),
+        perform: (command) => (log.push(`${names(world).join()} ${command}`), Promise.resolve(outcomes[Number(command)] ?? settled)),
+      }),
+    ]);
+    await world.clock.advance(5);
+    // the new ConfigMap brings the owner back, so a second pass may have said the same
+    expect([...new Set(log)]).toEqual(outcomes.slice(0, performed).map((_, at) => `x ${at}`));
+    expect(world.ready("a")?.reason).toBe(reason);
+    await world.end();
+  }
+});
+
+test("when an object cannot be applied no command is performed, and the status says which", async () => {
+  const world = new ControllerWorld();
+  world.api.put(widgets, widget("a"));
+  world.api.put(configMaps, configMap("x", { theirs: "1" }));
+  const performed: string[] = [];
+  world.start([
+    painter({
+      plan: () => ok({ apply: [configMap("x")], commands: ["go"] }),
+      perform: (command) => (performed.push(command), Promise.resolve(settled)),
+      status: (_widget, _seen, { changes }) => ({ failures: changes.failed.length }),
+    }),
+  ]);
+  await world.clock.advance(1_000);
+  expect(performed).toEqual([]);
+  expect(world.ready("a")?.message).toContain("ConfigMap shop/x: it exists already");
+  expect(world.widget("a")?.status?.["failures"]).toBe(1);
+  await world.end();
+});
+
+test("a controller's own Ready condition wins", async () => {
+  const world = new ControllerWorld();
+  world.api.put(widgets, widget("a"));
+  world.start([painter({ status: () => ({ conditions: [{ type: "Ready", status: "Unknown", reason: "Own", message: "" }] }) })]);
+  await world.clock.advance(1_000);
+  expect(world.widget("a")?.status?.conditions).toMatchObject([{ type: "Ready", reason: "Own" }]);
+  await world.end();
+});
+
+test("when nothing could be observed the last status stays, and Ready says why", async () => {
+  const world = new ControllerWorld();
+  let broken = false;
+  world.api.put(widgets, widget("a", { count: 3 }));
+  world.start([painter({ observe: () => Promise.resolve(broken ? err({ kind: "x", message: "blind" }) : ok({ count: 3 })) })]);
+  await world.clock.advance(1_000);
+  broken = true;
+  await world.clock.advance(70_000);
+  expect(world.widget("a")?.status).toMatchObject({ painted: 3, conditions: [{ status: "Unknown", message: "blind" }] });
+  await world.end();
+});
+
+test("an exception is a bug: logged without its secret, counted, backed off, and the others go on", async () => {
+  for (const thrown of [new Error("cannot read password=hunter2"), "password=hunter2"]) {
+    const world = new ControllerWorld();
+    world.api.put(widgets, widget("a"));
+    world.api.put(widgets, widget("b"));
+    const manager = world.start([
+      painter({
+        observe: ({ metadata }) => {
+          if (metadata.name === "a") throw thrown;
+          return Promise.resolve(ok({ count: 1 }));
+        },
+      }),
+    ]);
+    await world.clock.advance(1_000);
+    expect(world.ready("a")).toMatchObject({ status: "Unknown", reason: "InternalError" });
+    expect(world.ready("b")).toMatchObject({ status: "True" });
+    metric(world, 'lattice_reconcile_total{controller="painter",result="bug"} 1');
+    expect(JSON.stringify([world.lines, world.events(), world.widget("a")])).not.toContain("hunter2");
+    expect(world.lines.find(({ message }) => message === "controller has a bug")?.fields).toMatchObject({
+      name: "a",
+      message: expect.stringContaining("[redacted]") as string,
+    });
+    await world.clock.advance(5_000);
+    metric(world, 'lattice_reconcile_total{controller="painter",result="bug"} 2');
+    expect(manager.health().live).toBe(true);
+    await world.end();
+  }
+});
+
+test("a status that cannot be written is tried again", async () => {
+  const world = new ControllerWorld();
+  world.api.put(widgets, widget("a"));
+  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "PUT");
+  world.start([painter()]);
+  await world.clock.advance(1_000);
+  expect(world.widget("a")?.status).toBeUndefined();
+  metric(world, 'lattice_reconcile_errors_total{controller="painter"} 1');
+  await world.clock.advance(5_000);
+  expect(world.ready("a")?.status).toBe("True");
+  await world.end();
+});
+
+test("an object is in work once at a time, whatever changes meanwhile", async () => {
+  const world = new ControllerWorld();
+  let now = 0;
+  let most = 0;
+  world.api.put(widgets, widget("a"));
+  world.start([
+    painter({
+      observe: async (_object, { clock, signal }) => {
+        most = Math.max(most, (now += 1));
+        await sleep(clock, 500, signal);
+        now -= 1;
+        return ok({ count: 0 });
+      },
+    }),
+  ]);
+  for (let change = 0; change < 20; change += 1) {
+    await world.clock.advance(130);
+    world.api.put(widgets, widget("a", { colour: String(change) }));
+  }
+  expect(most).toBe(1);
+  await world.end();
+});
