@@ -1,8 +1,11 @@
 /** `npm run generate`: writes every generated file anew. `npm run check` fails while one of them is not as written here. */
 import { generatedFiles } from "./generate/generated-files.ts";
+import { generatePatchTables } from "./generate/patch-tables.ts";
 import { writeFiles } from "./generate/write-files.ts";
 import { projectRoot } from "./process/project.ts";
 
+// the kinds that Kubernetes has come from a server's own description; without one the committed tables stay
+await generatePatchTables();
 const files = generatedFiles();
 const written = await writeFiles(projectRoot, files);
 for (const path of written) console.log(`wrote ${path}`);

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { fileTree } from "../../test/builders/file-tree.ts";
 import { projectRoot } from "../process/project.ts";
-import { runProgram } from "../process/run-program.ts";
-import { bundleProgram } from "./bundle.ts";
+import { runNode } from "../process/run-program.ts";
+import { bundle } from "./bundle.ts";
 
 /** CommonJS packages that require Node's modules are what breaks in an ESM bundle: pino does. */
 const PROGRAM = `#!/usr/bin/env node
@@ -19,12 +19,12 @@ it("makes one file that runs by itself, with nothing beside it", async () => {
   await symlink(join(projectRoot, "node_modules"), join(root, "node_modules"));
   const alone = await fileTree({});
   const program = join(alone, "program.js");
-  expect(await bundleProgram(join(root, "main.ts"), program)).toEqual({ ok: true, value: undefined });
-  expect(await runProgram(program, ["hello"], { cwd: alone })).toEqual({ code: 0, stdout: `{"level":30,"msg":"hello"}\n`, stderr: "" });
+  expect(await bundle(join(root, "main.ts"), program)).toEqual({ ok: true, value: undefined });
+  expect(await runNode(program, ["hello"], { cwd: alone })).toEqual({ code: 0, stdout: `{"level":30,"msg":"hello"}\n`, stderr: "" });
 });
 
 it("says what is wrong with a program that cannot be bundled", async () => {
   const root = await fileTree({ "main.ts": `import "./not-there.ts";\n` });
-  const built = await bundleProgram(join(root, "main.ts"), join(root, "out.js"));
+  const built = await bundle(join(root, "main.ts"), join(root, "out.js"));
   expect(built).toMatchObject({ ok: false, error: expect.stringContaining("not-there.ts") as string });
 });

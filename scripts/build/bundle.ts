@@ -1,21 +1,21 @@
 /**
- * The published program: one ESM file with every dependency inside, so that it starts quickly and nothing can go missing.
+ * A published file (the program, an entry point): one ESM file with every dependency inside, so that it starts quickly and
+ * nothing can go missing.
  *
  * Dependencies written in CommonJS call `require` for Node's own modules; ESM has none, so the banner makes one. Its name
  * is the one that esbuild's shim looks for.
  */
 import { build } from "esbuild";
-import { chmod } from "node:fs/promises";
 import { describeThrown, fromPromise, type Result } from "#base";
 
 const BANNER = `import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);`;
 
-export function bundleProgram(entry: string, outfile: string): Promise<Result<void, string>> {
-  return fromPromise(bundle(entry, outfile), describeThrown);
+export function bundle(entry: string, outfile: string): Promise<Result<void, string>> {
+  return fromPromise(runEsbuild(entry, outfile), describeThrown);
 }
 
-async function bundle(entry: string, outfile: string): Promise<void> {
+async function runEsbuild(entry: string, outfile: string): Promise<void> {
   await build({
     entryPoints: [entry],
     outfile,
@@ -27,5 +27,4 @@ async function bundle(entry: string, outfile: string): Promise<void> {
     banner: { js: BANNER },
     logLevel: "silent",
   });
-  await chmod(outfile, 0o755);
 }

@@ -96,7 +96,5 @@ function isStructOrPlain(from: GoPackage, type: string): boolean {
 }
 
 function qualified(from: GoPackage, type: string): string {
-  return type
-    .replace(/\b(metav1|corev1|v1)\./g, "v1.")
-    .replaceAll(/(?<![\w.])([A-Z]\w*)/g, `${from.name}.$1`);
+  return type.replace(/\b(metav1|corev1|v1)\./g, "v1.").replaceAll(/(?<![\w.])([A-Z]\w*)/g, `${from.name}.$1`);
 }

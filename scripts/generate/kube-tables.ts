@@ -31,7 +31,13 @@ type Groups = {
   }[];
 };
 type Discovery = { readonly api: Groups; readonly apis: Groups };
-type Column = { readonly name: string; readonly type: string; readonly format: string; readonly description: string; readonly priority: number };
+type Column = {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+};
 
 const TARGET = new URL("../../src/kube-server/builtin-kinds/generated/", import.meta.url);
 const SHARED = new URL("../../../shared/kube/discovery.json.gz", import.meta.url);
@@ -123,7 +129,12 @@ async function readColumns(server: string, discovery: Discovery): Promise<readon
 function readGoStructs(): readonly string[] | undefined {
   const cache = join(homedir(), "go/pkg/mod");
   const folder = join(cache, "k8s.io");
-  const [newest] = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith("api@")).toSorted().toReversed() : [];
+  const [newest] = existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => name.startsWith("api@"))
+        .toSorted()
+        .toReversed()
+    : [];
   if (newest !== undefined) return describeGoStructs(builtinDefinitionNames(), { cache, version: newest.slice("api@".length) });
   console.log("kube tables: k8s.io/api is not in the Go module cache; the committed Go structs are left as they are");
   return undefined;

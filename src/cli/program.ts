@@ -8,6 +8,7 @@ import { Command, CommanderError, Option } from "commander";
 import { describeThrown } from "#base";
 import type { CliIo, ExitCode } from "./io.ts";
 import type { OperatorFlags } from "./operator.ts";
+import type { PatchFlags } from "./patch.ts";
 
 export async function runLattice(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
@@ -54,6 +55,15 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
     .argument("[kind...]", "only these, by kind, plural or short name")
     .addOption(new Option("-o, --output <form>", "schema: JSON Schema, for editors").choices(["yaml", "json", "schema"]).default("yaml"))
     .action(async (names: string[], { output }: { output: string }) => done((await import("./crds.ts")).printCrds(io, names, output)));
+  program
+    .command("patch")
+    .description("apply a patch to an object as an API server would, and say what happened to each list")
+    .requiredOption("-f, --filename <file>", "the object; - reads standard input")
+    .requiredOption("-p, --patch <file or text>", "the patch: a file, -, or YAML or JSON that begins with { or [")
+    .addOption(new Option("--type <type>").choices(["strategic", "merge", "json"]).default("strategic"))
+    .option("--schema <file>", "the CRD of a custom resource: its lists then merge by their list types")
+    .addOption(new Option("-o, --output <form>").choices(["yaml", "json"]).default("yaml"))
+    .action(async (flags: PatchFlags) => done(await (await import("./patch.ts")).patchFile(io, flags)));
   program
     .command("rbac")
     .description("print the ServiceAccount and the roles of the operator")

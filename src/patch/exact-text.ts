@@ -47,7 +47,7 @@ export class ExactReader {
 }
 
 /** Numbers with a fraction, an exponent, or sixteen digits and more; text that looks like one only costs the slow way. */
-const CAREFUL_NUMBER = /[:[,]\s*-?(?:\d{16,}|\d+(?:\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)|0(?=\s*[,\]}])(?<=-0))\s*[,\]}]/;
+const CAREFUL_NUMBER = /\d(?:\d{15}|\.\d+(?:[eE][-+]?\d+)?|[eE][-+]?\d+)\s*(?:[,\]}]|$)/;
 
 function needsCare(text: string): boolean {
   return CAREFUL_NUMBER.test(text);
@@ -89,21 +89,35 @@ function sortedObject(object: JsonObject): JsonObject | undefined {
     if (name.charCodeAt(0) <= 57 && INDEX.test(name)) return undefined;
     if (index > 0 && (names[index - 1] as string) > name) inOrder = false;
   }
-  return copyInOrder(object, inOrder ? names : names.sort(compareText), inOrder);
+  return inOrder ? withSortedFields(object, names) : copyInOrder(object, names.toSorted(compareText));
 }
 
-function copyInOrder(object: JsonObject, names: readonly string[], inOrder: boolean): JsonObject | undefined {
-  let same = inOrder;
+/** Most objects come in order and need no copy; the copy of one that does keeps the order it has. */
+function withSortedFields(object: JsonObject, names: readonly string[]): JsonObject | undefined {
+  let copy: MutableObject | undefined;
+  for (const name of names) {
+    const value = object[name];
+    if (typeof value !== "object" || value === null) {
+      if (typeof value === "bigint") return undefined;
+      continue;
+    }
+    const sorted = sortedForPrinting(value);
+    if (sorted === undefined) return undefined;
+    if (sorted !== value) setField((copy ??= { ...object }), name, sorted);
+  }
+  return copy ?? object;
+}
+
+function copyInOrder(object: JsonObject, names: readonly string[]): JsonObject | undefined {
   const copy: MutableObject = {};
   for (const name of names) {
     const value = object[name];
     if (value === undefined) continue;
     const sorted = typeof value === "string" ? value : sortedForPrinting(value);
     if (sorted === undefined) return undefined;
-    if (sorted !== value) same = false;
     setField(copy, name, sorted);
   }
-  return same ? object : copy;
+  return copy;
 }
 
 function printCarefully(value: Json): string {

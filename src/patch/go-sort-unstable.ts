@@ -140,7 +140,7 @@ function heapSort<T>(data: Data<T>, from: number, to: number): void {
 }
 
 function siftDown<T>(data: Data<T>, top: number, length: number, first: number): void {
-  for (let root = top; ; ) {
+  for (let root = top; ;) {
     let child = 2 * root + 1;
     if (child >= length) return;
     if (child + 1 < length && data.less(first + child, first + child + 1)) child++;

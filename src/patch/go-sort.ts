@@ -64,15 +64,15 @@ function insertLast<T>(items: T[], from: number, middle: number, less: Less<T>):
   for (let index = middle; index > low; index--) swap(items, index, index - 1);
 }
 
-function rotate<T>(items: T[], from: number, middle: number, to: number): void {
+function rotate(items: unknown[], from: number, middle: number, to: number): void {
   const left = items.slice(from, middle);
   items.copyWithin(from, middle, to);
   for (const [offset, item] of left.entries()) items[from + to - middle + offset] = item;
 }
 
-function swap<T>(items: T[], a: number, b: number): void {
-  const kept = at(items, a);
-  items[a] = at(items, b);
+function swap(items: unknown[], a: number, b: number): void {
+  const kept = items[a];
+  items[a] = items[b];
   items[b] = kept;
 }
 

@@ -53,8 +53,9 @@ function format(value: unknown, scalar: (value: unknown) => string, depth: numbe
 }
 
 function formatScalar(value: unknown): string {
-  if (value === null || value === undefined) return "<nil>";
-  return goTypeOf(value) === "float64" ? formatFloat(value instanceof ExactFloat ? value.value : Number(value)) : String(value);
+  if (value instanceof ExactFloat) return formatFloat(value.value);
+  if (typeof value === "number") return goTypeOf(value) === "float64" ? formatFloat(value) : String(value);
+  return typeof value === "string" || typeof value === "boolean" || typeof value === "bigint" ? String(value) : "<nil>";
 }
 
 function formatScalarAsString(value: unknown): string {

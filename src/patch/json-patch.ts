@@ -54,10 +54,11 @@ const OPERATIONS: ReadonlyMap<string, (step: Step) => Applied> = new Map([
 
 function applyOperation(document: Json, operation: JsonObject, strict: boolean): Applied {
   const name = fieldOf(operation, "op");
-  const run = typeof name === "string" ? OPERATIONS.get(name) : undefined;
-  if (run === undefined) return failure("bad-operation", `Unexpected kind: ${typeof name === "string" ? name : "unknown"}`);
+  const kind = typeof name === "string" ? name : "unknown";
+  const run = OPERATIONS.get(kind);
+  if (run === undefined) return failure("bad-operation", `Unexpected kind: ${kind}`);
   const path = fieldOf(operation, "path");
-  if (typeof path !== "string") return failure("bad-operation", `${name} operation failed to decode path: missing value`);
+  if (typeof path !== "string") return failure("bad-operation", `${kind} operation failed to decode path: missing value`);
   return run({ document, operation, path, strict });
 }
 
@@ -119,7 +120,8 @@ function replace({ document, operation, path, strict }: Step): Applied {
 
 function move({ document, operation, path, strict }: Step): Applied {
   const from = fieldOf(operation, "from");
-  if (typeof from !== "string") return failure("bad-operation", "move operation failed to decode from: operation, missing from field: missing value");
+  if (typeof from !== "string")
+    return failure("bad-operation", "move operation failed to decode from: operation, missing from field: missing value");
   const missing = `move operation does not apply: doc is missing from path: ${from}: missing value`;
   const value = valueAt(document, from, missing, (name) => `error in move for path: '${name}'`);
   if (!value.ok) return value;
@@ -135,7 +137,8 @@ function move({ document, operation, path, strict }: Step): Applied {
 
 function copy({ document, operation, path, strict }: Step): Applied {
   const from = fieldOf(operation, "from");
-  if (typeof from !== "string") return failure("bad-operation", "copy operation failed to decode from: operation, missing from field: missing value");
+  if (typeof from !== "string")
+    return failure("bad-operation", "copy operation failed to decode from: operation, missing from field: missing value");
   const missing = `copy operation does not apply: doc is missing from path: ${from}: missing value`;
   const value = strict && from === "" ? ok(document) : valueAt(document, from, missing, () => `error in copy for from: '${from}'`);
   if (!value.ok) return value;

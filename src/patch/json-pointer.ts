@@ -34,7 +34,11 @@ export function indexIn(name: string, last: number): Result<number, PatchError> 
 }
 
 /** A copy of `document` in which the container at `path` has been changed. The path must be there. */
-export function changeAt(document: Json, path: readonly string[], change: (container: Json) => Result<Json, PatchError>): Result<Json, PatchError> {
+export function changeAt(
+  document: Json,
+  path: readonly string[],
+  change: (container: Json) => Result<Json, PatchError>,
+): Result<Json, PatchError> {
   const [name, ...rest] = path;
   if (name === undefined) return change(document);
   const inner = child(document, name);

@@ -16,7 +16,12 @@ export type PatchTextResult = Result<string, PatchError>;
  * @example applyStrategicMergePatchText('{"metadata":{"generation":9007199254740993}}', '{"kind":"Pod"}', podSchema)
  * // ok: '{"kind":"Pod","metadata":{"generation":9007199254740993}}'
  */
-export function applyStrategicMergePatchText(original: string, patch: string, schema: PatchSchema, options?: StrategicOptions): PatchTextResult {
+export function applyStrategicMergePatchText(
+  original: string,
+  patch: string,
+  schema: PatchSchema,
+  options?: StrategicOptions,
+): PatchTextResult {
   return withDocuments([original, patch], ([base, change]) => applyStrategicMergePatch(base, change, schema, options));
 }
 
@@ -25,7 +30,12 @@ export function applyStrategicMergePatchText(original: string, patch: string, sc
  *
  * @example createTwoWayStrategicPatchText('{"a":1}', '{"a":2}', schema) // ok: '{"a":2}'
  */
-export function createTwoWayStrategicPatchText(original: string, modified: string, schema: PatchSchema, options?: CreateOptions): PatchTextResult {
+export function createTwoWayStrategicPatchText(
+  original: string,
+  modified: string,
+  schema: PatchSchema,
+  options?: CreateOptions,
+): PatchTextResult {
   return withDocuments(orEmpty([original, modified]), ([before, after]) => createTwoWayStrategicPatch(before, after, schema, options));
 }
 

@@ -3,7 +3,7 @@
  *
  * References stay references until somebody goes through them: JSONSchemaProps holds itself.
  */
-import { isObject, fieldOf, type Json, type JsonObject } from "../json.ts";
+import { fieldOf, isList, isObject, type JsonObject } from "../json.ts";
 import type { ListType } from "./port.ts";
 
 export type SchemaNode =
@@ -12,7 +12,7 @@ export type SchemaNode =
   | { readonly kind: "list"; readonly path: string; readonly items: () => SchemaNode }
   | { readonly kind: "scalar"; readonly path: string; readonly type: string; readonly format: string }
   | { readonly kind: "reference"; readonly path: string; readonly target: string; readonly resolve: () => SchemaNode }
-  /** Any value at all. `object`: the schema says at least that it is one. */
+  /** Any value at all. */
   | { readonly kind: "any"; readonly path: string };
 
 export type SchemaField = {
@@ -35,9 +35,7 @@ export function parseNode(raw: JsonObject, path: string, definitions: Definition
   const type = fieldOf(raw, "type");
   const properties = fieldOf(raw, "properties");
   if (type === "array") return { kind: "list", path, items: once(() => subNode(raw, "items", path, definitions)) };
-  if (type !== undefined && type !== "object") {
-    return { kind: "scalar", path, type: String(type), format: String(fieldOf(raw, "format") ?? "") };
-  }
+  if (typeof type === "string" && type !== "object") return { kind: "scalar", path, type, format: text(raw, "format") ?? "" };
   if (isObject(properties)) return { kind: "object", path, fields: parseFields(properties, path, definitions) };
   if (type === undefined) return { kind: "any", path };
   return { kind: "map", path, values: once(() => subNode(raw, "additionalProperties", path, definitions)) };
@@ -53,7 +51,7 @@ export function referenceOf(raw: JsonObject): string | undefined {
   const direct = fieldOf(raw, "$ref");
   if (typeof direct === "string") return REFERENCE.exec(direct)?.[1] ?? direct;
   const allOf = fieldOf(raw, "allOf");
-  const first = Array.isArray(allOf) ? (allOf[0] as Json | undefined) : undefined;
+  const first = isList(allOf) ? allOf[0] : undefined;
   return isObject(first) && raw["properties"] === undefined ? referenceOf(first) : undefined;
 }
 
@@ -77,7 +75,7 @@ function parseField(raw: JsonObject, path: string, definitions: Definitions): Sc
     patchStrategy: text(raw, "x-kubernetes-patch-strategy"),
     mergeKey: text(raw, "x-kubernetes-patch-merge-key"),
     listType: oneOf(raw, "x-kubernetes-list-type", ["atomic", "set", "map"]),
-    listMapKeys: Array.isArray(listMapKeys) ? listMapKeys.map(String) : undefined,
+    listMapKeys: isList(listMapKeys) ? listMapKeys.filter((key) => typeof key === "string") : undefined,
     mapType: oneOf(raw, "x-kubernetes-map-type", ["atomic", "granular"]),
   };
 }

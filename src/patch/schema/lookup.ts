@@ -111,7 +111,9 @@ export const openApiFlavour: Flavour = {
       case "any":
         return ok(undefined);
       case "object":
-        return node.fields.has(name) ? ok(node) : err({ kind: "unknown-field", message: `unable to find api field "${name}" in ${node.path}` });
+        return node.fields.has(name)
+          ? ok(node)
+          : err({ kind: "unknown-field", message: `unable to find api field "${name}" in ${node.path}` });
       case "map":
       case "scalar":
         return failure("bad-type", `expected slice, but got ${OPENAPI_WORDS[node.kind]}`);

@@ -1,7 +1,7 @@
 /** Patch schemas from an OpenAPI document: v2 as `/openapi/v2` serves it, or one of the v3 documents. */
 import { ok, type Result } from "#base";
 import { failure, type PatchError } from "../errors.ts";
-import { fieldOf, isObject, type Json, type JsonObject } from "../json.ts";
+import { fieldOf, isList, isObject, type Json, type JsonObject } from "../json.ts";
 import { definitionNode, type Definitions } from "./definitions.ts";
 import { openApiFlavour, schemaFrom } from "./lookup.ts";
 import type { PatchSchema } from "./port.ts";
@@ -25,21 +25,17 @@ export function openApiSchema(document: JsonObject, definition: string): Result<
  */
 export function openApiSchemaOfKind(document: JsonObject, kind: GroupVersionKind): Result<PatchSchema, PatchError> {
   const all = schemasOf(document);
-  const name = Object.keys(all).find((candidate) => kindsOf(fieldOf(all, candidate)).some((other) => sameKind(other, kind)));
+  const name = Object.keys(all).find((candidate) => hasKind(fieldOf(all, candidate), kind));
   if (name !== undefined) return openApiSchema(document, name);
   return failure("bad-schema", `the document has no kind ${kind.kind} in ${kind.group === "" ? "" : `${kind.group}/`}${kind.version}`);
 }
 
 export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 
-export function kindsOf(schema: Json | undefined): readonly GroupVersionKind[] {
+function hasKind(schema: Json | undefined, { group, version, kind }: GroupVersionKind): boolean {
   const kinds = isObject(schema) ? fieldOf(schema, "x-kubernetes-group-version-kind") : undefined;
-  if (!Array.isArray(kinds)) return [];
-  return kinds.filter(isObject).map(({ group, version, kind }) => ({ group: String(group), version: String(version), kind: String(kind) }));
-}
-
-function sameKind(a: GroupVersionKind, b: GroupVersionKind): boolean {
-  return a.group === b.group && a.version === b.version && a.kind === b.kind;
+  if (!isList(kinds)) return false;
+  return kinds.some((other) => isObject(other) && other["group"] === group && other["version"] === version && other["kind"] === kind);
 }
 
 function definitionsOf(document: JsonObject): Result<Definitions, PatchError> {

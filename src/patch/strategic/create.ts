@@ -74,7 +74,12 @@ export function createThreeWayStrategicPatch(
   return withoutConflicts(patch.value, before, live, schema);
 }
 
-function withoutConflicts(patch: JsonObject, original: JsonObject, current: JsonObject, schema: PatchSchema): Result<JsonObject, PatchError> {
+function withoutConflicts(
+  patch: JsonObject,
+  original: JsonObject,
+  current: JsonObject,
+  schema: PatchSchema,
+): Result<JsonObject, PatchError> {
   const changed = diffObjects(original, current, schema, { ...EVERYTHING, elementOrder: false });
   if (!changed.ok) return changed;
   const traces: Traces = new Map();

@@ -42,7 +42,12 @@ function diffScalars(original: readonly Json[], modified: readonly Json[], optio
     if (right === undefined && left !== undefined && !options.ignoreDeletions) deletions.push(left.item);
   }
   const sorted = sortLike(additions, modified, { elements: "scalars", mergeKey: "" });
-  const unsorted = !options.ignoreChanges && !jsonEqual(before.map(({ item }) => item), modified);
+  const unsorted =
+    !options.ignoreChanges &&
+    !jsonEqual(
+      before.map(({ item }) => item),
+      modified,
+    );
   const needsOrder = options.elementOrder && ((!options.ignoreDeletions && deletions.length > 0) || unsorted);
   return {
     additions: sorted.ok ? sorted.value : additions,
@@ -96,7 +101,12 @@ function diffElements(
   return ok({ additions, deletions });
 }
 
-function diffElement(left: JsonObject, right: JsonObject, field: FieldMerge, options: DiffOptions): Result<JsonObject | undefined, PatchError> {
+function diffElement(
+  left: JsonObject,
+  right: JsonObject,
+  field: FieldMerge,
+  options: DiffOptions,
+): Result<JsonObject | undefined, PatchError> {
   const changed = diffObjects(left, right, field.schema, options);
   if (!changed.ok) return changed;
   if (isEmpty(changed.value)) return ok(undefined);
@@ -124,7 +134,7 @@ type Pair<T extends Json> = { readonly left: Printed<T> | undefined; readonly ri
 /** Walks two sorted lists together; what only one of them has comes alone. */
 function pairUp<T extends Json>(before: readonly Printed<T>[], after: readonly Printed<T>[]): Pair<T>[] {
   const pairs: Pair<T>[] = [];
-  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+  for (let i = 0, j = 0; i < before.length || j < after.length;) {
     const left = before[i];
     const right = after[j];
     const order = left === undefined ? 1 : right === undefined ? -1 : compareText(left.text, right.text);

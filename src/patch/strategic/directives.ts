@@ -78,4 +78,3 @@ export function splitDeletions(items: readonly JsonObject[]): { readonly kept: J
   for (const item of items) (fieldOf(item, PATCH) === "delete" ? deletions : kept).push(item);
   return { kept, deletions };
 }
-

@@ -10,7 +10,7 @@ import { fieldOf, isObject, type Json, type JsonObject } from "../json.ts";
 import type { FieldMerge } from "../schema/port.ts";
 import { PATCH } from "./directives.ts";
 import { orderElements } from "./element-order.ts";
-import { elementsOf, keyIn, withoutDuplicates } from "./elements.ts";
+import { dropDuplicates, elementsOf, keyIn } from "./elements.ts";
 import { mergeByListType } from "./list-types.ts";
 import { mergeObjects, type MergeMode } from "./merge-object.ts";
 
@@ -37,10 +37,23 @@ export function mergeLists(
   const elements = elementsOf(original, patch);
   if (!elements.ok) return elements;
   if (elements.value === "objects") return mergeObjectLists(original as readonly JsonObject[], patch as readonly JsonObject[], field, mode);
-  const union = withoutDuplicates([...original, ...patch]);
-  const order = { elements: elements.value, mergeKey: field.mergeKey, patchOrder: patch, serverOrder: original };
-  const ordered = orderElements(union, order);
-  return ordered.ok ? ok({ merged: ordered.value, backing: original }) : ordered;
+  return mergeScalarLists(original, patch, field.mergeKey);
+}
+
+function mergeScalarLists(original: readonly Json[], patch: readonly Json[], mergeKey: string): Result<MergedList, PatchError> {
+  const both = [...original, ...patch];
+  const union = both.slice(0, dropDuplicates(both));
+  const backing = hasRoomFor(patch.length, original.length) ? both.slice(0, original.length) : original;
+  const ordered = orderElements(union, { elements: "scalars", mergeKey, patchOrder: patch, serverOrder: backing });
+  return ordered.ok ? ok({ merged: ordered.value, backing }) : ordered;
+}
+
+/**
+ * Go's JSON decoder doubles a list's room as it grows. Where the patch fits into what is left, Go drops duplicates in the original
+ * itself, and the server's order is then the order after that.
+ */
+function hasRoomFor(more: number, length: number): boolean {
+  return length > 0 && length <= 512 && length + more <= 2 ** Math.ceil(Math.log2(length));
 }
 
 /** What `$deleteFromPrimitiveList` does. On a list of objects Kubernetes merges instead, and so do we. */
@@ -108,7 +121,7 @@ function applyElementDirectives(
 
 function deleteMatching(slots: JsonObject[], length: number, mergeKey: string, key: Json): number {
   let left = length;
-  for (let index = 0; index < left; ) {
+  for (let index = 0; index < left;) {
     const item = slots[index];
     if (item !== undefined && fieldOf(item, mergeKey) === key) {
       slots.copyWithin(index, index + 1, left);

@@ -46,7 +46,12 @@ export function mergeObjects(
 }
 
 /** Retained keys first, then the ordered lists, then deletions from lists, then everything else. */
-function mergeWithDirectives(original: JsonObject, patch: JsonObject, schema: PatchSchema, mode: MergeMode): Result<JsonObject, PatchError> {
+function mergeWithDirectives(
+  original: JsonObject,
+  patch: JsonObject,
+  schema: PatchSchema,
+  mode: MergeMode,
+): Result<JsonObject, PatchError> {
   const retained = retainKeys(original, patch, mode);
   if (!retained.ok) return retained;
   const result = retained.value;

@@ -70,7 +70,12 @@ function applyElementOrder(context: Context, key: string, order: Json): Result<s
   const elements = elementsOf(original.value ?? [], patched.value ?? []);
   if (!elements.ok) return elements;
   const { merged, backing } = list.value;
-  const ordered = orderElements(merged, { elements: elements.value, mergeKey: field.value.mergeKey, patchOrder: order, serverOrder: backing });
+  const ordered = orderElements(merged, {
+    elements: elements.value,
+    mergeKey: field.value.mergeKey,
+    patchOrder: order,
+    serverOrder: backing,
+  });
   if (!ordered.ok) return ordered;
   setField(context.result, name, ordered.value);
   return ok(name);
@@ -98,7 +103,7 @@ function checkAgainstOrder(patched: readonly Json[], order: readonly Json[], mer
   if (mergeKey !== "") for (const item of patched) if (!isObject(item)) return wrongType("map", item);
   const wanted = patched.filter((item) => !isObject(item) || fieldOf(item, PATCH) !== "delete");
   let next = 0;
-  for (let place = 0; next < wanted.length && place < order.length; ) {
+  for (let place = 0; next < wanted.length && place < order.length;) {
     const item = wanted[next] as Json;
     if (isObject(item) && fieldOf(item, PATCH) !== undefined) {
       next++;
