@@ -4,8 +4,13 @@
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { builtinSchema, type PatchSchema } from "../src/patch/index.ts";
-import { applyStrategicMergePatchText, createThreeWayStrategicPatchText, createTwoWayStrategicPatchText } from "../src/patch/index.ts";
+import {
+  applyStrategicMergePatchText,
+  builtinSchema,
+  createThreeWayStrategicPatchText,
+  createTwoWayStrategicPatchText,
+  type PatchSchema,
+} from "#patch";
 
 type Row = {
   readonly name: string;
