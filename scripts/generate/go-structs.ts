@@ -20,6 +20,7 @@ export type GoModules = { readonly cache: string; readonly version: string };
 /** One line per struct: "core.v1.Container name! image command …"; see go-structs.ts in builtin-kinds for the marks. */
 export function describeGoStructs(definitions: readonly string[], modules: GoModules): readonly string[] {
   const packages = new Map<string, GoPackage>();
+  const structNames = new Set(definitions.map((definition) => definition.slice(definition.lastIndexOf(".") + 1)));
   return definitions.flatMap((definition) => {
     const dot = definition.lastIndexOf(".");
     const folder = folderOf(definition.slice(0, dot), modules);
@@ -28,7 +29,7 @@ export function describeGoStructs(definitions: readonly string[], modules: GoMod
     packages.set(folder, known);
     const fields = known.structs.get(definition.slice(dot + 1));
     if (fields === undefined) return [];
-    const words = flatten(known, fields).map((field) => describeField(known, field));
+    const words = flatten(known, fields).map((field) => describeField(known, field, structNames));
     return words.length === 0 ? [] : [`${definition.replace(/^io\.k8s\.api\./, "")} ${words.join(" ")}`];
   });
 }
@@ -71,28 +72,31 @@ function flatten(from: GoPackage, fields: readonly GoField[]): readonly GoField[
     if (field.type.endsWith("TypeMeta")) {
       return ["kind", "apiVersion"].map((json) => ({ json, options: ["omitempty"], type: "string", inlined: "TypeMeta" }));
     }
-    return flatten(from, from.structs.get(field.type) ?? []).map((inner) => ({ ...inner, inlined: field.type }));
+    return flatten(from, from.structs.get(field.type) ?? []).map((inner) => ({
+      ...inner,
+      inlined: inner.inlined === undefined ? field.type : `${field.type}.${inner.inlined}`,
+    }));
   });
 }
 
 const PLAIN = new Set(["string", "bool", "int32", "int64", "float64", "[]string", "[]byte", "map[string]string", "map[string][]byte"]);
 
-function describeField(from: GoPackage, { json, options, type, inlined }: GoField): string {
+function describeField(from: GoPackage, { json, options, type, inlined }: GoField, structs: ReadonlySet<string>): string {
   const bare = type.replace(/^\*/, "");
   const marks = [
     options.includes("omitempty") ? "" : "!",
     options.includes("omitzero") ? "~" : "",
     type.startsWith("*") ? "*" : "",
     inlined === undefined || inlined === "TypeMeta" ? "" : `^${inlined}`,
-    isStructOrPlain(from, bare) ? "" : `:${qualified(from, bare)}`,
+    isStructOrPlain(bare, structs) ? "" : `:${qualified(from, bare)}`,
   ];
   return json + marks.join("");
 }
 
 /** Their Go name follows from the OpenAPI type. */
-function isStructOrPlain(from: GoPackage, type: string): boolean {
-  const element = type.replace(/^\[\]/, "");
-  return PLAIN.has(type) || from.structs.has(element) || /^(metav1|v1|corev1|resource|intstr|runtime)\.[A-Z]\w*$/.test(element);
+function isStructOrPlain(type: string, structs: ReadonlySet<string>): boolean {
+  const element = type.replace(/^\[\]/, "").replace(/^.*\./, "");
+  return PLAIN.has(type) || structs.has(element);
 }
 
 function qualified(from: GoPackage, type: string): string {

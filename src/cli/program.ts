@@ -6,6 +6,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { describeThrown } from "#base";
+import type { ApiServerFlags } from "./api-server.ts";
 import type { CliIo, ExitCode } from "./io.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
@@ -76,6 +77,16 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
 }
 
 function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
+  program
+    .command("api-server")
+    .description("run a Kubernetes API server in this process, for tests and laptops")
+    .option("--port <number>", "0 takes any", "0")
+    .option("--token-file <file>", "who may come in, as kube-apiserver has it: token,user,uid,\"groups\"; without it there is one administrator")
+    .option("--data-dir <folder>", "keep everything there; without it everything is gone with the process")
+    .option("--kubeconfig-out <file>", "write a kubeconfig for kubectl, readable by you only")
+    .option("--http", "plain HTTP on loopback instead of TLS")
+    .option("--no-controllers", "the API server alone; this version has no controllers")
+    .action(async (flags: ApiServerFlags) => done(await (await import("./api-server.ts")).serveApi(io, flags)));
   program
     .command("operator")
     .description("run the operator against a cluster")

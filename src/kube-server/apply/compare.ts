@@ -1,12 +1,13 @@
 /**
- * What changed between two values, as three sets of fields that do not overlap: added, modified, removed.
+ * What changed between two values, as three sets of fields: added, modified, removed. They overlap only in list items that became
+ * duplicates or were some.
  *
  * Where the two sides are of different kinds (a map became a text), both ways of looking at them count: the old parts are removed and
  * the place itself is modified. Both values must have been validated.
  */
 import { isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { insert, isEmpty, type FieldSet, type GrowingSet } from "./field-set.ts";
-import { knownElement } from "./list-items.ts";
+import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject, ownField } from "./own-fields.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import { fieldType, shapeOf, untypedAtomic, type ListSchema, type MapSchema, type Shape, type TypeSchema } from "./schema.ts";
@@ -101,10 +102,10 @@ function itemsByElement(list: ListSchema, value: Json | undefined): ReadonlyMap<
   const items: readonly Json[] = Array.isArray(value) ? value : [];
   const known = new Map<PathElement, Json[]>();
   for (const item of items) {
-    const element = knownElement(list, item);
-    const same = element === undefined ? undefined : known.get(element);
-    if (same !== undefined) same.push(item);
-    else if (element !== undefined) known.set(element, [item]);
+    const element = elementOrNone(list, item);
+    const same = known.get(element);
+    if (same === undefined) known.set(element, [item]);
+    else same.push(item);
   }
   return known;
 }

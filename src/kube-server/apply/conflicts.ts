@@ -2,7 +2,7 @@
 import { has, pathsOf, type FieldSet } from "./field-set.ts";
 import { compareText, quote } from "./go-text.ts";
 import { managerInfo, type ManagerId } from "./managers.ts";
-import { pathText, type FieldPath } from "./path-element.ts";
+import { storedPathText, type FieldPath } from "./path-element.ts";
 
 /** One field that somebody else owns with another value. */
 export type OwnedField = { readonly owner: ManagerId; readonly path: FieldPath };
@@ -29,18 +29,18 @@ export function conflictsOutside(conflicts: readonly OwnedField[], allowed: Fiel
 
 export function describeConflict({ owner, path }: OwnedField): Conflict {
   const { manager = "", ...info } = managerInfo(owner);
-  return { manager, ...info, fieldPath: pathText(path), message: `conflict with ${ownerText(owner)}` };
+  return { manager, ...info, fieldPath: storedPathText(path), message: `conflict with ${ownerText(owner)}` };
 }
 
 /** `conflicts` must not be empty, and come grouped by owner as `conflictsOf` gives them. */
 export function conflictMessage(conflicts: readonly OwnedField[]): string {
   const [only, ...more] = conflicts;
   if (only !== undefined && more.length === 0)
-    return `Apply failed with 1 conflict: conflict with ${ownerText(only.owner)}: ${pathText(only.path)}`;
+    return `Apply failed with 1 conflict: conflict with ${ownerText(only.owner)}: ${storedPathText(only.path)}`;
   const byOwner = Map.groupBy(conflicts, ({ owner }) => owner);
   const lines = [...byOwner].flatMap(([owner, fields]) => [
     `conflicts with ${ownerText(owner)}:`,
-    ...fields.map(({ path }) => `- ${pathText(path)}`),
+    ...fields.map(({ path }) => `- ${storedPathText(path)}`),
   ]);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
 }

@@ -39,6 +39,19 @@ const EMPTY: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
       status: { availableReplicas: 0, replicas: 0 },
     },
   ],
+  ["authentication.k8s.io/v1 SelfSubjectReview", { status: { userInfo: {} } }],
+  [
+    "authentication.k8s.io/v1 TokenRequest",
+    { spec: { audiences: null, boundObjectRef: null, expirationSeconds: null }, status: { expirationTimestamp: null, token: "" } },
+  ],
+  ["authentication.k8s.io/v1 TokenReview", { spec: {}, status: { user: {} } }],
+  ["authorization.k8s.io/v1 LocalSubjectAccessReview", { spec: {}, status: { allowed: false } }],
+  ["authorization.k8s.io/v1 SelfSubjectAccessReview", { spec: {}, status: { allowed: false } }],
+  [
+    "authorization.k8s.io/v1 SelfSubjectRulesReview",
+    { spec: {}, status: { incomplete: false, nonResourceRules: null, resourceRules: null } },
+  ],
+  ["authorization.k8s.io/v1 SubjectAccessReview", { spec: {}, status: { allowed: false } }],
   [
     "autoscaling/v1 HorizontalPodAutoscaler",
     { spec: { maxReplicas: 0, scaleTargetRef: { kind: "", name: "" } }, status: { currentReplicas: 0, desiredReplicas: 0 } },
@@ -81,6 +94,7 @@ const EMPTY: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["storage.k8s.io/v1 StorageClass", { provisioner: "" }],
   ["storage.k8s.io/v1 VolumeAttachment", { spec: { attacher: "", nodeName: "", source: {} }, status: { attached: false } }],
   ["storage.k8s.io/v1 VolumeAttributesClass", { driverName: "" }],
+  ["v1 Binding", { target: {} }],
   [
     "v1 Event",
     {

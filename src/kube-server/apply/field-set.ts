@@ -79,16 +79,30 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return shared;
 }
 
-/** What is in `a` and not in `b`, path by path: children stay when only their parent is in `b`. */
+/** What is in `a` and not in `b`, path by path: children stay when only their parent is in `b`. `a` itself when nothing is taken. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  if (a.size === 0 || b.size === 0) return a;
-  const rest = new Map<PathElement, FieldNode>();
+  let rest: Map<PathElement, FieldNode> | undefined;
+  for (const element of a.size < b.size ? a.keys() : b.keys()) {
+    const ours = a.get(element);
+    const theirs = b.get(element);
+    if (ours === undefined || theirs === undefined) continue;
+    const children = ours.children && theirs.children ? difference(ours.children, theirs.children) : ours.children;
+    if (children === ours.children && !(ours.member && theirs.member)) continue;
+    rest ??= new Map(a);
+    rest.delete(element);
+    keep(rest, element, { member: ours.member && !theirs.member, children });
+  }
+  return rest ?? a;
+}
+
+export function isSubset(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
   for (const [element, ours] of a) {
     const theirs = b.get(element);
-    const children = ours.children && theirs?.children ? difference(ours.children, theirs.children) : ours.children;
-    keep(rest, element, theirs === undefined ? ours : { member: ours.member && !theirs.member, children });
+    if (theirs === undefined || (ours.member && !theirs.member)) return false;
+    if (ours.children !== undefined && !isSubset(ours.children, theirs.children ?? EMPTY_SET)) return false;
   }
-  return rest;
+  return true;
 }
 
 /** As `difference`, but a member of `b` takes everything below it away. */

@@ -11,18 +11,35 @@ import { parsePathElement, sortElements, type PathElement } from "./path-element
 /** Every step of an object is one level here, and an object is at most MAX_DEPTH deep. */
 const MAX_STEPS = 2 * MAX_DEPTH;
 
-export function encodeFields(set: FieldSet, self = false): JsonObject {
-  const fields: { [element: string]: Json } = self ? { ".": {} } : {};
-  for (const element of sortElements(set.keys())) {
-    const node = set.get(element);
-    fields[element] = node?.children === undefined ? {} : encodeFields(node.children, node.member);
-  }
-  return fields;
+/**
+ * Which set a `fieldsV1` stands for, both ways: most writes leave most managers alone, and their fields need not be read and written
+ * again. Sets and stored objects are never changed in place, so what is remembered stays true.
+ */
+const setsByJson = new WeakMap<JsonObject, FieldSet>();
+const jsonBySet = new WeakMap<FieldSet, JsonObject>();
+
+export function encodeFields(set: FieldSet): JsonObject {
+  const known = jsonBySet.get(set);
+  if (known !== undefined) return known;
+  const json = writeFields(set, false);
+  setsByJson.set(json, set);
+  jsonBySet.set(set, json);
+  return json;
 }
 
 export function decodeFields(json: unknown): Result<FieldSet, string> {
   if (json === undefined || json === null) return ok(EMPTY_SET);
-  return readFields(json, 0);
+  const known = isJsonObject(json) ? setsByJson.get(json) : undefined;
+  return known === undefined ? readFields(json, 0) : ok(known);
+}
+
+function writeFields(set: FieldSet, self: boolean): JsonObject {
+  const fields: { [element: string]: Json } = self ? { ".": {} } : {};
+  for (const element of sortElements(set.keys())) {
+    const node = set.get(element);
+    fields[element] = node?.children === undefined ? {} : writeFields(node.children, node.member);
+  }
+  return fields;
 }
 
 function readFields(json: unknown, depth: number): Result<FieldSet, string> {

@@ -45,9 +45,13 @@ function escaped(code: number): string {
   return code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** `%v` of a number: the shortest digits, with an exponent (of at least two digits) below 1e-4 and from 1e6 on. */
+/** `%v` of a number. */
 export function numberText(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 2 ** 63) return BigInt(value).toString();
+  return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value).toString() : floatText(value);
+}
+
+/** `%v` of a float64: the shortest digits, with an exponent (of at least two digits) below 1e-4 and from 1e6 on. */
+export function floatText(value: number): string {
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
   if (power >= -4 && power < 6) return String(value);

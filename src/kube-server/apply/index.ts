@@ -11,6 +11,7 @@ export {
   has,
   intersection,
   isEmpty,
+  isSubset,
   leaves,
   pathsOf,
   recursiveDifference,
@@ -21,20 +22,15 @@ export {
   type FieldSet,
 } from "./field-set.ts";
 export { decodeFields, encodeFields } from "./fields-v1.ts";
-export {
-  applyPatch,
-  trackUpdate,
-  withoutManagedFields,
-  type ApplyRequest,
-  type ManagedKind,
-  type UpdateRequest,
-} from "./managed-fields.ts";
+export { applyPatch, trackUpdate, type ApplyRequest, type ManagedKind, type UpdateRequest } from "./managed-fields.ts";
+export { withoutManagedFields } from "./managed-metadata.ts";
 export { decodeManaged, encodeManaged, type Managed } from "./managers.ts";
 export { merge } from "./merge.ts";
 export { crdSchema, openApiSchemas, type CrdSchemaOptions, type ResolveRef } from "./open-api-schema.ts";
 export { fieldPath, pathText, type FieldPath, type PathElement } from "./path-element.ts";
 export { reconcileFieldSet } from "./reconcile-schema.ts";
 export { extractItems, removeItems } from "./remove-items.ts";
+export { resetFieldsOf, resetFieldsOfCustom } from "./reset-fields.ts";
 export { deduced, scalarSchema, untypedAtomic, type ListSchema, type MapSchema, type ScalarType, type TypeSchema } from "./schema.ts";
 export { parentEntries, scaleEntries, type ReplicasPaths, type ScaleWrite } from "./scale.ts";
 export { toFieldSet } from "./to-field-set.ts";

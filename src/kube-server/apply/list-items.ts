@@ -9,10 +9,16 @@ export function elementOfItem(list: ListSchema, item: Json): Result<PathElement,
   return list.kind === "map" ? elementByKeys(list, item) : elementByValue(item);
 }
 
-/** For items that were validated: one that cannot be known is left out of what follows. */
-export function knownElement(list: ListSchema, item: Json): PathElement | undefined {
+/** The step to an item that has none: all its fields were taken out while pruning, and null is left of it. */
+const NO_ELEMENT: PathElement = "";
+
+/**
+ * For values that were validated, and for what pruning makes of them. As on a real server, an item that cannot be known still counts
+ * as something: the list around it is not gone.
+ */
+export function elementOrNone(list: ListSchema, item: Json): PathElement {
   const element = elementOfItem(list, item);
-  return element.ok ? element.value : undefined;
+  return element.ok ? element.value : NO_ELEMENT;
 }
 
 function elementByValue(item: Json): Result<PathElement, string> {

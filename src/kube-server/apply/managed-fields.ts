@@ -5,14 +5,15 @@
  * new object with `metadata.managedFields` and leave their inputs alone. Defaulting, validation and storing are the caller's.
  */
 import { ok, type Result } from "#base";
-import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { field, fieldAt, type JsonObject } from "#kube";
 import { asApplyError, badRequest, failed, gvkText, invalid, objectText, type ApplyError } from "./apply-error.ts";
 import { capUpdateManagers } from "./cap-managers.ts";
 import { conflictsOutside } from "./conflicts.ts";
 import type { ResetFields } from "./field-filter.ts";
 import { difference, fieldSetOf, isEmpty, union } from "./field-set.ts";
 import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
-import { decodeManaged, encodeManaged, managerId, NOBODY, type Managed, type ManagerId, type Managers } from "./managers.ts";
+import { managedOfUpdate, withManagedFields, withoutManagedFields } from "./managed-metadata.ts";
+import { decodeManaged, managerId, NOBODY, type Managed, type ManagerId, type Managers } from "./managers.ts";
 import { fieldPath } from "./path-element.ts";
 import type { TypeSchema } from "./schema.ts";
 import { parseTyped } from "./typed-value.ts";
@@ -83,39 +84,8 @@ export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyErr
   return after.ok ? ok(withManagedFields(next, after.value)) : after;
 }
 
-export function withoutManagedFields(object: JsonObject): JsonObject {
-  const metadata = field(object, "metadata");
-  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return object;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...object, metadata: rest };
-}
-
-function withManagedFields(object: JsonObject, managed: Managed): JsonObject {
-  if (managed.managers.size === 0) return withoutManagedFields(object);
-  const metadata = field(object, "metadata");
-  return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: encodeManaged(managed) } };
-}
-
 function nothingYet({ apiVersion, kind, emptyObject }: ManagedKind): JsonObject {
   return { ...emptyObject, apiVersion, kind };
-}
-
-/** Clients may correct managedFields in an update; what is unreadable or left out counts as unchanged, `[]` and `[{}]` clear it. */
-function managedOfUpdate({ old, next, subresource }: UpdateRequest): Managed {
-  const given = fieldAt(next, "metadata", "managedFields");
-  const stored = decodeManaged(fieldAt(old, "metadata", "managedFields"));
-  const live = stored.ok ? stored.value : NOBODY;
-  if (subresource !== undefined && subresource !== "") return live;
-  if (isReset(given)) return NOBODY;
-  const decoded = decodeManaged(given);
-  return decoded.ok && decoded.value.managers.size > 0 ? decoded.value : live;
-}
-
-function isReset(managedFields: Json | undefined): boolean {
-  if (!Array.isArray(managedFields)) return false;
-  const [only, ...more] = managedFields;
-  const isBlank = (value: unknown) => value === undefined || value === null || value === "";
-  return only === undefined || (more.length === 0 && isJsonObject(only) && Object.values(only).every(isBlank));
 }
 
 type WithLive<T> = T & { readonly live: JsonObject };

@@ -5,7 +5,7 @@
  * values must have been validated: then merging cannot fail.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
-import { knownElement } from "./list-items.ts";
+import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject, ownField, setField, type GrowingObject } from "./own-fields.ts";
 import type { PathElement } from "./path-element.ts";
 import { fieldType, shapeOf, untypedAtomic, type ListSchema, type MapSchema, type TypeSchema } from "./schema.ts";
@@ -51,17 +51,10 @@ function mergeLists(list: ListSchema, live: Json | undefined, applied: Json | un
 }
 
 function sideOf(list: ListSchema, value: Json | undefined): Side {
-  const all: readonly Json[] = Array.isArray(value) ? value : [];
-  const items: Json[] = [];
-  const elements: PathElement[] = [];
+  const items: readonly Json[] = Array.isArray(value) ? value : [];
+  const elements = items.map((item) => elementOrNone(list, item));
   const byElement = new Map<PathElement, Json>();
-  for (const item of all) {
-    const element = knownElement(list, item);
-    if (element === undefined) continue;
-    items.push(item);
-    elements.push(element);
-    byElement.set(element, byElement.has(element) ? null : item);
-  }
+  for (const [index, element] of elements.entries()) byElement.set(element, byElement.has(element) ? null : (items[index] ?? null));
   return { items, elements, byElement };
 }
 

@@ -7,7 +7,7 @@
  */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, parseJson, type Json } from "#kube";
-import { compareText, jsonText, numberText, quote, stringText } from "./go-text.ts";
+import { compareText, floatText, jsonText, numberText, quote, stringText } from "./go-text.ts";
 
 export type PathElement = string;
 export type FieldPath = readonly PathElement[];
@@ -87,8 +87,15 @@ const KINDS = "fkvi";
 /** A step with its content, parsed once per sort; a field's content is its text. */
 type Sortable = { readonly text: PathElement; readonly kind: number; readonly keys: readonly KeyField[]; readonly content: Json };
 
+const NOT_IN_NATIVE_ORDER = /^[^f]|[\ud800-\udfff]/;
+
+/** Field names without surrogates, nearly all there are, sort natively. */
 export function sortElements(elements: Iterable<PathElement>): PathElement[] {
-  return Array.from(elements, sortable)
+  const list = [...elements];
+  if (list.length < 2) return list;
+  if (!list.some((element) => NOT_IN_NATIVE_ORDER.test(element))) return list.toSorted();
+  return list
+    .map(sortable)
     .toSorted(compareSortable)
     .map(({ text }) => text);
 }
@@ -135,34 +142,39 @@ function rankOf(value: Json): number {
   return value === null ? 5 : 4;
 }
 
+type NumberText = (value: number) => string;
+
 /** `.spec.ports[port=80,protocol="TCP"].name`, as people read it. */
 export function pathText(path: FieldPath): string {
-  return path.map(elementText).join("");
+  return path.map((element) => elementText(element)).join("");
 }
 
-export function elementText(element: PathElement): string {
+/** The same of a path that was read from managedFields: Go has its numbers as float64 then, and prints large ones with an exponent. */
+export function storedPathText(path: FieldPath): string {
+  return path.map((element) => elementText(element, floatText)).join("");
+}
+
+export function elementText(element: PathElement, numbers: NumberText = numberText): string {
   switch (element.charAt(0)) {
     case "f":
       return `.${element.slice(2)}`;
     case "k":
       return `[${keyFieldsOf(element)
-        .map(([name, value]) => `${name}=${valueText(value)}`)
+        .map(([name, value]) => `${name}=${valueText(value, numbers)}`)
         .join(",")}]`;
     case "v":
-      return `[=${valueText(contentOf(element))}]`;
+      return `[=${valueText(contentOf(element), numbers)}]`;
     default:
       return `[${element.slice(2)}]`;
   }
 }
 
-function valueText(value: Json): string {
-  if (value === null) return "null";
+function valueText(value: Json, numbers: NumberText): string {
   if (typeof value === "string") return quote(value);
-  if (typeof value === "number") return numberText(value);
-  if (Array.isArray(value)) return `[${value.map(valueText).join(",")}]`;
-  if (isJsonObject(value))
-    return Object.entries(value)
-      .map(([name, item]) => `${name}=${valueText(item ?? null)}`)
-      .join("");
-  return JSON.stringify(value);
+  if (typeof value === "number") return numbers(value);
+  if (Array.isArray(value)) return `[${value.map((item: Json) => valueText(item, numbers)).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, item]) => `${name}=${valueText(item ?? null, numbers)}`)
+    .join("");
 }

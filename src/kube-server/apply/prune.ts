@@ -5,7 +5,7 @@
  * owned (a removed list item takes fields of others with it). Each step looks at the object in the version of the set it uses.
  */
 import { err, ok, type Result } from "#base";
-import { difference, EMPTY_SET, intersection, isEmpty, union, withNamedFields, type FieldSet } from "./field-set.ts";
+import { difference, EMPTY_SET, intersection, isEmpty, isSubset, union, withNamedFields, type FieldSet } from "./field-set.ts";
 import type { Managers, VersionedSet } from "./managers.ts";
 import { removeItems } from "./remove-items.ts";
 import { toFieldSet } from "./to-field-set.ts";
@@ -17,13 +17,15 @@ export type PruneInput = {
   readonly merged: TypedValue;
   /** With the applying manager's new set in place of its last one. */
   readonly managers: Managers;
+  readonly applied: FieldSet;
   readonly last: VersionedSet | undefined;
   /** The version of the request: what comes out is in it. */
   readonly apiVersion: string;
 };
 
-export function prune({ versions, merged, managers, last, apiVersion }: PruneInput): Result<TypedValue, string> {
+export function prune({ versions, merged, managers, applied, last, apiVersion }: PruneInput): Result<TypedValue, string> {
   if (last === undefined || isEmpty(last.set)) return ok(merged);
+  if (nothingToRemove({ merged, managers, applied, last, apiVersion })) return ok(merged);
   const inLastVersion = toVersion(versions, merged, last.apiVersion);
   if (!inLastVersion.ok) return orMissing(inLastVersion.error, merged, "failed to convert merged object to last applied version");
   const whole = inLastVersion.value;
@@ -35,6 +37,30 @@ export function prune({ versions, merged, managers, last, apiVersion }: PruneInp
   if (!dangling.ok) return err(`failed add back dangling items: ${dangling.error}`);
   const result = toVersion(versions, dangling.value, apiVersion);
   return result.ok ? result : explain(result.error, "failed to convert pruned object");
+}
+
+/**
+ * The usual case, seen without the work: all of the last set is applied again, every leaf of it still is one, and one version is all
+ * there is. The second matters: a struct that was applied empty and has filled since may lose what nobody owns.
+ */
+function nothingToRemove({
+  merged,
+  managers,
+  applied,
+  last,
+  apiVersion,
+}: Omit<PruneInput, "versions"> & { readonly last: VersionedSet }): boolean {
+  if ([last, ...managers.values()].some((versioned) => versioned.apiVersion !== apiVersion)) return false;
+  return isSubset(last.set, applied) && leavesStay(last.set, fieldsOf(merged));
+}
+
+function leavesStay(last: FieldSet, now: FieldSet): boolean {
+  for (const [element, { children }] of last) {
+    const node = now.get(element);
+    if (node === undefined) return false;
+    if (children === undefined ? node.children !== undefined : !leavesStay(children, node.children ?? EMPTY_SET)) return false;
+  }
+  return true;
 }
 
 type Parts = { readonly whole: TypedValue; readonly stripped: TypedValue };

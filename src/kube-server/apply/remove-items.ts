@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { EMPTY_SET, has, insert, isEmpty, pathsOf, union, type FieldSet, type GrowingSet } from "./field-set.ts";
-import { knownElement } from "./list-items.ts";
+import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject, setField, type GrowingObject } from "./own-fields.ts";
 import { fieldElement, isKeyElement, keyFieldsOf } from "./path-element.ts";
 import { fieldType, shapeOf, untypedAtomic, type ListSchema, type MapSchema, type TypeSchema } from "./schema.ts";
@@ -57,7 +57,7 @@ function visitList(mode: Mode, list: ListSchema, { value, fields }: { readonly v
   if (value.length === 0 || list.kind === "atomic") return mode.extract ? value : null;
   const kept: Json[] = [];
   for (const item of value) {
-    const node = fields.get(knownElement(list, item) ?? "");
+    const node = fields.get(elementOrNone(list, item));
     if (mode.extract ? node === undefined : node?.member === true) continue;
     kept.push(node?.children === undefined ? item : visit(mode, { type: list.element, value: item, fields: node.children }));
   }

@@ -1,62 +1,52 @@
 /** All fields that a value sets: what a manager owns after applying it. */
 import { isJsonObject, type Json } from "#kube";
-import { insert, type FieldSet, type GrowingSet } from "./field-set.ts";
-import { knownElement } from "./list-items.ts";
+import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
+import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject } from "./own-fields.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
-import { fieldType, shapeOf, type ListSchema, type MapSchema, type TypeSchema } from "./schema.ts";
+import { shapeOf, type ListSchema, type MapSchema, type TypeSchema } from "./schema.ts";
 
 export function toFieldSet(type: TypeSchema, value: Json): FieldSet {
-  const walk: Walk = { set: new Map(), path: [] };
-  visit(walk, type, value);
-  return walk.set;
+  return visit(type, value)?.children ?? EMPTY_SET;
 }
 
-type Walk = { readonly set: GrowingSet; readonly path: PathElement[] };
+const LEAF: FieldNode = { member: true, children: undefined };
 
-function visit(walk: Walk, type: TypeSchema, value: Json): void {
+/** `undefined`: nothing in it is owned, as in an empty list. */
+function visit(type: TypeSchema, value: Json): FieldNode | undefined {
   const shape = shapeOf(type, value);
-  if (shape === "map" && type.map?.atomic === false) return visitMap(walk, type.map, value);
-  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return visitList(walk, type.list, value);
-  insert(walk.set, walk.path);
+  if (shape === "map" && type.map?.atomic === false) return visitMap(type.map, value);
+  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return visitList(type.list, value);
+  return LEAF;
 }
 
-function visitMap(walk: Walk, map: MapSchema, value: Json): void {
-  if (!isJsonObject(value)) return;
+function visitMap(map: MapSchema, value: Json): FieldNode | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const children = new Map<PathElement, FieldNode>();
   for (const name of Object.keys(value)) {
     const below = value[name];
-    const type = fieldType(map, name);
+    const declared = map.field(name);
+    const type = declared ?? map.element;
     if (below === undefined || type === undefined) continue;
-    walk.path.push(fieldElement(name));
-    visit(walk, type, below);
     // A map's own entries are things one can own; a struct's field is owned through what is in it, unless there is nothing.
-    if (below === null || (isJsonObject(below) && isEmptyObject(below)) || map.field(name) === undefined) insert(walk.set, walk.path);
-    walk.path.pop();
+    const itself = declared === undefined || below === null || (isJsonObject(below) && isEmptyObject(below));
+    const node = itself ? asMember(visit(type, below)) : visit(type, below);
+    if (node !== undefined) children.set(fieldElement(name), node);
   }
+  return children.size === 0 ? undefined : { member: false, children };
+}
+
+function asMember(node: FieldNode | undefined): FieldNode {
+  return node?.children === undefined ? LEAF : { member: true, children: node.children };
 }
 
 /** Items that are there more than once are owned as a whole: nobody can say whose is whose. */
-function visitList(walk: Walk, list: ListSchema, value: Json): void {
-  if (!Array.isArray(value)) return;
-  const items: readonly Json[] = value;
-  const elements = items.map((item) => knownElement(list, item));
-  const repeated = duplicatesOf(elements);
-  for (const [index, element] of elements.entries()) {
-    if (element === undefined) continue;
-    walk.path.push(element);
-    if (!repeated.has(element)) visit(walk, list.element, items[index] ?? null);
-    insert(walk.set, walk.path);
-    walk.path.pop();
+function visitList(list: ListSchema, value: Json): FieldNode | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const children = new Map<PathElement, FieldNode>();
+  for (const item of value as readonly Json[]) {
+    const element = elementOrNone(list, item);
+    children.set(element, children.has(element) ? LEAF : asMember(visit(list.element, item)));
   }
-}
-
-function duplicatesOf(elements: readonly (PathElement | undefined)[]): ReadonlySet<PathElement> {
-  const seen = new Set<PathElement>();
-  const repeated = new Set<PathElement>();
-  for (const element of elements) {
-    if (element === undefined) continue;
-    if (seen.has(element)) repeated.add(element);
-    seen.add(element);
-  }
-  return repeated;
+  return { member: false, children };
 }

@@ -3,7 +3,7 @@
  * object stays byte for byte the same and no watcher is woken.
  */
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
-import { withoutManagedFields } from "./managed-fields.ts";
+import { withoutManagedFields } from "./managed-metadata.ts";
 
 /** Call it last, when defaults and admission have had their say. */
 export function keepTimesIfUnchanged(old: JsonObject, next: JsonObject): JsonObject {

@@ -15,6 +15,7 @@ import { prune } from "./prune.ts";
 import { reconcileFieldSet } from "./reconcile-schema.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import type { TypedValue } from "./typed-value.ts";
+import { validate } from "./validate.ts";
 import { filterOf, toVersion, withValue, type ConvertError, type Versions } from "./versions.ts";
 
 export type UpdateError =
@@ -54,8 +55,11 @@ export function apply(input: ApplyInput): Result<Applied, UpdateError> {
   if (!merged.ok) return err(merged.error);
   const set = filterOf(versions, apiVersion)(toFieldSet(applied.type, applied.value));
   const managers = new Map(known.value).set(manager, { set, apiVersion, applied: true });
-  const pruned = prune({ versions, merged: merged.value, managers, last: known.value.get(manager), apiVersion });
+  const pruned = prune({ versions, merged: merged.value, managers, applied: set, last: known.value.get(manager), apiVersion });
   if (!pruned.ok) return err({ kind: "failed", message: `failed to prune fields: ${pruned.error}` });
+  const fits =
+    pruned.value.value === merged.value.value ? ok(undefined) : validate(live.type, pruned.value.value, { allowDuplicates: true });
+  if (!fits.ok) return err({ kind: "failed", message: `failed to compare objects: ${fits.error}` });
   const taken = takeOver({ ...input, managers, next: pruned.value });
   if (!taken.ok) return taken;
   return ok({ object: jsonEqual(live.value, pruned.value.value) ? undefined : pruned.value, managers: taken.value.managers });

@@ -28,7 +28,10 @@ export type StoreChange = {
   readonly object: ((revision: number) => KubeObject) | undefined;
 };
 
+/** The storage itself failed (disk full, I/O error, closed). Nothing was written and nobody has seen it. */
+export type StorageError = { readonly kind: "storage"; readonly message: string };
 export type StoreConflict = { readonly kind: "conflict"; readonly current: Stored | undefined };
+/** `oldest` is the oldest revision that list and watch still answer. */
 export type RevisionError = { readonly kind: "compacted"; readonly oldest: number } | { readonly kind: "future"; readonly current: number };
 
 export type StoreEvent = {
@@ -48,8 +51,16 @@ export type ListRequest = {
   readonly revision?: number | undefined;
   /** Begins after this key (exclusive): pages. */
   readonly after?: StoreKey | undefined;
+  /** Undefined or 0: all. */
   readonly limit?: number | undefined;
+  /**
+   * Only objects whose field at this path is this very string: a label (["metadata", "labels", "app"]) or a field. The first
+   * such list of a collection builds an index, later ones cost what they return.
+   */
+  readonly where?: FieldMatch | undefined;
 };
+
+export type FieldMatch = { readonly path: readonly string[]; readonly value: string };
 
 export type Listed = {
   readonly revision: number;
@@ -62,15 +73,21 @@ export interface Store {
   get(collection: CollectionName, key: StoreKey): Stored | undefined;
   list(collection: CollectionName, request?: ListRequest): Result<Listed, RevisionError>;
   count(collection: CollectionName): number;
+  /** Those that hold an object now, sorted. */
   collections(): readonly CollectionName[];
-  write(change: StoreChange): Result<Stored | undefined, StoreConflict>;
-  /** Events after `from` in order, first the past, then the present; `end` stops it. Calls back synchronously with the write. */
+  /** What was written; undefined for a deletion (its revision is the event's). Deleting what is not there, as expected, is nothing. */
+  write(change: StoreChange): Result<Stored | undefined, StoreConflict | StorageError>;
+  /**
+   * Events after `from` in order, first the past, then the present; `end` stops it. Calls back synchronously with the write; a
+   * write made inside a callback is delivered after the event that is being delivered, so everybody sees one order.
+   */
   watch(request: {
     readonly collection: CollectionName;
     readonly from: number;
     readonly onEvent: (event: StoreEvent) => void;
   }): Result<{ readonly end: () => void }, RevisionError>;
-  /** Forgets history up to and including this revision. */
+  /** Forgets history up to and including this revision; the state at it can still be listed. */
   compact(revision: number): void;
+  /** Ends all watches and refuses further writes; what is in memory can still be read. */
   close(): void;
 }

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { FakeClock, silentLogger, type Result } from "#base";
-import { openPersistentStore, type OpenedStore, type PersistentStoreOptions, type StoreOpenError } from "#kube-server";
+import { FakeClock, silentLogger } from "#base";
+import type { openPersistentStore, PersistentStoreOptions } from "#kube-server";
 import { FaultyFiles } from "./faulty-files.ts";
+
+type Open = typeof openPersistentStore;
 
 export function dataFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "lattice-store-"));
@@ -13,13 +15,17 @@ export function dataFolder(): string {
   return folder;
 }
 
-let nextPid = 1;
-
-/** Each call is a process of its own; all others are dead. */
-export function openStore(dataDir: string, options: Partial<PersistentStoreOptions> = {}): Result<OpenedStore, StoreOpenError> {
-  const pid = nextPid;
-  nextPid += 1;
-  const processes = { pid, identify: (other: number) => (other === pid ? "alive" : undefined) };
-  const { files } = new FaultyFiles();
-  return openPersistentStore({ dataDir, clock: new FakeClock(), logger: silentLogger, processes, files, ...options });
+/**
+ * Each call of what it returns is a process of its own; all others are dead. The function comes in, so that tests of the store
+ * need not load the server around it.
+ */
+export function storeOpener(open: Open): (dataDir: string, options?: Partial<PersistentStoreOptions>) => ReturnType<Open> {
+  let lastPid = 0;
+  return (dataDir, options = {}) => {
+    lastPid += 1;
+    const pid = lastPid;
+    const processes = { pid, identify: (other: number) => (other === pid ? "alive" : undefined) };
+    const { files } = new FaultyFiles();
+    return open({ dataDir, clock: new FakeClock(), logger: silentLogger, processes, files, ...options });
+  };
 }

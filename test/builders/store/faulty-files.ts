@@ -5,7 +5,17 @@
 import * as fs from "node:fs";
 import type { StoreFiles } from "#kube-server";
 
-const CHANGES = new Set(["copyFileSync", "fsyncSync", "ftruncateSync", "linkSync", "mkdirSync", "renameSync", "rmSync", "writeFileSync", "writeSync"]);
+const CHANGES = new Set([
+  "copyFileSync",
+  "fsyncSync",
+  "ftruncateSync",
+  "linkSync",
+  "mkdirSync",
+  "renameSync",
+  "rmSync",
+  "writeFileSync",
+  "writeSync",
+]);
 const NAMES = [...CHANGES, "closeSync", "fstatSync", "openSync", "readdirSync", "readFileSync", "readSync"];
 
 export class FaultyFiles {

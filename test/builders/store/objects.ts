@@ -25,7 +25,7 @@ export function remove(store: Store, key: string, collection = MAPS): void {
 }
 
 export function valueOf(object: KubeObject): string {
-  return String(fieldAt(object, "data", "value"));
+  return textAt(object, "value");
 }
 
 /** "key=value@revision", sorted: two stores hold the same when this is the same. */
@@ -35,4 +35,9 @@ export function contentOf(store: Store): readonly string[] {
     .flatMap((collection) =>
       expectOk(store.list(collection)).items.map(({ key, object, revision }) => `${collection} ${key}=${valueOf(object)}@${revision}`),
     );
+}
+
+export function textAt(object: KubeObject, name: string): string {
+  const text = fieldAt(object, "data", name);
+  return typeof text === "string" ? text : "";
 }

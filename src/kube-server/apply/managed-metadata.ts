@@ -1,0 +1,36 @@
+/** `metadata.managedFields` of whole objects: taken off, put on, and chosen between a stored object and the one a client sent. */
+import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { decodeManaged, encodeManaged, NOBODY, type Managed } from "./managers.ts";
+
+export function withoutManagedFields(object: JsonObject): JsonObject {
+  const metadata = field(object, "metadata");
+  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
+export function withManagedFields(object: JsonObject, managed: Managed): JsonObject {
+  if (managed.managers.size === 0) return withoutManagedFields(object);
+  const metadata = field(object, "metadata");
+  return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: encodeManaged(managed) } };
+}
+
+type Write = { readonly old: JsonObject | undefined; readonly next: JsonObject; readonly subresource?: string | undefined };
+
+/** Clients may correct managedFields in an update; what is unreadable or left out counts as unchanged, `[]` and `[{}]` clear it. */
+export function managedOfUpdate({ old, next, subresource }: Write): Managed {
+  const given = fieldAt(next, "metadata", "managedFields");
+  const stored = decodeManaged(fieldAt(old, "metadata", "managedFields"));
+  const live = stored.ok ? stored.value : NOBODY;
+  if (subresource !== undefined && subresource !== "") return live;
+  if (isReset(given)) return NOBODY;
+  const decoded = decodeManaged(given);
+  return decoded.ok && decoded.value.managers.size > 0 ? decoded.value : live;
+}
+
+function isReset(managedFields: Json | undefined): boolean {
+  if (!Array.isArray(managedFields)) return false;
+  const [only, ...more] = managedFields;
+  const isBlank = (value: unknown) => value === undefined || value === null || value === "";
+  return only === undefined || (more.length === 0 && isJsonObject(only) && Object.values(only).every(isBlank));
+}

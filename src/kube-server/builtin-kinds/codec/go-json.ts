@@ -1,0 +1,241 @@
+/**
+ * What a JSON value looks like after it went through the Go type of its kind: unknown fields are gone and reported, null is absence,
+ * empty things that Go leaves out are left out, and structs that Go always writes are there.
+ *
+ * Errors are Go's: the first wrong type is remembered and reading goes on, but a field that reads itself (a quantity, a time) stops it.
+ */
+import { err, ok, type Result } from "#base";
+import { isJsonObject, type Json, type JsonObject } from "#kube";
+import { normaliseBase64 } from "./base64.ts";
+import { normaliseTime } from "./go-time.ts";
+import type { GoField, GoType, ScalarKind } from "./go-types.ts";
+import { canonicalQuantity } from "./quantity-text.ts";
+
+type Draft = { [field: string]: Json | undefined };
+type Struct = Extract<GoType, { readonly kind: "struct" }>;
+
+type Reading = {
+  readonly findings: string[];
+  /** The first wrong type. */
+  mismatch: string | undefined;
+  /** What a type that reads itself said. */
+  refusal: string | undefined;
+  /** Go's path, by struct fields: "spec.containers.name". */
+  readonly goPath: string[];
+  struct: string;
+};
+
+export type GoValue = { readonly value: JsonObject; readonly findings: readonly string[] };
+
+export function readGoValue(type: GoType, value: Json): Result<GoValue, string> {
+  const reading: Reading = { findings: [], mismatch: undefined, refusal: undefined, goPath: [], struct: "" };
+  const read = readValue(reading, type, value, "");
+  const wrong = reading.refusal ?? reading.mismatch;
+  if (wrong !== undefined) return err(wrong);
+  return ok({ value: isJsonObject(read) ? read : {}, findings: reading.findings });
+}
+
+/** undefined: Go's zero value. */
+function readValue(reading: Reading, type: GoType, value: Json, path: string): Json | undefined {
+  if (reading.refusal !== undefined || value === null) return undefined;
+  switch (type.kind) {
+    case "any":
+      return value;
+    case "struct":
+      return isJsonObject(value) ? readStruct(reading, type, value, path) : mismatch(reading, value, type.go);
+    case "map":
+      return isJsonObject(value) ? readMap(reading, type.element, value, path) : mismatch(reading, value, type.go);
+    case "list":
+      return Array.isArray(value) ? readList(reading, type.element, value, path) : mismatch(reading, value, type.go);
+    default:
+      return readScalar(reading, type.kind, type.go, value);
+  }
+}
+
+function readStruct(reading: Reading, type: Struct, value: JsonObject, path: string): JsonObject {
+  const fields = type.fields();
+  const read = new Map<string, Json | undefined>();
+  const outer = reading.struct;
+  for (const [name, inner] of Object.entries(value)) {
+    const at = path === "" ? name : `${path}.${name}`;
+    const known = fields.get(name);
+    if (known === undefined) reading.findings.push(`unknown field "${at}"`);
+    else if (inner !== undefined) read.set(name, readField(reading, type, known, { value: inner, at }));
+    reading.struct = outer;
+  }
+  return writeStruct(type, read);
+}
+
+function readField(
+  reading: Reading,
+  type: Struct,
+  known: GoField,
+  { value, at }: { readonly value: Json; readonly at: string },
+): Json | undefined {
+  const steps = known.inlined === undefined ? [known.name] : [known.inlined, known.name];
+  reading.struct = type.name;
+  reading.goPath.push(...steps);
+  const read = readValue(reading, known.type, value, at);
+  reading.goPath.length -= steps.length;
+  return read;
+}
+
+function writeStruct(type: Struct, read: ReadonlyMap<string, Json | undefined>): JsonObject {
+  const written: Draft = {};
+  for (const known of type.fields().values()) {
+    const value = read.get(known.name);
+    if (value === undefined) {
+      const zero = zeroOf(known);
+      if (zero !== undefined) written[known.name] = zero;
+    } else if (known.pointer || !isEmpty(known.type, value)) written[known.name] = value;
+    // storage does not tell an empty list from none
+    else if (!known.omitEmpty) written[known.name] = known.type.kind === "list" || known.type.kind === "map" ? null : value;
+  }
+  return written;
+}
+
+/** A field of a kind with nothing set in it, such as the status of a new object. */
+export function zeroField(type: GoType, name: string): Json | undefined {
+  const known = type.kind === "struct" ? type.fields().get(name) : undefined;
+  return known === undefined ? undefined : zeroOf(known);
+}
+
+/** What Go writes for a field that is not set; undefined when it writes nothing. */
+function zeroOf({ type, pointer, omitEmpty, omitZero }: GoField): Json | undefined {
+  if (omitZero) return undefined;
+  if (pointer) return omitEmpty ? undefined : null;
+  switch (type.kind) {
+    case "struct":
+      return writeStruct(type, new Map());
+    case "quantity":
+      return "0";
+    case "intOrString":
+      return 0;
+    case "time":
+    case "microTime":
+    case "any":
+      return null;
+    case "list":
+    case "map":
+    case "bytes":
+      return omitEmpty ? undefined : null;
+    case "string":
+      return omitEmpty ? undefined : "";
+    case "bool":
+      return omitEmpty ? undefined : false;
+    default:
+      return omitEmpty ? undefined : 0;
+  }
+}
+
+/** Empty for `omitempty`; structs never are. */
+function isEmpty(type: GoType, value: Json): boolean {
+  switch (type.kind) {
+    case "list":
+      return Array.isArray(value) && value.length === 0;
+    case "map":
+      return isJsonObject(value) && Object.keys(value).length === 0;
+    case "string":
+    case "bytes":
+      return value === "";
+    case "bool":
+      return value === false;
+    case "int32":
+    case "int64":
+    case "float64":
+      return value === 0;
+    default:
+      return false;
+  }
+}
+
+function readMap(reading: Reading, element: GoType, value: JsonObject, path: string): JsonObject {
+  const read: Draft = {};
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner === undefined) continue;
+    const item = readValue(reading, element, inner, path === "" ? name : `${path}.${name}`) ?? zeroElement(element);
+    // a plain assignment to "__proto__" would set the prototype
+    if (name === "__proto__") Object.defineProperty(read, name, { value: item, enumerable: true, configurable: true, writable: true });
+    else read[name] = item;
+  }
+  return read;
+}
+
+function readList(reading: Reading, element: GoType, value: readonly Json[], path: string): readonly Json[] {
+  return value.map((item, index) => readValue(reading, element, item, `${path}[${index}]`) ?? zeroElement(element));
+}
+
+function zeroElement(type: GoType): Json {
+  return zeroOf({ name: "", type, pointer: false, omitEmpty: false, omitZero: false, inlined: undefined }) ?? null;
+}
+
+const INT32 = 2_147_483_647;
+
+function readScalar(reading: Reading, kind: ScalarKind, go: string, value: Json): Json | undefined {
+  switch (kind) {
+    case "string":
+      return typeof value === "string" ? value : mismatch(reading, value, go);
+    case "bool":
+      return typeof value === "boolean" ? value : mismatch(reading, value, go);
+    case "float64":
+      return typeof value === "number" ? value : mismatch(reading, value, go);
+    case "int32":
+    case "int64":
+      if (typeof value !== "number") return mismatch(reading, value, go);
+      return isWhole(value, kind) ? value : mismatch(reading, value, go, `number ${goNumber(value)}`);
+    case "bytes":
+      return typeof value === "string" ? readBytes(reading, value) : mismatch(reading, value, go);
+    default:
+      return keepOrRefuse(reading, readSelf(reading, kind, value));
+  }
+}
+
+function isWhole(value: number, kind: "int32" | "int64"): boolean {
+  return Number.isInteger(value) && (kind === "int64" ? Math.abs(value) <= 2 ** 63 : value <= INT32 && value >= -INT32 - 1);
+}
+
+function goNumber(value: number): string {
+  return String(value);
+}
+
+function readBytes(reading: Reading, value: string): Json | undefined {
+  const read = normaliseBase64(value);
+  if (read.ok) return read.value;
+  reading.mismatch ??= read.error;
+  return undefined;
+}
+
+function readSelf(reading: Reading, kind: "time" | "microTime" | "quantity" | "intOrString", value: Json): Result<Json, string> {
+  if (kind === "quantity") {
+    // numbers are taken as they are written; other values fail on their text
+    return canonicalQuantity(typeof value === "string" ? value : JSON.stringify(value));
+  }
+  if (kind === "intOrString") {
+    if (typeof value === "string") return ok(value);
+    if (typeof value !== "number") return err(mismatchText(reading, jsonKind(value), "int32"));
+    return isWhole(value, "int32") ? ok(value) : err(mismatchText(reading, `number ${goNumber(value)}`, "int32"));
+  }
+  if (typeof value !== "string") return err(mismatchText(reading, jsonKind(value), "string"));
+  return normaliseTime(value, kind === "microTime");
+}
+
+function keepOrRefuse(reading: Reading, read: Result<Json, string>): Json | undefined {
+  if (read.ok) return read.value;
+  reading.refusal = read.error;
+  return undefined;
+}
+
+function mismatch(reading: Reading, value: Json, go: string, what = jsonKind(value)): undefined {
+  reading.mismatch ??= mismatchText(reading, what, go);
+}
+
+function mismatchText(reading: Reading, what: string, go: string): string {
+  const where = reading.goPath.length === 0 ? "Go value" : `Go struct field ${reading.struct}.${reading.goPath.join(".")}`;
+  return `json: cannot unmarshal ${what} into ${where} of type ${go}`;
+}
+
+function jsonKind(value: Json): string {
+  if (Array.isArray(value)) return "array";
+  if (isJsonObject(value)) return "object";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}

@@ -1,0 +1,214 @@
+/** Defaults that depend on other fields, by the type they belong to. They change the draft they are given; parents come before children. */
+import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import {
+  at,
+  childOf,
+  copyOf,
+  draftsAt,
+  isTrueAt,
+  listAt,
+  numberAt,
+  objectAt,
+  objectsAt,
+  setField,
+  textAt,
+  textsAt,
+  type Draft,
+} from "../draft.ts";
+import { defaultPodResources } from "./pod-resources.ts";
+import { mergeStringData } from "./secret-data.ts";
+
+export type ComputeDefaults = (draft: Draft) => void;
+
+export const COMPUTED_DEFAULTS: ReadonlyMap<string, ComputeDefaults> = new Map<string, ComputeDefaults>([
+  ["core.v1.Pod", defaultPod],
+  ["core.v1.Container", defaultPullPolicy],
+  ["core.v1.EphemeralContainer", defaultPullPolicy],
+  ["core.v1.Volume", defaultVolume],
+  ["core.v1.ServiceSpec", defaultService],
+  ["core.v1.Namespace", defaultNamespace],
+  ["core.v1.Secret", mergeStringData],
+  ["core.v1.NodeStatus", (status) => fillIn(status, "allocatable", at(status, "capacity"))],
+  ["core.v1.NodeSpec", alignPodCidrs],
+  ["core.v1.LimitRangeItem", defaultLimits],
+  ["core.v1.ReplicationController", defaultController],
+  ["core.v1.PersistentVolumeClaim", (claim) => fillIn(childOf(claim, "status"), "phase", "Pending")],
+  ["apps.v1.DeploymentStrategy", (strategy) => defaultRollingUpdate(strategy)],
+  ["apps.v1.DaemonSetUpdateStrategy", (strategy) => defaultRollingUpdate(strategy)],
+  ["apps.v1.StatefulSetUpdateStrategy", defaultStatefulSetStrategy],
+  ["apps.v1.StatefulSetSpec", nameClaimTemplates],
+  ["batch.v1.Job", defaultJob],
+  ["autoscaling.v2.HorizontalPodAutoscalerSpec", defaultAutoscaler],
+  ["networking.v1.NetworkPolicySpec", defaultPolicyTypes],
+  ["rbac.v1.RoleBinding", defaultRoleRef],
+  ["rbac.v1.ClusterRoleBinding", defaultRoleRef],
+  ["rbac.v1.Subject", defaultSubject],
+  ["resource.v1.ExactDeviceRequest", defaultDeviceCount],
+  ["resource.v1.DeviceSubRequest", defaultDeviceCount],
+]);
+
+function fillIn(draft: Draft, name: string, value: Json | undefined): void {
+  if (value !== undefined && at(draft, name) === undefined) setField(draft, name, copyOf(value));
+}
+
+function defaultPod(pod: Draft): void {
+  const spec = childOf(pod, "spec");
+  defaultPodResources(spec);
+  fillIn(spec, "enableServiceLinks", true);
+  if (!isTrueAt(spec, "hostNetwork")) return;
+  for (const list of ["containers", "initContainers"]) {
+    for (const port of draftsAt(spec, list).flatMap((container) => draftsAt(container, "ports"))) {
+      if ((numberAt(port, "hostPort") ?? 0) === 0) port["hostPort"] = numberAt(port, "containerPort") ?? 0;
+    }
+  }
+}
+
+function defaultPullPolicy(container: Draft): void {
+  if (textAt(container, "imagePullPolicy") === "") container["imagePullPolicy"] = pullPolicyOf(textAt(container, "image"));
+}
+
+/** ":latest", or no tag and no digest, is pulled every time. */
+function pullPolicyOf(image: string): string {
+  const [repository = "", digest] = image.split("@");
+  const tag = /:([\w][\w.-]{0,127})$/.exec(repository)?.[1];
+  const parses =
+    /^(?:[a-zA-Z0-9.-]+(?::[0-9]+)?\/)?[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*(?::[\w][\w.-]{0,127})?$/.test(
+      repository,
+    );
+  return parses && (tag === "latest" || (tag === undefined && digest === undefined)) ? "Always" : "IfNotPresent";
+}
+
+function defaultVolume(volume: Draft): void {
+  const sources = Object.keys(volume).filter((name) => name !== "name" && volume[name] !== undefined);
+  if (sources.length === 0) volume["emptyDir"] = {};
+  const image: Draft | undefined = objectAt(volume, "image");
+  if (image !== undefined && textAt(image, "pullPolicy") === "") image["pullPolicy"] = pullPolicyOf(textAt(image, "reference"));
+}
+
+function defaultService(spec: Draft): void {
+  const type = textAt(spec, "type");
+  if (spec["sessionAffinity"] === "None") delete spec["sessionAffinityConfig"];
+  if (spec["sessionAffinity"] === "ClientIP" && numberAt(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") === undefined) {
+    spec["sessionAffinityConfig"] = { clientIP: { timeoutSeconds: 10_800 } };
+  }
+  for (const port of objectsAt(spec, "ports") as readonly Draft[]) {
+    if (port["targetPort"] === undefined || port["targetPort"] === 0 || port["targetPort"] === "") port["targetPort"] = port["port"];
+  }
+  const external = type === "NodePort" || type === "LoadBalancer" || (type === "ClusterIP" && listAt(spec, "externalIPs").length > 0);
+  if (external && textAt(spec, "externalTrafficPolicy") === "") spec["externalTrafficPolicy"] = "Cluster";
+  if (["NodePort", "LoadBalancer", "ClusterIP"].includes(type)) fillIn(spec, "internalTrafficPolicy", "Cluster");
+  if (type === "LoadBalancer") fillIn(spec, "allocateLoadBalancerNodePorts", true);
+}
+
+function defaultNamespace(namespace: Draft): void {
+  const meta = childOf(namespace, "metadata");
+  const name = textAt(meta, "name");
+  if (name !== "") childOf(meta, "labels")["kubernetes.io/metadata.name"] = name;
+}
+
+/** The old field and the first of the new list are one and the same; the old one wins. */
+function alignPodCidrs(spec: Draft): void {
+  const [single, list] = [textAt(spec, "podCIDR"), textsAt(spec, "podCIDRs")];
+  if (single !== "") spec["podCIDRs"] = single === list[0] ? list : [single];
+  else if (list[0] !== undefined) spec["podCIDR"] = list[0];
+}
+
+function defaultLimits(item: Draft): void {
+  if (item["type"] !== "Container") return;
+  const merge = (into: string, from: string) => {
+    for (const [name, value] of Object.entries(objectAt(item, from) ?? {})) {
+      const target = childOf(item, into);
+      if (!Object.hasOwn(target, name)) setField(target, name, value);
+    }
+  };
+  merge("default", "max");
+  merge("defaultRequest", "default");
+  merge("defaultRequest", "min");
+}
+
+function defaultController(controller: Draft): void {
+  const labels = at(controller, "spec", "template", "metadata", "labels");
+  if (!isJsonObject(labels)) return;
+  const [spec, meta] = [childOf(controller, "spec"), childOf(controller, "metadata")];
+  if (Object.keys(objectAt(spec, "selector") ?? {}).length === 0) spec["selector"] = copyOf(labels);
+  if (Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = copyOf(labels);
+}
+
+function defaultRollingUpdate(strategy: Draft): void {
+  if (strategy["type"] === "RollingUpdate") childOf(strategy, "rollingUpdate");
+}
+
+function defaultStatefulSetStrategy(strategy: Draft): void {
+  if (textAt(strategy, "type") === "") {
+    strategy["type"] = "RollingUpdate";
+    childOf(strategy, "rollingUpdate");
+  }
+  const rolling = objectAt(strategy, "rollingUpdate");
+  if (strategy["type"] !== "RollingUpdate" || rolling === undefined) return;
+  fillIn(rolling, "partition", 0);
+}
+
+/** Claims in a template say what they are. */
+function nameClaimTemplates(spec: Draft): void {
+  for (const claim of objectsAt(spec, "volumeClaimTemplates") as readonly Draft[]) {
+    fillIn(claim, "kind", "PersistentVolumeClaim");
+    fillIn(claim, "apiVersion", "v1");
+  }
+}
+
+function defaultJob(job: Draft): void {
+  const spec = childOf(job, "spec");
+  if (field(spec, "parallelism") === undefined) fillIn(spec, "completions", 1);
+  fillIn(spec, "parallelism", 1);
+  fillIn(spec, "backoffLimit", field(spec, "backoffLimitPerIndex") === undefined ? 6 : 2_147_483_647);
+  const labels = at(spec, "template", "metadata", "labels");
+  const meta = childOf(job, "metadata");
+  // a new Job gets them with those of its selector, when that is made
+  const generated = isJsonObject(labels) && Object.hasOwn(labels, "controller-uid");
+  if (generated && Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = copyOf(labels);
+  fillIn(spec, "completionMode", "NonIndexed");
+  fillIn(spec, "suspend", false);
+  fillIn(spec, "podReplacementPolicy", field(spec, "podFailurePolicy") === undefined ? "TerminatingOrFailed" : "Failed");
+  fillIn(spec, "manualSelector", false);
+}
+
+const SCALE_UP: JsonObject = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, periodSeconds: 15 },
+    { type: "Percent", value: 100, periodSeconds: 15 },
+  ],
+};
+const SCALE_DOWN: JsonObject = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
+const CPU_AT_80: Json = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } };
+
+function defaultAutoscaler(spec: Draft): void {
+  if (listAt(spec, "metrics").length === 0) spec["metrics"] = [CPU_AT_80];
+  const behavior = objectAt(spec, "behavior");
+  if (behavior === undefined) return;
+  const rules: Draft = behavior;
+  rules["scaleUp"] = { ...SCALE_UP, ...objectAt(behavior, "scaleUp") };
+  rules["scaleDown"] = { ...SCALE_DOWN, ...objectAt(behavior, "scaleDown") };
+}
+
+function defaultPolicyTypes(spec: Draft): void {
+  if (listAt(spec, "policyTypes").length > 0) return;
+  spec["policyTypes"] = listAt(spec, "egress").length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
+}
+
+const RBAC = "rbac.authorization.k8s.io";
+
+function defaultRoleRef(binding: Draft): void {
+  const roleRef = childOf(binding, "roleRef");
+  if (textAt(roleRef, "apiGroup") === "") roleRef["apiGroup"] = RBAC;
+}
+
+function defaultSubject(subject: Draft): void {
+  const named = subject["kind"] === "User" || subject["kind"] === "Group";
+  if (named && textAt(subject, "apiGroup") === "") subject["apiGroup"] = RBAC;
+}
+
+function defaultDeviceCount(request: Draft): void {
+  if (request["allocationMode"] === "ExactCount" && (numberAt(request, "count") ?? 0) === 0) request["count"] = 1;
+}

@@ -1,0 +1,39 @@
+/**
+ * What one kind has beyond its schema. Everything is optional: a kind of which nothing is said here is checked against its types, has
+ * its defaults and its metadata rules, and keeps its status apart if it has such a subresource.
+ */
+import type { Json, KubeObject } from "#kube";
+import type { DeletePolicy } from "../resource-type.ts";
+import type { Draft } from "./draft.ts";
+import type { Causes } from "./rules/causes.ts";
+import type { TextRule } from "./rules/formats.ts";
+
+export type KindRules = {
+  /** The form of metadata.name; a DNS subdomain unless said otherwise. */
+  readonly name?: TextRule;
+  /** What moves metadata.generation when it changes. Absent: the kind has no generation. */
+  readonly generation?: (object: KubeObject) => Json | undefined;
+  /** A client may set the status when it creates the object (Node). */
+  readonly keepsStatusOnCreate?: boolean;
+  /** Changes made to what a client sent, after the status was reset. */
+  readonly prepareCreate?: (draft: Draft) => void;
+  readonly prepareUpdate?: (draft: Draft, previous: KubeObject) => void;
+  readonly prepareStatus?: (draft: Draft, previous: KubeObject) => void;
+  /** The spec, on create and on update; metadata is checked by the caller. */
+  readonly validate?: (object: KubeObject, previous: KubeObject | undefined) => Causes;
+  /** What may not change. */
+  readonly validateUpdate?: (next: KubeObject, previous: KubeObject) => Causes;
+  readonly validateStatus?: (next: KubeObject, previous: KubeObject) => Causes;
+  /** The order of checks on an update: the spec between metadata and what may not change, unless said otherwise. */
+  readonly onUpdate?: "spec-between" | "spec-last" | "meta-and-spec-first" | "meta-and-spec-last" | "no-spec";
+  readonly warnings?: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
+  readonly createOnUpdate?: boolean;
+  /** PUT without a resourceVersion is refused. */
+  readonly needsVersionOnUpdate?: boolean;
+  readonly deletion?: Partial<DeletePolicy>;
+  readonly fieldSelectors?: Readonly<Record<string, (object: KubeObject) => string>>;
+  /** A row of its table; name and age when nothing is said. */
+  readonly cells?: (object: KubeObject, now: number) => readonly Json[];
+};
+
+export type RulesByKind = Readonly<Record<string, KindRules>>;

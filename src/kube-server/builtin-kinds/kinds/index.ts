@@ -1,0 +1,78 @@
+/** The rules of every kind that has any, by "group/Kind". */
+import { flowSchemaCells, priorityLevelCells, resourceClaimCells, signingRequestCells, valuesThenAge } from "../cells/others.ts";
+import { eventCells } from "../cells/core.ts";
+import { at, textAt } from "../draft.ts";
+import type { KindRules, RulesByKind } from "../kind-rules.ts";
+import { pathSegment } from "../rules/formats.ts";
+import type { ServiceAddresses } from "../service-addresses.ts";
+import { eventToCore } from "../versions/event.ts";
+import { admissionKinds } from "./admission.ts";
+import { appsKinds } from "./apps.ts";
+import { batchKinds } from "./batch.ts";
+import { configKinds } from "./config.ts";
+import { coreKinds, eventKinds } from "./core.ts";
+import { discoveryKinds, networkingKinds } from "./networking.ts";
+import { podKinds } from "./pod.ts";
+import { rbacKinds } from "./rbac.ts";
+import { autoscalingKinds, coordinationKinds, policyKinds, schedulingKinds } from "./scaling.ts";
+import { serviceRules } from "./service.ts";
+import { storageKinds, volumeKinds } from "./volumes.ts";
+
+const specOf: KindRules["generation"] = (object) => at(object, "spec");
+
+/** Kinds that few people meet: generation, deletion and their row in a table. */
+const flowcontrolKinds: RulesByKind = {
+  FlowSchema: { name: pathSegment, generation: specOf, cells: flowSchemaCells },
+  PriorityLevelConfiguration: { name: pathSegment, generation: specOf, cells: priorityLevelCells },
+};
+
+const resourceKinds: RulesByKind = {
+  DeviceClass: { generation: specOf, deletion: { answersObject: true } },
+  ResourceClaim: { deletion: { answersObject: true }, cells: resourceClaimCells },
+  ResourceClaimTemplate: { deletion: { answersObject: true } },
+  ResourceSlice: {
+    generation: specOf,
+    deletion: { answersObject: true },
+    cells: valuesThenAge(
+      (object) => textAt(object, "spec", "nodeName"),
+      (object) => textAt(object, "spec", "driver"),
+      (object) => textAt(object, "spec", "pool", "name"),
+    ),
+  },
+};
+
+const nodeKinds: RulesByKind = {
+  RuntimeClass: { createOnUpdate: true, needsVersionOnUpdate: true, cells: valuesThenAge((object) => textAt(object, "handler")) },
+};
+
+const shownEvents: RulesByKind = Object.fromEntries(
+  Object.entries(eventKinds).map(([kind, rules]) => [
+    kind,
+    { ...rules, cells: (object, now) => eventCells(eventToCore(object), now) } satisfies KindRules,
+  ]),
+);
+
+const GROUPS: readonly (readonly [string, RulesByKind])[] = [
+  ["", { ...coreKinds, ...podKinds, ...configKinds, ...volumeKinds }],
+  ["apps", appsKinds],
+  ["batch", batchKinds],
+  ["autoscaling", autoscalingKinds],
+  ["policy", policyKinds],
+  ["networking.k8s.io", networkingKinds],
+  ["discovery.k8s.io", discoveryKinds],
+  ["rbac.authorization.k8s.io", rbacKinds],
+  ["storage.k8s.io", storageKinds],
+  ["coordination.k8s.io", coordinationKinds],
+  ["scheduling.k8s.io", schedulingKinds],
+  ["admissionregistration.k8s.io", admissionKinds],
+  ["events.k8s.io", shownEvents],
+  ["flowcontrol.apiserver.k8s.io", flowcontrolKinds],
+  ["resource.k8s.io", resourceKinds],
+  ["node.k8s.io", nodeKinds],
+  ["certificates.k8s.io", { CertificateSigningRequest: { cells: signingRequestCells } }],
+];
+
+export function rulesOf(addresses: ServiceAddresses | undefined): ReadonlyMap<string, KindRules> {
+  const all = GROUPS.flatMap(([group, kinds]) => Object.entries(kinds).map(([kind, rules]) => [`${group}/${kind}`, rules] as const));
+  return new Map([...all, ["/Service", serviceRules(addresses)]]);
+}

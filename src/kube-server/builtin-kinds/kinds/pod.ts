@@ -1,0 +1,190 @@
+/** Pod, PodTemplate, ReplicationController. */
+import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+import { podCells } from "../cells/pod.ts";
+import { podTemplateCells, replicationControllerCells } from "../cells/workloads.ts";
+import { asJson, at, childOf, entriesAt, isTrueAt, numberAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
+import type { KindRules, RulesByKind } from "../kind-rules.ts";
+import { forbidden, invalid, required, type Causes } from "../rules/causes.ts";
+import { alwaysRestarts, validatePodTemplate } from "../rules/pod/pod-template.ts";
+import { validatePodSpec } from "../rules/pod/pod-spec.ts";
+import { quantityOf } from "../rules/pod/resources.ts";
+import { selects } from "../rules/shared.ts";
+import { dnsNameWarnings, podWarnings, templateWarnings } from "../rules/warnings.ts";
+import { counts, replicaStatus } from "./apps.ts";
+import { dnsSubdomain } from "../rules/formats.ts";
+
+const pod: KindRules = {
+  generation: (object) => at(object, "spec"),
+  onUpdate: "spec-between",
+  prepareCreate: startPod,
+  prepareStatus: (draft, previous) => {
+    const status = childOf(draft, "status");
+    if (textAt(status, "qosClass") === "") status["qosClass"] = at(previous, "status", "qosClass");
+    const owners = at(previous, "metadata", "ownerReferences");
+    if (owners === undefined) delete childOf(draft, "metadata")["ownerReferences"];
+    else childOf(draft, "metadata")["ownerReferences"] = owners;
+  },
+  validate: (object, previous) => [
+    ...validatePodSpec(objectAt(object, "spec") ?? {}, "spec", { isPod: true }),
+    ...(previous === undefined ? validateNewPod(object) : []),
+  ],
+  validateUpdate: validatePodUpdate,
+  warnings: (next, previous) => [
+    ...(previous === undefined ? dnsNameWarnings(next) : []),
+    ...(previous === undefined || !jsonEqual(at(next, "spec"), at(previous, "spec")) ? podWarnings(asJson(next), "") : []),
+  ],
+  deletion: { answersObject: true, gracePeriodSeconds: graceOf },
+  fieldSelectors: {
+    "spec.nodeName": (object) => textAt(object, "spec", "nodeName"),
+    "spec.restartPolicy": (object) => textAt(object, "spec", "restartPolicy"),
+    "spec.schedulerName": (object) => textAt(object, "spec", "schedulerName"),
+    "spec.serviceAccountName": (object) => textAt(object, "spec", "serviceAccountName"),
+    "spec.hostNetwork": (object) => String(isTrueAt(object, "spec", "hostNetwork")),
+    "status.phase": (object) => textAt(object, "status", "phase"),
+    "status.podIP": (object) => textAt(objectsAt(object, "status", "podIPs")[0], "ip"),
+    "status.nominatedNodeName": (object) => textAt(object, "status", "nominatedNodeName"),
+  },
+  cells: podCells,
+};
+
+function startPod(draft: Draft): void {
+  const spec = childOf(draft, "spec");
+  const status: Draft = { phase: "Pending", qosClass: qosClassOf(spec) };
+  if (objectsAt(spec, "schedulingGates").length > 0) {
+    status["conditions"] = [
+      {
+        type: "PodScheduled",
+        status: "False",
+        lastProbeTime: null,
+        lastTransitionTime: at(draft, "metadata", "creationTimestamp") ?? null,
+        reason: "SchedulingGated",
+        message: "Scheduling is blocked due to non-empty scheduling gates",
+      },
+    ];
+  }
+  draft["status"] = status;
+}
+
+/** Guaranteed: every container has limits for cpu and memory, and requests no less. */
+function qosClassOf(spec: JsonObject): string {
+  const containers = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")];
+  const level = objectAt(spec, "resources");
+  const holders = level === undefined ? containers.map((container) => objectAt(container, "resources") ?? {}) : [level];
+  const amounts = (holder: JsonObject, kind: string) =>
+    entriesAt(holder, kind).filter(([name, value]) => (name === "cpu" || name === "memory") && (quantityOf(value) ?? 0n) > 0n);
+  const any = holders.some((holder) => amounts(holder, "requests").length + amounts(holder, "limits").length > 0);
+  if (!any) return "BestEffort";
+  const guaranteed = holders.every((holder) => {
+    const limits = amounts(holder, "limits");
+    return limits.length === 2 && jsonEqual(Object.fromEntries(limits), Object.fromEntries(amounts(holder, "requests")));
+  });
+  return guaranteed ? "Guaranteed" : "Burstable";
+}
+
+function graceOf(object: KubeObject): number {
+  const done = ["Failed", "Succeeded"].includes(textAt(object, "status", "phase"));
+  if (textAt(object, "spec", "nodeName") === "" || done) return 0;
+  const seconds = numberAt(object, "spec", "terminationGracePeriodSeconds") ?? 0;
+  return seconds < 0 ? 1 : seconds;
+}
+
+function validateNewPod(object: KubeObject): Causes {
+  const gated = textAt(object, "spec", "nodeName") !== "" && objectsAt(object, "spec", "schedulingGates").length > 0;
+  return [
+    ...(objectsAt(object, "spec", "ephemeralContainers").length > 0
+      ? [forbidden("spec.ephemeralContainers", "cannot be set on create")]
+      : []),
+    ...(gated ? [forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")] : []),
+  ];
+}
+
+const UPDATABLE = [
+  "`spec.containers[*].image`",
+  "`spec.initContainers[*].image`",
+  "`spec.activeDeadlineSeconds`",
+  "`spec.tolerations` (only additions to existing tolerations)",
+  "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
+].join(",");
+
+function validatePodUpdate(next: KubeObject, previous: KubeObject): Causes {
+  for (const list of ["containers", "initContainers"]) {
+    if (objectsAt(next, "spec", list).length !== objectsAt(previous, "spec", list).length) {
+      return [forbidden(`spec.${list}`, "pod updates may not add or remove containers")];
+    }
+  }
+  const causes = [...validateDeadline(next, previous), ...validateTolerationUpdate(next, previous)];
+  const same = jsonEqual(fixedPart(next), fixedPart(previous));
+  return same ? causes : [...causes, forbidden("spec", `pod updates may not change fields other than ${UPDATABLE}`)];
+}
+
+function validateDeadline(next: KubeObject, previous: KubeObject): Causes {
+  const path = "spec.activeDeadlineSeconds";
+  const [now, before] = [numberAt(next, "spec", "activeDeadlineSeconds"), numberAt(previous, "spec", "activeDeadlineSeconds")];
+  if (now === undefined) return before === undefined ? [] : [invalid(path, null, "must not update from a positive integer to nil value")];
+  return before !== undefined && before < now ? [invalid(path, now, "must be less than or equal to previous value")] : [];
+}
+
+function validateTolerationUpdate(next: KubeObject, previous: KubeObject): Causes {
+  const kept = objectsAt(next, "spec", "tolerations");
+  const lost = objectsAt(previous, "spec", "tolerations").some(
+    (old) => !kept.some((toleration) => jsonEqual(withoutSeconds(toleration), withoutSeconds(old))),
+  );
+  return lost ? [forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")] : [];
+}
+
+const withoutSeconds = ({ tolerationSeconds: _seconds, ...toleration }: JsonObject): JsonObject => toleration;
+
+/** The spec without what may change. */
+function fixedPart(object: KubeObject): Json {
+  const { tolerations: _tolerations, activeDeadlineSeconds: _deadline, schedulingGates: _gates, ...spec } = objectAt(object, "spec") ?? {};
+  const imageless = (list: string) => objectsAt(spec, list).map(({ image: _image, ...container }) => container);
+  return { ...spec, containers: imageless("containers"), initContainers: imageless("initContainers") };
+}
+
+const podTemplate: KindRules = {
+  generation: (object) => at(object, "template"),
+  validate: (object) => validatePodTemplate(objectAt(object, "template") ?? {}, "template"),
+  deletion: { answersObject: true },
+  warnings: (next, previous) =>
+    previous === undefined || !jsonEqual(at(next, "template"), at(previous, "template"))
+      ? podWarnings(objectAt(next, "template") ?? {}, "template")
+      : [],
+  cells: podTemplateCells,
+};
+
+const replicationController: KindRules = {
+  name: dnsSubdomain,
+  generation: (object) => at(object, "spec"),
+  validate: (object) => [
+    ...counts(object, "spec", "minReadySeconds"),
+    ...validateControllerSelector(object),
+    ...counts(object, "spec", "replicas"),
+    ...validateControllerTemplate(object),
+  ],
+  validateStatus: replicaStatus,
+  deletion: { defaultPropagation: "Orphan" },
+  warnings: (next, previous) => [
+    ...(previous === undefined ? dnsNameWarnings(next) : []),
+    ...templateWarnings(next, previous, "spec.template"),
+  ],
+  fieldSelectors: { "status.replicas": (object) => String(numberAt(object, "status", "replicas") ?? 0) },
+  cells: replicationControllerCells,
+};
+
+function validateControllerSelector(object: KubeObject): Causes {
+  return entriesAt(object, "spec", "selector").length === 0 ? [required("spec.selector")] : [];
+}
+
+function validateControllerTemplate(object: KubeObject): Causes {
+  const template = objectAt(object, "spec", "template");
+  if (template === undefined) return [required("spec.template")];
+  const [selector, labels] = [objectAt(object, "spec", "selector") ?? {}, objectAt(template, "metadata", "labels")];
+  const fits = Object.keys(selector).length === 0 || selects({ matchLabels: selector }, labels);
+  return [
+    ...(fits ? [] : [invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`")]),
+    ...validatePodTemplate(template, "spec.template"),
+    ...alwaysRestarts(object, "ReplicationController"),
+  ];
+}
+
+export const podKinds: RulesByKind = { Pod: pod, PodTemplate: podTemplate, ReplicationController: replicationController };

@@ -1,0 +1,165 @@
+/**
+ * Puts a ResourceType together from what discovery, the schema and the rules of a kind say.
+ *
+ * Parts are made when they are first used: a server that never sees a ResourceSlice never reads its types.
+ */
+import { apiVersionOf, type Json, type KubeObject } from "#kube";
+import { builtinDefinition, builtinDefinitionNameOf, builtinSchema } from "#patch";
+import { openApiSchemas, type TypeSchema } from "../apply/index.ts";
+import type { Decoded, DeletePolicy, FieldCause, ResourceType, TableColumn } from "../resource-type.ts";
+import { genericCells } from "./cells/generic.ts";
+import { readGoValue, zeroField } from "./codec/go-json.ts";
+import { goTypeOf, type GoType } from "./codec/go-types.ts";
+import { columnsOf } from "./columns.ts";
+import { withDefaults } from "./defaults/walk.ts";
+import type { BuiltinResource } from "./discovery.ts";
+import { asJson, at, changed, childOf, type Draft } from "./draft.ts";
+import type { KindRules } from "./kind-rules.ts";
+import { conversionOf } from "./versions/index.ts";
+import { dnsSubdomain, pathSegment } from "./rules/formats.ts";
+import { validateKubeFinalizers, validateObjectMeta, validateObjectMetaUpdate } from "./rules/object-meta.ts";
+
+const schemaOf = openApiSchemas((ref) => builtinDefinition(ref.slice(ref.lastIndexOf("/") + 1)));
+
+const AT_ONCE: DeletePolicy = { answersObject: false, defaultPropagation: "Background", gracePeriodSeconds: () => 0 };
+
+export function resourceTypeOf(found: BuiltinResource, rules: KindRules): ResourceType {
+  const { group, version, kind, plural, namespaced } = found;
+  const resource = { group, version, kind, plural, namespaced };
+  const apiVersion = apiVersionOf(resource);
+  const definition = builtinDefinitionNameOf({ group, version, kind }) ?? "";
+  const goType = once(() => goTypeOf(definition));
+  const typeSchema = once(() => schemaOf(builtinDefinition(definition) ?? { type: "object" }));
+  const columns = once(() => columnsOf(apiVersion, plural) ?? nameAndAge());
+  const subresources = new Set(found.subresources.map(({ name }) => name));
+  const hasStatus = subresources.has("status");
+  return {
+    resource,
+    singular: found.singular,
+    shortNames: found.shortNames,
+    categories: found.categories,
+    verbs: found.verbs,
+    subresources,
+    custom: false,
+    ...conversionOf(resource),
+    strategicSchema: builtinSchema(resource) === undefined ? undefined : { group, version, kind },
+    get typeSchema(): TypeSchema {
+      return typeSchema();
+    },
+    decode: (value) => decode(goType(), { apiVersion, kind }, value),
+    applyDefaults: (object) => withDefaults(goType(), object),
+    prepareForCreate: (object) => prepareForCreate(object, { rules, hasStatus, goType }),
+    prepareForUpdate: (next, previous, subresource) => prepareForUpdate({ next, previous, subresource }, { rules, hasStatus }),
+    validate: (next, previous, subresource) => validate({ next, previous, subresource }, { rules, namespaced }),
+    warnings: (next, previous) => rules.warnings?.(next, previous) ?? [],
+    generationOf: rules.generation,
+    createOnUpdate: rules.createOnUpdate ?? false,
+    unconditionalUpdate: rules.needsVersionOnUpdate !== true,
+    deletion: { ...AT_ONCE, ...rules.deletion },
+    fieldSelectors: new Map(Object.entries(rules.fieldSelectors ?? {})),
+    get columns(): readonly TableColumn[] {
+      return columns();
+    },
+    cells: (object, now) => (rules.cells ?? genericCells(columns()))(object, now),
+  };
+}
+
+function nameAndAge(): readonly TableColumn[] {
+  return (columnsOf("v1", "serviceaccounts") ?? []).slice(0, 2);
+}
+
+function decode(type: GoType, head: { readonly apiVersion: string; readonly kind: string }, value: Json): DecodeResult {
+  const read = readGoValue(type, value);
+  if (!read.ok) return read;
+  // a body may leave out what the path says already
+  const object = { ...read.value.value, ...head };
+  return { ok: true, value: { object: object as unknown as KubeObject, findings: read.value.findings } };
+}
+
+type DecodeResult = { readonly ok: true; readonly value: Decoded } | { readonly ok: false; readonly error: string };
+type Write = { readonly next: KubeObject; readonly previous: KubeObject | undefined; readonly subresource: string | undefined };
+
+function prepareForCreate(
+  object: KubeObject,
+  { rules, hasStatus, goType }: { readonly rules: KindRules; readonly hasStatus: boolean; readonly goType: () => GoType },
+): KubeObject {
+  const resets = hasStatus && rules.keepsStatusOnCreate !== true;
+  if (!resets && rules.prepareCreate === undefined && rules.generation === undefined) return object;
+  return changed(object, (draft) => {
+    if (resets) setOrDrop(draft, "status", zeroField(goType(), "status"));
+    if (rules.generation !== undefined) childOf(draft, "metadata")["generation"] = 1;
+    rules.prepareCreate?.(draft);
+  });
+}
+
+function prepareForUpdate(
+  { next, previous, subresource }: Write & { readonly previous: KubeObject },
+  { rules, hasStatus }: { readonly rules: KindRules; readonly hasStatus: boolean },
+): KubeObject {
+  return changed(next, (draft) => {
+    carryMetadata(childOf(draft, "metadata"), previous);
+    const old = asJson(previous);
+    if (subresource === "status") {
+      setOrDrop(draft, "spec", old["spec"]);
+      rules.prepareStatus?.(draft, previous);
+      return;
+    }
+    if (hasStatus) setOrDrop(draft, "status", old["status"]);
+    rules.prepareUpdate?.(draft, previous);
+  });
+}
+
+/** What no update changes: a client that leaves it out keeps it, and a client that sends something else is told so by validation. */
+function carryMetadata(meta: Draft, previous: KubeObject): void {
+  const old = asJson(previous)["metadata"];
+  setOrDrop(meta, "generation", at(old, "generation"));
+  if (at(meta, "uid") === undefined || meta["uid"] === "") setOrDrop(meta, "uid", at(old, "uid"));
+  for (const name of ["creationTimestamp", "deletionTimestamp"]) {
+    if (at(old, name) !== undefined) meta[name] = at(old, name);
+  }
+  if (at(meta, "deletionGracePeriodSeconds") === undefined)
+    setOrDrop(meta, "deletionGracePeriodSeconds", at(old, "deletionGracePeriodSeconds"));
+}
+
+function setOrDrop(draft: Draft, name: string, value: Json | undefined): void {
+  if (value === undefined) delete draft[name];
+  else draft[name] = value;
+}
+
+function validate(
+  { next, previous, subresource }: Write,
+  { rules, namespaced }: { readonly rules: KindRules; readonly namespaced: boolean },
+): readonly FieldCause[] {
+  const name = rules.name ?? dnsSubdomain;
+  if (previous === undefined) {
+    const own = [
+      ...validateObjectMeta(next, { namespaced, name }),
+      ...validateKubeFinalizers(next),
+      ...(rules.validate?.(next, undefined) ?? []),
+    ];
+    return own.length > 0 ? own : validateObjectMeta(next, { namespaced, name: pathSegment });
+  }
+  const common = [...validateObjectMeta(next, { namespaced, name: pathSegment }), ...validateObjectMetaUpdate(next, previous)];
+  const meta = [...validateObjectMetaUpdate(next, previous), ...validateKubeFinalizers(next)];
+  if (subresource === "status") return [...common, ...meta, ...(rules.validateStatus?.(next, previous) ?? [])];
+  const spec = rules.validate?.(next, previous) ?? [];
+  const update = rules.validateUpdate?.(next, previous) ?? [];
+  const full = () => [...validateObjectMeta(next, { namespaced, name }), ...validateKubeFinalizers(next)];
+  switch (rules.onUpdate ?? "spec-between") {
+    case "spec-between":
+      return [...common, ...meta, ...spec, ...update];
+    case "spec-last":
+      return [...common, ...meta, ...update, ...spec];
+    case "meta-and-spec-first":
+      return [...common, ...full(), ...spec, ...meta, ...update];
+    case "meta-and-spec-last":
+      return [...common, ...meta, ...update, ...full(), ...spec];
+    case "no-spec":
+      return [...common, ...meta, ...update];
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,69 @@
+/** Field errors in the API server's words. Values are shown as Go's JSON shows them, so that people find the sentence they know. */
+import type { Json } from "#kube";
+import type { FieldCause } from "../../resource-type.ts";
+
+export type Causes = readonly FieldCause[];
+
+export function required(field: string, detail = ""): FieldCause {
+  return { reason: "FieldValueRequired", field, detail: withDetail("Required value", detail) };
+}
+
+export function invalid(field: string, value: Json | undefined, detail: string): FieldCause {
+  return { reason: "FieldValueInvalid", field, detail: withDetail(`Invalid value: ${valueText(value)}`, detail) };
+}
+
+export function notSupported(field: string, value: Json | undefined, supported: readonly string[]): FieldCause {
+  const list = supported.map((text) => JSON.stringify(text)).join(", ");
+  return { reason: "FieldValueNotSupported", field, detail: `Unsupported value: ${valueText(value)}: supported values: ${list}` };
+}
+
+export function forbidden(field: string, detail: string): FieldCause {
+  return { reason: "FieldValueForbidden", field, detail: withDetail("Forbidden", detail) };
+}
+
+export function duplicate(field: string, value: Json | undefined): FieldCause {
+  return { reason: "FieldValueDuplicate", field, detail: `Duplicate value: ${valueText(value)}` };
+}
+
+export function notFound(field: string, value: Json | undefined): FieldCause {
+  return { reason: "FieldValueNotFound", field, detail: `Not found: ${valueText(value)}` };
+}
+
+export function tooLong(field: string, max: number): FieldCause {
+  return { reason: "FieldValueTooLong", field, detail: `Too long: may not be more than ${max} bytes` };
+}
+
+export function tooMany(field: string, actual: number, max: number): FieldCause {
+  return { reason: "FieldValueTooMany", field, detail: `Too many: ${actual}: must have at most ${max} items` };
+}
+
+export const IMMUTABLE = "field is immutable";
+export const NOT_NEGATIVE = "must be greater than or equal to 0";
+
+export function immutable(field: string, value: Json | undefined): FieldCause {
+  return invalid(field, value, IMMUTABLE);
+}
+
+/** One cause for each message about a value. */
+export function invalidEach(field: string, value: Json, messages: readonly string[]): Causes {
+  return messages.map((message) => invalid(field, value, message));
+}
+
+export function nonNegative(field: string, value: number | undefined): Causes {
+  return value !== undefined && value < 0 ? [invalid(field, value, NOT_NEGATIVE)] : [];
+}
+
+export function inRange(field: string, value: number, [low, high]: readonly [number, number]): Causes {
+  return value < low || value > high ? [invalid(field, value, `must be between ${low} and ${high}, inclusive`)] : [];
+}
+
+function withDetail(what: string, detail: string): string {
+  return detail === "" ? what : `${what}: ${detail}`;
+}
+
+function valueText(value: Json | undefined): string {
+  return JSON.stringify(value ?? null).replaceAll(/[<>&]/g, (char) => (typeof value === "string" ? char : (ESCAPED[char] ?? char)));
+}
+
+/** Go's JSON escapes these; its quoted texts do not. */
+const ESCAPED: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026" };

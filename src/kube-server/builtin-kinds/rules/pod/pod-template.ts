@@ -1,0 +1,51 @@
+/** The template of what makes Pods, and the selector that must fit it. */
+import type { JsonObject, KubeObject } from "#kube";
+import { at, objectAt, objectsAt, textAt } from "../../draft.ts";
+import { forbidden, invalid, notSupported, required, type Causes } from "../causes.ts";
+import { validateAnnotations, validateLabels } from "../object-meta.ts";
+import { isEmptySelector, selects, validateLabelSelector } from "../shared.ts";
+import { validatePodSpec } from "./pod-spec.ts";
+
+export function validatePodTemplate(template: JsonObject, path: string): Causes {
+  const spec = objectAt(template, "spec") ?? {};
+  const ephemeral = objectsAt(spec, "ephemeralContainers").length > 0;
+  return [
+    ...validateLabels(at(template, "metadata", "labels"), `${path}.labels`),
+    ...validateAnnotations(at(template, "metadata", "annotations"), `${path}.annotations`),
+    ...validatePodSpec(spec, `${path}.spec`, { isPod: false }),
+    ...(ephemeral ? [forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template")] : []),
+  ];
+}
+
+/** Required, well formed and not empty. `kind` is the word in the message. */
+export function validateSelector(object: KubeObject, kind: string): Causes {
+  const selector = objectAt(object, "spec", "selector");
+  if (selector === undefined) return [required("spec.selector")];
+  const empty = isEmptySelector(selector) ? [invalid("spec.selector", selector, `empty selector is invalid for ${kind}`)] : [];
+  return [...validateLabelSelector(selector, "spec.selector"), ...empty];
+}
+
+/** A missing selector selects nothing; an empty one is refused elsewhere. */
+export function selectorFitsTemplate(object: KubeObject): Causes {
+  const selector = objectAt(object, "spec", "selector");
+  const labels = objectAt(object, "spec", "template", "metadata", "labels");
+  // a selector that cannot be read is the one thing said about it; the template is not looked at
+  if (selector !== undefined && validateLabelSelector(selector, "").length > 0)
+    return [invalid("spec.selector", selector, "invalid label selector")];
+  const fits = selector !== undefined && (isEmptySelector(selector) || selects(selector, labels));
+  return fits ? [] : [invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`")];
+}
+
+export function alwaysRestarts(object: KubeObject, kind: string): Causes {
+  const path = "spec.template.spec";
+  const policy = textAt(object, "spec", "template", "spec", "restartPolicy");
+  const deadline = at(object, "spec", "template", "spec", "activeDeadlineSeconds");
+  return [
+    ...(policy === "Always" ? [] : [notSupported(`${path}.restartPolicy`, policy, ["Always"])]),
+    ...(deadline === undefined ? [] : [forbidden(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)]),
+  ];
+}
+
+export function templateOf(object: KubeObject): JsonObject {
+  return objectAt(object, "spec", "template") ?? {};
+}

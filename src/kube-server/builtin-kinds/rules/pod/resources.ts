@@ -1,0 +1,97 @@
+/** Requests and limits: names of resources, amounts, and that nothing is requested beyond its limit. */
+import { compareQuantities, parseQuantity, type JsonObject, type Quantity } from "#kube";
+import { entriesAt, objectsAt, textAt } from "../../draft.ts";
+import { duplicate, forbidden, invalid, invalidEach, NOT_NEGATIVE, notFound, required, type Causes } from "../causes.ts";
+import { qualifiedName } from "../formats.ts";
+
+const CONTAINER = new Set(["cpu", "memory", "ephemeral-storage"]);
+const COUNTED =
+  "pods resourcequotas services replicationcontrollers secrets configmaps persistentvolumeclaims services.nodeports services.loadbalancers".split(
+    " ",
+  );
+const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
+const STANDARD = new Set([
+  ...COUNTED,
+  ...COMPUTE,
+  "storage",
+  "requests.storage",
+  ...["requests", "limits"].flatMap((kind) => COMPUTE.map((name) => `${kind}.${name}`)),
+]);
+const INTEGERS = new Set(COUNTED);
+
+export function quantityOf(text: string): Quantity | undefined {
+  const parsed = parseQuantity(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+export const isHugePages = (name: string) => name.startsWith("hugepages-");
+const isNative = (name: string) => !name.includes("/") || name.includes("kubernetes.io/");
+const isExtended = (name: string) => !isNative(name) && !name.startsWith("requests.") && qualifiedName(`requests.${name}`).length === 0;
+/** Only what can be taken back can be promised twice. */
+const canOvercommit = (name: string) => isNative(name) && !isHugePages(name);
+
+export function validateResourceName(name: string, path: string): Causes {
+  const form = invalidEach(path, name, qualifiedName(name));
+  if (form.length > 0) return form;
+  const standard = name.includes("/") || STANDARD.has(name) || isHugePages(name);
+  return standard ? [] : [invalid(path, name, "must be a standard resource type or fully qualified")];
+}
+
+function validateContainerResourceName(name: string, path: string): Causes {
+  const causes = validateResourceName(name, path);
+  if (!name.includes("/")) {
+    const known = CONTAINER.has(name) || isHugePages(name);
+    return known ? causes : [...causes, invalid(path, name, "must be a standard resource for containers")];
+  }
+  return isNative(name) || isExtended(name) ? causes : [...causes, invalid(path, name, "doesn't follow extended resource name standard")];
+}
+
+export function validateQuantity(name: string, amount: string, path: string): Causes {
+  const quantity = quantityOf(amount) ?? (0n as Quantity);
+  const whole = quantity % 1_000_000_000n === 0n;
+  const integer = INTEGERS.has(name) || isExtended(name);
+  return [
+    ...(quantity < 0n ? [invalid(path, amount, NOT_NEGATIVE)] : []),
+    ...(integer && !whole ? [invalid(path, amount, "must be an integer")] : []),
+  ];
+}
+
+export function validateRequirements(resources: JsonObject | undefined, path: string, claims: ReadonlySet<string>): Causes {
+  const [limits, requests] = [entriesAt(resources, "limits"), entriesAt(resources, "requests")];
+  const names = [...limits, ...requests].map(([name]) => name);
+  const hugeAlone = names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory");
+  return [
+    ...limits.flatMap(([name, amount]) => validateAmount(name, amount, `${path}.limits[${name}]`)),
+    ...requests.flatMap(([name, amount]) => [
+      ...validateAmount(name, amount, `${path}.requests[${name}]`),
+      ...validateAgainstLimit({ name, amount, limit: textAt(resources, "limits", name) }, path),
+    ]),
+    ...(hugeAlone ? [forbidden(path, "HugePages require cpu or memory")] : []),
+    ...validateClaims(resources, `${path}.claims`, claims),
+  ];
+}
+
+function validateAmount(name: string, amount: string, path: string): Causes {
+  return [...validateContainerResourceName(name, path), ...validateQuantity(name, amount, path)];
+}
+
+type Request = { readonly name: string; readonly amount: string; readonly limit: string };
+
+function validateAgainstLimit({ name, amount, limit }: Request, path: string): Causes {
+  if (limit === "") return canOvercommit(name) ? [] : [required(`${path}.limits`, "Limit must be set for non overcommitable resources")];
+  const order = compareQuantities(quantityOf(amount) ?? (0n as Quantity), quantityOf(limit) ?? (0n as Quantity));
+  if (order !== 0 && !canOvercommit(name)) return [invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)];
+  return order > 0 ? [invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)] : [];
+}
+
+function validateClaims(resources: JsonObject | undefined, path: string, known: ReadonlySet<string>): Causes {
+  const seen = new Set<string>();
+  return objectsAt(resources, "claims").flatMap((claim, index) => {
+    const name = textAt(claim, "name");
+    if (name === "") return [required(`${path}[${index}]`)];
+    const id = `${name}/${textAt(claim, "request")}`;
+    const again = seen.has(id);
+    seen.add(id);
+    return [...(again ? [duplicate(`${path}[${index}]`, name)] : []), ...(known.has(name) ? [] : [notFound(`${path}[${index}]`, name)])];
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * Causes of a 422, one constructor per kind, with the texts of `k8s.io/apimachinery/pkg/util/validation/field`.
+ *
+ * Surprise: a type error says "Invalid value" too; only its reason tells it apart. And "Too long" counts characters but says bytes.
+ */
+import type { Json } from "#kube";
+import { jsonText, numberText, quote } from "../../apply/go-text.ts";
+import type { FieldCause } from "../../resource-type.ts";
+import { pathText, type FieldPath } from "./field-path.ts";
+
+/** Values that the server leaves out of the message: objects and lists that a rule refused. */
+export const OMITTED = Symbol("omitted");
+const PRINTED = Symbol("printed");
+/** Text that is printed as it is: values whose Go form is not the JSON we have. No document can hold one. */
+export type Printed = { readonly [PRINTED]: string };
+export type BadValue = Json | undefined | Printed | typeof OMITTED;
+
+export function printed(text: string): Printed {
+  return { [PRINTED]: text };
+}
+
+export function required(path: FieldPath, detail = ""): FieldCause {
+  return cause("FieldValueRequired", path, withDetail("Required value", detail));
+}
+
+export function forbidden(path: FieldPath, detail: string): FieldCause {
+  return cause("FieldValueForbidden", path, withDetail("Forbidden", detail));
+}
+
+export function invalid(path: FieldPath, value: BadValue, detail: string): FieldCause {
+  return cause("FieldValueInvalid", path, withDetail(withValue("Invalid value", value), detail));
+}
+
+export function typeInvalid(path: FieldPath, value: BadValue, detail: string): FieldCause {
+  return cause("FieldValueTypeInvalid", path, withDetail(withValue("Invalid value", value), detail));
+}
+
+export function duplicate(path: FieldPath, value: BadValue): FieldCause {
+  return cause("FieldValueDuplicate", path, withValue("Duplicate value", value));
+}
+
+export function notSupported(path: FieldPath, value: BadValue, supported: readonly string[]): FieldCause {
+  const detail = supported.length === 0 ? "" : `supported values: ${supported.map(quote).join(", ")}`;
+  return cause("FieldValueNotSupported", path, withDetail(withValue("Unsupported value", value), detail));
+}
+
+export function tooLong(path: FieldPath, max: number): FieldCause {
+  return cause("FieldValueTooLong", path, `Too long: may not be more than ${max} ${max === 1 ? "byte" : "bytes"}`);
+}
+
+export function tooMany(path: FieldPath, actual: number, max: number): FieldCause {
+  return cause("FieldValueTooMany", path, `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}`);
+}
+
+export function internalError(path: FieldPath, detail: string): FieldCause {
+  return cause("InternalError", path, `Internal error: ${detail}`);
+}
+
+/** The text behind "is invalid: ": one cause as it is, several in brackets, none twice. */
+export function describeCauses(causes: readonly FieldCause[]): string {
+  const lines = [...new Set(causes.map((one) => `${one.field}: ${one.detail}`))];
+  return lines.length === 1 ? (lines[0] ?? "") : `[${lines.join(", ")}]`;
+}
+
+function cause(reason: FieldCause["reason"], path: FieldPath, detail: string): FieldCause {
+  return { reason, field: pathText(path), detail };
+}
+
+function withDetail(text: string, detail: string): string {
+  return detail === "" ? text : `${text}: ${detail}`;
+}
+
+function withValue(text: string, value: BadValue): string {
+  return value === OMITTED ? text : `${text}: ${valueText(value)}`;
+}
+
+function valueText(value: Exclude<BadValue, typeof OMITTED>): string {
+  if (typeof value === "string") return quote(value);
+  if (typeof value === "number") return numberText(value);
+  return isPrinted(value) ? value[PRINTED] : jsonText(value ?? null);
+}
+
+function isPrinted(value: Exclude<BadValue, typeof OMITTED>): value is Printed {
+  return typeof value === "object" && value !== null && PRINTED in value;
+}

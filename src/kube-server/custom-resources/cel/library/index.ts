@@ -1,0 +1,25 @@
+/** Every function that a rule of a CRD may call on Kubernetes 1.36. Built on first use: most programs never compile a rule. */
+import { joinDeclarations, type Declarations } from "../declarations.ts";
+import { arithmetic } from "./arithmetic.ts";
+import { comparison } from "./comparison.ts";
+import { conversions } from "./conversions.ts";
+import { kubernetesValues } from "./kubernetes-values.ts";
+import { lists } from "./lists.ts";
+import { network } from "./network.ts";
+import { optionals } from "./optionals.ts";
+import { strings } from "./strings.ts";
+
+let built: Declarations | undefined;
+
+export function kubernetesLibrary(): Declarations {
+  return (built ??= joinDeclarations([
+    arithmetic(),
+    comparison(),
+    conversions(),
+    strings(),
+    lists(),
+    optionals(),
+    network(),
+    kubernetesValues(),
+  ]));
+}

@@ -1,0 +1,57 @@
+/** Which type a value has, and whether it fits a declared one. */
+import { BOOL, BYTES, CIDR, DOUBLE, DURATION, DYN, INT, IP, listType, mapType, NAMED_FORMAT, NULL, optionalType, QUANTITY, SEMVER, STRING, TIMESTAMP, TYPE, UINT, URL_TYPE, type CelType } from "./types.ts";
+import { CelDuration, CelFailure, CelOpaque, CelOptional, CelPreserved, CelTimestamp, CelTypeValue, CelUint, isList, isMap, type CelValue, type OpaqueContent } from "./values.ts";
+
+const ANY_LIST = listType(DYN);
+const ANY_MAP = mapType(DYN, DYN);
+const ANY_OPTIONAL = optionalType(DYN);
+
+const OPAQUE: Readonly<Record<OpaqueContent["of"], CelType>> = {
+  quantity: QUANTITY,
+  ip: IP,
+  cidr: CIDR,
+  url: URL_TYPE,
+  semver: SEMVER,
+  format: NAMED_FORMAT,
+};
+
+export function typeOfValue(value: CelValue): CelType {
+  if (value === null) return NULL;
+  switch (typeof value) {
+    case "boolean":
+      return BOOL;
+    case "bigint":
+      return INT;
+    case "number":
+      return DOUBLE;
+    case "string":
+      return STRING;
+    default:
+      return typeOfObject(value);
+  }
+}
+
+function typeOfObject(value: Exclude<CelValue, null | boolean | bigint | number | string>): CelType {
+  if (isList(value)) return ANY_LIST;
+  if (isMap(value)) return ANY_MAP;
+  if (value instanceof Uint8Array) return BYTES;
+  if (value instanceof CelUint) return UINT;
+  if (value instanceof CelTimestamp) return TIMESTAMP;
+  if (value instanceof CelDuration) return DURATION;
+  if (value instanceof CelOptional) return ANY_OPTIONAL;
+  if (value instanceof CelTypeValue) return TYPE;
+  return value instanceof CelOpaque ? OPAQUE[value.content.of] : DYN;
+}
+
+/** Parameters of types are not looked at: a list is a list. */
+export function accepts(type: CelType, value: CelValue): boolean {
+  if (type.kind === "dyn" || type.kind === "parameter") return true;
+  const actual = typeOfValue(value);
+  return actual.kind === type.kind && actual.name === type.name;
+}
+
+/** As `type(x)` prints it. */
+export function typeName(value: CelValue): string {
+  if (value instanceof CelFailure || value instanceof CelPreserved) return "unknown";
+  return value === null ? "null_type" : typeOfValue(value).name;
+}

@@ -1,0 +1,173 @@
+/**
+ * A CRD comes in: decoded, given its defaults, validated, and ready to be stored and served. Nothing is stored here, and other
+ * CRDs are not looked at: names that clash are a matter of status (status.ts), not of admission.
+ */
+import { err, ok, type Result } from "#base";
+import { field, fieldAt, isConditionTrue, type Condition, type Json, type JsonObject } from "#kube";
+import type { FieldCause } from "../../resource-type.ts";
+import { invalid, required } from "../causes/causes.ts";
+import { child, index, key } from "../causes/field-path.ts";
+import { dnsSubdomainProblems } from "../metadata/names.ts";
+import { immutable, validateObjectMeta, validateObjectMetaUpdate } from "../metadata/object-meta.ts";
+import { isRecognised } from "../validation/formats.ts";
+import { parseUrl } from "../validation/go-net.ts";
+import { decodeDefinition, readDefinition, type Definition } from "./definition.ts";
+import { nameCauses } from "./name-rules.ts";
+import { someSchema, specCauses } from "./spec-rules.ts";
+
+export type PreparedCrd = {
+  /** What to store; generation, uid and times are the storage's business. */
+  readonly object: JsonObject;
+  readonly definition: Definition;
+  /** `unknown field "…"`, for fieldValidation. */
+  readonly findings: readonly string[];
+  /** For the Warning header. */
+  readonly warnings: readonly string[];
+};
+
+export type CrdRefusal =
+  /** 400: not the shape of a CRD. The message is Go's. */
+  | { readonly kind: "undecodable"; readonly message: string }
+  /** 422. */
+  | { readonly kind: "invalid"; readonly causes: readonly FieldCause[] };
+
+/** Without `previous` it is created; status is then the server's to fill, whatever the client sent. */
+export function admitCrd(raw: Json, previous?: JsonObject): Result<PreparedCrd, CrdRefusal> {
+  const decoded = decodeDefinition(raw);
+  if (!decoded.ok) return err({ kind: "undecodable", message: decoded.error });
+  const old = previous === undefined ? undefined : readDefinition(previous);
+  const definition = withStatus(decoded.value.definition, old);
+  const causes = old === undefined ? createCauses(definition) : updateCauses(definition, old);
+  if (causes.length > 0) return err({ kind: "invalid", causes });
+  const findings = decoded.value.unknown.map((path) => `unknown field "${path}"`);
+  return ok({ object: definition.object, definition, findings, warnings: warningsOf(definition, old) });
+}
+
+/** A write to `spec` keeps the status, and remembers every version that was ever stored. */
+function withStatus(definition: Definition, old: Definition | undefined): Definition {
+  const storage = definition.versions.find((version) => version.storage)?.name;
+  const before = old?.storedVersions ?? [];
+  const stored = storage === undefined || before.includes(storage) ? before : [...before, storage];
+  const status = field(old?.object, "status") ?? { conditions: null, acceptedNames: { plural: "", kind: "" } };
+  const storedVersions = stored.length === 0 ? null : stored;
+  return readDefinition({ ...definition.object, status: { ...(status as JsonObject), storedVersions } });
+}
+
+function createCauses(definition: Definition): readonly FieldCause[] {
+  const wanted = `${definition.names.plural}.${definition.group}`;
+  const nameRule = (name: string): readonly string[] => [
+    ...dnsSubdomainProblems(name),
+    ...(name === wanted ? [] : ['must be spec.names.plural+"."+spec.group']),
+  ];
+  return [...validateObjectMeta(definition.metadata, false, nameRule, "metadata"), ...specCauses(definition), ...statusCauses(definition), ...approvalCauses(definition, undefined), ...preserveCauses(definition, undefined)];
+}
+
+function updateCauses(definition: Definition, old: Definition): readonly FieldCause[] {
+  const spec = (name: string): string => child("spec", name);
+  const fixed = isEstablished(old.object)
+    ? [...immutable(spec("scope"), definition.scope, old.scope), ...immutable(child("spec", "names", "kind"), definition.names.kind, old.names.kind)]
+    : [];
+  return [
+    ...validateObjectMetaUpdate(definition.metadata, old.metadata, "metadata"),
+    ...specCauses(definition),
+    ...bundleCauses(definition, old),
+    ...fixed,
+    ...immutable(spec("group"), definition.group, old.group),
+    ...immutable(child("spec", "names", "plural"), definition.names.plural, old.names.plural),
+    ...statusCauses(definition),
+    ...approvalCauses(definition, old),
+    ...preserveCauses(definition, old),
+  ];
+}
+
+export function isEstablished(crd: JsonObject): boolean {
+  const conditions = fieldAt(crd, "status", "conditions");
+  return Array.isArray(conditions) && isConditionTrue(conditions as unknown as readonly Condition[], "Established");
+}
+
+/** Once a CRD is served, a certificate that is none can no longer be put in. */
+function bundleCauses(definition: Definition, old: Definition): readonly FieldCause[] {
+  const bundle = (crd: Definition): Json | undefined => fieldAt(crd.conversion, "webhook", "clientConfig", "caBundle");
+  const [next, before] = [bundle(definition), bundle(old)];
+  const isBad = (value: Json | undefined): boolean => typeof value === "string" && !isCertificate(value);
+  if (!isEstablished(old.object) || !isBad(next) || isBad(before)) return [];
+  const path = child("spec", "conversion", "webhookClientConfig", "caBundle");
+  return [invalid(path, next, "unable to load root certificates: unable to parse bytes as PEM block")];
+}
+
+function isCertificate(base64: string): boolean {
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(base64) && base64.length % 4 === 0 && atob(base64).includes("-----BEGIN CERTIFICATE-----");
+}
+
+export function statusCauses(definition: Definition): readonly FieldCause[] {
+  const path = child("status", "storedVersions");
+  const { storedVersions, versions } = definition;
+  const names = nameCauses(definition.acceptedNames, child("status", "acceptedNames"));
+  if (storedVersions.length === 0) return [...names, invalid(path, null, "must have at least one stored version")];
+  const missing = versions.filter((version) => version.storage && !storedVersions.includes(version.name));
+  const gone = storedVersions.flatMap((name, at) => (versions.some((version) => version.name === name) ? [] : [[name, at] as const]));
+  return [
+    ...names,
+    ...missing.map((version) => invalid(path, [...storedVersions], `must have the storage version ${version.name}`)),
+    ...gone.map(([name, at]) =>
+      invalid(
+        index(path, at),
+        name,
+        `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+      ),
+    ),
+  ];
+}
+
+export const APPROVAL_ANNOTATION = "api-approved.kubernetes.io";
+const PULL_REQUEST = "see https://github.com/kubernetes/enhancements/pull/1111";
+
+export type Approval = { readonly state: "missing" | "bypassed" | "approved" | "invalid"; readonly reason: string };
+
+/** Groups of the Kubernetes project itself need its approval; undefined for all others. */
+export function approvalOf(definition: Definition): Approval | undefined {
+  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(definition.group)) return undefined;
+  const value = fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION);
+  const annotation = typeof value === "string" ? value : "";
+  const must = `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`;
+  if (annotation === "") return { state: "missing", reason: `${must}, ${PULL_REQUEST}` };
+  if (annotation.startsWith("unapproved")) return { state: "bypassed", reason: `not approved: ${JSON.stringify(annotation)}` };
+  const url = parseUrl(annotation, "request");
+  if (url.ok && url.value.host !== "" && url.value.scheme !== "") return { state: "approved", reason: `approved in ${annotation}` };
+  return { state: "invalid", reason: `${must} with either a URL or a reason starting with "unapproved", ${PULL_REQUEST}` };
+}
+
+function approvalCauses(definition: Definition, old: Definition | undefined): readonly FieldCause[] {
+  const approval = approvalOf(definition);
+  const before = old === undefined ? undefined : approvalOf(old);
+  if (approval === undefined || approval.state === before?.state) return [];
+  const path = key(child("metadata", "annotations"), APPROVAL_ANNOTATION);
+  if (approval.state === "missing") return [required(path, approval.reason)];
+  return approval.state === "invalid" ? [invalid(path, fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION), approval.reason)] : [];
+}
+
+function preserveCauses(definition: Definition, old: Definition | undefined): readonly FieldCause[] {
+  if (old?.preserveUnknownFields === true || !definition.preserveUnknownFields) return [];
+  return [invalid(child("spec", "preserveUnknownFields"), true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")];
+}
+
+/** Formats that the server does not know are allowed, and do nothing. Only new ones are worth a warning. */
+function warningsOf(definition: Definition, old: Definition | undefined): readonly string[] {
+  const known = new Set(old === undefined ? [] : unknownFormats(old));
+  return unknownFormats(definition)
+    .filter((format) => !known.has(format))
+    .map((format) => `unrecognized format ${JSON.stringify(format)}`);
+}
+
+function unknownFormats(definition: Definition): readonly string[] {
+  const formats: string[] = [];
+  const versions = definition.shared.validation ? definition.versions.slice(0, 1) : definition.versions;
+  for (const version of versions) {
+    if (version.validation?.schema === undefined) continue;
+    someSchema(version.validation.schema, (schema) => {
+      if (schema.format !== "" && !isRecognised({ ...schema, intOrString: false })) formats.push(schema.format);
+      return false;
+    });
+  }
+  return formats;
+}

@@ -1,0 +1,119 @@
+/** The shape of `JSONSchemaProps` of apiextensions.k8s.io/v1: the schema language of CRDs. */
+import { err, map, ok, type Result } from "#base";
+import { isJsonObject, type Json } from "#kube";
+import { readShape, type Field, type Shape } from "./shapes.ts";
+
+export const STRING: Shape = { kind: "string", goType: "string" };
+export const BOOLEAN: Shape = { kind: "boolean", goType: "bool" };
+export const STRINGS: Shape = { kind: "list", goType: "[]string", of: () => STRING };
+const INT64: Shape = { kind: "integer", goType: "int64" };
+const FLOAT64: Shape = { kind: "float", goType: "float64" };
+const JSON_VALUE: Shape = { kind: "any" };
+
+export const optional = (shape: Shape): Field => ({ shape, keep: "omitEmpty" });
+export const pointer = (shape: Shape): Field => ({ shape, keep: "pointer" });
+export const always = (shape: Shape): Field => ({ shape, keep: "always" });
+
+const RULE: Shape = {
+  kind: "struct",
+  goType: "v1.ValidationRule",
+  fields: () =>
+    new Map([
+      ["rule", always(STRING)],
+      ["message", optional(STRING)],
+      ["messageExpression", optional(STRING)],
+      ["reason", pointer({ kind: "string", goType: "v1.FieldValueErrorReason" })],
+      ["fieldPath", optional(STRING)],
+      ["optionalOldSelf", pointer(BOOLEAN)],
+    ]),
+};
+
+export const SCHEMA: Shape = { kind: "struct", goType: "v1.JSONSchemaProps", fields: () => SCHEMA_FIELDS };
+
+const SCHEMAS: Shape = { kind: "list", goType: "[]v1.JSONSchemaProps", of: () => SCHEMA };
+const SCHEMA_MAP: Shape = { kind: "map", goType: "map[string]v1.JSONSchemaProps", of: () => SCHEMA };
+const SCHEMA_OR_BOOL: Shape = { kind: "opaque", read: readSchemaOrBool };
+const SCHEMA_OR_ARRAY: Shape = { kind: "opaque", read: readSchemaOrArray };
+const DEPENDENCY: Shape = { kind: "opaque", read: readSchemaOrArray };
+const EXTERNAL_DOCS: Shape = {
+  kind: "struct",
+  goType: "v1.ExternalDocumentation",
+  fields: () =>
+    new Map([
+      ["description", optional(STRING)],
+      ["url", optional(STRING)],
+    ]),
+};
+
+/** In the order in which the server writes them. */
+const SCHEMA_FIELDS: ReadonlyMap<string, Field> = new Map([
+  ["id", optional(STRING)],
+  ["$schema", optional(STRING)],
+  ["$ref", pointer(STRING)],
+  ["description", optional(STRING)],
+  ["type", optional(STRING)],
+  ["format", optional(STRING)],
+  ["title", optional(STRING)],
+  ["default", pointer(JSON_VALUE)],
+  ["maximum", pointer(FLOAT64)],
+  ["exclusiveMaximum", optional(BOOLEAN)],
+  ["minimum", pointer(FLOAT64)],
+  ["exclusiveMinimum", optional(BOOLEAN)],
+  ["maxLength", pointer(INT64)],
+  ["minLength", pointer(INT64)],
+  ["pattern", optional(STRING)],
+  ["maxItems", pointer(INT64)],
+  ["minItems", pointer(INT64)],
+  ["uniqueItems", optional(BOOLEAN)],
+  ["multipleOf", pointer(FLOAT64)],
+  ["enum", optional({ kind: "list", goType: "[]v1.JSON", of: () => JSON_VALUE })],
+  ["maxProperties", pointer(INT64)],
+  ["minProperties", pointer(INT64)],
+  ["required", optional(STRINGS)],
+  ["items", pointer(SCHEMA_OR_ARRAY)],
+  ["allOf", optional(SCHEMAS)],
+  ["oneOf", optional(SCHEMAS)],
+  ["anyOf", optional(SCHEMAS)],
+  ["not", pointer(SCHEMA)],
+  ["properties", optional(SCHEMA_MAP)],
+  ["additionalProperties", pointer(SCHEMA_OR_BOOL)],
+  ["patternProperties", optional(SCHEMA_MAP)],
+  ["dependencies", optional({ kind: "map", goType: "v1.JSONSchemaDependencies", of: () => DEPENDENCY })],
+  ["additionalItems", pointer(SCHEMA_OR_BOOL)],
+  ["definitions", optional({ kind: "map", goType: "v1.JSONSchemaDefinitions", of: () => SCHEMA })],
+  ["externalDocs", pointer(EXTERNAL_DOCS)],
+  ["example", pointer(JSON_VALUE)],
+  ["nullable", optional(BOOLEAN)],
+  ["x-kubernetes-preserve-unknown-fields", pointer(BOOLEAN)],
+  ["x-kubernetes-embedded-resource", optional(BOOLEAN)],
+  ["x-kubernetes-int-or-string", optional(BOOLEAN)],
+  ["x-kubernetes-list-map-keys", optional(STRINGS)],
+  ["x-kubernetes-list-type", pointer(STRING)],
+  ["x-kubernetes-map-type", pointer(STRING)],
+  ["x-kubernetes-validations", optional({ kind: "list", goType: "v1.ValidationRules", of: () => RULE })],
+]);
+
+function readSchemaOrBool(value: Json): Result<Json, string> {
+  if (typeof value === "boolean") return ok(value);
+  return isJsonObject(value) ? schemaOf(value) : err("boolean or JSON schema expected");
+}
+
+/** Anything that is neither is nothing, and written as null: `items: "x"`. */
+function readSchemaOrArray(value: Json): Result<Json | undefined, string> {
+  if (isJsonObject(value)) return schemaOf(value);
+  return Array.isArray(value) ? schemaListOf(value) : ok(undefined);
+}
+
+function schemaOf(value: Json): Result<Json, string> {
+  return map(readShape(SCHEMA, value), (shaped) => shaped.value);
+}
+
+function schemaListOf(value: readonly Json[]): Result<Json, string> {
+  const schemas: Json[] = [];
+  for (const item of value) {
+    const schema = typeof item === "string" ? ok(item) : schemaOf(item);
+    if (!schema.ok) return schema;
+    schemas.push(schema.value);
+  }
+  return ok(schemas);
+}

@@ -1,0 +1,146 @@
+/**
+ * Reads JSON into the shape of a Go struct, and back: what a typed API server does to every built-in object it is sent.
+ *
+ * Unknown fields are dropped and named, a wrong type is an error in the words of Go's decoder, and empty values of
+ * `omitempty` fields are gone afterwards. Surprise: inside a type with its own decoder (`opaque`) unknown fields go unnoticed.
+ */
+import { err, ok, type Result } from "#base";
+import { depthExceeds, isJsonObject, MAX_DEPTH, type Json, type JsonObject } from "#kube";
+
+export type Shape =
+  | { readonly kind: "string" | "boolean"; readonly goType: string }
+  | { readonly kind: "integer" | "float"; readonly goType: string }
+  | { readonly kind: "any" }
+  | { readonly kind: "parsed"; readonly goType: string; readonly check: (text: string) => string | undefined }
+  | { readonly kind: "list"; readonly goType: string; readonly of: () => Shape }
+  | { readonly kind: "map"; readonly goType: string; readonly of: () => Shape }
+  | { readonly kind: "struct"; readonly goType: string; readonly fields: () => ReadonlyMap<string, Field> }
+  | { readonly kind: "opaque"; readonly read: (value: Json) => Result<Json | undefined, string> };
+
+/**
+ * always: written with its zero value when absent. omitEmpty: gone when empty. pointer: gone only when absent or null.
+ */
+export type Field = { readonly shape: Shape; readonly keep: "always" | "omitEmpty" | "pointer" };
+
+export type Shaped = { readonly value: JsonObject; readonly unknown: readonly string[] };
+
+type Place = { readonly path: string; readonly goPath: string; readonly struct: string };
+type Reader = { readonly unknown: string[] };
+
+export function readShape(shape: Shape, value: Json): Result<Shaped, string> {
+  if (depthExceeds(value, MAX_DEPTH)) return err("json: exceeded max depth");
+  const reader: Reader = { unknown: [] };
+  const read = readValue(reader, shape, value, { path: "", goPath: "", struct: "" });
+  return read.ok ? ok({ value: (read.value ?? {}) as JsonObject, unknown: reader.unknown }) : read;
+}
+
+function readValue(reader: Reader, shape: Shape, value: Json, at: Place): Result<Json | undefined, string> {
+  if (value === null) return ok(undefined);
+  switch (shape.kind) {
+    case "any":
+      return ok(value);
+    case "opaque":
+      return shape.read(value);
+    case "parsed":
+      return readParsed(shape, value, at);
+    case "string":
+    case "boolean":
+      return typeof value === shape.kind ? ok(value) : wrongType(value, shape.goType, at);
+    case "integer":
+    case "float":
+      return readNumber(shape, value, at);
+    case "list":
+      return Array.isArray(value) ? readList(reader, shape.of(), value, at) : wrongType(value, shape.goType, at);
+    case "map":
+      return isJsonObject(value) ? readMap(reader, shape.of(), value, at) : wrongType(value, shape.goType, at);
+    case "struct":
+      return isJsonObject(value) ? readStruct(reader, shape, value, at) : wrongType(value, shape.goType, at);
+  }
+}
+
+function readParsed(shape: Extract<Shape, { kind: "parsed" }>, value: Json, at: Place): Result<Json, string> {
+  if (typeof value !== "string") return wrongType(value, shape.goType, at);
+  const problem = shape.check(value);
+  return problem === undefined ? ok(value) : err(problem);
+}
+
+function readNumber(shape: Extract<Shape, { goType: string }>, value: Json, at: Place): Result<Json, string> {
+  if (typeof value !== "number") return wrongType(value, shape.goType, at);
+  if (shape.kind === "float" || Number.isInteger(value)) return ok(value);
+  return err(`json: cannot unmarshal number ${value} into ${fieldText(at)} of type ${shape.goType}`);
+}
+
+function readList(reader: Reader, of: Shape, value: readonly Json[], at: Place): Result<Json, string> {
+  const items: Json[] = [];
+  for (const [position, item] of value.entries()) {
+    const read = readValue(reader, of, item, { ...at, path: `${at.path}[${position}]` });
+    if (!read.ok) return read;
+    items.push(read.value ?? zeroOf(of));
+  }
+  return ok(items);
+}
+
+function readMap(reader: Reader, of: Shape, value: JsonObject, at: Place): Result<Json, string> {
+  const entries: [string, Json][] = [];
+  for (const [name, item] of Object.entries(value)) {
+    const read = readValue(reader, of, item ?? null, { ...at, path: joined(at.path, name) });
+    if (!read.ok) return read;
+    entries.push([name, read.value ?? zeroOf(of)]);
+  }
+  return ok(Object.fromEntries(entries));
+}
+
+function readStruct(reader: Reader, shape: Extract<Shape, { kind: "struct" }>, value: JsonObject, at: Place): Result<Json, string> {
+  const fields = shape.fields();
+  const read = new Map<string, Json>();
+  for (const [name, item] of Object.entries(value)) {
+    const known = fields.get(name);
+    if (known === undefined) {
+      reader.unknown.push(joined(at.path, name));
+      continue;
+    }
+    const place = { path: joined(at.path, name), goPath: joined(at.goPath, name), struct: shape.goType.replace(/^.*\./, "") };
+    const result = readValue(reader, known.shape, item ?? null, place);
+    if (!result.ok) return result;
+    if (result.value !== undefined && !(known.keep === "omitEmpty" && isEmpty(result.value))) read.set(name, result.value);
+  }
+  const entries: [string, Json][] = [];
+  for (const [name, { shape: of, keep }] of fields) {
+    const item = read.get(name) ?? (keep === "always" ? zeroOf(of) : undefined);
+    if (item !== undefined) entries.push([name, item]);
+  }
+  return ok(Object.fromEntries(entries));
+}
+
+function joined(path: string, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}
+
+function fieldText(at: Place): string {
+  return at.struct === "" ? "Go value" : `Go struct field ${at.struct}.${at.goPath}`;
+}
+
+function wrongType(value: Json, goType: string, at: Place): Result<never, string> {
+  return err(`json: cannot unmarshal ${jsonTypeOf(value)} into ${fieldText(at)} of type ${goType}`);
+}
+
+function jsonTypeOf(value: Json): string {
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "boolean") return "bool";
+  return typeof value;
+}
+
+function isEmpty(value: Json): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  if (isJsonObject(value)) return Object.keys(value).length === 0;
+  return value === "" || value === 0 || value === false;
+}
+
+function zeroOf(shape: Shape): Json {
+  if (shape.kind === "string" || shape.kind === "parsed") return "";
+  if (shape.kind === "boolean") return false;
+  if (shape.kind === "integer" || shape.kind === "float") return 0;
+  if (shape.kind !== "struct") return null;
+  const entries = [...shape.fields()].flatMap(([name, field]): [string, Json][] => (field.keep === "always" ? [[name, zeroOf(field.shape)]] : []));
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,95 @@
+/**
+ * Numbers against a schema. A whole number within 64 bits is Go's int64 and is compared as such; everything else is a float64.
+ *
+ * Surprise: a float within a billionth of a whole number counts as that number, and bounds that are no integers are themselves
+ * reported when the type is integer.
+ */
+import { numberText } from "../../apply/go-text.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { badFactor, beyondBound, general } from "./problems.ts";
+import { Findings, type Problem } from "./result.ts";
+
+const INT64_LIMIT = 2 ** 63;
+const MAX_SAFE = 2 ** 53 - 1;
+
+export function isInt64(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) < INT64_LIMIT;
+}
+
+export function isNearInteger(value: number): boolean {
+  if (!Number.isFinite(value) || Math.abs(value) > MAX_SAFE) return false;
+  const whole = Math.trunc(value);
+  if (value === whole) return true;
+  return value !== 0 && whole !== 0 && Math.abs(value - whole) / Math.min(Math.abs(value) + Math.abs(whole), Number.MAX_VALUE) < 1e-9;
+}
+
+/** `%v` of a float64: from a million on with an exponent, also when it is a whole number. */
+export function floatText(value: number): string {
+  const [digits = "", exponent = "0"] = value.toExponential().split("e");
+  const power = Number(exponent);
+  return isInt64(value) && power >= 6 ? `${digits}e+${String(power).padStart(2, "0")}` : numberText(value);
+}
+
+export function validateNumber(path: string, schema: JsonSchema, value: number): Findings {
+  const findings = new Findings();
+  findings.add(outOfRange(value, schema, "Checked", path));
+  const integer = isInt64(value);
+  const shown = integer ? numberText(value) : floatText(value);
+  if (schema.multipleOf !== undefined) findings.merge(validateMultiple(path, schema, value, shown));
+  if (schema.minimum !== undefined) {
+    findings.add(outOfRange(schema.minimum, schema, "Minimum boundary", path));
+    findings.add(validateMinimum(path, boundOf(schema.minimum, integer), schema.exclusiveMinimum, value, shown));
+  }
+  if (schema.maximum !== undefined) {
+    findings.add(outOfRange(schema.maximum, schema, "Maximum boundary", path));
+    findings.add(validateMaximum(path, boundOf(schema.maximum, integer), schema.exclusiveMaximum, value, shown));
+  }
+  findings.matches += 1;
+  return findings;
+}
+
+type Bound = { readonly value: number; readonly text: string };
+
+function boundOf(bound: number, integer: boolean): Bound {
+  return integer ? { value: Math.trunc(bound), text: numberText(Math.trunc(bound)) } : { value: bound, text: floatText(bound) };
+}
+
+function validateMinimum(path: string, bound: Bound, exclusive: boolean, value: number, shown: string): Problem | undefined {
+  if (exclusive ? value > bound.value : value >= bound.value) return undefined;
+  return beyondBound(path, `should be greater than ${exclusive ? "" : "or equal to "}${bound.text}`, shown);
+}
+
+function validateMaximum(path: string, bound: Bound, exclusive: boolean, value: number, shown: string): Problem | undefined {
+  if (exclusive ? value < bound.value : value <= bound.value) return undefined;
+  return beyondBound(path, `should be less than ${exclusive ? "" : "or equal to "}${bound.text}`, shown);
+}
+
+function validateMultiple(path: string, schema: JsonSchema, value: number, shown: string): Findings {
+  const findings = new Findings();
+  const declared = schema.multipleOf ?? 1;
+  const range = outOfRange(declared, schema, "MultipleOf", path);
+  findings.add(range);
+  const integer = isInt64(value) && range === undefined;
+  const factor = boundOf(declared, integer);
+  if (factor.value <= 0) findings.add(badFactor(path, factor.text));
+  else if (!isMultiple(value, factor.value, integer)) findings.add(beyondBound(path, `should be a multiple of ${factor.text}`, shown));
+  return findings;
+}
+
+function isMultiple(value: number, factor: number, integer: boolean): boolean {
+  if (integer) return value % factor === 0;
+  return isNearInteger(factor < 1 ? (1 / factor) * value : value / factor);
+}
+
+function outOfRange(value: number, schema: JsonSchema, what: string, path: string): Problem | undefined {
+  const fits = fitsFormat(value, schema);
+  if (fits) return undefined;
+  const form = schema.format === "" ? "(default format)" : `with format ${schema.format}`;
+  return general(`${what} value must be of type ${schema.type} ${form} in ${path}`);
+}
+
+function fitsFormat(value: number, schema: JsonSchema): boolean {
+  if (schema.intOrString) return true;
+  if (schema.type === "integer") return isInt64(value) && (schema.format !== "int32" || (value >= -(2 ** 31) && value < 2 ** 31));
+  return schema.type !== "number" || schema.format !== "float" || Math.abs(value) <= 3.4028234663852886e38;
+}

@@ -1,0 +1,175 @@
+/**
+ * Values against an OpenAPI v3 schema, as kube-openapi's validator does it: the same order, the same sentences, the same oddities.
+ *
+ * On updates `correlation` says what the old value was: what did not change is not refused (ratcheting).
+ */
+import { isJsonObject, type Json, type JsonObject } from "#kube";
+import type { FieldCause } from "../../resource-type.ts";
+import type { FieldPath } from "../causes/field-path.ts";
+import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
+import type { Correlation } from "./correlation.ts";
+import { effectiveFormat, isKnownFormat, matchesFormat } from "./formats.ts";
+import { isInt64, isNearInteger, validateNumber } from "./numbers.ts";
+import {
+  forbiddenProperty,
+  missing,
+  noMatch,
+  notInEnum,
+  tooFewItems,
+  tooFewProperties,
+  tooLongText,
+  tooManyItems,
+  tooManyProperties,
+  tooShortText,
+  wrongType,
+} from "./problems.ts";
+import { regexMatches } from "./regex.ts";
+import { Findings, findingsOf, oneMatch, type Problem } from "./result.ts";
+import { validateCombinations } from "./combinations.ts";
+
+export function validateSchema(prefix: FieldPath, schema: JsonSchema, value: Json, correlation?: Correlation): readonly FieldCause[] {
+  const findings = correlation === undefined ? validateValue({ path: "", correlation }, schema, value) : ratcheted("", schema, value, correlation);
+  return findings.problems.map((problem) => problem.cause(prefix));
+}
+
+/** Where we are, and what was there before; no correlation means that nothing is forgiven below here. */
+export type At = { readonly path: string; readonly correlation: Correlation | undefined };
+
+function ratcheted(path: string, schema: JsonSchema, value: Json, correlation: Correlation): Findings {
+  const findings = validateValue({ path, correlation }, schema, value);
+  if (findings.isValid || !correlation.isUnchanged()) return findings;
+  const forgiven = new Findings();
+  forgiven.matches = findings.matches;
+  return forgiven;
+}
+
+function below(path: string, schema: JsonSchema, value: Json, correlation: Correlation | undefined): Findings {
+  return correlation === undefined ? validateValue({ path, correlation }, schema, value) : ratcheted(path, schema, value, correlation);
+}
+
+export function validateValue(at: At, schema: JsonSchema, value: Json): Findings {
+  const findings = new Findings();
+  const format = effectiveFormat(schema);
+  if (value === null) {
+    findings.merge(validateType(at.path, schema, format, value));
+    findings.merge(validateEnum(at.path, schema, value));
+    return findings;
+  }
+  const step = (result: Findings | undefined): void => {
+    findings.merge(result);
+    findings.matches += 1;
+  };
+  if (schema.type !== "" || schema.intOrString || format !== "") step(validateType(at.path, schema, format, value));
+  step(validateCombinations(at, schema, value));
+  if (typeof value === "string") {
+    step(validateText(at.path, schema, value));
+    if (isKnownFormat(format)) step(matchesFormat(format, value) ? undefined : findingsOf(wrongType(at.path, format, value)));
+  }
+  if (typeof value === "number") step(validateNumber(at.path, { ...schema, format }, value));
+  if (Array.isArray(value)) step(validateItems(at, schema, value));
+  step(validateEnum(at.path, schema, value));
+  if (isJsonObject(value)) step(validateFields(at, schema, value));
+  findings.matches += 1;
+  return findings;
+}
+
+function typesOf(schema: JsonSchema): readonly string[] {
+  if (schema.intOrString) return ["integer", "string"];
+  return schema.type === "" ? [] : [schema.type];
+}
+
+function validateType(path: string, schema: JsonSchema, format: string, value: Json): Findings {
+  const types = typesOf(schema);
+  if (value === null) return types.length === 0 || schema.nullable ? oneMatch() : findingsOf(wrongType(path, types.join(","), "null"));
+  const [type, valueFormat] = typeOf(value);
+  const fits = types.includes(type) || isAlsoInteger(value, type, types) || (type === "integer" && types.includes("number"));
+  const isTextOrList = type === "string" || type === "array";
+  if (!isTextOrList && format !== "" && !fits && format !== valueFormat) return findingsOf(wrongType(path, format, valueFormat));
+  if (!types.includes("number") && !types.includes("integer") && format !== "" && isTextOrList) return oneMatch();
+  return fits ? oneMatch() : findingsOf(wrongType(path, types.join(","), type));
+}
+
+function isAlsoInteger(value: Json, type: string, types: readonly string[]): boolean {
+  return type === "number" && types.includes("integer") && isNearInteger(value as number);
+}
+
+function typeOf(value: Exclude<Json, null>): readonly [type: string, format: string] {
+  if (Array.isArray(value)) return ["array", ""];
+  if (typeof value === "number") return isInt64(value) ? ["integer", "int64"] : ["number", "float64"];
+  return [typeof value === "object" ? "object" : typeof value, ""];
+}
+
+/** One complaint per text: the first of length, length and pattern. */
+function validateText(path: string, schema: JsonSchema, value: string): Findings | undefined {
+  const problem = textProblem(path, schema, value);
+  return problem === undefined ? undefined : findingsOf(problem);
+}
+
+function textProblem(path: string, schema: JsonSchema, value: string): Problem | undefined {
+  const length = schema.maxLength === undefined && schema.minLength === undefined ? 0 : characters(value);
+  if (schema.maxLength !== undefined && length > schema.maxLength) return tooLongText(path, schema.maxLength);
+  if (schema.minLength !== undefined && length < schema.minLength) return tooShortText(path, schema.minLength, value);
+  return schema.pattern === "" || regexMatches(schema.pattern, value) === true ? undefined : noMatch(path, schema.pattern, value);
+}
+
+export function characters(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+function validateItems(at: At, schema: JsonSchema, items: readonly Json[]): Findings {
+  const findings = new Findings();
+  const of = schema.items;
+  if (of !== undefined) {
+    for (const [position, item] of items.entries()) {
+      findings.merge(below(`${at.path}[${position}]`, of, item, at.correlation?.item(position)));
+    }
+  }
+  const size = items.length;
+  if (schema.minItems !== undefined && size < schema.minItems) findings.add(tooFewItems(at.path, schema.minItems, size));
+  if (schema.maxItems !== undefined && size > schema.maxItems) findings.add(tooManyItems(at.path, schema.maxItems, size));
+  findings.matches += 1;
+  return findings;
+}
+
+/** Surprise: a float meets a whole number in the list when its whole part does. */
+function validateEnum(path: string, schema: JsonSchema, value: Json): Findings | undefined {
+  if (schema.enum.length === 0) return undefined;
+  const found = schema.enum.some((allowed) => {
+    if (typeof allowed === "number" && typeof value === "number") return allowed === (isInt64(allowed) ? Math.trunc(value) : value);
+    return allowed !== null && value !== null && jsonSame(allowed, value);
+  });
+  return found ? undefined : findingsOf(notInEnum(path, value, schema.enum));
+}
+
+function jsonSame(a: Json, b: Json): boolean {
+  if (typeof a !== "object" || typeof b !== "object") return a === b;
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function validateFields(at: At, schema: JsonSchema, value: JsonObject): Findings {
+  const findings = new Findings();
+  const names = Object.keys(value);
+  if (schema.minProperties !== undefined && names.length < schema.minProperties) {
+    findings.add(tooFewProperties(at.path, schema.minProperties, names.length));
+  }
+  if (schema.maxProperties !== undefined && names.length > schema.maxProperties) {
+    findings.add(tooManyProperties(at.path, schema.maxProperties, names.length));
+  }
+  for (const name of names) findings.merge(validateField(at, schema, name, value[name] ?? null));
+  for (const name of schema.required) {
+    if (!Object.hasOwn(value, name)) findings.add(missing(`${at.path}.${name}`));
+  }
+  return findings;
+}
+
+function validateField(at: At, schema: JsonSchema, name: string, value: Json): Findings | undefined {
+  const isTypeMeta = at.path === "" && (name === "kind" || name === "apiVersion");
+  const correlation = isTypeMeta ? undefined : at.correlation?.field(name);
+  const property = schema.properties?.get(name);
+  if (property !== undefined) return below(at.path === "" ? name : `${at.path}.${name}`, property, value, correlation);
+  if (schema.additionalProperties === false) return findingsOf(forbiddenProperty(at.path, name));
+  const values = valueSchema(schema);
+  return values === undefined ? undefined : below(`${at.path}.${name}`, values, value, correlation);
+}

@@ -1,0 +1,153 @@
+/**
+ * Points in time as RFC 3339 text, read and written without `Date`: exact to the nanosecond, and for years that Date does not know.
+ *
+ * Errors are worded as Go's `time.Parse` words them, because the API server passes them on.
+ */
+import { quote } from "../../apply/go-text.ts";
+
+export type Instant = {
+  /** Since 1970-01-01T00:00:00Z. */
+  readonly seconds: bigint;
+  /** 0 to 999,999,999. */
+  readonly nanos: number;
+};
+
+export type CivilTime = {
+  readonly year: number;
+  /** 1 to 12. */ readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly nanos: number;
+};
+
+type Parsed = { readonly value: Instant; readonly error?: undefined } | { readonly value?: undefined; readonly error: string };
+
+const DAY = 86_400n;
+const RFC3339 = "2006-01-02T15:04:05Z07:00";
+const RFC3339_DATE = "2006-01-02";
+
+type Part = { readonly layout: string; readonly pattern: RegExp };
+const DATE_PARTS: readonly Part[] = [
+  { layout: "2006", pattern: /^\d{4}/ },
+  { layout: "-", pattern: /^-/ },
+  { layout: "01", pattern: /^\d{2}/ },
+  { layout: "-", pattern: /^-/ },
+  { layout: "02", pattern: /^\d{2}/ },
+];
+const TIME_PARTS: readonly Part[] = [
+  { layout: "T", pattern: /^T/ },
+  { layout: "15", pattern: /^\d{2}/ },
+  { layout: ":", pattern: /^:/ },
+  { layout: "04", pattern: /^\d{2}/ },
+  { layout: ":", pattern: /^:/ },
+  { layout: "05", pattern: /^\d{2}(?:[.,]\d+)?/ },
+  { layout: "Z07:00", pattern: /^(?:Z|[+-]\d{2}:\d{2})/ },
+];
+
+export function parseTimestamp(text: string): Parsed {
+  return parseWith(text, RFC3339, [...DATE_PARTS, ...TIME_PARTS]);
+}
+
+/** "2006-01-02", at midnight UTC. */
+export function parseDate(text: string): Parsed {
+  return parseWith(text, RFC3339_DATE, DATE_PARTS);
+}
+
+function parseWith(text: string, layout: string, parts: readonly Part[]): Parsed {
+  const found: string[] = [];
+  let rest = text;
+  for (const part of parts) {
+    const match = part.pattern.exec(rest)?.[0];
+    if (match === undefined) return { error: `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part.layout)}` };
+    found.push(match);
+    rest = rest.slice(match.length);
+  }
+  if (rest !== "") return { error: `parsing time ${quote(text)}: extra text: ${quote(rest)}` };
+  return instantOf(text, found);
+}
+
+function instantOf(text: string, found: readonly string[]): Parsed {
+  const [year = "", , month = "", , day = "", , hour = "0", , minute = "0", , secondText = "0", zone = "Z"] = found;
+  const [second = "0", fraction = ""] = secondText.split(/[.,]/);
+  const civil: CivilTime = {
+    year: Number(year),
+    month: Number(month),
+    day: Number(day),
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+    nanos: Number(fraction.slice(0, 9).padEnd(9, "0")),
+  };
+  const problem = outOfRange(civil);
+  if (problem !== undefined) return { error: `parsing time ${quote(text)}: ${problem} out of range` };
+  const offset = zone === "Z" ? 0 : offsetSeconds(zone);
+  return { value: { seconds: secondsOf(civil) - BigInt(offset), nanos: civil.nanos } };
+}
+
+function outOfRange(civil: CivilTime): string | undefined {
+  if (civil.month < 1 || civil.month > 12) return "month";
+  if (civil.day < 1 || civil.day > daysIn(civil.year, civil.month)) return "day";
+  if (civil.hour > 23) return "hour";
+  if (civil.minute > 59) return "minute";
+  return civil.second > 59 ? "second" : undefined;
+}
+
+/** "+02:00" in seconds. */
+export function offsetSeconds(zone: string): number {
+  const size = Number(zone.slice(1, 3)) * 3600 + Number(zone.slice(4, 6)) * 60;
+  return zone.startsWith("-") ? -size : size;
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return isLeap(year) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+function isLeap(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+}
+
+export function secondsOf(civil: Omit<CivilTime, "nanos">): bigint {
+  return BigInt(daysOf(civil.year, civil.month, civil.day)) * DAY + BigInt(civil.hour * 3600 + civil.minute * 60 + civil.second);
+}
+
+/** Days since 1970-01-01 of a date in the proleptic Gregorian calendar. */
+export function daysOf(year: number, month: number, day: number): number {
+  const shifted = month <= 2 ? year - 1 : year; // the year begins in March, so that a leap day is its last
+  const era = Math.floor(shifted / 400);
+  const yearOfEra = shifted - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
+}
+
+export function civilOf(instant: Instant, offset = 0): CivilTime {
+  const seconds = instant.seconds + BigInt(offset);
+  const days = Number(seconds >= 0n ? seconds / DAY : -((-seconds + DAY - 1n) / DAY));
+  const inDay = Number(seconds - BigInt(days) * DAY);
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365);
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
+  return {
+    year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1,
+    hour: Math.floor(inDay / 3600),
+    minute: Math.floor(inDay / 60) % 60,
+    second: inDay % 60,
+    nanos: instant.nanos,
+  };
+}
+
+/** RFC 3339 in UTC, with as many digits of the second as it takes. */
+export function formatInstant(instant: Instant): string {
+  const at = civilOf(instant);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const fraction = at.nanos === 0 ? "" : `.${String(at.nanos).padStart(9, "0").replace(/0+$/, "")}`;
+  return `${String(at.year).padStart(4, "0")}-${two(at.month)}-${two(at.day)}T${two(at.hour)}:${two(at.minute)}:${two(at.second)}${fraction}Z`;
+}

@@ -1,0 +1,131 @@
+/** Everything a server says about itself: groups, resources, schemas, version, health. Made anew whenever a kind comes or goes, else kept. */
+import { sha256Hex } from "#base";
+import type { Store } from "../store/port.ts";
+import { parseAccept } from "../rest/media-types.ts";
+import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
+import { answerFailure, isPretty } from "../rest/respond.ts";
+import { methodNotAllowed, notAcceptable, unknownResource } from "../rest/status.ts";
+import type { TypeRegistry } from "../rest/type-registry.ts";
+import { servedGroups, type ServedGroup } from "./groups.ts";
+import { answerHealth } from "./health.ts";
+import { AGGREGATED_TYPE, apiGroup, apiResourceList, groupDiscoveryList } from "./listings.ts";
+import { createOpenApi, type OpenApi } from "./openapi.ts";
+import { versionInfo } from "./version.ts";
+
+export type DiscoveryOptions = { readonly types: TypeRegistry; readonly store: Store; readonly address: () => string };
+
+export interface Discovery {
+  /** `undefined`: the path is not about the server itself. */
+  answer(request: ApiRequest): ApiResponse | undefined;
+}
+
+type Made = { readonly generation: number; readonly groups: readonly ServedGroup[]; readonly aggregated: Map<string, Aggregated>; readonly openApi: OpenApi };
+type Aggregated = { readonly value: unknown; readonly etag: string };
+
+export function createDiscovery(options: DiscoveryOptions): Discovery {
+  let made: Made | undefined;
+  const current = (): Made => {
+    const { generation } = options.types;
+    if (made?.generation === generation) return made;
+    const groups = servedGroups(options.types);
+    return (made = { generation, groups, aggregated: new Map(), openApi: createOpenApi(groups) });
+  };
+  return { answer: (request) => answerAbout(request, options, current) };
+}
+
+function answerAbout(request: ApiRequest, options: DiscoveryOptions, current: () => Made): ApiResponse | undefined {
+  const parts = request.path.split("/").filter((part) => part !== "");
+  const [root = ""] = parts;
+  const known = ROOTS.get(root);
+  if (known === undefined) return answerHealth(request, options.store);
+  const answered = known(request, parts, { ...options, current });
+  if (answered === undefined || request.method === "GET" || request.method === "HEAD") return answered;
+  return answerFailure(request, methodNotAllowed().error);
+}
+
+type About = DiscoveryOptions & { readonly current: () => Made };
+type Answer = (request: ApiRequest, parts: readonly string[], about: About) => ApiResponse | undefined;
+
+const ROOTS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+  ["", (_, __, { current }) => pretty({ paths: rootPaths(current().groups) })],
+  ["version", (_, parts) => (parts.length === 1 ? pretty(versionInfo) : undefined)],
+  ["api", coreGroup],
+  ["apis", namedGroups],
+  ["openapi", (request, parts, { current }) => current().openApi.answer(request, parts.slice(1))],
+]);
+
+function pretty(value: unknown): ApiResponse {
+  return { ...jsonAnswer(200, value), body: { kind: "json", value, pretty: true } };
+}
+
+function rootPaths(groups: readonly ServedGroup[]): readonly string[] {
+  const named = groups.filter(({ name }) => name !== "");
+  const paths = named.flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)]);
+  return ["/api", "/api/v1", "/apis", ...paths, "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].toSorted();
+}
+
+function coreGroup(request: ApiRequest, parts: readonly string[], { address, current }: About): ApiResponse | undefined {
+  if (parts.length > 2) return undefined;
+  const core = current().groups.filter(({ name }) => name === "");
+  if (parts.length === 1) {
+    const legacy = {
+      kind: "APIVersions",
+      versions: ["v1"],
+      serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: address() }],
+    };
+    return negotiated(request, { path: "/api", legacy, made: current(), groups: core });
+  }
+  const version = core[0]?.versions.find((one) => one.version === parts[1]);
+  return version === undefined ? notThere(request) : plain(request, apiResourceList("", version));
+}
+
+function namedGroups(request: ApiRequest, parts: readonly string[], { current }: About): ApiResponse | undefined {
+  if (parts.length > 3) return undefined;
+  const groups = current().groups.filter(({ name }) => name !== "");
+  if (parts.length === 1) {
+    const legacy = { kind: "APIGroupList", apiVersion: "v1", groups: groups.map(apiGroup) };
+    return negotiated(request, { path: "/apis", legacy, made: current(), groups });
+  }
+  const group = groups.find(({ name }) => name === parts[1]);
+  if (group === undefined) return textAnswer(404, "404 page not found\n");
+  if (parts.length === 2) return plain(request, { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) });
+  const version = group.versions.find((one) => one.version === parts[2]);
+  return version === undefined ? notThere(request) : plain(request, apiResourceList(group.name, version));
+}
+
+function plain(request: ApiRequest, value: unknown): ApiResponse {
+  const answered = jsonAnswer(200, value);
+  return { ...answered, body: { kind: "json", value, pretty: isPretty(request) } };
+}
+
+function notThere(request: ApiRequest): ApiResponse {
+  return answerFailure(request, unknownResource().error);
+}
+
+type Both = { readonly path: string; readonly legacy: unknown; readonly made: Made; readonly groups: readonly ServedGroup[] };
+
+/** Clients of today ask for everything at once and fall back to the old form. */
+function negotiated(request: ApiRequest, { path, legacy, made, groups }: Both): ApiResponse {
+  const accept = header(request, "accept");
+  for (const { type, parameters } of parseAccept(accept)) {
+    const json = type === "application/json" || type === "application/*" || type === "*/*";
+    if (!json) continue;
+    if (!parameters.has("as") && !parameters.has("g")) return plain(request, legacy);
+    const wanted = parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("v") === "v2" && parameters.get("as") === "APIGroupDiscoveryList";
+    if (wanted) return aggregated(request, path, made, groups);
+  }
+  if (accept.trim() === "") return plain(request, legacy);
+  return answerFailure(request, notAcceptable(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]).error);
+}
+
+function aggregated(request: ApiRequest, path: string, made: Made, groups: readonly ServedGroup[]): ApiResponse {
+  let known = made.aggregated.get(path);
+  if (known === undefined) {
+    const value = groupDiscoveryList(groups);
+    known = { value, etag: `"${sha256Hex(JSON.stringify(value)).toUpperCase()}"` };
+    made.aggregated.set(path, known);
+  }
+  const headers = { "content-type": AGGREGATED_TYPE, etag: known.etag, vary: "Accept" };
+  if (header(request, "if-none-match") === known.etag) return { status: 304, headers, warnings: [], body: { kind: "none" } };
+  return jsonAnswer(200, known.value, headers);
+}

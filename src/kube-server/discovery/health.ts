@@ -1,0 +1,39 @@
+/** /healthz, /livez, /readyz and what stands below them. There is little that can be sick here without the process being gone. */
+import type { Store } from "../store/port.ts";
+import { textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
+
+type Check = { readonly name: string; readonly healthy: (store: Store) => boolean };
+
+const always = () => true;
+const CHECKS: readonly Check[] = [
+  { name: "ping", healthy: always },
+  { name: "log", healthy: always },
+  { name: "etcd", healthy: (store) => store.revision > 0 },
+];
+const READY: readonly Check[] = [...CHECKS, { name: "informer-sync", healthy: always }, { name: "shutdown", healthy: always }];
+const ENDPOINTS: ReadonlyMap<string, readonly Check[]> = new Map([
+  ["healthz", CHECKS],
+  ["livez", CHECKS],
+  ["readyz", READY],
+]);
+
+export function answerHealth(request: ApiRequest, store: Store): ApiResponse | undefined {
+  const [, endpoint = "", ...below] = request.path.split("/");
+  const checks = ENDPOINTS.get(endpoint);
+  if (checks === undefined) return undefined;
+  const name = below.filter((part) => part !== "").join("/");
+  if (name !== "") {
+    const check = checks.find((one) => one.name === name);
+    return check === undefined ? textAnswer(404, "404 page not found\n") : verdict(endpoint, [check], store, false);
+  }
+  const excluded = new Set(request.query.getAll("exclude"));
+  const wanted = checks.filter((check) => !excluded.has(check.name));
+  return verdict(endpoint, wanted, store, request.query.get("verbose") !== null);
+}
+
+function verdict(endpoint: string, checks: readonly Check[], store: Store, verbose: boolean): ApiResponse {
+  const healthy = checks.every((check) => check.healthy(store));
+  if (healthy && !verbose) return textAnswer(200, "ok");
+  const lines = checks.map((check) => (check.healthy(store) ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`));
+  return textAnswer(healthy ? 200 : 500, `${lines.join("")}${endpoint} check ${healthy ? "passed" : "failed"}\n`);
+}

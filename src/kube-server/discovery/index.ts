@@ -1,0 +1,2 @@
+export { createDiscovery, type Discovery, type DiscoveryOptions } from "./discovery.ts";
+export { GIT_VERSION, versionInfo } from "./version.ts";

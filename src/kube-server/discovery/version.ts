@@ -1,0 +1,23 @@
+/**
+ * What /version says. The Kubernetes version is the one whose behaviour was recorded and is followed: clients decide by it what they may ask.
+ * That this is no Kubernetes is said where it harms nobody, in the commit.
+ */
+import { PROGRAM_VERSION } from "#base";
+
+export const GIT_VERSION = "v1.36.3";
+
+export const versionInfo = {
+  major: "1",
+  minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "35",
+  gitVersion: GIT_VERSION,
+  gitCommit: `lattice-${PROGRAM_VERSION}`,
+  gitTreeState: "clean",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "none",
+  compiler: "gc",
+  platform: "linux/amd64",
+} as const;

@@ -1,0 +1,146 @@
+/** One HTTP exchange: read the request within its limits, ask the server, write the answer as it comes. HTTP/1.1 and HTTP/2 look alike here. */
+import { Buffer } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { describeThrown, type Clock, type Logger } from "#base";
+import type { ApiServer } from "../rest/api-server.ts";
+import type { ApiRequest, ApiResponse, EventStream, User } from "../rest/request.ts";
+import { answerFailure } from "../rest/respond.ts";
+import { failure, tooLarge, unauthorized } from "../rest/status.ts";
+import { LIMITS } from "./limits.ts";
+
+export type HttpRequest = IncomingMessage | Http2ServerRequest;
+export type HttpResponse = ServerResponse | Http2ServerResponse;
+
+export type Exchange = {
+  readonly server: ApiServer;
+  readonly authenticate: (token: string) => User | undefined;
+  readonly logger: Logger;
+  readonly clock: Clock;
+};
+
+const NOBODY: User = { name: "", uid: "", groups: [] };
+
+export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: Exchange): Promise<void> {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  response.on("error", () => gone.abort());
+  try {
+    const answered = await answerOf(request, exchange, gone.signal);
+    await write(response, answered, request.method === "HEAD", gone.signal);
+  } catch (thrown) {
+    if (gone.signal.aborted || request.destroyed) return; // the client went away in the middle of its own request
+    exchange.logger.error("a request could not be answered", { error: describeThrown(thrown), path: pathOf(request) });
+    if (response.headersSent) response.end();
+    else await write(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), false, gone.signal);
+  }
+}
+
+function brokenAnswer() {
+  const message = "Internal error occurred: the request could not be answered";
+  return failure({ code: 500, reason: "InternalError", message, details: { causes: [{ message: "the request could not be answered" }] } });
+}
+
+function pathOf(request: HttpRequest): string {
+  return (request.url ?? "/").split("?")[0] ?? "/";
+}
+
+async function answerOf(request: HttpRequest, { server, authenticate, clock }: Exchange, signal: AbortSignal): Promise<ApiResponse> {
+  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  const user = token === undefined ? undefined : authenticate(token);
+  if (user === undefined) {
+    request.resume();
+    return answerFailure(requestOf(request, NOBODY), unauthorized());
+  }
+  // a body that comes drop by drop holds a connection for nothing
+  const stop = clock.after(LIMITS.requestMs, () => request.destroy());
+  const body = await readBody(request).finally(stop);
+  if (body === "too large") {
+    const error = tooLarge(`limit is ${LIMITS.bodyBytes}`).error;
+    return answerFailure(requestOf(request, user), error);
+  }
+  return server.handle({ ...requestOf(request, user), ...(body.byteLength === 0 ? {} : { body }) }, signal);
+}
+
+function requestOf(request: HttpRequest, user: User): ApiRequest {
+  const url = request.url ?? "/";
+  const mark = url.indexOf("?");
+  const headers: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  return {
+    method: request.method ?? "GET",
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
+    headers,
+    user,
+  };
+}
+
+const BODILESS = new Set(["GET", "HEAD"]);
+
+async function readBody(request: HttpRequest): Promise<Uint8Array | "too large"> {
+  if (BODILESS.has(request.method ?? "")) return new Uint8Array();
+  const declared = Number(request.headers["content-length"] ?? 0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  if (declared > LIMITS.bodyBytes) {
+    request.resume();
+    return "too large";
+  }
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > LIMITS.bodyBytes) {
+      request.resume();
+      return "too large";
+    }
+    chunks.push(chunk);
+  }
+  const [only] = chunks;
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+}
+
+async function write(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
+  const { body, headers, status, warnings } = answered;
+  response.statusCode = status;
+  for (const [name, value] of Object.entries({ "cache-control": "no-cache, private", ...headers })) response.setHeader(name, value);
+  if (warnings.length > 0) response.setHeader("warning", warnings.map((text) => `299 - ${quoted(text)}`));
+  if (body.kind === "stream") return pour(response, body.chunks, signal);
+  const text = textOf(answered);
+  if (text !== "" || status === 200) response.setHeader("content-length", Buffer.byteLength(text));
+  response.end(headOnly ? "" : text);
+}
+
+/** A quoted-string of HTTP: quotes and backslashes escaped, no line breaks, nothing outside Latin-1. */
+function quoted(text: string): string {
+  const safe = [...text].map((character) => (character < " " || character > "\u00ff" ? " " : character)).join("");
+  return `"${safe.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+function textOf({ body }: ApiResponse): string {
+  if (body.kind === "text") return body.text;
+  if (body.kind !== "json") return "";
+  return body.pretty === true ? JSON.stringify(body.value, null, 2) : `${JSON.stringify(body.value)}\n`;
+}
+
+/** Headers go out at once: a client knows that it watches before anything happens. */
+async function pour(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
+  if ("flushHeaders" in response) response.flushHeaders();
+  else response.writeHead(response.statusCode);
+  for await (const chunk of chunks) {
+    if (signal.aborted) break;
+    if (!("stream" in response ? response.write(chunk) : response.write(chunk))) await drained(response, signal);
+  }
+  response.end();
+}
+
+function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    response.on("drain", done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}

@@ -1,0 +1,11 @@
+/** How much of everything one client may take. The body limit is the real server's; a request that comes drop by drop is cut off. */
+export const LIMITS = {
+  bodyBytes: 3 * 1024 * 1024,
+  headerBytes: 64 * 1024,
+  /** From the first byte of a request to the last of its headers, and to the last of its body. */
+  headersMs: 10_000,
+  requestMs: 60_000,
+  idleMs: 120_000,
+  connections: 10_000,
+  streamsPerConnection: 1_000,
+} as const;

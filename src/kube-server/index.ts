@@ -1,0 +1,25 @@
+export { inProcessClient, type InProcessOptions } from "./in-process.ts";
+export { parseTokenFile, type TokenTable } from "./http/index.ts";
+export { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
+export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./rest/request.ts";
+export type { CustomTypesOf } from "./rest/custom-types.ts";
+export type { DeletePolicy, FieldCause, ResourceType, TableColumn } from "./resource-type.ts";
+export { startServer, type RunningServer, type ServerOptions } from "./server.ts";
+export {
+  createMemoryStore,
+  describeOpenError,
+  openPersistentStore,
+  type Listed,
+  type ListRequest,
+  type MemoryStoreOptions,
+  type OpenedStore,
+  type PersistentStoreOptions,
+  type RecoveryReport,
+  type RevisionError,
+  type Store,
+  type Stored,
+  type StoreEvent,
+  type StoreFiles,
+  type StoreOpenError,
+} from "./store/index.ts";
+export { builtinTypes } from "./builtin-kinds/index.ts";

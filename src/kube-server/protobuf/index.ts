@@ -1,0 +1,1 @@
+export { decodeProtobuf, isProtobuf, PROTOBUF } from "./decode.ts";

@@ -1,0 +1,84 @@
+/**
+ * What the REST layer asks of a kind, built in or custom: everything about it that is not HTTP and not storage.
+ *
+ * Pure: time and identity come in with the request. Objects are never changed in place; each step returns a new one.
+ */
+import type { Json, KubeObject, Resource } from "#kube";
+import type { TypeSchema } from "./apply/index.ts";
+import type { CollectionName } from "./store/port.ts";
+
+/** One entry of `details.causes`, and one line of the message, of a 422. `detail` is the text behind "path: ". */
+export type FieldCause = {
+  readonly reason:
+    | "FieldValueRequired"
+    | "FieldValueInvalid"
+    | "FieldValueTypeInvalid"
+    | "FieldValueNotSupported"
+    | "FieldValueForbidden"
+    | "FieldValueDuplicate"
+    | "FieldValueTooLong"
+    | "FieldValueTooMany"
+    | "FieldValueNotFound"
+    | "InternalError";
+  readonly field: string;
+  /** As the real server words it: `Invalid value: "x": must be …`. */
+  readonly detail: string;
+};
+
+/** What a client said that the schema does not know: `unknown field "spec.x"`, `duplicate field "a"`, in the server's words. */
+export type StrictFinding = string;
+
+export type Decoded = { readonly object: KubeObject; readonly findings: readonly StrictFinding[] };
+
+export type TableColumn = {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+};
+
+export type DeletePolicy = {
+  /** DELETE answers the object instead of a Status (KUBE-FACTS 10). */
+  readonly answersObject: boolean;
+  readonly defaultPropagation: "Background" | "Orphan";
+  /** Pods: seconds until it is gone; 0 when it goes at once. */
+  readonly gracePeriodSeconds: (object: KubeObject) => number;
+};
+
+export type ResourceType = {
+  readonly resource: Resource;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  /** Served subresources: "status", "scale", "log", … */
+  readonly subresources: ReadonlySet<string>;
+  readonly custom: boolean;
+  readonly collection: CollectionName;
+  /** What is in storage, as this version of the kind; and back. None conversion rewrites apiVersion only. */
+  readonly fromStorage: (stored: KubeObject) => KubeObject;
+  readonly toStorage: (object: KubeObject) => KubeObject;
+  /** For strategic merge patch: the name under which #patch knows the kind; undefined: 415. */
+  readonly strategicSchema: { readonly group: string; readonly version: string; readonly kind: string } | undefined;
+  /** For server-side apply. */
+  readonly typeSchema: TypeSchema;
+  /** Types checked, unknown fields dropped and reported; a wrong type is a 400 in the server's words. */
+  readonly decode: (value: Json) => { readonly ok: true; readonly value: Decoded } | { readonly ok: false; readonly error: string };
+  readonly applyDefaults: (object: KubeObject) => KubeObject;
+  /** Drops what a client may not set (status on create, spec on a status write) and carries over what it may not change. */
+  readonly prepareForCreate: (object: KubeObject) => KubeObject;
+  readonly prepareForUpdate: (next: KubeObject, previous: KubeObject, subresource: string | undefined) => KubeObject;
+  readonly validate: (next: KubeObject, previous: KubeObject | undefined, subresource: string | undefined) => readonly FieldCause[];
+  readonly warnings: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
+  /** metadata.generation is kept, and moves when this differs. undefined: the kind has no generation. */
+  readonly generationOf: ((object: KubeObject) => Json | undefined) | undefined;
+  /** PUT on a name that is not there creates it (KUBE-FACTS 11). */
+  readonly createOnUpdate: boolean;
+  readonly unconditionalUpdate: boolean;
+  readonly deletion: DeletePolicy;
+  /** Beyond metadata.name and metadata.namespace. */
+  readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string>;
+  readonly columns: readonly TableColumn[];
+  readonly cells: (object: KubeObject, now: number) => readonly Json[];
+};

@@ -1,0 +1,143 @@
+/**
+ * The API server without a network: a request goes in, an answer comes out. HTTP and the in-process transport are two ways to reach it.
+ *
+ * A request is worked on from its first to its last step without letting another in between, so what it read is still true when it writes.
+ */
+import { err, type Clock, type Logger, silentLogger } from "#base";
+import { fieldAt } from "#kube";
+import { createDiscovery, type Discovery } from "../discovery/index.ts";
+import type { ResourceType } from "../resource-type.ts";
+import type { Store } from "../store/port.ts";
+import { followDefinitions, type CustomTypesOf } from "./custom-types.ts";
+import type { Call, Core } from "./core.ts";
+import { deleteCollection, deleteOne } from "./deletes.ts";
+import { readBody } from "./decode-body.ts";
+import { deprecationOf } from "./deprecations.ts";
+import { negotiate } from "./media-types.ts";
+import { ensureFirstNamespaces } from "./namespaces.ts";
+import { patch } from "./patches.ts";
+import { getObject, listObjects } from "./reads.ts";
+import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
+import { answerFailure, TRANSFORMS, type Answered } from "./respond.ts";
+import { resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
+import { badRequest, methodNotAllowed } from "./status.ts";
+import { bindPod } from "./subresources/pods.ts";
+import { reviewOf } from "./subresources/reviews.ts";
+import { answerSubresource } from "./subresources/table.ts";
+import { TypeRegistry } from "./type-registry.ts";
+import { watch } from "./watches.ts";
+import { create, update } from "./writes.ts";
+
+export type ApiServerOptions = {
+  readonly store: Store;
+  /** The kinds that are always there. */
+  readonly types: readonly ResourceType[];
+  /** What a CustomResourceDefinition brings; without it definitions are kept and serve nothing. */
+  readonly customTypes?: CustomTypesOf | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger?: Logger | undefined;
+  readonly authenticate?: ((token: string) => User | undefined) | undefined;
+  /** "host:port", as discovery tells it to clients. */
+  readonly address?: (() => string) | undefined;
+};
+
+export interface ApiServer {
+  handle(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>;
+  readonly types: TypeRegistry;
+  readonly store: Store;
+  /** Ends every watch. The store stays open: it belongs to whoever made it. */
+  close(): void;
+}
+
+const VERBS: Readonly<Record<Verb, (call: Call) => Answered>> = {
+  get: getObject,
+  list: listObjects,
+  watch,
+  create,
+  update,
+  patch,
+  delete: deleteOne,
+  deletecollection: deleteCollection,
+};
+
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const closing = new AbortController();
+  const types = new TypeRegistry(options.types);
+  const core: Core = {
+    store: options.store,
+    types,
+    clock: options.clock,
+    random: options.random,
+    logger: options.logger ?? silentLogger,
+    closing: closing.signal,
+    authenticate: options.authenticate ?? (() => undefined),
+    printed: { object: undefined, text: "" },
+  };
+  const isNew = options.store.collections().length === 0;
+  ensureFirstNamespaces(core);
+  const definitions = followDefinitions(core, options.customTypes ?? (() => []));
+  // what happened before the first request is nobody's history: `resourceVersion=1` is too old, as on any cluster that has lived
+  if (isNew) options.store.compact(options.store.revision);
+  const discovery = createDiscovery({ types, store: options.store, address: options.address ?? (() => "127.0.0.1") });
+  return {
+    types,
+    store: options.store,
+    handle: async (request, signal) => handle(core, discovery, request, signal),
+    close() {
+      definitions.end();
+      closing.abort();
+    },
+  };
+}
+
+const NOT_FOUND_PAGE = "404 page not found\n";
+
+function handle(core: Core, discovery: Discovery, request: ApiRequest, signal: AbortSignal): ApiResponse {
+  const own = discovery.answer(request);
+  if (own !== undefined) return own;
+  const segments = resourceSegments(request.path);
+  const target = segments === undefined ? undefined : routeOf(request, segments, core.types);
+  if (target === undefined) return textAnswer(404, NOT_FOUND_PAGE);
+  if (!target.ok) return answerFailure(request, target.error);
+  const deprecation = deprecationOf(target.value.type);
+  const warnings = new Set<string>(deprecation === undefined ? [] : [deprecation]);
+  const answered = answerTarget(core, request, { target: target.value, signal, warnings });
+  return answered.ok ? answered.value : answerFailure(request, answered.error, warnings);
+}
+
+type Started = { readonly target: Target; readonly signal: AbortSignal; readonly warnings: Set<string> };
+
+function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): Answered {
+  const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom);
+  if (!output.ok) return err(output.error);
+  const call: Call = { core, request, target, output: output.value, signal, warnings };
+  if (target.subresource !== undefined) return answerSubresource(call);
+  if (target.verb === "create") return createWhatever(call);
+  return VERBS[target.verb](call);
+}
+
+function transformsOf({ verb, subresource }: Target) {
+  if (subresource === "scale") return TRANSFORMS.plain;
+  return verb === "list" || verb === "watch" || verb === "deletecollection" ? TRANSFORMS.list : TRANSFORMS.object;
+}
+
+/** Most things that are created are kept. Questions are answered, and a Binding changes a pod. */
+function createWhatever(call: Call): Answered {
+  const review = reviewOf(call);
+  if (review !== undefined) return review(call);
+  const { type } = call.target;
+  if (type.resource.group === "" && type.resource.plural === "bindings") return bindByName(call);
+  if (!type.verbs.includes("create")) return methodNotAllowed();
+  return create(call);
+}
+
+/** `POST …/bindings` names the pod in its body; it is the same as `POST …/pods/NAME/binding`. */
+function bindByName(call: Call): Answered {
+  const pods = call.core.types.find("", "v1", "pods");
+  const body = readBody(call, "Ignore");
+  if (!body.ok) return body;
+  const name = fieldAt(body.value.value, "metadata", "name");
+  if (pods === undefined || typeof name !== "string" || name === "") return badRequest("name must be provided");
+  return bindPod({ ...call, target: { ...call.target, type: pods, name, subresource: "binding" } });
+}

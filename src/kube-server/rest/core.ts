@@ -1,0 +1,77 @@
+/** What every request handler works with: the store, the types, time and chance. One per server; a Call is one request to it. */
+import type { Clock, Logger } from "#base";
+import { keyText, type KubeObject } from "#kube";
+import type { ResourceType } from "../resource-type.ts";
+import type { Store, Stored, StoreKey } from "../store/port.ts";
+import type { Output } from "./media-types.ts";
+import type { ApiRequest, User } from "./request.ts";
+import type { Target } from "./route.ts";
+import type { TypeRegistry } from "./type-registry.ts";
+
+export type Core = {
+  readonly store: Store;
+  readonly types: TypeRegistry;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Ends every watch when the server closes. */
+  readonly closing: AbortSignal;
+  /** Who a bearer token belongs to: TokenReview asks it. */
+  readonly authenticate: (token: string) => User | undefined;
+  readonly printed: PrintedObject;
+};
+
+/**
+ * Many watchers of one thing get the same line, one right after the other. The last object that was printed is remembered, so a change that
+ * a thousand watch is printed once.
+ */
+export type PrintedObject = { object: KubeObject | undefined; text: string };
+
+export function printOnce(printed: PrintedObject, object: KubeObject): string {
+  if (printed.object !== object) {
+    printed.text = JSON.stringify(object);
+    printed.object = object;
+  }
+  return printed.text;
+}
+
+export type Call = {
+  readonly core: Core;
+  readonly request: ApiRequest;
+  readonly target: Target;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+  /** Texts for Warning headers; a Set, since the same thing is said once. */
+  readonly warnings: Set<string>;
+};
+
+export function storeKey(target: Pick<Target, "namespace">, name: string): StoreKey {
+  return keyText({ namespace: target.namespace, name });
+}
+
+export function readStored({ core, target }: Pick<Call, "core" | "target">, name: string): Stored | undefined {
+  return core.store.get(target.type.collection, storeKey(target, name));
+}
+
+/** As the version that was asked for. */
+export function inVersion(type: ResourceType, stored: KubeObject): KubeObject {
+  return type.fromStorage(stored);
+}
+
+/** Random identity: version 4, as Go makes it. */
+export function newUid(random: () => number): string {
+  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));
+  hex[12] = "4";
+  hex[16] = (8 + Math.floor(random() * 4)).toString(16);
+  const text = hex.join("");
+  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+}
+
+const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+const MAX_PREFIX = 58;
+
+/** Five letters behind the prefix; no vowels, so that no words come out. */
+export function generateName(prefix: string, random: () => number): string {
+  const letters = Array.from({ length: 5 }, () => SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)] ?? "b");
+  return `${prefix.slice(0, MAX_PREFIX)}${letters.join("")}`;
+}

@@ -1,0 +1,93 @@
+/** The way of a new object into the store: owners noted, prepared, named, checked. POST, PUT of what is not there, and apply all end here. */
+import { err, ok, timestamp, type Result } from "#base";
+import { groupResourceOf, type KubeObject } from "#kube";
+import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
+import { admit } from "./admission.ts";
+import { generateName, inVersion, newUid, readStored, storeKey, type Call } from "./core.ts";
+import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
+import { checkNamespace } from "./namespaces.ts";
+import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
+import { alreadyExists, internalError, invalid, refuse, unexplained, type Failure } from "./status.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+export type NewObject = {
+  readonly object: KubeObject;
+  readonly options: WriteOptions;
+  /** Apply has already noted who owns what. */
+  readonly tracked: boolean;
+};
+
+const NAME_TRIES = 8;
+
+export function createObject(call: Call, { object, options, tracked }: NewObject): Result<KubeObject, Failure> {
+  const { core, target } = call;
+  const { type } = target;
+  const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text));
+  const owned = tracked ? clean : noteCreator(call, clean, options.fieldManager);
+  const inNamespace = checkNamespace(call, owned);
+  if (!inNamespace.ok) return inNamespace;
+  const admitted = admit(call, owned, undefined);
+  if (!admitted.ok) return admitted;
+  // identity comes first: a Job writes its uid into its own labels
+  const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
+  const named = nameFor(call, withMetadata(admitted.value, identity));
+  const prepared = withMetadata(type.prepareForCreate(named), type.generationOf === undefined ? {} : { generation: 1 });
+  const causes = type.validate(prepared, undefined, undefined);
+  if (causes.length > 0) return invalid({ ...type.resource, name: prepared.metadata.name ?? "" }, causes);
+  for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
+  return insert(call, prepared, options.dryRun);
+}
+
+/** A write that cannot be tracked goes through without managedFields, as on a real server. */
+function noteCreator(call: Call, object: KubeObject, manager: string): KubeObject {
+  const kind = managedKind(call.core.types, call.target.type, undefined);
+  const next = asJsonObject(object);
+  const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: undefined, next });
+  return asObject(tracked.ok ? tracked.value : withoutManagedFields(next));
+}
+
+function nameFor(call: Call, object: KubeObject): KubeObject {
+  const prefix = metaText(object, "generateName");
+  if (metaText(object, "name") !== "" || prefix === "") return object;
+  let name = generateName(prefix, call.core.random);
+  for (let tries = 1; tries < NAME_TRIES && readStored(call, name) !== undefined; tries += 1) name = generateName(prefix, call.core.random);
+  return withMetadata(object, { name });
+}
+
+function insert(call: Call, object: KubeObject, dryRun: boolean): Result<KubeObject, Failure> {
+  const { core, target } = call;
+  const { type } = target;
+  const { name } = object.metadata;
+  const existing = readStored(call, name);
+  if (existing !== undefined) return taken(call, object, existing.object);
+  if (dryRun) return ok(withMetadata(object, { resourceVersion: undefined }));
+  if (metaText(object, "resourceVersion") !== "") return unexplained("resourceVersion should not be set on objects to be created");
+  const stored = type.toStorage(object);
+  const written = core.store.write({
+    collection: type.collection,
+    key: storeKey(target, name),
+    expected: undefined,
+    object: (revision) => withMetadata(stored, { resourceVersion: String(revision) }),
+  });
+  if (!written.ok) return written.error.kind === "storage" ? internalError(written.error.message) : taken(call, object, undefined);
+  return written.value === undefined ? err(internalError("the object was not kept").error) : ok(inVersion(type, written.value.object));
+}
+
+function taken(call: Call, object: KubeObject, existing: KubeObject | undefined): Result<never, Failure> {
+  const { resource } = call.target.type;
+  const { name } = object.metadata;
+  if (metaText(object, "generateName") !== "") {
+    const message = `${groupResourceOf(resource)} "${name}" already exists, the server was not able to generate a unique name for the object`;
+    const details = { name, ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.plural, retryAfterSeconds: 1 };
+    return refuse({ code: 409, reason: "AlreadyExists", message, details });
+  }
+  const going = existing !== undefined && metaText(existing, "deletionTimestamp") !== "";
+  return alreadyExists({ resource, name }, going ? "object is being deleted: " : "");
+}
+
+/** What a client can never say about a new object. */
+export function withoutSystemFields(object: KubeObject): KubeObject {
+  const grace = metaNumber(object, "deletionGracePeriodSeconds");
+  const changes = { uid: undefined, creationTimestamp: undefined, deletionTimestamp: undefined, selfLink: undefined };
+  return withMetadata(object, grace === undefined ? changes : { ...changes, deletionGracePeriodSeconds: undefined });
+}

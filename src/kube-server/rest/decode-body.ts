@@ -1,0 +1,152 @@
+/**
+ * From the bytes of a request to an object of its kind, with everything the client said that nobody will hear: unknown fields and fields
+ * given twice are warnings, an error, or nothing, as `fieldValidation` says.
+ */
+import { Buffer } from "node:buffer";
+import { err, ok, type Result } from "#base";
+import { apiVersionOf, field, isJsonObject, parseYaml, type Json, type JsonObject, type KubeObject } from "#kube";
+import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
+import type { ResourceType } from "../resource-type.ts";
+import type { Call } from "./core.ts";
+import { isLegacyKind, SCHEME } from "./legacy-kinds.ts";
+import { inputForm } from "./media-types.ts";
+import { bodyText, header } from "./request.ts";
+import { badRequest, type Failure } from "./status.ts";
+import { fieldOrder, parseStrictJson, type StrictJson } from "./strict-json.ts";
+import type { FieldValidation } from "./write-options.ts";
+
+export function decodeBody(call: Call, fieldValidation: FieldValidation): Result<KubeObject, Failure> {
+  const { type } = call.target;
+  const read = readBody(call, fieldValidation);
+  if (!read.ok) return read;
+  const typed = withType(read.value.value, call);
+  if (!typed.ok) return typed;
+  const decoded = type.decode(typed.value);
+  const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
+  if (!decoded.ok) return says(decoded.error);
+  const findings = inTextOrder([...decoded.value.findings, ...read.value.duplicates], bodyTextOf(call));
+  if (findings.length > 0 && fieldValidation === "Strict") return says(`strict decoding error: ${findings.join(", ")}`);
+  if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
+  return ok(decoded.value.object);
+}
+
+function bodyTextOf(call: Call): string {
+  const { body } = call.request;
+  const isText = typeof body === "string" || (body instanceof Uint8Array && !isProtobuf(header(call.request, "content-type")));
+  return isText ? bodyText(call.request) : "";
+}
+
+/** The real reader reports as it goes, so unknown and doubled fields come mixed, in the order of the text. */
+function inTextOrder(findings: readonly string[], text: string): readonly string[] {
+  if (findings.length < 2 || text === "") return findings;
+  const order = fieldOrder(text);
+  const placeOf = (finding: string) => order.get(/"(.*)"$/.exec(finding)?.[1] ?? "") ?? Number.MAX_SAFE_INTEGER;
+  const doubled = findings.some((finding) => finding.startsWith("duplicate"));
+  return doubled ? findings.toSorted((a, b) => placeOf(a) - placeOf(b)) : findings;
+}
+
+function describeKind(value: JsonObject): string {
+  const apiVersion = String(field(value, "apiVersion"));
+  return `${String(field(value, "kind"))} in version "${apiVersion.slice(apiVersion.indexOf("/") + 1)}"`;
+}
+
+/** The value of a body, whichever language it is in. */
+export function readBody(call: Call, fieldValidation: FieldValidation): Result<StrictJson, Failure> {
+  const { request, target } = call;
+  const { body } = request;
+  if (body !== undefined && typeof body === "object" && "value" in body) return ok({ value: body.value, duplicates: [] });
+  if (isProtobuf(header(request, "content-type")) && !target.type.custom) return readProtobuf(call);
+  const form = inputForm(header(request, "content-type"), target.type.custom);
+  if (!form.ok) return form;
+  const text = bodyText(request);
+  const read = form.value === "json" ? parseStrictJson(text, fieldValidation !== "Ignore") : readYaml(text);
+  if (read.ok) return read;
+  const prefix = form.value === "json" ? "couldn't get version/kind; json parse error: " : "";
+  return unrecognized(target.type, `${prefix}${read.error}`, text);
+}
+
+/** Subresources speak other kinds (a Scale, an Eviction); such a body says what it is. */
+function readProtobuf({ request, target }: Call): Result<StrictJson, Failure> {
+  const { kind } = target.type.resource;
+  const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+  const decoded = decodeProtobuf(bytes, { apiVersion: apiVersionOf(target.type.resource), kind });
+  return decoded.ok ? ok({ value: decoded.value, duplicates: [] }) : unrecognized(target.type, decoded.error, bodyText(request));
+}
+
+export function readYaml(text: string): Result<StrictJson, string> {
+  const documents = parseYaml(text);
+  if (documents.ok) return ok({ value: documents.value[0] ?? null, duplicates: [] });
+  const { message, line } = documents.error;
+  return err(`yaml: ${line === undefined ? "" : `line ${line}: `}${message}`);
+}
+
+function unrecognized(type: ResourceType, problem: string, text: string): Result<never, Failure> {
+  return badRequest(`the object provided is unrecognized (must be of type ${type.resource.kind}): ${problem} (${summary(text)})`);
+}
+
+const MAX_SUMMARY = 128;
+
+/** What the server shows of a body it cannot read: its text if it looks like JSON, else its bytes. */
+function summary(text: string): string {
+  if (text === "") return "<empty>";
+  const cut = (shown: string) => (shown.length > MAX_SUMMARY ? `${shown.slice(0, MAX_SUMMARY)} ...` : shown);
+  return text.startsWith("{") ? cut(text) : cut(Buffer.from(text).toString("hex"));
+}
+
+/** apiVersion and kind as they will be read: built-in kinds may leave them out, custom ones may not (KUBE-FACTS 13). */
+function withType(value: Json, call: Call): Result<JsonObject, Failure> {
+  const { type } = call.target;
+  const text = () => (bodyTextOf(call) === "" ? JSON.stringify(value) : bodyTextOf(call));
+  if (!isJsonObject(value) && value !== null) {
+    const problem = `json: cannot unmarshal ${goKind(value)} into Go value of type ${TYPE_META}`;
+    return unrecognized(type, `couldn't get version/kind; json parse error: ${problem}`, text());
+  }
+  const object = value ?? {};
+  for (const name of ["apiVersion", "kind"] as const) {
+    const given = field(object, name);
+    if (given !== undefined && given !== null && typeof given !== "string") {
+      const problem = `json: cannot unmarshal ${goKind(given)} into Go struct field .${name} of type string`;
+      return unrecognized(type, `couldn't get version/kind; json parse error: ${problem}`, text());
+    }
+  }
+  return type.custom ? customType(object, type, text) : builtinType(object, call);
+}
+
+const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+export function goKind(value: Json): string {
+  if (Array.isArray(value)) return "array";
+  if (value === null) return "null";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+function customType(object: JsonObject, type: ResourceType, text: () => string): Result<JsonObject, Failure> {
+  for (const [name, shown] of [["kind", "Kind"], ["apiVersion", "apiVersion"]] as const) {
+    if ((field(object, name) ?? "") === "") return unrecognized(type, `Object '${shown}' is missing in '${text()}'`, text());
+  }
+  return checkVersion(object, type);
+}
+
+function checkVersion(object: JsonObject, type: ResourceType): Result<JsonObject, Failure> {
+  const given = String(field(object, "apiVersion"));
+  const wanted = apiVersionOf(type.resource);
+  if (given === wanted) return ok(object);
+  return badRequest(`the API version in the data (${given}) does not match the expected API version (${wanted})`);
+}
+
+function builtinType(given: JsonObject, call: Call): Result<JsonObject, Failure> {
+  const { type } = call.target;
+  const apiVersion = (field(given, "apiVersion") ?? "") === "" ? apiVersionOf(type.resource) : String(field(given, "apiVersion"));
+  const kind = (field(given, "kind") ?? "") === "" ? type.resource.kind : String(field(given, "kind"));
+  const object = { ...given, apiVersion, kind };
+  if (kind === type.resource.kind && apiVersion === apiVersionOf(type.resource)) return ok(object);
+  const says = (problem: string) => badRequest(`${describeKind(object)} cannot be handled as a ${type.resource.kind}: ${problem}`);
+  const other = call.core.types.ofKind(apiVersion, kind);
+  if ((other === undefined || other.custom) && !isLegacyKind(apiVersion, kind)) {
+    return says(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
+  }
+  if (kind === type.resource.kind) return checkVersion(object, type);
+  const versionName = apiVersion.slice(apiVersion.indexOf("/") + 1);
+  const internal = type.resource.group === "" ? "core" : (type.resource.group.split(".")[0] ?? "");
+  return says(`converting (${versionName}.${kind}) to (${internal}.${type.resource.kind}): unknown conversion`);
+}

@@ -1,0 +1,109 @@
+/** DeleteOptions: from the body, or from the query when there is none. */
+import { ok, type Result } from "#base";
+import { field, isJsonObject, type Json } from "#kube";
+import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
+import type { FieldCause } from "../resource-type.ts";
+import type { Call } from "./core.ts";
+import { readYaml } from "./decode-body.ts";
+import { SCHEME } from "./legacy-kinds.ts";
+import { integer } from "./list-options.ts";
+import { inputForm } from "./media-types.ts";
+import { bodyText, header } from "./request.ts";
+import { isTrue } from "./route.ts";
+import { badRequest, invalid, type Failure } from "./status.ts";
+import { parseStrictJson } from "./strict-json.ts";
+import { dryRunCauses } from "./write-options.ts";
+
+export type DeleteOptions = {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: string | undefined;
+  readonly orphanDependents: boolean | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+};
+
+const POLICIES = ["Foreground", "Background", "Orphan"];
+
+export function deleteOptions(call: Call): Result<DeleteOptions, Failure> {
+  const body = readOptions(call);
+  if (!body.ok) return body;
+  const given = body.value === undefined ? fromQuery(call.request.query) : ok(fromBody(body.value));
+  if (!given.ok) return given;
+  const { dryRun, ...options } = given.value;
+  const causes = [...policyCauses(options), ...dryRunCauses(dryRun)];
+  if (causes.length > 0) return invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
+  return ok({ ...options, dryRun: dryRun.length > 0 });
+}
+
+type Given = Omit<DeleteOptions, "dryRun"> & { readonly dryRun: readonly string[] };
+
+function readOptions(call: Call): Result<Json | undefined, Failure> {
+  const { body } = call.request;
+  if (body !== undefined && typeof body === "object" && "value" in body) return ok(body.value);
+  const text = bodyText(call.request);
+  if (text === "") return ok(undefined);
+  if (isProtobuf(header(call.request, "content-type")) && body instanceof Uint8Array) {
+    const decoded = decodeProtobuf(body, { apiVersion: "v1", kind: "DeleteOptions" });
+    return decoded.ok ? decoded : badRequest(decoded.error);
+  }
+  const form = inputForm(header(call.request, "content-type"), false);
+  if (!form.ok) return form;
+  const read = form.value === "json" ? parseStrictJson(text, false) : readYaml(text);
+  if (!read.ok) return badRequest(`couldn't get version/kind; json parse error: ${read.error}`);
+  const kind = field(read.value.value, "kind");
+  const apiVersion = field(read.value.value, "apiVersion");
+  if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
+    const version = typeof apiVersion === "string" ? apiVersion : "meta.k8s.io/v1";
+    return badRequest(`no kind "${String(kind)}" is registered for version "${version}" in scheme "${SCHEME}"`);
+  }
+  return ok(read.value.value);
+}
+
+function fromBody(value: Json): Given {
+  const preconditions = field(value, "preconditions");
+  const dryRun = field(value, "dryRun");
+  return {
+    dryRun: Array.isArray(dryRun) ? dryRun.map(String) : [],
+    gracePeriodSeconds: number(field(value, "gracePeriodSeconds")),
+    propagationPolicy: text(field(value, "propagationPolicy")),
+    orphanDependents: typeof field(value, "orphanDependents") === "boolean" ? field(value, "orphanDependents") === true : undefined,
+    uid: isJsonObject(preconditions) ? text(field(preconditions, "uid")) : undefined,
+    resourceVersion: isJsonObject(preconditions) ? text(field(preconditions, "resourceVersion")) : undefined,
+  };
+}
+
+function fromQuery(query: URLSearchParams): Result<Given, Failure> {
+  const grace = integer(query, "gracePeriodSeconds");
+  if (!grace.ok) return grace;
+  const orphan = query.get("orphanDependents");
+  return ok({
+    dryRun: query.getAll("dryRun").filter((value) => value !== ""),
+    gracePeriodSeconds: grace.value,
+    propagationPolicy: query.get("propagationPolicy") ?? undefined,
+    orphanDependents: orphan === null ? undefined : isTrue(orphan),
+    uid: undefined,
+    resourceVersion: undefined,
+  });
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function number(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+function policyCauses({ propagationPolicy, orphanDependents }: Omit<DeleteOptions, "dryRun">): readonly FieldCause[] {
+  if (propagationPolicy === undefined) return [];
+  const quoted = JSON.stringify(propagationPolicy);
+  if (orphanDependents !== undefined) {
+    const detail = `Invalid value: ${quoted}: orphanDependents and deletionPropagation cannot be both set`;
+    return [{ reason: "FieldValueInvalid", field: "propagationPolicy", detail }];
+  }
+  if (POLICIES.includes(propagationPolicy)) return [];
+  const supported = [...POLICIES, "nil"].map((policy) => JSON.stringify(policy)).join(", ");
+  const detail = `Unsupported value: ${quoted}: supported values: ${supported}`;
+  return [{ reason: "FieldValueNotSupported", field: "propagationPolicy", detail }];
+}

@@ -1,0 +1,25 @@
+/** Kinds in versions that a real server no longer serves but still can read: such a body is told about its version, not that it is unknown. */
+const LEGACY: ReadonlyMap<string, readonly string[]> = new Map([
+  ["extensions/v1beta1", ["DaemonSet", "Deployment", "Ingress", "NetworkPolicy", "ReplicaSet"]],
+  ["apps/v1beta1", ["ControllerRevision", "Deployment", "StatefulSet"]],
+  ["apps/v1beta2", ["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"]],
+  ["batch/v1beta1", ["CronJob"]],
+  ["autoscaling/v2beta1", ["HorizontalPodAutoscaler"]],
+  ["autoscaling/v2beta2", ["HorizontalPodAutoscaler"]],
+  ["policy/v1beta1", ["PodDisruptionBudget"]],
+  ["networking.k8s.io/v1beta1", ["Ingress", "IngressClass"]],
+  ["rbac.authorization.k8s.io/v1beta1", ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]],
+  ["rbac.authorization.k8s.io/v1alpha1", ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]],
+  ["scheduling.k8s.io/v1beta1", ["PriorityClass"]],
+  ["storage.k8s.io/v1beta1", ["CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttachment"]],
+  ["coordination.k8s.io/v1beta1", ["Lease"]],
+  ["discovery.k8s.io/v1beta1", ["EndpointSlice"]],
+  ["admissionregistration.k8s.io/v1beta1", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]],
+]);
+
+/** Where Go registered its types; it stands in messages. */
+export const SCHEME = "pkg/runtime/scheme.go:111";
+
+export function isLegacyKind(apiVersion: string, kind: string): boolean {
+  return LEGACY.get(apiVersion)?.includes(kind) === true;
+}

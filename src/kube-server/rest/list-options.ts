@@ -1,0 +1,109 @@
+/** What a query string says about a list or a watch, checked as the real server checks it. Selectors are parsed here; what they select is decided elsewhere. */
+import { ok, type Result } from "#base";
+import type { Requirement } from "#kube";
+import type { FieldCause, ResourceType } from "../resource-type.ts";
+import { parseFieldSelector, type FieldTerm } from "./field-selector.ts";
+import { parseLabelSelector } from "./label-selector.ts";
+import type { ApiRequest } from "./request.ts";
+import { isTrue } from "./route.ts";
+import { badRequest, invalid, type Failure } from "./status.ts";
+
+export type ListOptions = {
+  readonly labels: readonly Requirement[];
+  readonly fields: readonly FieldTerm[];
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly continue: string;
+  /** As given; "" when it was not. */
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: "" | "Exact" | "NotOlderThan";
+  readonly timeoutSeconds: number | undefined;
+  readonly bookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+};
+
+const MATCHES: ReadonlySet<string> = new Set(["", "Exact", "NotOlderThan"]);
+
+export function listOptions(request: ApiRequest, type: ResourceType, watching: boolean): Result<ListOptions, Failure> {
+  const { query } = request;
+  const limit = integer(query, "limit");
+  const timeout = integer(query, "timeoutSeconds");
+  if (!limit.ok) return limit;
+  if (!timeout.ok) return timeout;
+  const causes = watching ? watchCauses(query) : listCauses(query);
+  const labels = parseLabelSelector(query.get("labelSelector") ?? "");
+  if (!labels.ok) return badRequest(labels.error);
+  if (causes.length > 0) return invalid({ group: "meta.k8s.io", kind: "ListOptions", name: "" }, causes);
+  const fields = parseFieldSelector(query.get("fieldSelector") ?? "", type);
+  if (!fields.ok) return badRequest(fields.error);
+  const match = query.get("resourceVersionMatch") ?? "";
+  const initial = query.get("sendInitialEvents");
+  return ok({
+    labels: labels.value,
+    fields: fields.value,
+    limit: Math.max(0, limit.value ?? 0),
+    continue: query.get("continue") ?? "",
+    resourceVersion: query.get("resourceVersion") ?? "",
+    resourceVersionMatch: match === "Exact" || match === "NotOlderThan" ? match : "",
+    timeoutSeconds: timeout.value,
+    bookmarks: flag(query, "allowWatchBookmarks"),
+    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+  });
+}
+
+function flag(query: URLSearchParams, name: string): boolean {
+  const value = query.get(name);
+  return value !== null && isTrue(value);
+}
+
+export function integer(query: URLSearchParams, name: string): Result<number | undefined, Failure> {
+  const text = query.get(name);
+  if (text === null || text === "") return ok(undefined);
+  if (/^[-+]?[0-9]{1,18}$/.test(text)) return ok(Number(text));
+  return badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+}
+
+function matchCause(detail: string): FieldCause {
+  const reason = detail.startsWith("Unsupported") ? "FieldValueNotSupported" : "FieldValueForbidden";
+  return { reason, field: "resourceVersionMatch", detail };
+}
+
+function listCauses(query: URLSearchParams): readonly FieldCause[] {
+  const match = query.get("resourceVersionMatch") ?? "";
+  const version = query.get("resourceVersion") ?? "";
+  const causes: FieldCause[] = [];
+  if (match !== "") {
+    if (version === "") causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"));
+    if ((query.get("continue") ?? "") !== "") causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden when continue is provided"));
+    if (!MATCHES.has(match)) {
+      causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`));
+    }
+    if (match === "Exact" && version === "0") {
+      causes.push(matchCause('Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+  }
+  if (query.get("sendInitialEvents") !== null) {
+    causes.push({ reason: "FieldValueForbidden", field: "sendInitialEvents", detail: "Forbidden: sendInitialEvents is forbidden for list" });
+  }
+  return causes;
+}
+
+function watchCauses(query: URLSearchParams): readonly FieldCause[] {
+  const match = query.get("resourceVersionMatch") ?? "";
+  const initial = query.get("sendInitialEvents");
+  const causes: FieldCause[] = [];
+  if (match !== "") {
+    if (initial === null) causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+    if (match !== "NotOlderThan") {
+      causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`));
+    }
+  } else if (initial !== null) {
+    causes.push(matchCause("Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+  }
+  // without a resourceVersion the server itself asks for the initial events, and then finds that it may not
+  const legacy = ["", "0"].includes(query.get("resourceVersion") ?? "");
+  if ((match !== "" || (initial === null && legacy)) && (query.get("continue") ?? "") !== "") {
+    causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden when continue is provided"));
+  }
+  return causes;
+}

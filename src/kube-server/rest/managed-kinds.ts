@@ -1,0 +1,111 @@
+/** What apply/ must know of a kind to keep its managedFields: schema, other versions, and which fields a write can never own. */
+import { err, ok } from "#base";
+import { apiVersionOf, type JsonObject, type KubeObject } from "#kube";
+import {
+  ANY_STEP,
+  emptyObjectOf,
+  excluding,
+  fieldPath,
+  fieldSetOf,
+  including,
+  type ConvertObject,
+  type FieldFilter,
+  type ManagedKind,
+} from "../apply/index.ts";
+import type { ResourceType } from "../resource-type.ts";
+import type { TypeRegistry } from "./type-registry.ts";
+
+/** A write to the object never owns its status, if that has a door of its own. */
+const NO_STATUS = excluding(fieldSetOf(fieldPath("status")));
+const NO_SPEC = excluding(fieldSetOf(fieldPath("spec")));
+const ONLY_STATUS = excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata")));
+
+/** Kinds whose main resource resets more or less than the status. */
+const MAIN: ReadonlyMap<string, FieldFilter | undefined> = new Map([
+  ["certificates.k8s.io/certificatesigningrequests", excluding(fieldSetOf(fieldPath("spec"), fieldPath("status")))],
+]);
+
+/** By "collection/subresource"; every other status write resets the spec, and of a custom resource the metadata too. */
+const BELOW: ReadonlyMap<string, FieldFilter> = new Map([
+  ["apps/deployments/status", excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata", "labels")))],
+  [
+    "/pods/status",
+    excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata", "deletionTimestamp"), fieldPath("metadata", "ownerReferences"))),
+  ],
+  ["/namespaces/finalize", NO_STATUS],
+  ["/pods/ephemeralcontainers", including(["f:spec", "f:ephemeralContainers"])],
+  [
+    "/pods/resize",
+    including(
+      ...["f:containers", "f:initContainers"].flatMap((list) =>
+        ["f:resources", "f:resizePolicy"].map((name) => ["f:spec", list, ANY_STEP, name] as const),
+      ),
+    ),
+  ],
+  ["admissionregistration.k8s.io/validatingadmissionpolicies/status", ONLY_STATUS],
+  ["flowcontrol.apiserver.k8s.io/flowschemas/status", ONLY_STATUS],
+  ["flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status", ONLY_STATUS],
+  ["networking.k8s.io/servicecidrs/status", ONLY_STATUS],
+  ["resource.k8s.io/resourceclaims/status", ONLY_STATUS],
+  ["storage.k8s.io/volumeattachments/status", ONLY_STATUS],
+  ["certificates.k8s.io/certificatesigningrequests/approval", excluding(fieldSetOf(fieldPath("spec"), fieldPath("status", "certificate")))],
+  ["certificates.k8s.io/certificatesigningrequests/status", excluding(fieldSetOf(fieldPath("spec"), fieldPath("status", "conditions")))],
+]);
+
+function filterFor(type: ResourceType, subresource: string | undefined): FieldFilter | undefined {
+  if (subresource === undefined) {
+    if (MAIN.has(type.collection)) return MAIN.get(type.collection);
+    return type.subresources.has("status") ? NO_STATUS : undefined;
+  }
+  const known = BELOW.get(`${type.collection}/${subresource}`);
+  if (known !== undefined) return known;
+  if (subresource !== "status") return undefined;
+  return type.custom ? ONLY_STATUS : NO_SPEC;
+}
+
+/** Made once per kind: a type object never changes, and a changed definition brings new ones. */
+const known = new WeakMap<ResourceType, Map<string, ManagedKind>>();
+
+export function managedKind(types: TypeRegistry, type: ResourceType, subresource: string | undefined): ManagedKind {
+  const ofType = known.get(type) ?? new Map<string, ManagedKind>();
+  known.set(type, ofType);
+  const made = ofType.get(subresource ?? "") ?? makeManagedKind(types, type, subresource);
+  ofType.set(subresource ?? "", made);
+  return made;
+}
+
+function makeManagedKind(types: TypeRegistry, type: ResourceType, subresource: string | undefined): ManagedKind {
+  const apiVersion = apiVersionOf(type.resource);
+  const filter = filterFor(type, subresource);
+  const resetFields = new Map<string, FieldFilter>();
+  if (filter !== undefined) {
+    for (const other of types.versionsOf(type)) resetFields.set(apiVersionOf(other.resource), filter);
+  }
+  return {
+    apiVersion,
+    kind: type.resource.kind,
+    schema: type.typeSchema,
+    ...(subresource === undefined ? {} : { subresource }),
+    resetFields,
+    convert: conversion(types, type),
+    ...(type.custom ? {} : { emptyObject: emptyObjectOf(apiVersion, type.resource.kind) }),
+  };
+}
+
+function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
+  return (object, apiVersion) => {
+    const other = types.otherVersion(type, apiVersion);
+    if (other === undefined) return err({ kind: "missing-version" });
+    const converted = other.fromStorage(type.toStorage(asObject(object)));
+    return ok({ object: asJsonObject(converted), schema: other.typeSchema });
+  };
+}
+
+/** Objects are JSON objects with a known head; the two types do not know of each other. */
+export function asJsonObject(object: KubeObject): JsonObject {
+  return object as unknown as JsonObject;
+}
+
+export function asObject(object: JsonObject): KubeObject {
+  return object as unknown as KubeObject;
+}

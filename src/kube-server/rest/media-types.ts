@@ -1,0 +1,97 @@
+/**
+ * Content negotiation: in which form the client wants the answer (JSON or YAML; whole, as a Table, or metadata only), and in which form its body is.
+ *
+ * Protobuf is read (Go clients send it) but not written: who asks for nothing else gets a 406, whose list names it as a real server's does.
+ */
+import { ok, type Result } from "#base";
+import { notAcceptable, refuse, unsupportedMediaType, type Failure } from "./status.ts";
+
+export type OutputForm = "json" | "yaml";
+export type Transform = "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+export type Output = {
+  readonly form: OutputForm;
+  readonly transform: Transform | undefined;
+  /** The version of meta.k8s.io in which a transformed answer is written. */
+  readonly version: string;
+  /** What `Content-Type` says. */
+  readonly contentType: string;
+};
+
+const FORMS: ReadonlyMap<string, OutputForm> = new Map([
+  ["application/json", "json"],
+  ["application/*", "json"],
+  ["*/*", "json"],
+  ["application/yaml", "yaml"],
+]);
+const SPOKEN = ["application/json", "application/yaml"];
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const META_VERSIONS = new Set(["v1", "v1beta1"]);
+const TRANSFORMS: ReadonlySet<string> = new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]);
+
+export type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
+
+/** The clauses of an Accept header, best first; equal quality keeps the order of the header. */
+export function parseAccept(header: string): readonly Clause[] {
+  const clauses = header.split(",").map((text) => {
+    const [type = "", ...rest] = text.split(";").map((part) => part.trim());
+    const parameters = new Map(
+      rest.map((part): [string, string] => [part.split("=")[0]?.trim() ?? "", part.slice(part.indexOf("=") + 1).trim()]),
+    );
+    const quality = Number(parameters.get("q") ?? 1);
+    return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
+  });
+  return clauses.filter(({ type }) => type !== "").toSorted((a, b) => b.quality - a.quality);
+}
+
+/** `transforms`: what this endpoint can be asked to turn its answer into. */
+export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean): Result<Output, Failure> {
+  if (accept.trim() === "") return ok(plain("json"));
+  let spoken = false;
+  for (const clause of parseAccept(accept)) {
+    const form = FORMS.get(clause.type);
+    if (form === undefined) continue;
+    spoken = true;
+    const output = outputOf(clause, form, transforms);
+    if (output !== undefined) return ok(output);
+  }
+  return spoken ? notAcceptable(namedFor(custom)) : noRepresentation(custom);
+}
+
+function namedFor(custom: boolean): readonly string[] {
+  return custom ? SPOKEN : [...SPOKEN, PROTOBUF];
+}
+
+/** The router says no before the resource is asked, in words of its own. */
+function noRepresentation(custom: boolean): Result<never, Failure> {
+  const streams = (custom ? SPOKEN.slice(0, 1) : ["application/json", PROTOBUF]).map((type) => `${type};stream=watch`);
+  const available = [...namedFor(custom), ...streams].join(", ");
+  const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
+  return refuse({ code: 406, reason: "NotAcceptable", message, details: {} });
+}
+
+function plain(form: OutputForm): Output {
+  return { form, transform: undefined, version: "v1", contentType: `application/${form}` };
+}
+
+function outputOf({ parameters }: Clause, form: OutputForm, transforms: ReadonlySet<Transform>): Output | undefined {
+  const kind = parameters.get("as");
+  const stream = parameters.get("stream");
+  if (stream !== undefined && stream !== "watch") return undefined;
+  if (kind === undefined && !parameters.has("g") && !parameters.has("v")) return plain(form);
+  const version = parameters.get("v") ?? "";
+  if (kind === undefined || !isTransform(kind) || !transforms.has(kind)) return undefined;
+  if (parameters.get("g") !== "meta.k8s.io" || !META_VERSIONS.has(version)) return undefined;
+  return { ...plain(form), transform: kind, version };
+}
+
+function isTransform(kind: string): kind is Transform {
+  return TRANSFORMS.has(kind);
+}
+
+/** Which language a body is in; an absent Content-Type means JSON. */
+export function inputForm(contentType: string, custom: boolean): Result<OutputForm, Failure> {
+  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "" || type === "application/json") return ok("json");
+  if (type === "application/yaml") return ok("yaml");
+  return unsupportedMediaType(namedFor(custom));
+}

@@ -1,0 +1,43 @@
+/** Namespaces as the rest of the server meets them: new objects need one that exists and is not on its way out; four exist from the start. */
+import { ok, timestamp, type Result } from "#base";
+import { fieldAt, type KubeObject } from "#kube";
+import { trackUpdate } from "../apply/index.ts";
+import { newUid, type Call, type Core } from "./core.ts";
+import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
+import { metaText, withMetadata } from "./object-meta.ts";
+import { forbidden, notFound, type Failure } from "./status.ts";
+
+export const NAMESPACES = { group: "", version: "v1", plural: "namespaces" } as const;
+export const FIRST_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "default"] as const;
+
+export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, object: KubeObject): Result<void, Failure> {
+  const { namespace, type } = target;
+  if (namespace === undefined) return ok(undefined);
+  const namespaces = core.types.find(NAMESPACES.group, NAMESPACES.version, NAMESPACES.plural);
+  if (namespaces === undefined) return ok(undefined);
+  const found = core.store.get(namespaces.collection, namespace);
+  if (found === undefined) return notFound({ resource: namespaces.resource, name: namespace });
+  if (metaText(found.object, "deletionTimestamp") === "" && fieldAt(found.object, "status", "phase") !== "Terminating") return ok(undefined);
+  const cause = { reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" };
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  return forbidden({ resource: type.resource, name: metaText(object, "name") }, why, [cause]);
+}
+
+/** Made as the API server itself, once; a store that was opened again has them already. */
+export function ensureFirstNamespaces(core: Core): void {
+  const type = core.types.find(NAMESPACES.group, NAMESPACES.version, NAMESPACES.plural);
+  if (type === undefined) return;
+  for (const name of FIRST_NAMESPACES) {
+    if (core.store.get(type.collection, name) !== undefined) continue;
+    const bare = type.applyDefaults({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+    const kind = managedKind(core.types, type, undefined);
+    const tracked = trackUpdate({ ...kind, manager: "kube-apiserver", now: timestamp(core.clock), old: undefined, next: asJsonObject(bare) });
+    const prepared = withMetadata(type.prepareForCreate(tracked.ok ? asObject(tracked.value) : bare), {
+      uid: newUid(core.random),
+      creationTimestamp: timestamp(core.clock),
+    });
+    const stored = type.toStorage(prepared);
+    const object = (revision: number) => withMetadata(stored, { resourceVersion: String(revision) });
+    core.store.write({ collection: type.collection, key: name, expected: undefined, object });
+  }
+}

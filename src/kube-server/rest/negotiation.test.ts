@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { negotiate } from "./media-types.ts";
+import { TRANSFORMS } from "./respond.ts";
+import { testServer } from "./test-server.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";
+const PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+
+const outputs: readonly { name: string; accept: string; want: object }[] = [
+  { name: "nothing asked is JSON", accept: "", want: { form: "json", transform: undefined } },
+  { name: "anything is JSON", accept: "*/*", want: { form: "json" } },
+  { name: "YAML is YAML", accept: "application/yaml", want: { form: "yaml" } },
+  { name: "quality decides", accept: "application/yaml;q=0.5,application/json", want: { form: "json" } },
+  { name: "the first that is possible wins", accept: `application/vnd.kubernetes.protobuf,${TABLE},application/json`, want: { transform: "Table" } },
+  { name: "an unknown version falls through", accept: "application/json;as=Table;g=meta.k8s.io;v=v9,application/json", want: { transform: undefined } },
+  { name: "an old version is kept", accept: "application/json;as=Table;g=meta.k8s.io;v=v1beta1", want: { version: "v1beta1" } },
+  { name: "a stream is fine", accept: "application/json;stream=watch", want: { form: "json" } },
+];
+
+test.each(outputs)("$name", ({ accept, want }) => {
+  expect(negotiate(accept, TRANSFORMS.list, false)).toMatchObject({ ok: true, value: want });
+});
+
+const refused: readonly { name: string; accept: string; custom: boolean; want: string }[] = [
+  {
+    name: "HTML",
+    accept: "text/html",
+    custom: true,
+    want: "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch",
+  },
+  {
+    name: "an unknown transformation",
+    accept: "application/json;as=Nope;g=meta.k8s.io;v=v1",
+    custom: true,
+    want: "only the following media types are accepted: application/json, application/yaml",
+  },
+  {
+    name: "another stream",
+    accept: "application/json;stream=other",
+    custom: false,
+    want: "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+  },
+];
+
+test.each(refused)("$name is refused with what there is", ({ accept, custom, want }) => {
+  expect(negotiate(accept, TRANSFORMS.list, custom)).toMatchObject({ ok: false, error: { code: 406, message: want } });
+});
+
+test("a body in a language nobody speaks is a 415 that names those that are spoken", async () => {
+  const { ask } = testServer();
+  const answered = await ask("POST", MAPS, { body: "x", type: "text/plain" });
+  expect(answered).toMatchObject({ status: 415, body: { reason: "UnsupportedMediaType" } });
+});
+
+test("bodies may be YAML, and so may answers and refusals", async () => {
+  const { ask } = testServer();
+  const body = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: y\ndata:\n  a: b\n";
+  const created = await ask("POST", MAPS, { body, type: "application/yaml", headers: { accept: "application/yaml" } });
+  expect(created).toMatchObject({ status: 201, response: { headers: { "content-type": "application/yaml" } } });
+  expect(created.body).toContain("kind: ConfigMap");
+  const missing = await ask("GET", `${MAPS}/nope`, { headers: { accept: "application/yaml" } });
+  expect(missing.body).toContain("reason: NotFound");
+  expect((await ask("POST", MAPS, { body: "a: [", type: "application/yaml" })).body).toMatchObject({
+    message: expect.stringContaining("the object provided is unrecognized (must be of type ConfigMap): yaml: line"),
+  });
+});
+
+test("a table has columns, rows and the metadata of its objects", async () => {
+  const { ask } = testServer();
+  await ask("POST", MAPS, { body: { metadata: { name: "a" } } });
+  const one = await ask("GET", `${MAPS}/a`, { headers: { accept: TABLE } });
+  expect(one.body).toMatchObject({
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    columnDefinitions: [{ name: "Name" }],
+    rows: [{ cells: ["a"], object: { kind: "PartialObjectMetadata", metadata: { name: "a" } } }],
+  });
+  const none = await ask("GET", `${MAPS}?includeObject=None`, { headers: { accept: TABLE } });
+  expect(none.body).toMatchObject({ kind: "Table", rows: [{ cells: ["a"], object: null }] });
+  const whole = await ask("GET", `${MAPS}?includeObject=Object`, { headers: { accept: TABLE } });
+  expect(whole.body).toMatchObject({ rows: [{ object: { kind: "ConfigMap" } }] });
+  for (const url of [`${MAPS}?includeObject=Nope`, `${MAPS}/a?includeObject=Nope`, `${MAPS}?watch=1&includeObject=Nope`]) {
+    expect(await ask("GET", url, { headers: { accept: TABLE } })).toMatchObject({ status: 400 });
+  }
+});
+
+test("metadata alone can be asked for, of one and of many", async () => {
+  const { ask } = testServer();
+  await ask("POST", MAPS, { body: { metadata: { name: "a" }, data: { x: "1" } } });
+  const one = await ask("GET", `${MAPS}/a`, { headers: { accept: PARTIAL } });
+  expect(one.body).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "a" } });
+  expect(one.body).not.toHaveProperty("data");
+  const many = await ask("GET", MAPS, { headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" } });
+  expect(many.body).toMatchObject({ kind: "PartialObjectMetadataList", items: [{ kind: "PartialObjectMetadata" }] });
+});
+
+test("people with curl get line breaks, programs do not", async () => {
+  const { ask } = testServer();
+  const pretty = async (url: string, agent: string) => (await ask("GET", url, { headers: { "user-agent": agent } })).response.body;
+  expect(await pretty(MAPS, "curl/8")).toMatchObject({ pretty: true });
+  expect(await pretty(`${MAPS}?pretty=false`, "curl/8")).toMatchObject({ pretty: false });
+  expect(await pretty(`${MAPS}?pretty=1`, "kubectl")).toMatchObject({ pretty: true });
+});

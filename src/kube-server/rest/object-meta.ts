@@ -1,0 +1,86 @@
+/**
+ * Metadata of an object, changed without changing the object. Fields come out in the order in which Go writes them and empty ones not at all,
+ * so that the text of an object (it stands in some error messages) is the text a real server would have.
+ */
+import { field, isJsonObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "#kube";
+
+const ORDER = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
+
+export type MetaName = (typeof ORDER)[number];
+export type MetaChanges = { readonly [name in MetaName]?: Json | undefined };
+
+/** A field given as `undefined` goes away. */
+export function withMetadata(object: KubeObject, changes: MetaChanges): KubeObject {
+  const before = metadataOf(object);
+  const metadata: Record<string, Json> = {};
+  for (const name of ORDER) {
+    const value = Object.hasOwn(changes, name) ? changes[name] : before[name];
+    if (value !== undefined && !isNothing(name, value)) metadata[name] = value;
+  }
+  return assemble(object, metadata);
+}
+
+/** The cast that all of rest/ leans on: metadata was checked by the kind's `decode`. */
+function assemble(object: KubeObject, metadata: JsonObject): KubeObject {
+  const { apiVersion, kind, metadata: _, ...rest } = object;
+  return { kind, apiVersion, metadata: metadata as ObjectMeta, ...rest };
+}
+
+function isNothing(name: string, value: Json): boolean {
+  if (name === "deletionGracePeriodSeconds") return value === null;
+  if (value === null || value === "" || value === 0) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+export function metadataOf(object: unknown): JsonObject {
+  const metadata = field(object, "metadata");
+  return isJsonObject(metadata) ? metadata : {};
+}
+
+export function metaText(object: unknown, name: MetaName): string {
+  const value = field(metadataOf(object), name);
+  return typeof value === "string" ? value : "";
+}
+
+export function metaNumber(object: unknown, name: MetaName): number | undefined {
+  const value = field(metadataOf(object), name);
+  return typeof value === "number" ? value : undefined;
+}
+
+export function finalizersOf(object: KubeObject): readonly string[] {
+  return object.metadata.finalizers ?? [];
+}
+
+const DUPLICATE_OWNERS =
+  ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ";
+
+/** The same owner given twice counts once, and is worth a warning. */
+export function withoutDuplicateOwners(object: KubeObject, warn: (text: string) => void): KubeObject {
+  const owners = object.metadata.ownerReferences;
+  if (owners === undefined || owners.length < 2) return object;
+  const seen = new Set<string>();
+  const kept = owners.filter((owner) => {
+    const text = JSON.stringify(owner);
+    return seen.has(text) ? false : seen.add(text) !== undefined;
+  });
+  if (kept.length === owners.length) return object;
+  const doubled = [...new Set(owners.filter((owner) => !kept.includes(owner)).map(({ uid }) => uid))];
+  warn(`${DUPLICATE_OWNERS}${doubled.join(", ")}`);
+  return withMetadata(object, { ownerReferences: kept });
+}

@@ -1,0 +1,156 @@
+/**
+ * The three patches that change a document: JSON Patch, merge patch, strategic merge patch. In: the object as it is. Out: the object as it
+ * should be, of its kind again, and everything in it that nobody knows.
+ */
+import { err, ok, type Result } from "#base";
+import { apiVersionOf, field, isJsonObject, type Json, type KubeObject } from "#kube";
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, builtinSchema, httpStatusOf, type PatchError } from "#patch";
+import type { Decoded, ResourceType, StrictFinding } from "../resource-type.ts";
+import { goKind } from "./decode-body.ts";
+import { goFormat } from "./go-format.ts";
+import { SCHEME } from "./legacy-kinds.ts";
+import { asJsonObject } from "./managed-kinds.ts";
+import { badRequest, invalid, refuse, tooLarge, unexplained, type Failure } from "./status.ts";
+import { parseStrictJson } from "./strict-json.ts";
+import type { FieldValidation } from "./write-options.ts";
+
+export type PatchKind = "json" | "merge" | "strategic";
+
+export type PatchRequest = {
+  readonly kind: PatchKind;
+  readonly text: string;
+  readonly type: ResourceType;
+  readonly current: KubeObject;
+  readonly typeOfKind: (apiVersion: string, kind: string) => ResourceType | undefined;
+  readonly fieldValidation: FieldValidation;
+};
+
+export type Patched = { readonly object: KubeObject; readonly findings: readonly StrictFinding[] };
+
+export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
+  const read = parseStrictJson(request.text, request.fieldValidation !== "Ignore");
+  const shape = READERS[request.kind](request, read.ok ? ok(read.value.value) : read);
+  if (!shape.ok) return shape;
+  const duplicates = read.ok ? read.value.duplicates : [];
+  const patched = APPLY[request.kind](request, shape.value);
+  if (!patched.ok) return patched;
+  const shown = () => (request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touchedBy(shape.value))));
+  return decodePatched(request, patched.value, duplicates, shown);
+}
+
+type Shape = (request: PatchRequest, read: Result<Json, string>) => Result<Json, Failure>;
+
+/** What a patch must look like before anything is done with it, and how each kind says that it does not. */
+const READERS: Readonly<Record<PatchKind, Shape>> = {
+  json: (request, read) => {
+    const prefix = request.fieldValidation === "Ignore" ? "" : "error decoding patch: ";
+    if (!read.ok) return badRequest(`${prefix}${read.error}`);
+    if (Array.isArray(read.value)) return read;
+    return badRequest(`${prefix}json: cannot unmarshal ${goKind(read.value)} into Go value of type []handlers.jsonPatchOp`);
+  },
+  merge: (request, read) => {
+    if (request.fieldValidation === "Ignore") return read.ok ? read : badRequest("Invalid JSON Patch");
+    if (!read.ok) return badRequest(`error decoding patch: ${read.error}`);
+    if (read.value === null) return badRequest("Invalid JSON Patch");
+    return isJsonObject(read.value) ? read : badRequest(`error decoding patch: ${notAMap(read.value)}`);
+  },
+  strategic: (_, read) => {
+    if (!read.ok) return badRequest(read.error);
+    return isJsonObject(read.value) || read.value === null ? ok(read.value ?? {}) : badRequest(notAMap(read.value));
+  },
+};
+
+function notAMap(value: Json): string {
+  return `json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`;
+}
+
+type Apply = (request: PatchRequest, patch: Json) => Result<Json, Failure>;
+
+const APPLY: Readonly<Record<PatchKind, Apply>> = {
+  json: ({ current }, patch) => orFailure(applyJsonPatch(asJsonObject(current), patch)),
+  merge: ({ current }, patch) => orFailure(applyMergePatch(asJsonObject(current), patch)),
+  strategic: ({ current, type }, patch) => {
+    const schema = type.strategicSchema === undefined ? undefined : builtinSchema(type.strategicSchema);
+    if (schema === undefined) return unexplained("unable to find api field in struct");
+    return orFailure(applyStrategicMergePatch(asJsonObject(current), patch, schema));
+  },
+};
+
+function orFailure(result: Result<Json, PatchError>): Result<Json, Failure> {
+  return result.ok ? result : err(failureOf(result.error).error);
+}
+
+function failureOf(error: PatchError) {
+  switch (httpStatusOf(error)) {
+    case 400:
+      return badRequest(error.message);
+    case 413:
+      return tooLarge(error.message);
+    case 422: {
+      const message = "the server rejected our request due to an error in our request";
+      return refuse({ code: 422, reason: "Invalid", message, details: {} });
+    }
+    case 500:
+      return unexplained(error.message);
+  }
+}
+
+/** Go prints the objects that a patch reached into with their fields sorted, and everything else as it was. */
+function sortTouched(value: Json, touched: Json | undefined): Json {
+  if (!isJsonObject(value) || !isJsonObject(touched)) return value;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, inner]) => [name, inner === undefined ? null : sortTouched(inner, field(touched, name))]));
+}
+
+/** A merge patch is the tree of what it touches; for operations it is made from their paths. */
+function touchedBy(patch: Json): Json {
+  if (!Array.isArray(patch)) return patch;
+  const tree: Touched = Object.create(null) as Touched;
+  for (const operation of patch) {
+    const path = field(operation, "path");
+    let at = tree;
+    for (const name of typeof path === "string" ? path.split("/").slice(1, -1) : []) at = at[name] ??= Object.create(null) as Touched;
+  }
+  return tree;
+}
+
+type Touched = { [name: string]: Touched };
+
+function decodePatched(request: PatchRequest, value: Json, duplicates: readonly string[], shown: () => string): Result<Patched, Failure> {
+  const { fieldValidation, kind } = request;
+  const refused = (problem: string) => {
+    const detail = `Invalid value: ${JSON.stringify(shown())}: ${problem}`;
+    return invalid({ group: "", kind: "", name: "" }, [{ reason: "FieldValueInvalid", field: "patch", detail }]);
+  };
+  const decoded = kind === "strategic" ? request.type.decode(value) : readAsItsKind(request, value);
+  if (!decoded.ok) return refused(kind === "strategic" ? restoreText(decoded.error) : decoded.error);
+  const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...decoded.value.findings];
+  if (findings.length > 0 && fieldValidation === "Strict") return refused(`strict decoding error: ${findings.join(", ")}`);
+  return ok({ object: decoded.value.object, findings: fieldValidation === "Warn" ? findings : [] });
+}
+
+/** A patch may not turn an object into one of another kind; before that is found out, it is read as that kind. */
+function readAsItsKind({ type, typeOfKind }: PatchRequest, value: Json): Result<Decoded, string> {
+  const apiVersion = String(field(value, "apiVersion") ?? "");
+  const kind = String(field(value, "kind") ?? "");
+  const { resource } = type;
+  if (type.custom || (apiVersion === apiVersionOf(resource) && kind === resource.kind)) return type.decode(value);
+  const other = typeOfKind(apiVersion, kind);
+  if (other === undefined) return err(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
+  const decoded = other.decode(value);
+  if (!decoded.ok) return decoded;
+  const internal = resource.group === "" ? "core" : (resource.group.split(".")[0] ?? "");
+  return err(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}) to (${internal}.${resource.kind}): unknown conversion`);
+}
+
+/** Strategic patches go through another door in Go, with other words for the same mistakes. */
+function restoreText(problem: string): string {
+  const wrong = /^json: cannot unmarshal (\w+) into Go (?:struct field \S+|value) of type (.*)$/.exec(problem);
+  if (wrong === null) return problem;
+  const [, found = "", wanted = ""] = wrong;
+  const kind = found === "array" ? "slice" : found === "object" ? "map" : found === "number" ? "int64" : found;
+  if (wanted.startsWith("map[")) return `cannot restore map from ${kind}`;
+  if (wanted.startsWith("[]")) return `cannot restore slice from ${kind}`;
+  if (/^(string|bool|u?int\d*|float\d*)$/.test(wanted)) return `unrecognized type: ${wanted}`;
+  return `cannot restore struct from: ${kind}`;
+}

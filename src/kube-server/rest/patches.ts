@@ -1,0 +1,119 @@
+/** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
+import { err, ok, timestamp, type Result } from "#base";
+import { isJsonObject, type JsonObject, type KubeObject } from "#kube";
+import { applyPatch, type ApplyError } from "../apply/index.ts";
+import type { Stored } from "../store/port.ts";
+import { createObject } from "./create-object.ts";
+import { inVersion, readStored, type Call } from "./core.ts";
+import { readYaml } from "./decode-body.ts";
+import { asJsonObject, managedKind } from "./managed-kinds.ts";
+import { metaText, withMetadata } from "./object-meta.ts";
+import { patchDocument, type PatchKind } from "./patch-document.ts";
+import { bodyText, header } from "./request.ts";
+import { answerObject, type Answered } from "./respond.ts";
+import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaType, type Failure } from "./status.ts";
+import { updateObject } from "./update-object.ts";
+import { writeOptions, type WriteOptions } from "./write-options.ts";
+import { placedAt } from "./writes.ts";
+
+const KINDS: ReadonlyMap<string, PatchKind | "apply"> = new Map<string, PatchKind | "apply">([
+  ["application/json-patch+json", "json"],
+  ["application/merge-patch+json", "merge"],
+  ["application/strategic-merge-patch+json", "strategic"],
+  ["application/apply-patch+yaml", "apply"],
+]);
+const FOR_CUSTOM = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
+
+/** The router of a real server knows all four; a kind without a strategic schema then refuses that one itself. */
+export function patchKindOf(call: Call): Result<PatchKind | "apply", Failure> {
+  const kind = KINDS.get(header(call.request, "content-type").split(";")[0]?.trim() ?? "");
+  if (kind === undefined) {
+    return refuse({ code: 415, reason: "UnsupportedMediaType", message: "415: Unsupported Media Type", details: {} });
+  }
+  if (kind === "strategic" && call.target.type.strategicSchema === undefined) return unsupportedMediaType(FOR_CUSTOM);
+  return ok(kind);
+}
+
+export function patch(call: Call): Answered {
+  const kind = patchKindOf(call);
+  if (!kind.ok) return kind;
+  const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
+  if (!options.ok) return options;
+  const previous = readStored(call, call.target.name ?? "");
+  if (kind.value === "apply") return applied(call, options.value, previous);
+  if (previous === undefined) return notFound({ resource: call.target.type.resource, name: call.target.name ?? "" });
+  const next = patchedObject(call, { kind: kind.value, options: options.value, current: inVersion(call.target.type, previous.object) });
+  if (!next.ok) return next;
+  const updated = updateObject(call, { previous, next: next.value, options: options.value, tracked: false });
+  return updated.ok ? answerObject(call, 200, updated.value) : updated;
+}
+
+type PatchStep = { readonly kind: PatchKind; readonly options: WriteOptions; readonly current: KubeObject };
+
+function patchedObject(call: Call, { kind, options, current }: PatchStep): Result<KubeObject, Failure> {
+  const { type } = call.target;
+  const { fieldValidation } = options;
+  const patched = patchDocument({ kind, text: bodyText(call.request), type, current, fieldValidation, typeOfKind: (apiVersion, name) => call.core.types.ofKind(apiVersion, name) });
+  if (!patched.ok) return patched;
+  for (const finding of patched.value.findings) call.warnings.add(finding);
+  return placedAt(call, type.applyDefaults(patched.value.object));
+}
+
+function applied(call: Call, options: WriteOptions, previous: Stored | undefined): Answered {
+  const { type, name = "", subresource } = call.target;
+  if (previous === undefined && subresource !== undefined) return notFound({ resource: type.resource, name });
+  const merged = mergeApplied(call, options, previous);
+  if (!merged.ok) return merged;
+  const next = placedAt(call, type.applyDefaults(merged.value));
+  if (!next.ok) return next;
+  if (previous !== undefined) {
+    const updated = updateObject(call, { previous, next: next.value, options, tracked: true });
+    return updated.ok ? answerObject(call, 200, updated.value) : updated;
+  }
+  const uid = metaText(next.value, "uid");
+  if (uid !== "") return conflict({ resource: type.resource, name }, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+  const created = createObject(call, { object: withMetadata(next.value, { resourceVersion: undefined }), options, tracked: true });
+  return created.ok ? answerObject(call, 201, created.value) : created;
+}
+
+/** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */
+function mergeApplied(call: Call, options: WriteOptions, previous: Stored | undefined): Result<KubeObject, Failure> {
+  const { type, subresource } = call.target;
+  const body = readApplied(call);
+  if (!body.ok) return body;
+  const merged = applyPatch({
+    ...managedKind(call.core.types, type, subresource),
+    manager: options.fieldManager,
+    now: timestamp(call.core.clock),
+    live: previous === undefined ? undefined : asJsonObject(inVersion(type, previous.object)),
+    applied: body.value,
+    force: options.force,
+  });
+  if (!merged.ok) return err(failureOf(merged.error));
+  const decoded = type.decode(merged.value);
+  return decoded.ok ? ok(decoded.value.object) : unexplained(decoded.error);
+}
+
+function readApplied(call: Call): Result<JsonObject, Failure> {
+  const { body } = call.request;
+  if (body !== undefined && typeof body === "object" && "value" in body) return isJsonObject(body.value) ? ok(body.value) : ok({});
+  const read = readYaml(bodyText(call.request));
+  if (!read.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${read.error}`);
+  if (isJsonObject(read.value.value)) return ok(read.value.value);
+  if (read.value.value === null) return ok({});
+  const kind = Array.isArray(read.value.value) ? "array" : typeof read.value.value;
+  return badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`);
+}
+
+export function failureOf(error: ApplyError): Failure {
+  switch (error.kind) {
+    case "bad-request":
+      return badRequest(error.message).error;
+    case "invalid":
+      return unexplained(error.message).error;
+    case "conflict": {
+      const causes = error.conflicts.map(({ message, fieldPath }) => ({ reason: "FieldManagerConflict", message, field: fieldPath }));
+      return refuse({ code: 409, reason: "Conflict", message: error.message, details: { causes } }).error;
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/** GET of one object and of a collection. */
+import { err, ok, type Result } from "#base";
+import { field, matches, type KubeObject } from "#kube";
+import type { Listed, ListRequest, RevisionError, Stored } from "../store/port.ts";
+import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import { inVersion, readStored, type Call } from "./core.ts";
+import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
+import { listOptions, type ListOptions } from "./list-options.ts";
+import { answerList, answerObject, type Answered } from "./respond.ts";
+import { badRequest, expired, notFound, tooLargeResourceVersion, type Failure } from "./status.ts";
+import type { ListMeta } from "./table.ts";
+
+export function getObject(call: Call): Answered {
+  const { type, name = "" } = call.target;
+  const version = parseVersion(call.request.query.get("resourceVersion") ?? "");
+  if (!version.ok) return version;
+  const { revision } = call.core.store;
+  if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
+  const stored = readStored(call, name);
+  return stored === undefined ? notFound({ resource: type.resource, name }) : answerObject(call, 200, inVersion(type, stored.object));
+}
+
+export function parseVersion(text: string): Result<number, Failure> {
+  if (text === "") return ok(0);
+  if (/^[0-9]{1,15}$/.test(text)) return ok(Number(text));
+  const problem = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+  return badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${problem}`);
+}
+
+export function listObjects(call: Call): Answered {
+  const options = listOptions(call.request, call.target.type, false);
+  if (!options.ok) return options;
+  const page = readPage(call, options.value);
+  if (!page.ok) return page;
+  return answerList(call, page.value.objects, page.value.metadata);
+}
+
+export type Page = { readonly objects: readonly KubeObject[]; readonly metadata: ListMeta };
+
+export function readPage(call: Call, options: ListOptions): Result<Page, Failure> {
+  const from = pageStart(call, options);
+  if (!from.ok) return from;
+  const { revision, after } = from.value;
+  // a list "from anywhere" comes from memory on a real server, and that ignores the limit
+  const limit = options.resourceVersion === "0" && options.continue === "" ? 0 : options.limit;
+  const found = select(call, options, { revision, after, limit });
+  if (!found.ok) return err(asFailure(found.error, revision ?? 0, options));
+  return ok(pageOf(call, options, found.value));
+}
+
+type Start = { readonly revision: number | undefined; readonly after: string | undefined };
+
+function pageStart(call: Call, options: ListOptions): Result<Start, Failure> {
+  if (options.continue !== "") {
+    const { resourceVersion } = options;
+    if (resourceVersion !== "" && resourceVersion !== "0") return badRequest("specifying resource version is not allowed when using continue");
+    const token = decodeContinue(options.continue);
+    if (!token.ok) return badRequest(token.error);
+    return ok({ revision: token.value.revision < 0 ? undefined : token.value.revision, after: token.value.after });
+  }
+  const version = parseVersion(options.resourceVersion);
+  if (!version.ok) return version;
+  const { revision } = call.core.store;
+  if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
+  return ok({ revision: options.resourceVersionMatch === "Exact" ? version.value : undefined, after: undefined });
+}
+
+type Selected = { readonly revision: number; readonly items: readonly Stored[]; readonly last: string | undefined; readonly remaining: number };
+type Range = { readonly revision: number | undefined; readonly after: string | undefined; readonly limit: number };
+
+/** With a selector, pages are filled until they hold enough that match, as the real server does. */
+function select(call: Call, options: ListOptions, range: Range): Result<Selected, RevisionError> {
+  const { store } = call.core;
+  const { type } = call.target;
+  const selecting = options.labels.length > 0 || options.fields.length > 0;
+  const request = requestOf(call, options, range);
+  if (!selecting) {
+    const listed = store.list(type.collection, { ...request, ...(range.limit > 0 ? { limit: range.limit } : {}) });
+    return listed.ok ? ok({ ...listed.value, last: listed.value.items.at(-1)?.key }) : listed;
+  }
+  const listed = store.list(type.collection, request);
+  if (!listed.ok) return listed;
+  return ok(filtered(call, options, listed.value, range.limit));
+}
+
+/** The store can look up one exact field by itself; the name and the namespace narrow most. */
+function requestOf(call: Call, options: ListOptions, { revision, after }: Range): ListRequest {
+  const namespace = call.target.namespace ?? exactNamespace(options.fields);
+  const name = exactName(options.fields);
+  const label = options.labels.find((requirement) => requirement.operator === "in" && requirement.values.length === 1);
+  const value = label?.operator === "in" ? label.values[0] : undefined;
+  const where =
+    name !== undefined
+      ? { path: ["metadata", "name"], value: name }
+      : label !== undefined && value !== undefined
+        ? { path: ["metadata", "labels", label.key], value }
+        : undefined;
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(after === undefined ? {} : { after }),
+    ...(where === undefined ? {} : { where }),
+  };
+}
+
+function filtered(call: Call, options: ListOptions, listed: Listed, limit: number): Selected {
+  const items: Stored[] = [];
+  for (const item of listed.items) {
+    if (!isSelected(call, options, item.object)) continue;
+    if (limit > 0 && items.length === limit) return { revision: listed.revision, items, last: items.at(-1)?.key, remaining: 1 };
+    items.push(item);
+  }
+  return { revision: listed.revision, items, last: items.at(-1)?.key, remaining: 0 };
+}
+
+export function isSelected(call: Pick<Call, "target">, options: Pick<ListOptions, "labels" | "fields">, stored: KubeObject): boolean {
+  const { type, namespace, name } = call.target;
+  if (namespace !== undefined && stored.metadata.namespace !== namespace) return false;
+  if (name !== undefined && stored.metadata.name !== name) return false;
+  if (!matches(options.labels, stored.metadata.labels)) return false;
+  return options.fields.length === 0 || fieldsMatch(options.fields, type, inVersion(type, stored));
+}
+
+function pageOf(call: Call, options: ListOptions, { revision, items, last, remaining }: Selected): Page {
+  const objects = items.map(({ object }) => inVersion(call.target.type, object));
+  if (remaining === 0 || last === undefined) return { objects, metadata: { resourceVersion: String(revision) } };
+  const selecting = options.labels.length > 0 || options.fields.length > 0;
+  return {
+    objects,
+    metadata: {
+      resourceVersion: String(revision),
+      continue: encodeContinue({ revision, after: last }),
+      ...(selecting ? {} : { remainingItemCount: remaining }),
+    },
+  };
+}
+
+const EXPIRED_TOKEN =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+
+function asFailure(error: RevisionError, asked: number, options: ListOptions): Failure {
+  if (error.kind === "future") return tooLargeResourceVersion(asked, error.current).error;
+  if (options.continue === "") return expired(`The resourceVersion for the provided list is too old.`);
+  const token = decodeContinue(options.continue);
+  const rest = token.ok ? encodeContinue({ revision: -1, after: token.value.after }) : "";
+  return { ...expired(EXPIRED_TOKEN), metadata: { continue: rest } };
+}
+
+/** For callers that need a field of a stored object whatever its kind. */
+export function statusOf(object: KubeObject): unknown {
+  return field(object, "status");
+}

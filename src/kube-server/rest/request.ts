@@ -1,0 +1,56 @@
+/**
+ * What comes in and what goes out, whichever way it travels: a socket, or a function call in this process.
+ *
+ * A body may come as text, bytes, or already as a value: callers in this process need not print JSON only to have it read again.
+ */
+import type { Json } from "#kube";
+
+export type User = { readonly name: string; readonly uid: string; readonly groups: readonly string[] };
+
+export type ApiRequest = {
+  readonly method: string;
+  /** Without the query; still percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | Uint8Array | { readonly value: Json } | undefined;
+  readonly user: User;
+};
+
+/** Parts of an answer that comes bit by bit. `end` of the iteration closes the answer. */
+export type EventStream = AsyncIterable<string>;
+
+export type ApiBody =
+  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean }
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "stream"; readonly chunks: EventStream }
+  | { readonly kind: "none" };
+
+export type ApiResponse = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Texts of `Warning: 299 - "…"` headers: there may be several, so they are no entry of `headers`. */
+  readonly warnings: readonly string[];
+  readonly body: ApiBody;
+};
+
+export function header(request: ApiRequest, name: string): string {
+  return request.headers[name] ?? "";
+}
+
+export function bodyText(request: ApiRequest): string {
+  const { body } = request;
+  if (body === undefined) return "";
+  if (typeof body === "string") return body;
+  return body instanceof Uint8Array ? new TextDecoder().decode(body) : JSON.stringify(body.value);
+}
+
+export function textAnswer(status: number, text: string): ApiResponse {
+  const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+  return { status, headers, warnings: [], body: { kind: "text", text } };
+}
+
+export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiResponse {
+  return { status, headers: { "content-type": "application/json", ...headers }, warnings: [], body: { kind: "json", value } };
+}

@@ -1,0 +1,80 @@
+/** Turning what a handler found into an answer, in the form the client asked for. */
+import { ok, type Result } from "#base";
+import { formatYaml, type KubeObject, type Status } from "#kube";
+import type { Call } from "./core.ts";
+import { negotiate, type Transform } from "./media-types.ts";
+import { header, jsonAnswer, type ApiRequest, type ApiResponse } from "./request.ts";
+import type { Failure } from "./status.ts";
+import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
+
+export type Answered = Result<ApiResponse, Failure>;
+
+export const TRANSFORMS: Readonly<Record<"object" | "list" | "plain", ReadonlySet<Transform>>> = {
+  object: new Set<Transform>(["Table", "PartialObjectMetadata"]),
+  list: new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]),
+  plain: new Set<Transform>(),
+};
+
+export function answerObject(call: Call, status: number, object: KubeObject): Answered {
+  const { output, target } = call;
+  if (output.transform === undefined) return ok(answer(call, status, object));
+  if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, output.version)));
+  const include = includeObject(call.request.query);
+  if (!include.ok) return include;
+  const request = { type: target.type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
+  return ok(answer(call, status, tableOf([object], { resourceVersion: object.metadata.resourceVersion ?? "" }, request)));
+}
+
+export function answerList(call: Call, objects: readonly KubeObject[], metadata: ListMeta): Answered {
+  const { output, target } = call;
+  if (output.transform === "Table") {
+    const include = includeObject(call.request.query);
+    if (!include.ok) return include;
+    const request = { type: target.type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
+    return ok(answer(call, 200, tableOf(objects, metadata, request)));
+  }
+  if (output.transform !== undefined) return ok(answer(call, 200, partialListOf(objects, metadata, output.version)));
+  const { resource, custom } = target.type;
+  const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
+  const items = custom ? objects : objects.map(withoutType);
+  const meta = custom ? { continue: "", ...metadata } : metadata;
+  return ok(answer(call, 200, { kind: `${resource.kind}List`, apiVersion, metadata: meta, items }));
+}
+
+/** Go lists hold items whose kind is known from the list; only unstructured ones repeat it (KUBE-FACTS 13). */
+function withoutType(object: KubeObject): unknown {
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
+  return rest;
+}
+
+export function answer(call: Pick<Call, "output" | "warnings" | "request">, status: number, value: unknown): ApiResponse {
+  const warnings = [...call.warnings];
+  if (call.output.form === "yaml") {
+    const headers = { "content-type": "application/yaml" };
+    return { status, headers, warnings, body: { kind: "text", text: formatYaml(value) } };
+  }
+  const body = { kind: "json" as const, value, pretty: isPretty(call.request) };
+  return { status, headers: { "content-type": "application/json" }, warnings, body };
+}
+
+/** People with a browser or curl get line breaks. */
+export function isPretty(request: ApiRequest): boolean {
+  const asked = request.query.get("pretty");
+  if (asked !== null && asked !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(asked);
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(header(request, "user-agent"));
+}
+
+/** A refusal is written in the language of the request too, if that can be made out. */
+export function answerFailure(request: ApiRequest, status: Status, warnings: Iterable<string> = []): ApiResponse {
+  const output = negotiate(header(request, "accept"), TRANSFORMS.list, false);
+  const yaml = output.ok && output.value.form === "yaml";
+  const code = status.code ?? 500;
+  const retry: Record<string, string> =
+    status.details?.retryAfterSeconds === undefined ? {} : { "retry-after": String(status.details.retryAfterSeconds) };
+  if (yaml) {
+    const headers = { "content-type": "application/yaml", ...retry };
+    return { status: code, headers, warnings: [...warnings], body: { kind: "text", text: formatYaml(status) } };
+  }
+  const plain = jsonAnswer(code, status, retry);
+  return { ...plain, warnings: [...warnings], body: { kind: "json", value: status, pretty: isPretty(request) } };
+}

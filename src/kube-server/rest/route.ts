@@ -1,0 +1,108 @@
+/**
+ * A path, taken apart: which resource, which object, which subresource, and what is to be done with it.
+ *
+ * The deprecated `/watch/` paths are still served, as on a real server. A group nobody knows is not an error of ours to word: the real
+ * server falls through to its plain 404 page, so the caller gets `undefined`.
+ */
+import { ok, type Result } from "#base";
+import type { ResourceType } from "../resource-type.ts";
+import type { ApiRequest } from "./request.ts";
+import { methodNotAllowed, unknownResource, type Failure } from "./status.ts";
+import type { TypeRegistry } from "./type-registry.ts";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
+export type Target = {
+  readonly type: ResourceType;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+  /** What stands behind a subresource: `pods/x/proxy/a/b`. */
+  readonly rest: readonly string[];
+  readonly verb: Verb;
+};
+
+type Place = Omit<Target, "verb"> & { readonly watching: boolean };
+
+export function resourceSegments(path: string): readonly string[] | undefined {
+  const parts = path.split("/").filter((part) => part !== "");
+  const [root] = parts;
+  if (root !== "api" && root !== "apis") return undefined;
+  return decodeAll(parts);
+}
+
+function decodeAll(parts: readonly string[]): readonly string[] | undefined {
+  try {
+    return parts.map(decodeURIComponent);
+  } catch {
+    return undefined; // a broken percent sign names nothing
+  }
+}
+
+/** `undefined`: no such group. */
+export function routeOf(request: ApiRequest, segments: readonly string[], types: TypeRegistry): Result<Target, Failure> | undefined {
+  const core = segments[0] === "api";
+  const [group, version] = core ? ["", segments[1] ?? ""] : [segments[1] ?? "", segments[2] ?? ""];
+  if (!types.hasGroup(group)) return undefined;
+  if (!types.hasVersion(group, version)) return unknownResource();
+  const place = placeOf(segments.slice(core ? 2 : 3), (plural) => types.find(group, version, plural));
+  if (place === undefined) return unknownResource();
+  const { watching, ...target } = place;
+  if (target.subresource !== undefined && !target.type.subresources.has(target.subresource)) return unknownResource();
+  const verb = verbOf(request, place);
+  if (verb === undefined) return methodNotAllowed();
+  return ok({ ...target, verb });
+}
+
+function placeOf(segments: readonly string[], find: (plural: string) => ResourceType | undefined): Place | undefined {
+  if (segments[0] === "watch" && segments.length > 1) {
+    const place = placeOf(segments.slice(1), find);
+    return place === undefined || place.subresource !== undefined ? undefined : { ...place, watching: true };
+  }
+  const [first = "", namespace = "", plural] = segments;
+  if (first === "namespaces" && plural !== undefined) {
+    const inside = find(plural);
+    if (inside?.resource.namespaced === true) return below(inside, namespace, segments.slice(3));
+  }
+  const type = find(first);
+  if (type === undefined) return undefined;
+  // a namespaced object without its namespace cannot be named
+  if (type.resource.namespaced && segments.length > 1) return undefined;
+  return below(type, undefined, segments.slice(1));
+}
+
+function below(type: ResourceType, namespace: string | undefined, rest: readonly string[]): Place {
+  const [name, subresource, ...more] = rest;
+  return { type, namespace, name, subresource, rest: more, watching: false };
+}
+
+const BY_METHOD: ReadonlyMap<string, (place: Place) => Verb | undefined> = new Map<string, (place: Place) => Verb | undefined>([
+  ["GET", ({ name }) => (name === undefined ? "list" : "get")],
+  ["POST", ({ name, subresource }) => (name === undefined || subresource !== undefined ? "create" : undefined)],
+  ["PUT", ({ name }) => (name === undefined ? undefined : "update")],
+  ["PATCH", ({ name }) => (name === undefined ? undefined : "patch")],
+  ["DELETE", ({ name }) => (name === undefined ? "deletecollection" : "delete")],
+]);
+
+function verbOf(request: ApiRequest, place: Place): Verb | undefined {
+  const verb = BY_METHOD.get(request.method)?.(place);
+  if (verb === undefined) return undefined;
+  const { resource, verbs } = place.type;
+  const acrossNamespaces = resource.namespaced && place.namespace === undefined;
+  if (acrossNamespaces && verb !== "list") return undefined;
+  if (place.subresource !== undefined) return verb;
+  const asked = verb === "list" || verb === "get" ? watchAsked(request, place, verb) : verb;
+  return verbs.includes(asked) ? asked : undefined;
+}
+
+/** `?watch` counts on a collection and on an object alike. */
+function watchAsked(request: ApiRequest, place: Place, verb: Verb): Verb {
+  if (place.watching) return "watch";
+  const asked = request.query.get("watch");
+  return verb === "list" && asked !== null && isTrue(asked) ? "watch" : verb;
+}
+
+/** A flag of a query string: whatever is not a clear no is a yes, the empty text too. */
+export function isTrue(text: string): boolean {
+  return !["0", "false"].includes(text.toLowerCase());
+}

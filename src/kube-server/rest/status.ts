@@ -1,0 +1,146 @@
+/**
+ * The answers of a server that says no, word for word as kube-apiserver writes them: clients match on reasons, people search for messages.
+ *
+ * A failure is the Status itself; its `code` is the HTTP status. Everything in rest/ returns it as the error of a Result.
+ */
+import { err, type Err } from "#base";
+import { groupResourceOf, type Resource, type Status, type StatusCause } from "#kube";
+import type { FieldCause } from "../resource-type.ts";
+
+export type Failure = Status & { readonly code: number };
+type Details = NonNullable<Status["details"]>;
+type Subject = { readonly resource: Resource; readonly name: string };
+
+type Parts = { readonly code: number; readonly reason?: string; readonly message: string; readonly details?: Details };
+
+/** Fields in the order in which Go writes them. */
+export function failure({ code, reason, message, details }: Parts): Failure {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    code,
+  };
+}
+
+export function refuse(parts: Parts): Err<Failure> {
+  return err(failure(parts));
+}
+
+export function badRequest(message: string): Err<Failure> {
+  return refuse({ code: 400, reason: "BadRequest", message });
+}
+
+/** An error that the server has no reason for: 500 with nothing but words (KUBE-FACTS 4, 6, 12). */
+export function unexplained(message: string): Err<Failure> {
+  return refuse({ code: 500, message });
+}
+
+export function internalError(message: string): Err<Failure> {
+  return refuse({ code: 500, reason: "InternalError", message: `Internal error occurred: ${message}`, details: { causes: [{ message }] } });
+}
+
+/** No such path below a group that exists. */
+export function unknownResource(): Err<Failure> {
+  return refuse({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details: {} });
+}
+
+export function methodNotAllowed(): Err<Failure> {
+  const message = "the server does not allow this method on the requested resource";
+  return refuse({ code: 405, reason: "MethodNotAllowed", message, details: {} });
+}
+
+export function notFound(subject: Subject): Err<Failure> {
+  return refuse({ code: 404, reason: "NotFound", message: `${textOf(subject)} not found`, details: detailsOf(subject) });
+}
+
+export function alreadyExists(subject: Subject, prefix = ""): Err<Failure> {
+  const message = `${prefix}${textOf(subject)} already exists`;
+  return refuse({ code: 409, reason: "AlreadyExists", message, details: detailsOf(subject) });
+}
+
+export const MODIFIED = "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(subject: Subject, why: string): Err<Failure> {
+  const message = `Operation cannot be fulfilled on ${textOf(subject)}: ${why}`;
+  return refuse({ code: 409, reason: "Conflict", message, details: detailsOf(subject) });
+}
+
+export function forbidden(subject: Subject, why: string, causes?: readonly StatusCause[]): Err<Failure> {
+  const details = causes === undefined ? detailsOf(subject) : { ...detailsOf(subject), causes };
+  return refuse({ code: 403, reason: "Forbidden", message: `${textOf(subject)} is forbidden: ${why}`, details });
+}
+
+export function unauthorized(): Failure {
+  return failure({ code: 401, reason: "Unauthorized", message: "Unauthorized" });
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): Err<Failure> {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`;
+  return refuse({ code: 415, reason: "UnsupportedMediaType", message });
+}
+
+export function notAcceptable(accepted: readonly string[]): Err<Failure> {
+  const message = `only the following media types are accepted: ${accepted.join(", ")}`;
+  return refuse({ code: 406, reason: "NotAcceptable", message });
+}
+
+export function tooLarge(message: string): Err<Failure> {
+  return refuse({ code: 413, reason: "RequestEntityTooLarge", message: `Request entity too large: ${message}` });
+}
+
+export function expired(message: string): Failure {
+  return failure({ code: 410, reason: "Expired", message });
+}
+
+/** A list from a revision that has not happened yet: "try again", not "you are wrong". */
+export function tooLargeResourceVersion(asked: number, current: number): Err<Failure> {
+  return refuse({
+    code: 504,
+    reason: "Timeout",
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    details: { causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }], retryAfterSeconds: 1 },
+  });
+}
+
+export type InvalidSubject = { readonly group: string; readonly kind: string; readonly name: string };
+
+export function invalid({ group, kind, name }: InvalidSubject, causes: readonly FieldCause[]): Err<Failure> {
+  const lines = [...new Set(causes.map((cause) => (cause.field === "" ? cause.detail : `${cause.field}: ${cause.detail}`)))];
+  const list = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
+  return refuse({
+    code: 422,
+    reason: "Invalid",
+    message: `${group === "" ? kind : `${kind}.${group}`} "${name}" is invalid: ${list}`,
+    details: {
+      ...(name === "" ? {} : { name }),
+      ...(group === "" ? {} : { group }),
+      ...(kind === "" ? {} : { kind }),
+      causes: causes.map((cause) => ({ reason: cause.reason, message: cause.detail, ...(cause.field === "" ? {} : { field: cause.field }) })),
+    },
+  });
+}
+
+function textOf({ resource, name }: Subject): string {
+  return `${groupResourceOf(resource)} "${name}"`;
+}
+
+export function detailsOf({ resource, name }: Subject): Details {
+  return { ...(name === "" ? {} : { name }), ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.plural };
+}
+
+/** What DELETE answers when there is nothing to show. */
+export function success(details?: Details, code?: number): Status {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    ...(details === undefined ? {} : { details }),
+    ...(code === undefined ? {} : { code }),
+  };
+}

@@ -1,0 +1,146 @@
+/** Subresources of pods that act on them: binding to a node, eviction, and the ones that would need a kubelet. */
+import { ok, timestamp, type Result } from "#base";
+import { field, fieldAt, isJsonObject, matches, requirementsOf, type JsonObject, type KubeObject, type LabelSelector } from "#kube";
+import { inVersion, readStored, type Call } from "../core.ts";
+import { readBody } from "../decode-body.ts";
+import { deleteObject } from "../delete-object.ts";
+import { asJsonObject, asObject } from "../managed-kinds.ts";
+import { withMetadata } from "../object-meta.ts";
+import { textAnswer } from "../request.ts";
+import { answer, type Answered } from "../respond.ts";
+import { badRequest, conflict, notFound, refuse, success, unexplained, type Failure } from "../status.ts";
+import { updateObject } from "../update-object.ts";
+import { writeOptions } from "../write-options.ts";
+import type { Stored } from "../../store/port.ts";
+
+function podOf(call: Call): Result<Stored, Failure> {
+  const { type, name = "" } = call.target;
+  const stored = readStored(call, name);
+  return stored === undefined ? notFound({ resource: type.resource, name }) : ok(stored);
+}
+
+export function bindPod(call: Call): Answered {
+  const options = writeOptions(call.request, "CreateOptions");
+  if (!options.ok) return options;
+  const body = readBody(call, options.value.fieldValidation);
+  if (!body.ok) return body;
+  const pod = podOf(call);
+  if (!pod.ok) return pod;
+  const node = fieldAt(body.value.value, "target", "name");
+  if (typeof node !== "string" || node === "") return badRequest("binding.target.name: Required value");
+  const { name = "", type } = call.target;
+  const assigned = fieldAt(pod.value.object, "spec", "nodeName");
+  if (assigned !== undefined && assigned !== "") {
+    const resource = { ...type.resource, plural: "pods/binding" };
+    return conflict({ resource, name }, `pod ${name} is already assigned to node "${String(assigned)}"`);
+  }
+  const next = bound(inVersion(type, pod.value.object), node, timestamp(call.core.clock));
+  const prepare = (object: KubeObject) => object;
+  const written = updateObject(call, { previous: pod.value, next, options: options.value, tracked: true, prepare, trusted: true });
+  return written.ok ? ok(answer(call, 201, success(undefined, 201))) : written;
+}
+
+function bound(pod: KubeObject, nodeName: string, now: string): KubeObject {
+  const object = asJsonObject(pod);
+  const known = fieldAt(object, "status", "conditions");
+  const others = Array.isArray(known) ? known.filter((condition) => field(condition, "type") !== "PodScheduled") : [];
+  const condition = { type: "PodScheduled", status: "True", lastProbeTime: null, lastTransitionTime: now };
+  return asObject({
+    ...object,
+    spec: { ...objectAt(object, "spec"), nodeName },
+    status: { ...objectAt(object, "status"), conditions: [...others, condition] },
+  });
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  const value = field(object, name);
+  return isJsonObject(value) ? value : {};
+}
+
+/** Eviction is a delete that asks the disruption budgets first. */
+export function evictPod(call: Call): Answered {
+  const options = writeOptions(call.request, "CreateOptions");
+  if (!options.ok) return options;
+  const body = readBody(call, options.value.fieldValidation);
+  if (!body.ok) return body;
+  const pod = podOf(call);
+  if (!pod.ok) return pod;
+  const allowed = askBudgets(call, pod.value.object);
+  if (!allowed.ok) return allowed;
+  const given = field(body.value.value, "deleteOptions");
+  const grace = field(given, "gracePeriodSeconds");
+  const deleted = deleteObject({ ...call, target: { ...call.target, subresource: undefined } }, pod.value, {
+    dryRun: options.value.dryRun,
+    gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
+    propagationPolicy: undefined,
+    orphanDependents: undefined,
+    uid: textAt(given, "uid"),
+    resourceVersion: textAt(given, "resourceVersion"),
+  });
+  return deleted.ok ? ok(answer(call, 201, success(undefined, 201))) : deleted;
+}
+
+function textAt(options: unknown, name: string): string | undefined {
+  const value = fieldAt(options, "preconditions", name);
+  return typeof value === "string" ? value : undefined;
+}
+
+const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" } as const;
+
+/** Pods that are over or not yet running need no budget. */
+function askBudgets({ core, target }: Call, pod: KubeObject): Result<void, Failure> {
+  const phase = fieldAt(pod, "status", "phase");
+  const type = core.types.find(BUDGETS.group, BUDGETS.version, BUDGETS.plural);
+  if (type === undefined || phase === "Succeeded" || phase === "Failed" || phase === "Pending") return ok(undefined);
+  const listed = core.store.list(type.collection, { namespace: target.namespace });
+  const budgets = listed.ok ? listed.value.items.filter(({ object }) => selects(object, pod)) : [];
+  const [budget, second] = budgets;
+  if (budget === undefined) return ok(undefined);
+  if (second !== undefined) return unexplained("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+  const left = fieldAt(budget.object, "status", "disruptionsAllowed");
+  if (typeof left !== "number" || left <= 0) return refuse(overBudget(budget.object));
+  const next = asObject({ ...asJsonObject(budget.object), status: { ...objectAt(asJsonObject(budget.object), "status"), disruptionsAllowed: left - 1 } });
+  const object = (revision: number) => withMetadata(next, { resourceVersion: String(revision) });
+  core.store.write({ collection: type.collection, key: budget.key, expected: budget.revision, object });
+  return ok(undefined);
+}
+
+function selects(budget: KubeObject, pod: KubeObject): boolean {
+  const selector = fieldAt(budget, "spec", "selector");
+  return isJsonObject(selector) && matches(requirementsOf(selector as LabelSelector), pod.metadata.labels);
+}
+
+function overBudget(budget: KubeObject) {
+  const { name } = budget.metadata;
+  const healthy = fieldAt(budget, "status", "desiredHealthy") ?? 0;
+  const now = fieldAt(budget, "status", "currentHealthy") ?? 0;
+  const message = `The disruption budget ${name} needs ${String(healthy)} healthy pods and has ${String(now)} currently`;
+  return {
+    code: 429,
+    reason: "TooManyRequests",
+    message: "Cannot evict pod as it would violate the pod's disruption budget.",
+    details: { causes: [{ reason: "DisruptionBudget", message }] },
+  };
+}
+
+/** There is no kubelet here, and it is said as the real server says it: a pod without a node has no log yet, and cannot be entered. */
+export function podLog(call: Call): Answered {
+  const pod = podOf(call);
+  if (!pod.ok) return pod;
+  const node = fieldAt(pod.value.object, "spec", "nodeName");
+  return node === undefined || node === "" ? ok(textAnswer(200, "")) : noKubelet(call, String(node));
+}
+
+export function enterPod(call: Call): Answered {
+  const pod = podOf(call);
+  if (!pod.ok) return pod;
+  const node = fieldAt(pod.value.object, "spec", "nodeName");
+  if (node === undefined || node === "") return badRequest(`pod ${call.target.name ?? ""} does not have a host assigned`);
+  return noKubelet(call, String(node));
+}
+
+function noKubelet({ core }: Call, node: string): Answered {
+  const nodes = core.types.find("", "v1", "nodes");
+  if (nodes !== undefined && core.store.get(nodes.collection, node) === undefined) return notFound({ resource: nodes.resource, name: node });
+  return unexplained(`error dialing backend: node ${node} has no kubelet: this is an embedded API server`);
+}

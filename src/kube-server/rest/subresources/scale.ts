@@ -1,0 +1,200 @@
+/**
+ * The scale subresource: an autoscaling/v1 Scale that stands for the replicas of an object, whatever its kind calls them.
+ *
+ * Who owns the replicas is kept in the object's managedFields and shown to apply as if the Scale were an object of its own.
+ */
+import { err, ok, timestamp, type Result } from "#base";
+import { apiVersionOf, field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { builtinDefinition } from "#patch";
+import { applyPatch, fieldPath, openApiSchemas, parentEntries, scaleEntries, trackUpdate, type ManagedKind, type ReplicasPaths } from "../../apply/index.ts";
+import { inVersion, readStored, type Call } from "../core.ts";
+import { goKind, readBody, readYaml } from "../decode-body.ts";
+import { asJsonObject, asObject } from "../managed-kinds.ts";
+import { metaText, withMetadata } from "../object-meta.ts";
+import { patchDocument, type PatchKind } from "../patch-document.ts";
+import { failureOf, patchKindOf } from "../patches.ts";
+import { bodyText } from "../request.ts";
+import { answer, type Answered } from "../respond.ts";
+import { badRequest, invalid, notFound, type Failure } from "../status.ts";
+import { checkUid, updateObject } from "../update-object.ts";
+import { writeOptions, type WriteOptions } from "../write-options.ts";
+import { placedAt } from "../writes.ts";
+import type { ResourceType } from "../../resource-type.ts";
+import type { Stored } from "../../store/port.ts";
+import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
+
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale", plural: "scales", namespaced: true } as const;
+const API_VERSION = apiVersionOf(SCALE);
+const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
+
+export function getScale(call: Call): Answered {
+  const found = parentOf(call);
+  return found.ok ? ok(answer(call, 200, scaleOf(found.value.object, found.value.paths))) : found;
+}
+
+export function updateScale(call: Call): Answered {
+  const options = writeOptions(call.request, "UpdateOptions");
+  if (!options.ok) return options;
+  const body = readBody(call, options.value.fieldValidation);
+  if (!body.ok) return body;
+  const scale = decodeScale(body.value.value);
+  if (!scale.ok) return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${scale.error}`);
+  const placed = placedAt(call, scale.value);
+  if (!placed.ok) return placed;
+  const found = parentOf(call);
+  if (!found.ok) return found;
+  const meant = checkUid(call, placed.value, found.value.object);
+  return meant.ok ? write(call, found.value, placed.value, { options: options.value, apply: false }) : meant;
+}
+
+export function patchScale(call: Call): Answered {
+  const kind = patchKindOf(call);
+  if (!kind.ok) return kind;
+  const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
+  if (!options.ok) return options;
+  const found = parentOf(call);
+  if (!found.ok) return found;
+  if (kind.value === "apply") return applyScale(call, found.value, options.value);
+  const patched = patchedScale(call, found.value, kind.value, options.value);
+  return patched.ok ? write(call, found.value, patched.value, { options: options.value, apply: false }) : patched;
+}
+
+type Parent = { readonly stored: Stored; readonly object: KubeObject; readonly paths: ScalePaths };
+
+function parentOf(call: Call): Result<Parent, Failure> {
+  const { type, name = "" } = call.target;
+  const stored = readStored(call, name);
+  const paths = scalePathsOf(type);
+  if (stored === undefined || paths === undefined) return notFound({ resource: type.resource, name });
+  return ok({ stored, object: inVersion(type, stored.object), paths });
+}
+
+function scaleOf(parent: KubeObject, paths: ScalePaths): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
+  const replicas = numberAt(parent, paths.replicas);
+  const selector = paths.selector(parent);
+  const bare = { kind: "Scale", apiVersion: API_VERSION, metadata: { name } };
+  return asObject({
+    ...withMetadata(bare, { namespace, uid, resourceVersion, creationTimestamp }),
+    spec: replicas === 0 ? {} : { replicas },
+    status: { replicas: numberAt(parent, paths.statusReplicas), ...(selector === "" ? {} : { selector }) },
+  } as unknown as JsonObject);
+}
+
+function numberAt(object: KubeObject, path: readonly string[]): number {
+  const value = fieldAt(object, ...path);
+  return typeof value === "number" ? value : 0;
+}
+
+/** A Scale is small enough to be checked by hand. */
+function decodeScale(value: Json): Result<KubeObject, string> {
+  if (!isJsonObject(value)) return err(`json: cannot unmarshal ${goKind(value)} into Go value of type v1.Scale`);
+  const replicas = fieldAt(value, "spec", "replicas");
+  if (replicas !== undefined && replicas !== null && (typeof replicas !== "number" || !Number.isInteger(replicas))) {
+    const found = typeof replicas === "number" ? `number ${replicas}` : goKind(replicas);
+    return err(`json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`);
+  }
+  const metadata = field(value, "metadata");
+  const head = { kind: "Scale", apiVersion: API_VERSION, metadata: isJsonObject(metadata) ? metadata : {} };
+  return ok(withMetadata(asObject({ ...value, ...head }), {}));
+}
+
+/** Just enough of a ResourceType for a patch to be read as a Scale. */
+function scaleType(parent: ResourceType): ResourceType {
+  return {
+    ...parent,
+    resource: SCALE,
+    custom: false,
+    strategicSchema: SCALE,
+    decode: (value) => {
+      const decoded = decodeScale(value);
+      return decoded.ok ? ok({ object: decoded.value, findings: [] }) : decoded;
+    },
+  };
+}
+
+function patchedScale(call: Call, { object, paths }: Parent, kind: PatchKind, options: WriteOptions): Result<KubeObject, Failure> {
+  const { type } = call.target;
+  const current = scaleOf(object, paths);
+  const { fieldValidation } = options;
+  const patched = patchDocument({ kind, text: bodyText(call.request), type: scaleType(type), current, fieldValidation, typeOfKind: () => undefined });
+  return patched.ok ? placedAt(call, patched.value.object) : patched;
+}
+
+function applyScale(call: Call, parent: Parent, options: WriteOptions): Answered {
+  const body = readYaml(bodyText(call.request));
+  if (!body.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${body.error}`);
+  const applied = isJsonObject(body.value.value) ? body.value.value : {};
+  const merged = applyPatch({
+    ...managedScale(),
+    manager: options.fieldManager,
+    now: timestamp(call.core.clock),
+    live: asJsonObject(withOwners(call, parent)),
+    applied,
+    force: options.force,
+  });
+  if (!merged.ok) return err(failureOf(merged.error));
+  const placed = placedAt(call, asObject(merged.value));
+  return placed.ok ? write(call, parent, placed.value, { options, apply: true }) : placed;
+}
+
+const schemaOf = openApiSchemas((ref) => builtinDefinition(ref.slice(ref.lastIndexOf("/") + 1)));
+
+function managedScale(): ManagedKind {
+  return { apiVersion: API_VERSION, kind: "Scale", schema: schemaOf(builtinDefinition(SCHEMA) ?? {}), subresource: "scale" };
+}
+
+function replicasPaths(call: Call): ReplicasPaths {
+  const versions = call.core.types.versionsOf(call.target.type);
+  return new Map(
+    versions.map((version) => {
+      const paths = scalePathsOf(version);
+      return [apiVersionOf(version.resource), paths === undefined ? undefined : fieldPath(...paths.replicas)];
+    }),
+  );
+}
+
+/** The Scale with the owners of its replicas, as apply must see it. */
+function withOwners(call: Call, { object, paths }: Parent): KubeObject {
+  const entries = scaleEntries(field(asJsonObject(object)["metadata"], "managedFields"), replicasPaths(call));
+  return withMetadata(scaleOf(object, paths), { managedFields: entries.ok ? entries.value : [] });
+}
+
+type How = { readonly options: WriteOptions; readonly apply: boolean };
+
+function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }: How): Answered {
+  const tracked = apply ? asJsonObject(scale) : trackScale(call, parent, scale, options);
+  const replicas = numberAt(scale, ["spec", "replicas"]);
+  if (replicas < 0) {
+    const detail = `Invalid value: ${replicas}: must be greater than or equal to 0`;
+    const cause = { reason: "FieldValueInvalid", field: "spec.replicas", detail } as const;
+    return invalid({ group: SCALE.group, kind: SCALE.kind, name: parent.object.metadata.name }, [cause]);
+  }
+  const entries = parentEntries({
+    parent: field(asJsonObject(parent.object)["metadata"], "managedFields"),
+    scale: field(tracked["metadata"], "managedFields"),
+    apiVersion: apiVersionOf(call.target.type.resource),
+    paths: replicasPaths(call),
+  });
+  const owned = entries.ok ? withMetadata(parent.object, { managedFields: entries.value }) : parent.object;
+  const version = metaText(scale, "resourceVersion");
+  const next = withMetadata(setAt(owned, parent.paths.replicas, replicas), version === "" ? {} : { resourceVersion: version });
+  const target = { ...call.target, subresource: undefined };
+  const updated = updateObject({ ...call, target }, { previous: parent.stored, next, options, tracked: true });
+  return updated.ok ? ok(answer(call, 200, scaleOf(updated.value, parent.paths))) : updated;
+}
+
+function trackScale(call: Call, parent: Parent, scale: KubeObject, options: WriteOptions): JsonObject {
+  const old = asJsonObject(withOwners(call, parent));
+  const request = { ...managedScale(), manager: options.fieldManager, now: timestamp(call.core.clock), old, next: asJsonObject(scale) };
+  const tracked = trackUpdate(request);
+  return tracked.ok ? tracked.value : asJsonObject(scale);
+}
+
+function setAt(object: KubeObject, path: readonly string[], value: number): KubeObject {
+  const set = (at: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject => {
+    const inner = field(at, name);
+    return { ...at, [name]: rest.length === 0 ? value : set(isJsonObject(inner) ? inner : {}, rest) };
+  };
+  return asObject(set(asJsonObject(object), path));
+}

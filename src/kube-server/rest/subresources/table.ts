@@ -1,0 +1,90 @@
+/** Which subresource answers which verb. What is not named here works on the object itself, through its own view of it (`status`, `resize`, …). */
+import { fieldAt, type KubeObject } from "#kube";
+import { readStored, type Call } from "../core.ts";
+import { decodeBody } from "../decode-body.ts";
+import { asJsonObject, asObject } from "../managed-kinds.ts";
+import { patch } from "../patches.ts";
+import { getObject } from "../reads.ts";
+import { answerObject, type Answered } from "../respond.ts";
+import type { Verb } from "../route.ts";
+import { methodNotAllowed, notFound, refuse } from "../status.ts";
+import { updateObject } from "../update-object.ts";
+import { writeOptions } from "../write-options.ts";
+import { placedAt, update } from "../writes.ts";
+import { bindPod, enterPod, evictPod, podLog } from "./pods.ts";
+import { getScale, patchScale, updateScale } from "./scale.ts";
+
+type Handler = (call: Call) => Answered;
+type ByVerb = ReadonlyMap<Verb, Handler>;
+
+const VIEW: ByVerb = new Map<Verb, Handler>([
+  ["get", getObject],
+  ["update", update],
+  ["patch", patch],
+]);
+const NO_KUBELET: ByVerb = new Map<Verb, Handler>([
+  ["get", enterPod],
+  ["create", enterPod],
+  ["update", enterPod],
+  ["patch", enterPod],
+  ["delete", enterPod],
+]);
+const SCALE: ByVerb = new Map<Verb, Handler>([
+  ["get", getScale],
+  ["update", updateScale],
+  ["patch", patchScale],
+]);
+
+/** By "collection/subresource", or by the subresource's name alone. */
+const SUBRESOURCES: ReadonlyMap<string, ByVerb> = new Map<string, ByVerb>([
+  ["scale", SCALE],
+  ["/namespaces/finalize", new Map<Verb, Handler>([["update", finalizeNamespace]])],
+  ["/serviceaccounts/token", new Map<Verb, Handler>([["create", requestToken]])],
+  ["/pods/binding", new Map<Verb, Handler>([["create", bindPod]])],
+  ["/pods/eviction", new Map<Verb, Handler>([["create", evictPod]])],
+  ["/pods/log", new Map<Verb, Handler>([["get", podLog]])],
+  ["/pods/exec", NO_KUBELET],
+  ["/pods/attach", NO_KUBELET],
+  ["/pods/portforward", NO_KUBELET],
+  ["/pods/proxy", NO_KUBELET],
+  ["/services/proxy", new Map<Verb, Handler>([...NO_KUBELET.keys()].map((verb) => [verb, noProxy]))],
+  ["/nodes/proxy", new Map<Verb, Handler>([...NO_KUBELET.keys()].map((verb) => [verb, noProxy]))],
+]);
+
+export function answerSubresource(call: Call): Answered {
+  const { type, subresource = "", verb } = call.target;
+  const handlers = SUBRESOURCES.get(`${type.collection}/${subresource}`) ?? SUBRESOURCES.get(subresource) ?? VIEW;
+  const handler = handlers.get(verb);
+  return handler === undefined ? methodNotAllowed() : handler(call);
+}
+
+/** The only way to take a finalizer off a namespace; its status stays as it is. */
+function finalizeNamespace(call: Call): Answered {
+  const options = writeOptions(call.request, "UpdateOptions");
+  if (!options.ok) return options;
+  const decoded = decodeBody(call, options.value.fieldValidation);
+  if (!decoded.ok) return decoded;
+  const { type, name = "" } = call.target;
+  const placed = placedAt(call, type.applyDefaults(decoded.value));
+  if (!placed.ok) return placed;
+  const previous = readStored(call, name);
+  if (previous === undefined) return notFound({ resource: type.resource, name });
+  const prepare = (next: KubeObject, old: KubeObject) => asObject({ ...asJsonObject(next), status: fieldAt(old, "status") ?? {} });
+  const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
+  return written.ok ? answerObject(call, 200, written.value) : written;
+}
+
+/** ServiceAccount tokens need keys, which come with authentication. */
+function requestToken(call: Call): Answered {
+  const { type, name = "" } = call.target;
+  if (readStored(call, name) === undefined) return notFound({ resource: type.resource, name });
+  const message = "the server does not issue ServiceAccount tokens: this embedded API server has no signing key";
+  return refuse({ code: 501, reason: "NotImplemented", message, details: { name, kind: type.resource.plural } });
+}
+
+function noProxy(call: Call): Answered {
+  const { type, name = "" } = call.target;
+  if (readStored(call, name) === undefined) return notFound({ resource: type.resource, name });
+  const message = `no endpoints available for service ${JSON.stringify(name)}`;
+  return refuse({ code: 503, reason: "ServiceUnavailable", message });
+}

@@ -1,0 +1,65 @@
+/** Tables and metadata-only answers: what `kubectl get` and caches of metadata ask for with their Accept header. */
+import { ok, type Result } from "#base";
+import type { Json, KubeObject } from "#kube";
+import type { ResourceType } from "../resource-type.ts";
+import type { Output } from "./media-types.ts";
+import { badRequest, type Failure } from "./status.ts";
+
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+const INCLUDES: ReadonlyMap<string, IncludeObject> = new Map([
+  ["", "Metadata"],
+  ["None", "None"],
+  ["Metadata", "Metadata"],
+  ["Object", "Object"],
+]);
+
+export function includeObject(query: URLSearchParams): Result<IncludeObject, Failure> {
+  const asked = query.get("includeObject") ?? "";
+  const include = INCLUDES.get(asked);
+  if (include !== undefined) return ok(include);
+  const problem = `Invalid value: ${JSON.stringify(asked)}: must be 'Metadata', 'Object', 'None', or empty`;
+  return badRequest(`Unable to convert to Table as requested: includeObject: ${problem}`);
+}
+
+export type ListMeta = { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
+
+export type TableRequest = {
+  readonly type: ResourceType;
+  readonly output: Output;
+  readonly include: IncludeObject;
+  readonly now: number;
+  /** A watch says its columns once. */
+  readonly withColumns: boolean;
+};
+
+export function tableOf(objects: readonly KubeObject[], metadata: ListMeta, request: TableRequest): Json {
+  const { type, output, withColumns } = request;
+  return {
+    kind: "Table",
+    apiVersion: `meta.k8s.io/${output.version}`,
+    metadata,
+    columnDefinitions: withColumns ? type.columns : null,
+    rows: objects.map((object) => rowOf(object, request)),
+  };
+}
+
+function rowOf(object: KubeObject, { type, output, include, now }: TableRequest): Json {
+  const cells = type.cells(object, now);
+  if (include === "None") return { cells, object: null };
+  return { cells, object: include === "Object" ? asJson(object) : asJson(partialOf(object, output.version)) };
+}
+
+export function partialOf(object: KubeObject, version: string): KubeObject {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+}
+
+export function partialListOf(objects: readonly KubeObject[], metadata: ListMeta, version: string): Json {
+  const items = objects.map((object) => asJson(partialOf(object, version)));
+  return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata, items };
+}
+
+/** Objects are JSON; their type only says less. */
+function asJson(object: KubeObject): Json {
+  return object as unknown as Json;
+}

@@ -1,0 +1,49 @@
+/** A server in this process, and short ways to ask it something. Only for tests. */
+import { FakeClock, seededRandom } from "#base";
+import type { Json } from "#kube";
+import { createMemoryStore } from "../store/memory-store.ts";
+import type { ResourceType } from "../resource-type.ts";
+import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-server.ts";
+import type { ApiResponse } from "./request.ts";
+import { configMaps, namespaces, things } from "./test-types.ts";
+
+export type Asked = {
+  readonly body?: Json | string | undefined;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+};
+
+export type Answer = { readonly status: number; readonly body: Json; readonly response: ApiResponse };
+
+export type TestServer = {
+  readonly server: ApiServer;
+  readonly clock: FakeClock;
+  readonly ask: (method: string, url: string, asked?: Asked) => Promise<Answer>;
+};
+
+export function testServer(types: readonly ResourceType[] = [namespaces, configMaps, things], more: Partial<ApiServerOptions> = {}): TestServer {
+  const clock = new FakeClock();
+  const server = createApiServer({ store: createMemoryStore(), types, clock, random: seededRandom(7), ...more });
+  const ask = async (method: string, url: string, { body, type, headers = {}, signal }: Asked = {}): Promise<Answer> => {
+    const mark = url.indexOf("?");
+    const response = await server.handle(
+      {
+        method,
+        path: mark < 0 ? url : url.slice(0, mark),
+        query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
+        headers: { "user-agent": "test/1", accept: "application/json", ...(type === undefined ? {} : { "content-type": type }), ...headers },
+        body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+        user: { name: "admin", uid: "", groups: ["system:masters"] },
+      },
+      signal ?? new AbortController().signal,
+    );
+    return { status: response.status, body: bodyOf(response), response };
+  };
+  return { server, clock, ask };
+}
+
+function bodyOf({ body }: ApiResponse): Json {
+  if (body.kind === "json") return JSON.parse(JSON.stringify(body.value)) as Json;
+  return body.kind === "text" ? body.text : null;
+}

@@ -1,0 +1,75 @@
+/**
+ * Every resource this server knows, by the names a path can hold. Built-in kinds are there from the beginning; custom ones come and go with
+ * their CustomResourceDefinitions, and whoever keeps something made from all of them (discovery, OpenAPI) asks for `generation` first.
+ */
+import { apiVersionOf, type Resource } from "#kube";
+import type { ResourceType } from "../resource-type.ts";
+
+export class TypeRegistry {
+  readonly #types = new Map<string, ResourceType>();
+  readonly #versions = new Map<string, Set<string>>();
+  #generation = 0;
+
+  constructor(types: readonly ResourceType[]) {
+    for (const type of types) this.#types.set(keyOf(type.resource), type);
+    this.#changed();
+  }
+
+  /** Moves whenever the set of types changes. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  find(group: string, version: string, plural: string): ResourceType | undefined {
+    return this.#types.get(`${group}/${version}/${plural}`);
+  }
+
+  all(): Iterable<ResourceType> {
+    return this.#types.values();
+  }
+
+  hasGroup(group: string): boolean {
+    return this.#versions.has(group);
+  }
+
+  hasVersion(group: string, version: string): boolean {
+    return this.#versions.get(group)?.has(version) === true;
+  }
+
+  /** All versions of one kind, itself included. */
+  versionsOf(type: ResourceType): readonly ResourceType[] {
+    return [...this.#types.values()].filter((other) => other.collection === type.collection && other.resource.kind === type.resource.kind);
+  }
+
+  /** The same kind in another version, for field sets that were written in it. */
+  otherVersion(type: ResourceType, apiVersion: string): ResourceType | undefined {
+    return this.versionsOf(type).find((other) => apiVersionOf(other.resource) === apiVersion);
+  }
+
+  ofKind(apiVersion: string, kind: string): ResourceType | undefined {
+    for (const type of this.#types.values()) if (type.resource.kind === kind && apiVersionOf(type.resource) === apiVersion) return type;
+    return undefined;
+  }
+
+  /** Replaces every custom type of one group and plural; an empty list takes them away. */
+  setCustom(group: string, plural: string, types: readonly ResourceType[]): void {
+    for (const [key, type] of this.#types) {
+      if (type.custom && type.resource.group === group && type.resource.plural === plural) this.#types.delete(key);
+    }
+    for (const type of types) this.#types.set(keyOf(type.resource), type);
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#generation += 1;
+    this.#versions.clear();
+    for (const { resource } of this.#types.values()) {
+      const versions = this.#versions.get(resource.group) ?? new Set();
+      this.#versions.set(resource.group, versions.add(resource.version));
+    }
+  }
+}
+
+function keyOf({ group, version, plural }: Resource): string {
+  return `${group}/${version}/${plural}`;
+}

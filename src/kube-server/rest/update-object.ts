@@ -1,0 +1,133 @@
+/**
+ * The way of a changed object into the store. PUT, the four patches and the subresources all end here.
+ *
+ * Two ends are not a write: a change that changes nothing keeps the resourceVersion and wakes nobody, and an object that was only kept by its
+ * finalizers goes away with the last of them.
+ */
+import { err, ok, timestamp, type Result } from "#base";
+import { jsonEqual, type KubeObject } from "#kube";
+import { keepTimesIfUnchanged, trackUpdate, withoutManagedFields } from "../apply/index.ts";
+import type { ResourceType } from "../resource-type.ts";
+import type { Stored } from "../store/port.ts";
+import { admit } from "./admission.ts";
+import { inVersion, storeKey, type Call } from "./core.ts";
+import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
+import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
+import { storagePath } from "./storage-path.ts";
+import { conflict, internalError, invalid, MODIFIED, unexplained, type Failure } from "./status.ts";
+import type { WriteOptions } from "./write-options.ts";
+
+export type ChangedObject = {
+  readonly previous: Stored;
+  /** In the version of the request, decoded and with defaults. */
+  readonly next: KubeObject;
+  readonly options: Pick<WriteOptions, "dryRun" | "fieldManager">;
+  readonly tracked: boolean;
+  /** As validation and preparation see it; what managedFields say is the target's own. */
+  readonly subresource?: string | undefined;
+  /** Instead of what the kind does by itself: some subresources have rules of their own. */
+  readonly prepare?: (next: KubeObject, previous: KubeObject) => KubeObject;
+  /** The server's own change to an object that was checked before. */
+  readonly trusted?: boolean;
+};
+
+export function updateObject(call: Call, change: ChangedObject): Result<KubeObject, Failure> {
+  const { type, subresource } = call.target;
+  const previous = inVersion(type, change.previous.object);
+  const clean = withoutDuplicateOwners(change.next, (text) => call.warnings.add(text));
+  const owned = change.tracked ? clean : noteWriter(call, clean, previous, change.options.fieldManager);
+  const versioned = checkVersion(call, owned, previous);
+  if (!versioned.ok) return versioned;
+  const view = change.subresource ?? subresource;
+  const admitted = change.trusted === true ? ok(versioned.value) : admit(call, versioned.value, previous);
+  if (!admitted.ok) return admitted;
+  const own = change.prepare ?? ((next: KubeObject, old: KubeObject) => type.prepareForUpdate(next, old, view));
+  const prepared = carryOver(type, own(admitted.value, previous), previous, view !== "status");
+  const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
+  if (causes.length > 0) return invalid({ ...type.resource, name: previous.metadata.name }, causes);
+  for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
+  const settled = asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared)));
+  return replace(call, change, settled);
+}
+
+function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: string): KubeObject {
+  const kind = managedKind(call.core.types, call.target.type, call.target.subresource);
+  const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: asJsonObject(old), next: asJsonObject(next) });
+  return asObject(tracked.ok ? tracked.value : withoutManagedFields(asJsonObject(next)));
+}
+
+/** Optimistic locking: whoever names a version means exactly that one. */
+function checkVersion(call: Call, next: KubeObject, previous: KubeObject): Result<KubeObject, Failure> {
+  const { type } = call.target;
+  const { name } = previous.metadata;
+  const given = metaText(next, "resourceVersion");
+  const current = metaText(previous, "resourceVersion");
+  if (!/^[0-9]{0,19}$/.test(given)) return unexplained(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (given === "" || given === "0") {
+    if (type.unconditionalUpdate) return ok(withMetadata(next, { resourceVersion: current }));
+    const { group, plural } = type.resource;
+    const detail = "Invalid value: 0: must be specified for an update";
+    return invalid({ group, kind: plural, name }, [{ reason: "FieldValueInvalid", field: "metadata.resourceVersion", detail }]);
+  }
+  return given === current ? ok(next) : conflict({ resource: type.resource, name }, MODIFIED);
+}
+
+/** PUT says in its body which object it means; another one under the same name is a conflict. */
+export function checkUid(call: Call, next: KubeObject, current: KubeObject | undefined): Result<void, Failure> {
+  const { type, name = "" } = call.target;
+  const wanted = metaText(next, "uid");
+  const found = metaText(current, "uid");
+  if (wanted === "" || wanted === found) return ok(undefined);
+  const where = storagePath(type, call.target.namespace, name);
+  const problem = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+  const why = `StorageError: invalid object, Code: 4, Key: ${where}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`;
+  return conflict({ resource: type.resource, name }, why);
+}
+
+/** What an update can neither give nor take. The generation counts changes of what was asked for, and a status asks for nothing. */
+function carryOver(type: ResourceType, next: KubeObject, previous: KubeObject, mayMove: boolean): KubeObject {
+  const generation = metaNumber(previous, "generation");
+  const moved = mayMove && type.generationOf !== undefined && !jsonEqual(type.generationOf(next), type.generationOf(previous));
+  const deletion = metaText(previous, "deletionTimestamp");
+  const grace = metaNumber(previous, "deletionGracePeriodSeconds");
+  const uid = metaText(next, "uid");
+  return withMetadata(next, {
+    generation: moved ? (generation ?? 0) + 1 : generation,
+    creationTimestamp: previous.metadata.creationTimestamp,
+    uid: uid === "" ? previous.metadata.uid : uid,
+    ...(deletion === "" ? {} : { deletionTimestamp: deletion }),
+    ...(grace === undefined || metaNumber(next, "deletionGracePeriodSeconds") !== undefined ? {} : { deletionGracePeriodSeconds: grace }),
+  });
+}
+
+function replace(call: Call, { previous, options }: ChangedObject, next: KubeObject): Result<KubeObject, Failure> {
+  const { core, target } = call;
+  const { type } = target;
+  const key = storeKey(target, previous.object.metadata.name);
+  const stored = type.toStorage(next);
+  if (isFinished(stored, previous.object)) {
+    if (options.dryRun) return ok(next);
+    const gone = core.store.write({ collection: type.collection, key, expected: previous.revision, object: undefined });
+    return gone.ok ? ok(next) : lost(call, gone.error);
+  }
+  if (jsonEqual(stored, previous.object)) return ok(inVersion(type, previous.object));
+  if (options.dryRun) return ok(next);
+  const object = (revision: number) => withMetadata(stored, { resourceVersion: String(revision) });
+  const written = core.store.write({ collection: type.collection, key, expected: previous.revision, object });
+  if (!written.ok) return lost(call, written.error);
+  return written.value === undefined ? err(internalError("the object was not kept").error) : ok(inVersion(type, written.value.object));
+}
+
+/** Being deleted, with nothing left that would keep it: a namespace is also kept by `spec.finalizers`. */
+function isFinished(next: KubeObject, previous: KubeObject): boolean {
+  if (metaText(previous, "deletionTimestamp") === "") return false;
+  if (finalizersOf(next).length > 0 || (metaNumber(next, "deletionGracePeriodSeconds") ?? 0) > 0) return false;
+  const spec = next.kind === "Namespace" && next.apiVersion === "v1" ? (next as { spec?: { finalizers?: readonly string[] } }).spec : undefined;
+  return (spec?.finalizers ?? []).length === 0;
+}
+
+/** Nothing runs between reading and writing here, so only a failing disk or a bug gets this far. */
+function lost(call: Call, error: { readonly kind: "storage" | "conflict"; readonly message?: string }): Result<never, Failure> {
+  if (error.kind === "storage") return internalError(error.message ?? "the storage failed");
+  return conflict({ resource: call.target.type.resource, name: call.target.name ?? "" }, MODIFIED);
+}

@@ -1,0 +1,152 @@
+/** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
+import { err, ok, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import type { RevisionError, StoreEvent } from "../store/port.ts";
+import { inVersion, type Call } from "./core.ts";
+import { listOptions, type ListOptions } from "./list-options.ts";
+import { withMetadata } from "./object-meta.ts";
+import { isSelected, parseVersion, readPage } from "./reads.ts";
+import type { Answered } from "./respond.ts";
+import { expired, notAcceptable, type Failure } from "./status.ts";
+import { includeObject } from "./table.ts";
+import { WatchFeed } from "./watch-feed.ts";
+import { eventWriter, type EventWriter, type WatchEventType } from "./watch-events.ts";
+
+/** A real server ends watches between 30 and 60 minutes when nobody says otherwise. */
+const DEFAULT_TIMEOUT_MS = 1_800_000;
+const BOOKMARK_EVERY_MS = 60_000;
+/** So long before the end comes the last bookmark. */
+const LAST_BOOKMARK_MS = 2_000;
+
+export function watch(call: Call): Answered {
+  if (call.output.form === "yaml") return notAcceptable(["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]);
+  const options = listOptions(call.request, call.target.type, true);
+  if (!options.ok) return options;
+  const include = includeObject(call.request.query);
+  if (!include.ok) return include;
+  const version = parseVersion(options.value.resourceVersion);
+  if (!version.ok) return version;
+  const writer = eventWriter(call, include.value);
+  const started = new Watch(call, options.value, writer).start(version.value);
+  if (!started.ok) return started;
+  const headers = { "content-type": "application/json" };
+  return ok({ status: 200, headers, warnings: [...call.warnings], body: { kind: "stream", chunks: started.value } });
+}
+
+class Watch {
+  readonly #call: Call;
+  readonly #options: ListOptions;
+  readonly #writer: EventWriter;
+  readonly #feed: WatchFeed;
+  readonly #timers = new Set<() => void>();
+  #endStore: (() => void) | undefined;
+  /** The last revision the client knows of. */
+  #shown = 0;
+  #bookmarked = 0;
+
+  constructor(call: Call, options: ListOptions, writer: EventWriter) {
+    this.#call = call;
+    this.#options = options;
+    this.#writer = writer;
+    this.#feed = new WatchFeed(() => this.#stop());
+  }
+
+  start(from: number): Result<WatchFeed, Failure> {
+    const { core, signal } = this.#call;
+    const fresh = from === 0;
+    const initial = this.#options.sendInitialEvents ?? fresh;
+    const begin = initial || fresh ? core.store.revision : from;
+    if (initial && from <= core.store.revision) {
+      const sent = this.#sendInitial(begin);
+      if (!sent.ok) return sent;
+    }
+    this.#shown = Math.max(begin, from);
+    this.#bookmarked = this.#shown;
+    const watching = this.#subscribe(from > core.store.revision ? core.store.revision : begin);
+    if (!watching.ok) {
+      this.#refuse(watching.error, from);
+      return ok(this.#feed);
+    }
+    this.#endStore = watching.value.end;
+    this.#startTimers();
+    const end = () => this.#feed.end();
+    for (const ending of [signal, core.closing]) {
+      if (ending.aborted) end();
+      ending.addEventListener("abort", end, { once: true });
+      this.#timers.add(() => ending.removeEventListener("abort", end));
+    }
+    return ok(this.#feed);
+  }
+
+  #subscribe(from: number): Result<{ readonly end: () => void }, RevisionError> {
+    const { core, target } = this.#call;
+    return core.store.watch({ collection: target.type.collection, from, onEvent: (event) => this.#onEvent(event) });
+  }
+
+  #sendInitial(revision: number): Result<void, Failure> {
+    const page = readPage(this.#call, { ...this.#options, limit: 0, continue: "", resourceVersion: "", resourceVersionMatch: "" });
+    if (!page.ok) return err(page.error);
+    for (const object of page.value.objects) this.#send("ADDED", object);
+    if (this.#options.bookmarks) this.#bookmark(revision, true);
+    return ok(undefined);
+  }
+
+  /** Selectors turn changes into comings and goings; who leaves is shown as it was, under the version that took it away (KUBE-FACTS 15). */
+  #onEvent(event: StoreEvent): void {
+    const { type } = this.#call.target;
+    const { object, previous, revision } = event;
+    const is = event.type !== "DELETED" && isSelected(this.#call, this.#options, object);
+    const before = event.type === "DELETED" ? object : previous;
+    const was = before !== undefined && isSelected(this.#call, this.#options, before);
+    this.#shown = Math.max(this.#shown, revision);
+    if (is) return this.#send(was ? "MODIFIED" : "ADDED", inVersion(type, object));
+    if (was) this.#send("DELETED", inVersion(type, withMetadata(before, { resourceVersion: String(revision) })));
+  }
+
+  #send(type: WatchEventType, object: KubeObject): void {
+    this.#feed.push(() => this.#writer.event(type, object));
+  }
+
+  #bookmark(revision: number, initialEnd = false): void {
+    this.#bookmarked = revision;
+    this.#feed.push(() => this.#writer.bookmark(revision, initialEnd));
+  }
+
+  /** A version that history no longer reaches: the answer is 200, and the only event says so. */
+  #refuse(error: RevisionError, asked: number): void {
+    const known = error.kind === "compacted" ? error.oldest : error.current;
+    this.#feed.push(() => this.#writer.failure(expired(`too old resource version: ${asked} (${known})`)));
+    this.#feed.end();
+  }
+
+  #startTimers(): void {
+    const { clock, random } = this.#call.core;
+    const asked = this.#options.timeoutSeconds;
+    const timeout = asked === undefined || asked === 0 ? DEFAULT_TIMEOUT_MS * (1 + random()) : asked * 1_000;
+    this.#timers.add(clock.after(Math.max(0, timeout), () => this.#feed.end()));
+    if (!this.#options.bookmarks) return;
+    if (timeout > LAST_BOOKMARK_MS) this.#timers.add(clock.after(timeout - LAST_BOOKMARK_MS, () => this.#bookmarkIfMoved()));
+    this.#everyMinute();
+  }
+
+  #everyMinute(): void {
+    const cancel = this.#call.core.clock.after(BOOKMARK_EVERY_MS, () => {
+      this.#timers.delete(cancel);
+      this.#bookmarkIfMoved();
+      this.#everyMinute();
+    });
+    this.#timers.add(cancel);
+  }
+
+  /** The revision moves with every write anywhere: a bookmark lets a quiet watch keep up with it. */
+  #bookmarkIfMoved(): void {
+    const { revision } = this.#call.core.store;
+    if (revision > this.#bookmarked) this.#bookmark(revision);
+  }
+
+  #stop(): void {
+    this.#endStore?.();
+    for (const cancel of this.#timers) cancel();
+    this.#timers.clear();
+  }
+}

@@ -1,0 +1,91 @@
+/** What a query string says about a write: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Checked as the real server checks it. */
+import { ok, type Result } from "#base";
+import type { FieldCause } from "../resource-type.ts";
+import { header, type ApiRequest } from "./request.ts";
+import { isTrue } from "./route.ts";
+import { invalid, type Failure } from "./status.ts";
+
+export type FieldValidation = "Strict" | "Warn" | "Ignore";
+
+export type WriteOptions = {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: FieldValidation;
+  readonly force: boolean;
+};
+
+export type OptionsKind = "CreateOptions" | "UpdateOptions" | "PatchOptions";
+
+const VALIDATIONS: ReadonlyMap<string, FieldValidation> = new Map([
+  ["", "Warn"],
+  ["Warn", "Warn"],
+  ["Strict", "Strict"],
+  ["Ignore", "Ignore"],
+]);
+const MAX_MANAGER = 128;
+
+/** `apply`: a server-side apply, which must name its manager and may force. */
+export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = false): Result<WriteOptions, Failure> {
+  const { query } = request;
+  const dryRun = query.getAll("dryRun").filter((value) => value !== "");
+  const manager = query.get("fieldManager") ?? "";
+  const validation = query.get("fieldValidation") ?? "";
+  const force = query.get("force");
+  const causes = [
+    ...(kind === "PatchOptions" ? patchCauses({ apply, force, manager }) : []),
+    ...managerCauses(manager),
+    ...dryRunCauses(dryRun),
+    ...validationCauses(validation),
+  ];
+  if (causes.length > 0) return invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+  return ok({
+    dryRun: dryRun.length > 0,
+    fieldManager: manager === "" ? managerOfAgent(header(request, "user-agent")) : manager,
+    fieldValidation: VALIDATIONS.get(validation) ?? "Warn",
+    force: force !== null && isTrue(force),
+  });
+}
+
+function patchCauses(given: { readonly apply: boolean; readonly force: string | null; readonly manager: string }): readonly FieldCause[] {
+  if (given.apply) {
+    return given.manager === "" ? [{ reason: "FieldValueRequired", field: "fieldManager", detail: "Required value: is required for apply patch" }] : [];
+  }
+  if (given.force === null) return [];
+  return [{ reason: "FieldValueForbidden", field: "force", detail: "Forbidden: may not be specified for non-apply patch" }];
+}
+
+export function dryRunCauses(dryRun: readonly string[]): readonly FieldCause[] {
+  if (dryRun.every((value) => value === "All")) return [];
+  const detail = `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`;
+  return [{ reason: "FieldValueNotSupported", field: "dryRun", detail }];
+}
+
+function validationCauses(validation: string): readonly FieldCause[] {
+  if (VALIDATIONS.has(validation)) return [];
+  const detail = `Unsupported value: ${JSON.stringify(validation)}: supported values: "", "Ignore", "Strict", "Warn"`;
+  return [{ reason: "FieldValueNotSupported", field: "fieldValidation", detail }];
+}
+
+function managerCauses(manager: string): readonly FieldCause[] {
+  if (new TextEncoder().encode(manager).byteLength > MAX_MANAGER) {
+    return [{ reason: "FieldValueTooLong", field: "fieldManager", detail: `Too long: may not be more than ${MAX_MANAGER} bytes` }];
+  }
+  const characters = [...manager];
+  const at = characters.findIndex((character) => !isPrintable(character));
+  if (at < 0) return [];
+  const code = (characters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const detail = `Invalid value: ${JSON.stringify(manager)}: invalid character U+${code} (at position ${at})`;
+  return [{ reason: "FieldValueInvalid", field: "fieldManager", detail }];
+}
+
+/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and the ASCII space. */
+function isPrintable(character: string): boolean {
+  return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
+}
+
+/** A manager nobody named is the program that called: the user agent up to its first slash. */
+function managerOfAgent(agent: string): string {
+  const name = [...(agent.split("/")[0] ?? "")].filter(isPrintable).join("");
+  const bytes = new TextEncoder().encode(name);
+  return bytes.byteLength <= MAX_MANAGER ? name : new TextDecoder().decode(bytes.slice(0, MAX_MANAGER));
+}

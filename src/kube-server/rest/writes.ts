@@ -1,0 +1,68 @@
+/** POST and PUT of whole objects. */
+import { ok, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import { createObject, withoutSystemFields } from "./create-object.ts";
+import { readStored, type Call } from "./core.ts";
+import { decodeBody } from "./decode-body.ts";
+import { metaText, withMetadata } from "./object-meta.ts";
+import { answerObject, type Answered } from "./respond.ts";
+import { badRequest, notFound, type Failure } from "./status.ts";
+import { checkUid, updateObject } from "./update-object.ts";
+import { writeOptions } from "./write-options.ts";
+
+export function create(call: Call): Answered {
+  const options = writeOptions(call.request, "CreateOptions");
+  if (!options.ok) return options;
+  const decoded = decodeBody(call, options.value.fieldValidation);
+  if (!decoded.ok) return decoded;
+  const { type } = call.target;
+  const placed = inItsNamespace(call, type.applyDefaults(withoutSystemFields(decoded.value)));
+  if (!placed.ok) return placed;
+  const created = createObject(call, { object: placed.value, options: options.value, tracked: false });
+  return created.ok ? answerObject(call, 201, created.value) : created;
+}
+
+export function update(call: Call): Answered {
+  const options = writeOptions(call.request, "UpdateOptions");
+  if (!options.ok) return options;
+  const decoded = decodeBody(call, options.value.fieldValidation);
+  if (!decoded.ok) return decoded;
+  const { type, name = "" } = call.target;
+  const placed = placedAt(call, type.applyDefaults(decoded.value));
+  if (!placed.ok) return placed;
+  const previous = readStored(call, name);
+  const creates = previous === undefined && type.createOnUpdate && call.target.subresource === undefined;
+  if (previous === undefined && !creates) return notFound({ resource: type.resource, name });
+  const meant = checkUid(call, placed.value, previous?.object);
+  if (!meant.ok) return meant;
+  if (previous === undefined) {
+    const created = createObject(call, { object: withoutVersion(placed.value), options: options.value, tracked: false });
+    return created.ok ? answerObject(call, 201, created.value) : created;
+  }
+  const updated = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false });
+  return updated.ok ? answerObject(call, 200, updated.value) : updated;
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  return withMetadata(withoutSystemFields(object), { resourceVersion: undefined });
+}
+
+/** An object may leave out its namespace, but not its name; what it says must agree with the path. */
+export function placedAt(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+  const placed = inItsNamespace(call, object);
+  if (!placed.ok) return placed;
+  const { name = "" } = call.target;
+  const own = metaText(object, "name");
+  if (own === "") return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (own !== name) return badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
+  return placed;
+}
+
+export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+  const { namespace, type } = call.target;
+  const own = metaText(object, "namespace");
+  // kinds without a namespace lose one silently
+  if (!type.resource.namespaced) return ok(own === "" ? object : withMetadata(object, { namespace: undefined }));
+  if (own === "") return ok(withMetadata(object, { namespace }));
+  return own === namespace ? ok(object) : badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}

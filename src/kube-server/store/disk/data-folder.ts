@@ -1,0 +1,45 @@
+/** The names in the folder of a store. Revisions are padded, so that `ls` shows the files in order. */
+import { join } from "node:path";
+import type { StoreFiles } from "./store-files.ts";
+
+const DIGITS = 16; // the largest revision that a number can hold
+const NUMBERED = /^(log|snapshot)-(\d{16})$/;
+const PART = ".part";
+
+export type NumberedFile = { readonly name: string; readonly path: string; readonly revision: number };
+export type FolderContent = {
+  /** In ascending order. */
+  readonly logs: readonly NumberedFile[];
+  readonly snapshots: readonly NumberedFile[];
+  /** Snapshots that were never finished. */
+  readonly parts: readonly string[];
+};
+
+export const logPath = (folder: string, base: number): string => join(folder, `log-${padded(base)}`);
+export const snapshotPath = (folder: string, revision: number): string => join(folder, `snapshot-${padded(revision)}`);
+/** What a file is called until it is whole. */
+export const partPath = (path: string): string => `${path}${PART}`;
+export const lockPath = (folder: string): string => join(folder, "lock");
+
+export function readFolder(files: StoreFiles, folder: string): FolderContent {
+  const names = files.readdirSync(folder).toSorted();
+  const numbered = (kind: string) =>
+    names.flatMap((name) => {
+      const found = NUMBERED.exec(name);
+      return found?.[1] === kind ? [{ name, path: join(folder, name), revision: Number(found[2]) }] : [];
+    });
+  const parts = names.filter((name) => name.endsWith(PART) && NUMBERED.test(name.slice(0, -PART.length)));
+  return { logs: numbered("log"), snapshots: numbered("snapshot"), parts: parts.map((name) => join(folder, name)) };
+}
+
+/** A name that is not taken: what was set aside once is never overwritten. */
+export function freePath(files: StoreFiles, folder: string, name: string): string {
+  const taken = new Set(files.readdirSync(folder));
+  let free = name;
+  for (let number = 2; taken.has(free); number += 1) free = `${name}-${number}`;
+  return join(folder, free);
+}
+
+function padded(revision: number): string {
+  return String(revision).padStart(DIGITS, "0");
+}

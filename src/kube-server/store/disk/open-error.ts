@@ -1,0 +1,20 @@
+/** Why a store on disk cannot be opened, and what a person can do about it. */
+export type StoreOpenError =
+  | { readonly kind: "locked"; readonly file: string; readonly pid: number; readonly since: string }
+  /** Records that are not whole stand before records that are: cutting would lose acknowledged writes. */
+  | { readonly kind: "corrupt"; readonly file: string; readonly offset: number; readonly problem: string }
+  | { readonly kind: "storage"; readonly message: string };
+
+export function describeOpenError(error: StoreOpenError): string {
+  switch (error.kind) {
+    case "locked":
+      return `${error.file}: process ${error.pid} has been using this folder since ${error.since}; stop it or choose another folder`;
+    case "corrupt":
+      return (
+        `${error.file} is damaged at byte ${error.offset}: ${error.problem}. Nothing was changed. ` +
+        `Restore the folder from a copy, or open it with repair: that keeps every record that is whole and sets the damaged files aside`
+      );
+    case "storage":
+      return error.message;
+  }
+}

@@ -1,0 +1,37 @@
+/** Reads the records of one file in order, up to the end or to the first thing that is wrong with it. */
+import { decodeRecord, type DiskRecord } from "./disk-records.ts";
+import type { FileWindow } from "./file-window.ts";
+import { findFrameAfter, readFrame } from "./frames.ts";
+
+/** Bytes of a file that are no record, and why. */
+export type Damage = { readonly file: string; readonly offset: number; readonly bytes: number; readonly problem: string };
+
+export type Trouble = Omit<Damage, "file"> & {
+  /** The file ends inside a record: its writer was killed, and nobody was told that it is safe. */
+  readonly torn: boolean;
+  /** Where whole records go on; undefined: nowhere. */
+  readonly resumesAt: number | undefined;
+};
+
+/** `take` says what is wrong with a record in this place, or undefined. */
+export function readRecords(
+  file: FileWindow,
+  from: number,
+  take: (record: DiskRecord, offset: number) => string | undefined,
+): Trouble | undefined {
+  for (let offset = from; ;) {
+    const frame = readFrame(file, offset);
+    if (frame.kind === "end") return undefined;
+    if (frame.kind === "damaged") return troubleAt(file, offset, frame);
+    const record = decodeRecord(frame.text);
+    const problem = record.ok ? take(record.value, offset) : record.error;
+    // a whole record in the wrong place was never torn: whatever follows, it must not be cut off
+    if (problem !== undefined) return { offset, bytes: frame.next - offset, problem, torn: false, resumesAt: frame.next };
+    offset = frame.next;
+  }
+}
+
+function troubleAt(file: FileWindow, offset: number, { problem, torn }: { problem: string; torn: boolean }): Trouble {
+  const resumesAt = findFrameAfter(file, offset);
+  return { offset, bytes: (resumesAt ?? file.size) - offset, problem, torn, resumesAt };
+}

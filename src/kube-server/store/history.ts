@@ -1,0 +1,90 @@
+/**
+ * What happened lately, for watches that come back and for pages of a list: bounded by a number of events and by memory.
+ *
+ * Only replaced and deleted objects count as memory: the newest state of an object is kept by its collection anyway. So a
+ * million creations cost little more than the objects themselves.
+ */
+import { approximateSize } from "./approximate-size.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { CollectionName, StoreEvent, Stored } from "./port.ts";
+
+export type HistoryEntry = {
+  readonly event: StoreEvent;
+  /** The state that this event replaced, with its revision. */
+  readonly before: Stored | undefined;
+};
+
+export type HistoryLimit = {
+  /** How many events are kept at most. */
+  readonly events: number;
+  /** How many bytes of objects that are no longer current are kept at most, roughly as JSON. */
+  readonly bytes: number;
+};
+
+export const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 64 * 1024 * 1024 };
+
+type Sized = HistoryEntry & { readonly bytes: number };
+
+export class History {
+  readonly #limit: HistoryLimit;
+  readonly #all = new EventQueue<Sized>();
+  readonly #byCollection = new Map<CollectionName, EventQueue<Sized>>();
+  #bytes = 0;
+  #oldest: number;
+  #pinned = Number.POSITIVE_INFINITY;
+
+  constructor(oldest: number, limit: Partial<HistoryLimit> = {}) {
+    this.#oldest = oldest;
+    this.#limit = { ...DEFAULT_HISTORY, ...limit };
+  }
+
+  /** The oldest revision from which nothing is missing. */
+  get oldest(): number {
+    return this.#oldest;
+  }
+
+  add(event: StoreEvent, before: Stored | undefined): void {
+    const sized = { event, before, bytes: before === undefined ? 0 : approximateSize(before.object) };
+    this.#all.push(sized);
+    const own = this.#byCollection.get(event.collection) ?? new EventQueue<Sized>();
+    this.#byCollection.set(event.collection, own);
+    own.push(sized);
+    this.#bytes += sized.bytes;
+    this.#keepWithinLimit();
+  }
+
+  /** Events of the collection after the revision, oldest first. */
+  after(collection: CollectionName, revision: number): readonly HistoryEntry[] {
+    return this.#byCollection.get(collection)?.after(revision) ?? [];
+  }
+
+  forget(upTo: number): void {
+    for (let first = this.#all.first; first !== undefined && first.event.revision <= upTo; first = this.#all.first)
+      this.#forgetFirst(first);
+    this.#oldest = Math.max(this.#oldest, upTo);
+  }
+
+  /** As long as a revision is pinned the limits do not reach past it: somebody is reading the state at it, page by page. */
+  pin(revision: number | undefined): void {
+    this.#pinned = revision ?? Number.POSITIVE_INFINITY;
+    this.#keepWithinLimit();
+  }
+
+  #keepWithinLimit(): void {
+    const { events, bytes } = this.#limit;
+    for (let first = this.#all.first; first !== undefined; first = this.#all.first) {
+      if ((this.#all.size <= events && this.#bytes <= bytes) || first.event.revision > this.#pinned) return;
+      this.#forgetFirst(first);
+    }
+  }
+
+  /** The first of all is the first of its collection, too. */
+  #forgetFirst({ event, bytes }: Sized): void {
+    const own = this.#byCollection.get(event.collection);
+    this.#all.dropFirst();
+    own?.dropFirst();
+    if (own?.size === 0) this.#byCollection.delete(event.collection);
+    this.#bytes -= bytes;
+    this.#oldest = event.revision;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * A Store that survives `kill -9`: opens a folder, reads it back, and keeps it up to date.
+ *
+ * A write returns when the operating system has it, so the death of this process loses nothing. A power cut can lose the last
+ * seconds, unless `fsync` is "always"; that makes each write wait for the disk.
+ */
+import { andThen, map, ok, type Clock, type Logger, type Result } from "#base";
+import { logPath } from "./disk/data-folder.ts";
+import { DiskJournal } from "./disk/disk-journal.ts";
+import { acquireLock, type Lock } from "./disk/lock-file.ts";
+import { LogFile } from "./disk/log-file.ts";
+import { mend, type Kept } from "./disk/mend.ts";
+import type { StoreOpenError } from "./disk/open-error.ts";
+import { nodeProcesses, type ProcessTable } from "./disk/process-table.ts";
+import { recover, type Recovered } from "./disk/recover.ts";
+import { attempt, FOLDER_MODE, nodeFiles, type StoreFiles } from "./disk/store-files.ts";
+import type { HistoryLimit } from "./history.ts";
+import { LiveStore } from "./live-store.ts";
+import type { StorageError, Store } from "./port.ts";
+
+export type PersistentStoreOptions = {
+  /** Made when it is not there; readable by this user only, because Secrets are in it. */
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly historyLimit?: Partial<HistoryLimit> | undefined;
+  /** "never" (the default) survives kill -9; "always" also survives a power cut, and is slower by what the disk needs. */
+  readonly fsync?: "always" | "never" | undefined;
+  /** Go on with what is whole when files are damaged in the middle. The damaged files are kept under other names. */
+  readonly repair?: boolean | undefined;
+  /** How long the logs get before a snapshot replaces them; 16 MiB unless told. */
+  readonly snapshotAfterBytes?: number | undefined;
+  readonly files?: StoreFiles | undefined;
+  readonly processes?: ProcessTable | undefined;
+};
+
+export type RecoveryReport = {
+  readonly revision: number;
+  readonly objects: number;
+  /** The snapshot that was read; undefined: there was none. */
+  readonly snapshotRevision: number | undefined;
+  /** Changes that were read from logs. */
+  readonly replayed: number;
+  /** What was no record: the torn end of a log, or what a repair has left out. Copies are in `keptIn`. */
+  readonly cut: readonly Kept[];
+  /** The dead process whose lock was taken over. */
+  readonly takenOverFrom: number | undefined;
+  readonly tookMs: number;
+};
+
+export type OpenedStore = { readonly store: Store; readonly recovered: RecoveryReport };
+
+/** The options with everything decided. */
+type Settings = {
+  readonly [name in Exclude<keyof PersistentStoreOptions, "historyLimit">]-?: Exclude<PersistentStoreOptions[name], undefined>;
+} & {
+  readonly historyLimit: Partial<HistoryLimit>;
+};
+type Mended = { readonly recovered: Recovered; readonly cut: readonly Kept[] };
+
+const SNAPSHOT_AFTER_BYTES = 16 * 1024 * 1024;
+
+export function openPersistentStore(options: PersistentStoreOptions): Result<OpenedStore, StoreOpenError> {
+  const settings: Settings = {
+    ...options,
+    historyLimit: options.historyLimit ?? {},
+    fsync: options.fsync ?? "never",
+    repair: options.repair ?? false,
+    snapshotAfterBytes: options.snapshotAfterBytes ?? SNAPSHOT_AFTER_BYTES,
+    files: options.files ?? nodeFiles,
+    processes: options.processes ?? nodeProcesses,
+  };
+  const { files, dataDir, clock, processes } = settings;
+  const made = attempt(`cannot create ${dataDir}`, () => files.mkdirSync(dataDir, { recursive: true, mode: FOLDER_MODE }));
+  return andThen(made, () =>
+    andThen(acquireLock({ files, folder: dataDir, clock, processes }), (lock) => {
+      const opened = openLocked(settings, lock);
+      if (!opened.ok) lock.release();
+      return opened;
+    }),
+  );
+}
+
+function openLocked(settings: Settings, lock: Lock): Result<OpenedStore, StoreOpenError> {
+  const { clock, logger, dataDir, files } = settings;
+  const began = clock.monotonic();
+  return andThen(readAndMend(settings), ({ recovered, cut }) => {
+    // before there is a new log: an unused one of its name is among them. What cannot be removed is tried again by the next start
+    for (const path of recovered.obsolete) attempt("", () => files.rmSync(path));
+    return map(liveLog(settings, recovered), (log) => {
+      const report = { ...countsOf(recovered), cut, takenOverFrom: lock.takenOverFrom, tookMs: clock.monotonic() - began };
+      tell(logger.with({ folder: dataDir }), report);
+      return { store: new LiveStore(recovered.state, journalOf(settings, { recovered, log, lock })), recovered: report };
+    });
+  });
+}
+
+/** What was mended is read again: the state in memory is never anything but what the files say. */
+function readAndMend(settings: Settings): Result<Mended, StoreOpenError> {
+  return andThen(read(settings), (first) =>
+    andThen(mend(settings.files, settings.dataDir, first), (cut) => {
+      if (cut.length === 0) return ok({ recovered: first, cut });
+      return map(read(settings), (recovered) => ({ recovered, cut }));
+    }),
+  );
+}
+
+function read({ files, dataDir, repair, historyLimit }: Settings): Result<Recovered, StoreOpenError> {
+  const answer = attempt(`cannot read ${dataDir}`, () => recover({ files, folder: dataDir, repair, historyLimit }));
+  return andThen(answer, (recovered) => recovered);
+}
+
+function liveLog({ files, dataDir }: Settings, { logs, state }: Recovered): Result<LogFile, StorageError> {
+  const last = logs.at(-1);
+  if (last !== undefined) return LogFile.resume(files, last.path);
+  return LogFile.create(files, logPath(dataDir, state.revision), state.revision);
+}
+
+function journalOf(settings: Settings, { recovered, log, lock }: { recovered: Recovered; log: LogFile; lock: Lock }): DiskJournal {
+  const { files, logger, fsync, snapshotAfterBytes } = settings;
+  const olderLogBytes = recovered.logs.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
+  const sizes = { olderLogBytes, snapshotBytes: recovered.snapshot?.bytes ?? 0, snapshotAfterBytes };
+  return new DiskJournal({ files, logger, fsync, state: recovered.state, log, ...sizes, onClose: lock.release });
+}
+
+function countsOf({
+  state,
+  snapshot,
+  replayed,
+}: Recovered): Pick<RecoveryReport, "revision" | "objects" | "snapshotRevision" | "replayed"> {
+  const objects = state.collections().reduce((sum, name) => sum + state.count(name), 0);
+  return { revision: state.revision, objects, snapshotRevision: snapshot?.revision, replayed };
+}
+
+function tell(logger: Logger, { cut, takenOverFrom, ...counts }: RecoveryReport): void {
+  if (takenOverFrom !== undefined) logger.warn("took over the folder of a process that is gone", { pid: takenOverFrom });
+  for (const { file, offset, bytes, problem, keptIn } of cut) {
+    logger.warn("cut off what was no whole record", { file, offset, bytes, problem, keptIn });
+  }
+  logger.info("opened the store", counts);
+}
