@@ -1,0 +1,93 @@
+/** Requests that are half right: real paths with broken pieces, real options with strange values, real bodies with holes. */
+import { apiVersionOf } from "#kube";
+import type { ApiServer, ResourceType } from "#kube-server";
+import { bodyText, objectFor } from "./fuzz-bodies.ts";
+import { chance, NASTY_NAMES, pick, type Random } from "./fuzz-values.ts";
+
+export type FuzzRequest = { readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string | undefined };
+
+const USUAL: ReadonlySet<string> = new Set(["configmaps", "secrets", "pods", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "services", "ingresses", "networkpolicies", "horizontalpodautoscalers", "persistentvolumeclaims", "roles", "leases", "events", "widgets", "customresourcedefinitions"]); // prettier-ignore
+
+const CONTENT_TYPES: readonly [string, ...string[]] = ["application/json", "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+yaml", "application/yaml", "application/vnd.kubernetes.protobuf", "text/plain", "", "nonsense", "application/json; charset=latin-1", "application/json;;;"]; // prettier-ignore
+
+const ACCEPTS: readonly [string, ...string[]] = ["application/json", "*/*", "application/yaml", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/vnd.kubernetes.protobuf", "application/json;as=Nonsense;v=v9", "text/html;q=0.1", ";;;", "a/b/c", "application/json;q=nan", ""]; // prettier-ignore
+
+const OPTIONS: readonly [readonly [string, ...string[]], ...(readonly [string, ...string[]])[]] = [
+  ["limit", "0", "1", "-1", "3", "99999999999999999999", "x", ""],
+  ["continue", "abc", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiIuLi8ifQ", "%00", "e30", "bnVsbA", "W10"],
+  ["resourceVersion", "0", "1", "5", "99999999", "-1", "x", "1.5", "18446744073709551616"],
+  ["resourceVersionMatch", "Exact", "NotOlderThan", "Nonsense"],
+  ["labelSelector", "app=a", "app in (a,b)", "app in (", "!app", "a=b=c", "app>1", "x!=", ",,", "__proto__=a", "app notin (,)", "(".repeat(500)],
+  ["fieldSelector", "metadata.name=a", "metadata.namespace!=b", "spec.nodeName=", "nonsense=1", "metadata.name", "a\\,b=c", "__proto__=x", "==", "metadata.name=\\"],
+  ["watch", "1", "true", "0", "x", ""],
+  ["timeoutSeconds", "1", "0", "-1", "x", "1e99"],
+  ["allowWatchBookmarks", "1", "x"],
+  ["sendInitialEvents", "true", "false", "x"],
+  ["dryRun", "All", "None", "", "all"],
+  ["fieldManager", "a", "b", "", "x".repeat(200), "\u0000", "__proto__"],
+  ["force", "true", "false", "x"],
+  ["fieldValidation", "Strict", "Warn", "Ignore", "Nonsense", ""],
+  ["propagationPolicy", "Foreground", "Orphan", "Background", "Nonsense"],
+  ["gracePeriodSeconds", "0", "-1", "5", "x", "99999999999"],
+  ["orphanDependents", "true", "x"],
+  ["pretty", "true", "x"],
+  ["includeObject", "None", "Object", "Nonsense"],
+  ["__proto__", "1"],
+  ["limit=1&limit", "2"],
+]; // prettier-ignore
+
+export function fuzzRequest(random: Random, server: ApiServer): FuzzRequest {
+  const types = [...server.types.all()];
+  const usual = types.filter(({ resource }) => USUAL.has(resource.plural));
+  const from = chance(random, 0.75) && usual.length > 0 ? usual : types;
+  const type = from[Math.floor(random() * from.length)];
+  if (type === undefined) return { method: "GET", url: "/api", headers: {}, body: undefined };
+  return requestOn(random, type);
+}
+
+function requestOn(random: Random, type: ResourceType): FuzzRequest {
+  const { resource } = type;
+  const method = chance(random, 0.02) ? pick(random, ["HEAD", "OPTIONS", "BREW"]) : pick(random, METHODS);
+  const name = chance(random, 0.1) ? pick(random, NASTY_NAMES) : pick(random, ["a", "b", "c", "gears.fuzz.test"]);
+  const contentType = chance(random, 0.1) ? pick(random, CONTENT_TYPES) : usualType(random, method);
+  const object = objectFor(resource.plural, apiVersionOf(resource), resource.kind, name);
+  const isBodiless = method === "GET" || method === "HEAD" || (method === "DELETE" && chance(random, 0.6));
+  const agent = chance(random, 0.1) ? pick(random, ["", "/", "x".repeat(500), "é", "kubectl/v1.36 (linux)"]) : "fuzz/1";
+  return {
+    method,
+    url: `${pathOf(random, type, { method, name })}${queryOf(random)}`,
+    headers: { accept: chance(random, 0.2) ? pick(random, ACCEPTS) : "application/json", "content-type": contentType, "user-agent": agent },
+    body: isBodiless ? undefined : bodyText(random, object, contentType),
+  };
+}
+
+const METHODS: readonly [string, ...string[]] = ["POST", "POST", "POST", "PUT", "PUT", "PATCH", "PATCH", "PATCH", "PATCH", "PATCH", "GET", "GET", "DELETE"];
+
+function usualType(random: Random, method: string): string {
+  if (method !== "PATCH") return chance(random, 0.1) ? "application/yaml" : "application/json";
+  return pick(random, ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+yaml"]);
+}
+
+function pathOf(random: Random, { resource, subresources }: ResourceType, { method, name }: { method: string; name: string }): string {
+  if (chance(random, 0.04)) return pick(random, ["/", "/api", "/apis", "/openapi/v2", "/openapi/v3", "/version", "/healthz", "/livez/etcd", "/readyz?verbose", "//", "/api/v1/", "/apis/apps", "/openapi/v3/apis/apps/v1", "/%", "/api/%ff", "/api/v1/namespaces/%00/pods", `/${"a/".repeat(3_000)}`, "/api/v1/watch", "/api/v1/namespaces//pods", "*", "/apis/__proto__/v1/x", "/openapi/v3/api/__proto__"]); // prettier-ignore
+  const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const space = resource.namespaced && !chance(random, 0.08) ? `/namespaces/${chance(random, 0.08) ? pick(random, ["kube-system", "nowhere", "__proto__", "%2e%2e"]) : "default"}` : "";
+  const named = method === "POST" ? chance(random, 0.15) : !chance(random, 0.1);
+  const below = [...subresources];
+  const sub = named && chance(random, 0.15) ? `/${below[Math.floor(random() * below.length)] ?? "nonsense"}` : "";
+  const path = `${root}${chance(random, 0.03) ? "/watch" : ""}${space}/${resource.plural}${named ? `/${encodeName(name)}` : ""}${sub}`;
+  return chance(random, 0.03) ? path.replace(/\/[^/]*$/, `/${encodeName(pick(random, NASTY_NAMES))}`) : path;
+}
+
+function encodeName(name: string): string {
+  return encodeURIComponent(name.toWellFormed());
+}
+
+function queryOf(random: Random): string {
+  const options: string[] = chance(random, 0.5) ? ["fieldManager=a"] : [];
+  for (let more = Math.floor(random() * random() * 5); more > 0; more -= 1) {
+    const [name, ...values] = pick(random, OPTIONS);
+    options.push(`${name}=${encodeURIComponent(values[Math.floor(random() * values.length)] ?? "")}`);
+  }
+  return options.length === 0 ? "" : `?${options.join("&")}`;
+}

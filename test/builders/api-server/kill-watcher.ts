@@ -1,0 +1,100 @@
+/**
+ * One watcher of the load: lists, watches, and when the server dies comes back with the last version it saw. Its view must always be what
+ * list plus events make of the collection, and time must only go forward, over any number of deaths.
+ */
+import { expectOk } from "#base";
+import { fieldAt, jsonEqual, parseJson, type Json, type JsonObject } from "#kube";
+import { IN_DOUBT, type Exchange } from "./exchange.ts";
+import { collectionPath, isWhole, type LoadKind } from "./kill-kinds.ts";
+
+const GONE = 410;
+
+export class KillWatcher {
+  readonly kind: LoadKind;
+  readonly view = new Map<string, JsonObject>();
+  readonly wrong: string[] = [];
+  /** Times the server had forgotten what this watcher missed. */
+  relists = 0;
+  resumed = 0;
+  events = 0;
+  #version = 0;
+  readonly #selector: string;
+  #moved: () => void = () => {};
+
+  constructor(kind: LoadKind) {
+    this.kind = kind;
+    this.#selector = "labelSelector=load%3Dyes";
+  }
+
+  /** Until the stream ends: with the server, or by the signal. */
+  async run(exchange: Exchange, signal: AbortSignal): Promise<void> {
+    if (this.#version === 0) await this.#list(exchange);
+    else this.resumed += 1;
+    while (this.#version > 0) {
+      const path = `${collectionPath(this.kind, true)}?watch=1&allowWatchBookmarks=true&resourceVersion=${this.#version}&${this.#selector}`;
+      let forgotten = false;
+      for await (const line of exchange.lines(path, signal)) forgotten = this.#take(expectOk(parseJson(line)) as JsonObject) || forgotten;
+      if (!forgotten) return;
+      this.relists += 1;
+      await this.#list(exchange);
+    }
+  }
+
+  /** Resolves when this watcher has seen that version of the collection. */
+  async reached(version: number): Promise<void> {
+    while (this.#version < version) {
+      await new Promise<void>((resolve) => {
+        this.#moved = resolve;
+      });
+    }
+  }
+
+  async #list(exchange: Exchange): Promise<void> {
+    const told = await exchange.ask({ method: "GET", path: `${collectionPath(this.kind, true)}?${this.#selector}` });
+    if (told === IN_DOUBT) return;
+    this.#advance(Number(fieldAt(told.body, "metadata", "resourceVersion")), "the list", true);
+    const items = told.body["items"] as readonly JsonObject[];
+    this.view.clear();
+    for (const item of items) this.#show(item);
+  }
+
+  #take({ type, object }: JsonObject): boolean {
+    if (type === "ERROR") {
+      if (fieldAt(object, "code") !== GONE) this.wrong.push(`${this.kind.plural}: ${JSON.stringify(object)}`);
+      return true;
+    }
+    const shown = object as JsonObject;
+    const version = Number(fieldAt(shown, "metadata", "resourceVersion"));
+    if (type !== "BOOKMARK") this.#follow(String(type), shown);
+    this.#advance(version, `${String(type)} ${String(fieldAt(shown, "metadata", "name"))}`, type === "BOOKMARK");
+    return false;
+  }
+
+  #follow(type: string, object: JsonObject): void {
+    this.events += 1;
+    const name = String(fieldAt(object, "metadata", "name"));
+    const before = this.view.get(name);
+    if ((type === "ADDED") !== (before === undefined)) this.wrong.push(`${name}: ${type}, and ${before === undefined ? "not seen" : "seen"} before`);
+    if (before !== undefined && fieldAt(before, "metadata", "uid") !== fieldAt(object, "metadata", "uid")) this.wrong.push(`${name}: another uid without a deletion`);
+    if (type === "DELETED") this.view.delete(name);
+    else this.#show(object);
+  }
+
+  #show(object: JsonObject): void {
+    const name = String(fieldAt(object, "metadata", "name"));
+    if (!isWhole(this.kind, object as Json)) this.wrong.push(`${name}: not whole`);
+    this.view.set(name, object);
+  }
+
+  #advance(version: number, what: string, mayStand: boolean): void {
+    if (version < this.#version || (version === this.#version && !mayStand)) this.wrong.push(`${what}: time went from ${this.#version} to ${version}`);
+    this.#version = Math.max(version, this.#version);
+    this.#moved();
+  }
+}
+
+/** Lists leave kind and apiVersion out of their items. */
+export function sameObject(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
+  const bare = (object: JsonObject | undefined) => (object === undefined ? undefined : { ...object, kind: undefined, apiVersion: undefined });
+  return jsonEqual(bare(a), bare(b));
+}

@@ -1,0 +1,63 @@
+/** `lattice api-server` as a child process, on plain HTTP and any port. It ends by SIGKILL only: whoever wants it gentle sends SIGTERM itself. */
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+export const TOKEN = "test-token";
+
+const PROGRAM = fileURLToPath(new URL("../../../src/bin/lattice.ts", import.meta.url));
+
+export class ServerProcess {
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #ended: Promise<void>;
+  #said = "";
+  #complaints = "";
+  #heard: (() => void) | undefined;
+
+  /** `home` gets the token file; the data of the server go into `home/data`. */
+  constructor(home: string, flags: readonly string[] = []) {
+    const tokens = join(home, "tokens.csv");
+    writeFileSync(tokens, `${TOKEN},admin,admin,"system:masters"\n`, { mode: 0o600 });
+    const all = ["api-server", "--http", "--port", "0", "--token-file", tokens, "--data-dir", join(home, "data"), "--no-controllers", ...flags];
+    this.#child = spawn(process.execPath, [PROGRAM, ...all], { stdio: ["ignore", "pipe", "pipe"] });
+    this.#child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk.toString()));
+    this.#child.stderr.on("data", (chunk: Buffer) => (this.#complaints += chunk.toString()));
+    this.#ended = new Promise((resolve) => this.#child.once("close", () => resolve()));
+    void this.#ended.then(() => this.#heard?.());
+  }
+
+  /** Its URL, as soon as it is ready; undefined when it ended before. */
+  async url(): Promise<string | undefined> {
+    while (this.alive && !this.#said.includes("\n")) {
+      await new Promise<void>((resolve) => {
+        this.#heard = resolve;
+      });
+    }
+    return this.#said.includes("\n") ? this.#said.trim() : undefined;
+  }
+
+  get alive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** What it wrote to stderr. */
+  get complaints(): string {
+    return this.#complaints;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  #hear(text: string): void {
+    this.#said += text;
+    this.#heard?.();
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The embedded API server answers as a real kube-apiserver did: 114 recorded cases, replayed over HTTP. The areas of admission and
+ * authorisation are left out until the server has them; a case that passes there by chance proves nothing.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectOk, reveal, systemClock } from "#base";
+import { startServer, type RunningServer } from "#kube-server";
+import { createCertificateAuthority, issueCertificate } from "#pki";
+import { runNode } from "../../scripts/process/run-program.ts";
+
+const folder = fileURLToPath(new URL("./http/", import.meta.url));
+const NOT_YET_SERVED: ReadonlySet<string> = new Set(["auth", "webhook", "vap"]);
+const TOKENS = [
+  'lattice-admin-token,admin,uid-admin,"system:masters"',
+  'lattice-alice-token,alice,uid-alice,"devs"',
+  'lattice-bob-token,bob,uid-bob,"ops"',
+];
+
+type Case = { readonly name: string; readonly area: string };
+type Replayed = Case & {
+  readonly strict: boolean;
+  readonly tolerant: boolean;
+  readonly tolerantMf: boolean;
+  readonly fails: readonly unknown[];
+};
+
+const cases = readdirSync(join(folder, "cases"))
+  .map((file) => JSON.parse(readFileSync(join(folder, "cases", file), "utf8")) as Case)
+  .filter(({ area }) => !NOT_YET_SERVED.has(area));
+const areas = [...new Set(cases.map(({ area }) => area))];
+
+let scratch: string;
+let server: RunningServer;
+let replayed: readonly Replayed[];
+let counts: Readonly<Record<string, { readonly steps: number; readonly stepStrict: number }>>;
+
+beforeAll(async () => {
+  scratch = mkdtempSync(join(tmpdir(), "lattice-conformance-"));
+  writeWebhookCertificates(scratch);
+  server = expectOk(await startServer({ port: 0, plain: true, tokens: `${TOKENS.join("\n")}\n`, clock: systemClock, random: Math.random }));
+  const output = join(scratch, "results.json");
+  const users = ["--token", "lattice-admin-token", "--user", "alice=lattice-alice-token", "--user", "bob=lattice-bob-token"];
+  const argv = [
+    join(folder, "replay.mjs"),
+    "--url",
+    server.url,
+    ...users,
+    "--area",
+    areas.join(","),
+    "--mode",
+    "tolerant",
+    "--quiet",
+    "--fast",
+    "--json",
+    output,
+  ];
+  await runNode(argv[0] ?? "", argv.slice(1), { cwd: scratch, env: { ...process.env, ORACLE_PKI: scratch } });
+  const report = JSON.parse(readFileSync(output, "utf8")) as { readonly results: typeof replayed; readonly areas: typeof counts };
+  replayed = report.results;
+  counts = report.areas;
+}, 120_000);
+
+afterAll(async () => {
+  await server.close();
+  rmSync(scratch, { recursive: true });
+});
+
+/** The replay hosts a webhook, whether a case calls it or not. */
+function writeWebhookCertificates(target: string): void {
+  const valid = { notBefore: new Date(Date.now() - 60_000), notAfter: new Date(Date.now() + 3_600_000) };
+  const authority = expectOk(createCertificateAuthority({ commonName: "conformance", ...valid }));
+  const serving = expectOk(
+    issueCertificate(authority, { commonName: "127.0.0.1", ipAddresses: ["127.0.0.1"], usages: ["server"], ...valid }),
+  );
+  writeFileSync(join(target, "ca.crt"), authority.certificate);
+  writeFileSync(join(target, "tls.crt"), serving.certificate);
+  writeFileSync(join(target, "tls.key"), reveal(serving.key), { mode: 0o600 });
+}
+
+test.each(cases)("$area: $name", ({ area, name }) => {
+  const result = replayed.find((one) => one.area === area && one.name === name);
+  expect(result?.tolerant, JSON.stringify(result?.fails, null, 1)).toBe(true);
+  if (area === "ssa") expect(result?.tolerantMf, JSON.stringify(result?.fails, null, 1)).toBe(true);
+});
+
+test.each(areas)("%s: nine of ten answers agree to the letter", (area) => {
+  const { steps = 0, stepStrict = 0 } = counts[area] ?? {};
+  expect(stepStrict / steps).toBeGreaterThanOrEqual(0.9);
+});
