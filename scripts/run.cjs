@@ -20,7 +20,7 @@ const NODE_MAJOR = 24;
 /** What each npm script runs once the clone is ready. */
 const PROGRAMS = {
   cli: ["src/bin/lattice.ts"],
-  start: ["src/bin/lattice.ts", "start"],
+  start: ["src/bin/lattice.ts", "up"],
   test: ["scripts/test.ts"],
   "test:fips": ["scripts/test-fips.ts"],
   "test:kube": ["scripts/test-kube.ts"],

@@ -72,9 +72,15 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** With a token file, the kubeconfig speaks as its first user: somebody must be it. */
-async function writeKubeconfig(io: CliIo, flags: ApiServerFlags, server: RunningServer, tokens: string | undefined): Promise<Result<void, string>> {
+async function writeKubeconfig(
+  io: CliIo,
+  flags: ApiServerFlags,
+  server: RunningServer,
+  tokens: string | undefined,
+): Promise<Result<void, string>> {
   if (flags.kubeconfigOut === undefined) {
-    if (server.adminToken !== undefined) io.stderr("lattice: no --token-file and no --kubeconfig-out: nobody knows the token of this server\n");
+    if (server.adminToken !== undefined)
+      io.stderr("lattice: no --token-file and no --kubeconfig-out: nobody knows the token of this server\n");
     return ok(undefined);
   }
   const token = server.adminToken === undefined ? firstToken(tokens ?? "") : reveal(server.adminToken);

@@ -111,23 +111,6 @@ describe("lattice validate", () => {
   });
 });
 
-describe("lattice start", () => {
-  it("checks the examples, shows a mistake, and says what to try next", async () => {
-    const { code, stdout } = await runCli(["start"]);
-    expect(code).toBe(0);
-    expect(stdout).toContain("ok  examples/cluster.yaml");
-    expect(stdout).toContain("spec.nodes.controlPlane: must be odd");
-    expect(stdout).toContain("Try next:");
-  });
-
-  it("fails when the examples are not there, and says so", async () => {
-    expect(await runCli(["start"], { root: folder })).toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining("there is no such file or folder") as string,
-    });
-  });
-});
-
 describe("lattice rbac", () => {
   it("prints what the operator needs, in the namespace that was asked for", async () => {
     const { stdout } = await runCli(["rbac", "-n", "elsewhere"]);

@@ -10,6 +10,7 @@ import type { ApiServerFlags } from "./api-server.ts";
 import type { CliIo, ExitCode } from "./io.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
+import type { UpFlags } from "./up.ts";
 
 export async function runLattice(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
@@ -41,9 +42,10 @@ function createProgram(io: CliIo, done: (code: ExitCode) => void): Command {
 /** Commands that need no cluster. */
 function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
   program
-    .command("start")
-    .description("look around: check the examples and see what to try next")
-    .action(async () => done(await (await import("./start.ts")).lookAround(io)));
+    .command("up")
+    .description("run a cluster with Lattice on this machine, until Ctrl-C (npm start)")
+    .option("--data-dir <folder>", "where its state and kubeconfig are kept", ".lattice")
+    .action(async (flags: UpFlags) => done(await (await import("./up.ts")).up(io, flags)));
   program
     .command("validate")
     .description("check Lattice resources in files, without a cluster")
@@ -81,7 +83,10 @@ function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) 
     .command("api-server")
     .description("run a Kubernetes API server in this process, for tests and laptops")
     .option("--port <number>", "0 takes any", "0")
-    .option("--token-file <file>", "who may come in, as kube-apiserver has it: token,user,uid,\"groups\"; without it there is one administrator")
+    .option(
+      "--token-file <file>",
+      'who may come in, as kube-apiserver has it: token,user,uid,"groups"; without it there is one administrator',
+    )
     .option("--data-dir <folder>", "keep everything there; without it everything is gone with the process")
     .option("--kubeconfig-out <file>", "write a kubeconfig for kubectl, readable by you only")
     .option("--http", "plain HTTP on loopback instead of TLS")

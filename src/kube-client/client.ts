@@ -6,7 +6,7 @@
 import { andThen, err, map, ok, silentLogger, type Clock, type Logger, type Result } from "#base";
 import type { Json, KubeObject, Resource } from "#kube";
 import { decodeJson, decodeList, decodeObject } from "./decode.ts";
-import type { KubeError } from "./errors.ts";
+import { failure, notSent, type KubeError } from "./errors.ts";
 import { exchange, type ExchangeContext } from "./exchange.ts";
 import type { Answer, CallOptions, KubeClient } from "./ports.ts";
 import {
@@ -18,6 +18,8 @@ import {
   patchRequest,
   rawRequest,
   updateRequest,
+  withText,
+  type KubeRequest,
   type Prepared,
 } from "./requests.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
@@ -36,7 +38,12 @@ export type KubeClientOptions = {
   readonly timeoutMs?: number;
   readonly retry?: RetryPolicy;
   readonly maxBodyBytes?: number;
+  /** A server in this process, asked with values instead of texts. Watches and raw paths still go through the transport. */
+  readonly direct?: DirectServer;
 };
+
+/** Gives back a value of the caller's own: nobody else holds a part of it. */
+export type DirectServer = (request: KubeRequest, options: CallOptions) => Answer<Json>;
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_BODY_BYTES = 128 * 1024 * 1024;
@@ -53,20 +60,26 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     warnings: logWarningsOnce(options.logger ?? silentLogger),
     closing: closing.signal,
   };
+  const { direct } = options;
   const text = (request: Prepared, call: CallOptions = {}): Answer<string> =>
-    request.ok ? exchange(context, request.value, call) : Promise.resolve(request);
+    request.ok ? exchange(context, withText(request.value), call) : Promise.resolve(request);
+  const json = async (request: Prepared, call: CallOptions = {}): Answer<Json> => {
+    if (direct === undefined || !request.ok) return andThen(await text(request, call), decodeJson);
+    if (closing.signal.aborted || call.signal?.aborted === true) return failure("cancelled", "the call was cancelled");
+    return call.mayLeave?.() === false ? notSent() : direct(request.value, call);
+  };
   const object = async <T extends KubeObject>(resource: Resource<T>, request: Prepared, call?: CallOptions): Answer<T> =>
-    decoded(await text(request, call), (json) => decodeObject(resource, json));
+    andThen(await json(request, call), (value) => decodeObject(resource, value));
   return {
     get: (resource, key, call) => object(resource, getRequest(resource, key), call),
     list: async (resource, query = {}, call = {}) =>
-      decoded(await text(listRequest(resource, query), call), (json) => decodeList(resource, json)),
+      andThen(await json(listRequest(resource, query), call), (value) => decodeList(resource, value)),
     watch: (resource, query, signal) => watchEvents(context, resource, query, signal),
     create: (resource, value, call = {}) => object(resource, createRequest(resource, value, call), call),
     update: (resource, value, call = {}) => object(resource, updateRequest(resource, value, call), call),
     apply: (resource, value, call) => object(resource, applyRequest(resource, value, call), call),
     patch: (resource, key, body, call = {}) => object(resource, patchRequest(resource, key, body, call), call),
-    delete: async (resource, key, call = {}) => whetherThere(await text(deleteRequest(resource, key, call), call)),
+    delete: async (resource, key, call = {}) => whetherThere(await json(deleteRequest(resource, key, call), call)),
     raw: (path, call) => text(rawRequest(path), call),
     async close() {
       closing.abort();
@@ -75,11 +88,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   };
 }
 
-function decoded<T>(body: Result<string, KubeError>, decode: (json: Json) => Result<T, KubeError>): Result<T, KubeError> {
-  return andThen(andThen(body, decodeJson), decode);
-}
-
-function whetherThere(body: Result<string, KubeError>): Result<boolean, KubeError> {
+function whetherThere(body: Result<unknown, KubeError>): Result<boolean, KubeError> {
   if (body.ok) return map(body, () => true);
   return body.error.kind === "not-found" ? ok(false) : err(body.error);
 }

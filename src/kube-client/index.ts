@@ -1,4 +1,4 @@
-export { createKubeClient, type KubeClientOptions } from "./client.ts";
+export { createKubeClient, type DirectServer, type KubeClientOptions } from "./client.ts";
 export {
   parseServerUrl,
   staticCredentials,
@@ -34,5 +34,6 @@ export type {
   WatchEvent,
   WatchQuery,
 } from "./ports.ts";
+export type { KubeRequest } from "./requests.ts";
 export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 export type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";

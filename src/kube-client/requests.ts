@@ -9,7 +9,9 @@ import { failure, type KubeError } from "./errors.ts";
 import type { ApplyOptions, DeleteOptions, ListQuery, PatchBody, PatchOptions, WatchQuery } from "./ports.ts";
 import type { TransportRequest } from "./transport.ts";
 
-export type Prepared = Result<TransportRequest, KubeError>;
+/** A request whose body is still a value: it becomes text when it travels as text. */
+export type KubeRequest = Omit<TransportRequest, "body"> & { readonly content?: unknown };
+export type Prepared = Result<KubeRequest, KubeError>;
 type WriteOptions = { readonly fieldManager?: string; readonly subresource?: Subresource };
 type Query = readonly (readonly [name: string, value: string | undefined])[];
 
@@ -61,7 +63,7 @@ export function createRequest(resource: Resource, object: KubeObject, options: W
     method: "POST",
     path: withQuery(path, [["fieldManager", options.fieldManager], VALIDATION]),
     headers: JSON_BODY,
-    body: JSON.stringify(object),
+    content: object,
   }));
 }
 
@@ -70,7 +72,7 @@ export function updateRequest(resource: Resource, object: KubeObject, options: W
     method: "PUT",
     path: withQuery(path, [["fieldManager", options.fieldManager], VALIDATION]),
     headers: JSON_BODY,
-    body: JSON.stringify(object),
+    content: object,
   }));
 }
 
@@ -85,7 +87,7 @@ export function applyRequest(resource: Resource, object: KubeObject, options: Ap
     ]),
     // JSON is YAML, and servers before 1.32 know no other name for it
     headers: { ...ACCEPT, "content-type": "application/apply-patch+yaml" },
-    body: JSON.stringify(object),
+    content: object,
   }));
 }
 
@@ -94,14 +96,14 @@ export function patchRequest(resource: Resource, key: ObjectKey, body: PatchBody
     method: "PATCH",
     path: withQuery(path, [["fieldManager", options.fieldManager], ["dryRun", dryRun(options.dryRun)], VALIDATION]),
     headers: { ...ACCEPT, "content-type": PATCH_TYPES[body.type] },
-    body: JSON.stringify(body.type === "json" ? body.operations : body.patch),
+    content: body.type === "json" ? body.operations : body.patch,
   }));
 }
 
 export function deleteRequest(resource: Resource, key: ObjectKey, options: DeleteOptions): Prepared {
   const { propagation, preconditions } = options;
-  const body = JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: propagation, preconditions });
-  return onObject(resource, key, undefined, (path) => ({ method: "DELETE", path, headers: JSON_BODY, body }));
+  const content = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: propagation, preconditions };
+  return onObject(resource, key, undefined, (path) => ({ method: "DELETE", path, headers: JSON_BODY, content }));
 }
 
 export function rawRequest(path: string): Prepared {
@@ -109,18 +111,22 @@ export function rawRequest(path: string): Prepared {
   return ok({ method: "GET", path, headers: { accept: "application/json, text/plain, */*" } });
 }
 
+export function withText({ content, ...request }: KubeRequest): TransportRequest {
+  return content === undefined ? request : { ...request, body: JSON.stringify(content) };
+}
+
 function onObject(
   resource: Resource,
   key: ObjectKey,
   subresource: Subresource | undefined,
-  make: (path: string) => TransportRequest,
+  make: (path: string) => KubeRequest,
 ): Prepared {
   if (!isPathSegment(key.name)) return failure("bad-request", `"${key.name}" cannot be the name of a ${resource.kind}`, "useless");
   if (resource.namespaced && key.namespace === undefined) return needsNamespace(resource, key.name);
   return onCollection(resource, key.namespace, () => make(pathOf(resource, { namespace: key.namespace, name: key.name, subresource })));
 }
 
-function onCollection(resource: Resource, namespace: string | undefined, make: (path: string) => TransportRequest): Prepared {
+function onCollection(resource: Resource, namespace: string | undefined, make: (path: string) => KubeRequest): Prepared {
   if (namespace !== undefined && !isPathSegment(namespace)) {
     return failure("bad-request", `"${namespace}" cannot be the namespace of a ${resource.kind}`, "useless");
   }

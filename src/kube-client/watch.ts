@@ -11,7 +11,7 @@ import { openScope, type CallScope } from "./call-scope.ts";
 import type { KubeError } from "./errors.ts";
 import { errorFrom, isSuccess, piecesWithin, readBody, sendWithin, type ExchangeContext } from "./exchange.ts";
 import type { WatchEvent, WatchQuery } from "./ports.ts";
-import { watchRequest } from "./requests.ts";
+import { watchRequest, withText } from "./requests.ts";
 import type { TransportAnswer } from "./transport.ts";
 import { decodeEvent, LineSplitter } from "./watch-decoder.ts";
 
@@ -27,7 +27,7 @@ export async function* watchEvents<T extends KubeObject>(
   if (!request.ok) return yield request;
   const scope = openScope(context.clock, context.timeoutMs, [signal, context.closing]);
   try {
-    const answer = await sendWithin(context, request.value, scope);
+    const answer = await sendWithin(context, withText(request.value), scope);
     for await (const item of answer.ok ? itemsOf(context, resource, answer.value, scope) : [answer]) {
       if (signal.aborted) return;
       yield item;

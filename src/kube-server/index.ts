@@ -1,8 +1,8 @@
 export { inProcessClient, type InProcessOptions } from "./in-process.ts";
+export { builtinKinds } from "./kinds.ts";
 export { parseTokenFile, type TokenTable } from "./http/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./rest/request.ts";
-export type { CustomTypesOf } from "./rest/custom-types.ts";
 export type { DeletePolicy, FieldCause, ResourceType, TableColumn } from "./resource-type.ts";
 export { startServer, type RunningServer, type ServerOptions } from "./server.ts";
 export {
@@ -22,4 +22,3 @@ export {
   type StoreFiles,
   type StoreOpenError,
 } from "./store/index.ts";
-export { builtinTypes } from "./builtin-kinds/index.ts";

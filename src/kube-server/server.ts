@@ -6,10 +6,8 @@
 import { randomBytes } from "node:crypto";
 import { err, map, ok, sensitive, silentLogger, type Clock, type Logger, type Result, type Sensitive } from "#base";
 import { createCertificateAuthority, issueCertificate, type KeyPairPem } from "#pki";
-import type { KubeObject } from "#kube";
-import { builtinTypes } from "./builtin-kinds/index.ts";
-import { serviceAddresses } from "./builtin-kinds/service-addresses.ts";
 import { listen, parseTokenFile, singleToken, userOf, type TokenTable } from "./http/index.ts";
+import { builtinKinds } from "./kinds.ts";
 import { createApiServer, type ApiServer } from "./rest/api-server.ts";
 import { createMemoryStore, describeOpenError, openPersistentStore, type Store } from "./store/index.ts";
 
@@ -62,8 +60,7 @@ async function serve(options: ServerOptions, { tokens, store, certificate }: Par
   const { clock, random, host = LOOPBACK, port, logger = silentLogger } = options;
   let address = host;
   const authenticate = tokens.userOf;
-  const addresses = serviceAddresses(SERVICE_RANGE, () => servicesIn(store));
-  const api = createApiServer({ store, types: [...builtinTypes({ addresses }).values()], clock, random, logger, authenticate, address: () => address });
+  const api = createApiServer({ store, types: builtinKinds(store), clock, random, logger, authenticate, address: () => address });
   const listener = await listen({ host, port, certificate }, { server: api, authenticate, logger, clock });
   if (!listener.ok) {
     api.close();
@@ -76,13 +73,6 @@ async function serve(options: ServerOptions, { tokens, store, certificate }: Par
     store.close();
   };
   return ok({ url: `${certificate === undefined ? "http" : "https"}://${address}`, api, close });
-}
-
-const SERVICE_RANGE = "10.0.0.0/24";
-
-function servicesIn(store: Store): readonly KubeObject[] {
-  const listed = store.list("/services");
-  return listed.ok ? listed.value.items.map(({ object }) => object) : [];
 }
 
 type Tokens = { readonly table: TokenTable; readonly adminToken: Sensitive<string> | undefined };

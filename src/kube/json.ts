@@ -29,9 +29,20 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => jsonEqual(item, b[index]));
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  const left = Object.keys(a).filter((name) => a[name] !== undefined);
-  const right = Object.keys(b).filter((name) => b[name] !== undefined);
-  return left.length === right.length && left.every((name) => Object.hasOwn(b, name) && jsonEqual(a[name], b[name]));
+  let fields = 0;
+  for (const name of Object.keys(a)) {
+    const value = a[name];
+    if (value === undefined) continue;
+    if (!Object.hasOwn(b, name) || !jsonEqual(value, b[name])) return false;
+    fields += 1;
+  }
+  return fields === countFields(b);
+}
+
+function countFields(object: JsonObject): number {
+  let fields = 0;
+  for (const name of Object.keys(object)) if (object[name] !== undefined) fields += 1;
+  return fields;
 }
 
 /** The same value always gives the same text: fields sorted, no white space. What digests are taken of. */

@@ -2,18 +2,24 @@
 import { FakeClock, seededRandom } from "#base";
 import { runLattice, type CliIo, type ExitCode } from "#cli";
 
+/** `onOutput` sees what a command has written to stdout so far, each time it writes. */
+type Given = Partial<CliIo> & { readonly input?: string; readonly onOutput?: (stdout: string) => void };
+
 export type CliRun = { readonly code: ExitCode; readonly stdout: string; readonly stderr: string };
 
-export async function runCli(argv: readonly string[], given: Partial<CliIo> & { readonly input?: string } = {}): Promise<CliRun> {
+export async function runCli(argv: readonly string[], given: Given = {}): Promise<CliRun> {
   let stdout = "";
   let stderr = "";
-  const { input = "", ...overrides } = given;
+  const { input = "", onOutput, ...overrides } = given;
   const io: CliIo = {
     env: {},
     home: "/nonexistent",
     cwd: process.cwd(),
     root: process.cwd(),
-    stdout: (text) => void (stdout += text),
+    stdout: (text) => {
+      stdout += text;
+      onOutput?.(stdout);
+    },
     stderr: (text) => void (stderr += text),
     stdin: () => Promise.resolve(input),
     nodeVersion: "24.0.0",

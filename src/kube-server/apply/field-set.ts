@@ -53,7 +53,7 @@ export function has(set: FieldSet, path: FieldPath): boolean {
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (b.size === 0 || a === b) return a;
-  if (a.size === 0) return b;
+  if (isSubset(a, b)) return b; // itself, so that what is remembered of it still holds
   const both = new Map(a);
   for (const [element, theirs] of b) {
     const ours = a.get(element);

@@ -93,7 +93,7 @@ export function typeText(value: Json): string {
 
 /** JSON as jsoniter writes it in its compatible mode: sorted fields, and `<`, `>`, `&` escaped in values but not in field names. */
 export function jsonText(value: Json | undefined): string {
-  if (typeof value === "string") return stringText(value).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
+  if (typeof value === "string") return PLAIN.test(value) ? `"${value}"` : stringText(value).replace(/[<>&\u2028\u2029]/g, unicodeEscape);
   if (typeof value === "number") return jsonNumber(value);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
@@ -102,8 +102,12 @@ export function jsonText(value: Json | undefined): string {
     .join(",")}}`;
 }
 
+/** Most texts are names, and stand for themselves. */
+const PLAIN = /^[\w./:-]*$/;
+
 /** A JSON string without HTML escapes; `\b` and `\f` are written as numbers. */
 export function stringText(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   const json = JSON.stringify(text);
   return json.includes("\\")
     ? json.replace(/\\(?:b|f|.)/g, (escape) => (escape === "\\b" ? "\\u0008" : escape === "\\f" ? "\\u000c" : escape))

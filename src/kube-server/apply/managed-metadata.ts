@@ -1,5 +1,5 @@
 /** `metadata.managedFields` of whole objects: taken off, put on, and chosen between a stored object and the one a client sent. */
-import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { decodeManaged, encodeManaged, NOBODY, type Managed } from "./managers.ts";
 
 export function withoutManagedFields(object: JsonObject): JsonObject {
@@ -24,6 +24,8 @@ export function managedOfUpdate({ old, next, subresource }: Write): Managed {
   const live = stored.ok ? stored.value : NOBODY;
   if (subresource !== undefined && subresource !== "") return live;
   if (isReset(given)) return NOBODY;
+  // most clients send back what they got
+  if (stored.ok && jsonEqual(given, fieldAt(old, "metadata", "managedFields"))) return live;
   const decoded = decodeManaged(given);
   return decoded.ok && decoded.value.managers.size > 0 ? decoded.value : live;
 }

@@ -44,8 +44,21 @@ export function isKeyElement(element: PathElement): boolean {
   return element.startsWith("k:");
 }
 
+/** The same steps come again with every write to the objects of a server, so they are not taken apart every time. */
+const keyFields = new Map<PathElement, readonly KeyField[]>();
+const REMEMBERED = 20_000;
+
 /** The keys of a `k:` step, sorted by name. */
 export function keyFieldsOf(element: PathElement): readonly KeyField[] {
+  const known = keyFields.get(element);
+  if (known !== undefined) return known;
+  const fields = readKeyFields(element);
+  if (keyFields.size >= REMEMBERED) keyFields.clear();
+  keyFields.set(element, fields);
+  return fields;
+}
+
+function readKeyFields(element: PathElement): readonly KeyField[] {
   const parsed: unknown = JSON.parse(element.slice(2));
   return isJsonObject(parsed)
     ? Object.entries(parsed)
@@ -70,6 +83,7 @@ export function parsePathElement(text: string): Result<PathElement | undefined, 
       return value.ok ? ok(valueElement(value.value)) : value;
     }
     case "k": {
+      if (keyFields.has(text) && isCanonical(text)) return ok(text);
       const keys = parseJson(text.slice(2));
       if (!keys.ok) return keys;
       if (!isJsonObject(keys.value)) return err(`not an object: ${text}`);
@@ -80,6 +94,11 @@ export function parsePathElement(text: string): Result<PathElement | undefined, 
     default:
       return ok(undefined);
   }
+}
+
+/** A step that was taken apart before need only be put together again. */
+function isCanonical(text: PathElement): boolean {
+  return keyElement(keyFieldsOf(text)) === text;
 }
 
 const KINDS = "fkvi";

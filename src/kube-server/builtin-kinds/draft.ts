@@ -11,8 +11,12 @@ export type Draft = { [field: string]: Json | undefined };
 export function copyOf(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.map((item) => copyOf(item) ?? null);
   if (!isJsonObject(value)) return value;
-  const copy: Draft = {};
-  for (const [name, inner] of Object.entries(value)) setField(copy, name, copyOf(inner));
+  // spread first: an object of a shape that the engine knows is copied in one go
+  const copy: Draft = { ...value };
+  for (const name in copy) {
+    const inner = copy[name];
+    if (typeof inner === "object" && inner !== null) setField(copy, name, copyOf(inner));
+  }
   return copy;
 }
 
@@ -22,11 +26,24 @@ export function setField(draft: Draft, name: string, value: Json | undefined): v
   else draft[name] = value;
 }
 
-/** A copy of the object with the change made to it. */
+/**
+ * A copy of the object with the change made to it. managedFields are not copied: no kind changes them, they are often the larger part of an
+ * object, and apply/ knows them again by their identity.
+ */
 export function changed(object: KubeObject, change: (draft: Draft) => void): KubeObject {
-  const draft = copyOf(asJson(object)) as Draft;
+  const { metadata, ...rest } = asJson(object);
+  const copied = copyOf(rest) as Draft;
+  const draft: Draft = { ...asJson(object), ...copied, ...(metadata === undefined ? {} : { metadata: copyOfMetadata(metadata) }) };
   change(draft);
   return draft as unknown as KubeObject;
+}
+
+function copyOfMetadata(metadata: Json): Json {
+  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return copyOf(metadata) ?? null;
+  const { managedFields } = metadata;
+  const copied = copyOf({ ...metadata, managedFields: null }) as Draft;
+  copied["managedFields"] = managedFields;
+  return copied as JsonObject;
 }
 
 /** Objects are JSON with a known head. */

@@ -90,7 +90,8 @@ function namedGroups(request: ApiRequest, parts: readonly string[], { current }:
   if (group === undefined) return textAnswer(404, "404 page not found\n");
   if (parts.length === 2) return plain(request, { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) });
   const version = group.versions.find((one) => one.version === parts[2]);
-  return version === undefined ? notThere(request) : plain(request, apiResourceList(group.name, version));
+  if (version !== undefined) return plain(request, apiResourceList(group.name, version));
+  return group.versions[0]?.resources[0]?.type.custom === true ? textAnswer(404, "404 page not found\n") : notThere(request);
 }
 
 function plain(request: ApiRequest, value: unknown): ApiResponse {

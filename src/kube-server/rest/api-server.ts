@@ -8,7 +8,7 @@ import { fieldAt } from "#kube";
 import { createDiscovery, type Discovery } from "../discovery/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
-import { followDefinitions, type CustomTypesOf } from "./custom-types.ts";
+import { followDefinitions } from "./custom-types.ts";
 import type { Call, Core } from "./core.ts";
 import { deleteCollection, deleteOne } from "./deletes.ts";
 import { readBody } from "./decode-body.ts";
@@ -32,8 +32,6 @@ export type ApiServerOptions = {
   readonly store: Store;
   /** The kinds that are always there. */
   readonly types: readonly ResourceType[];
-  /** What a CustomResourceDefinition brings; without it definitions are kept and serve nothing. */
-  readonly customTypes?: CustomTypesOf | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger?: Logger | undefined;
@@ -76,7 +74,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
   const isNew = options.store.collections().length === 0;
   ensureFirstNamespaces(core);
-  const definitions = followDefinitions(core, options.customTypes ?? (() => []));
+  const definitions = followDefinitions(core);
   // what happened before the first request is nobody's history: `resourceVersion=1` is too old, as on any cluster that has lived
   if (isNew) options.store.compact(options.store.revision);
   const discovery = createDiscovery({ types, store: options.store, address: options.address ?? (() => "127.0.0.1") });

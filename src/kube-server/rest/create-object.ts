@@ -33,7 +33,7 @@ export function createObject(call: Call, { object, options, tracked }: NewObject
   const named = nameFor(call, withMetadata(admitted.value, identity));
   const prepared = withMetadata(type.prepareForCreate(named), type.generationOf === undefined ? {} : { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
-  if (causes.length > 0) return invalid({ ...type.resource, name: prepared.metadata.name ?? "" }, causes);
+  if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: prepared.metadata.name ?? "" }, causes);
   for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
   return insert(call, prepared, options.dryRun);
 }

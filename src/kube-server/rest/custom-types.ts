@@ -6,8 +6,9 @@
  * Writes made here carry the manager `kube-apiserver`, as the controllers inside a real server do.
  */
 import { timestamp } from "#base";
-import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { trackUpdate } from "../apply/index.ts";
+import { CLEANUP_FINALIZER, customResourceTypes, establish, isEstablished, readDefinition, type Definition } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
 import type { Core } from "./core.ts";
@@ -24,37 +25,30 @@ export type CustomType = ResourceType & {
   readonly deprecationWarning?: string | undefined;
 };
 
-/** Turns a definition into the types of its served versions; what custom resources are is not known here. */
-export type CustomTypesOf = (definition: KubeObject) => readonly CustomType[];
+const DEFINITIONS = { group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions" } as const;
 
-export const DEFINITIONS = { group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions" } as const;
-export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
-
-export function followDefinitions(core: Core, typesOf: CustomTypesOf): { readonly end: () => void } {
+export function followDefinitions(core: Core): { readonly end: () => void } {
   const type = core.types.find(DEFINITIONS.group, DEFINITIONS.version, DEFINITIONS.plural);
   if (type === undefined) return { end: () => {} };
   const listed = core.store.list(type.collection);
-  const follow = (stored: Stored) => treat(core, { type, stored, typesOf });
-  for (const stored of listed.ok ? listed.value.items : []) follow(stored);
+  for (const stored of listed.ok ? listed.value.items : []) treat(core, type, stored);
   const watching = core.store.watch({
     collection: type.collection,
     from: core.store.revision,
     onEvent: ({ type: change, key, object, revision }) => {
-      if (change === "DELETED") forget(core, object);
-      else follow({ key, object, revision });
+      if (change === "DELETED") forget(core, type, object);
+      else treat(core, type, { key, object, revision });
     },
   });
   return watching.ok ? watching.value : { end: () => {} };
 }
 
-type Followed = { readonly type: ResourceType; readonly stored: Stored; readonly typesOf: CustomTypesOf };
-
-function treat(core: Core, followed: Followed): void {
-  const { object } = followed.stored;
-  if (metaText(object, "deletionTimestamp") !== "" && finalizersOf(object).includes(CLEANUP_FINALIZER)) return sweep(core, followed);
-  if (!isEstablished(object)) return establish(core, followed);
+function treat(core: Core, type: ResourceType, stored: Stored): void {
+  const { object } = stored;
+  if (metaText(object, "deletionTimestamp") !== "" && finalizersOf(object).includes(CLEANUP_FINALIZER)) return sweep(core, type, stored);
+  acceptNames(core, type, stored);
   const { group, plural } = namesOf(object);
-  core.types.setCustom(group, plural, followed.typesOf(object));
+  core.types.setCustom(group, plural, isEstablished(asJsonObject(object)) ? customResourceTypes(object) : []);
 }
 
 function namesOf(definition: KubeObject): { readonly group: string; readonly plural: string } {
@@ -63,53 +57,38 @@ function namesOf(definition: KubeObject): { readonly group: string; readonly plu
   return { group: typeof group === "string" ? group : "", plural: typeof plural === "string" ? plural : "" };
 }
 
-function forget(core: Core, definition: KubeObject): void {
+/** The names of one that goes are free for one that waits. */
+function forget(core: Core, type: ResourceType, definition: KubeObject): void {
   const { group, plural } = namesOf(definition);
   core.types.setCustom(group, plural, []);
+  const listed = core.store.list(type.collection);
+  for (const stored of listed.ok ? listed.value.items : []) acceptNames(core, type, stored);
 }
 
-/** Established, and for the names it has now. */
-function isEstablished(definition: KubeObject): boolean {
-  const conditions = fieldAt(definition, "status", "conditions");
-  const established = Array.isArray(conditions) && conditions.some((one) => field(one, "type") === "Established" && field(one, "status") === "True");
-  return established && jsonEqual(fieldAt(definition, "status", "acceptedNames"), fieldAt(definition, "spec", "names"));
-}
-
-const CONDITIONS = [
-  { type: "NamesAccepted", reason: "NoConflicts", message: "no conflicts found" },
-  { type: "Established", reason: "InitialNamesAccepted", message: "the initial names have been accepted" },
-] as const;
-
-function establish(core: Core, { type, stored }: Followed): void {
+/** Names are judged anew whenever something changes; mostly that changes nothing, and then nothing is written. */
+function acceptNames(core: Core, type: ResourceType, stored: Stored): void {
   const before = asJsonObject(stored.object);
-  const known = fieldAt(before, "status", "conditions");
-  const kept = Array.isArray(known) ? known : [];
   const now = timestamp(core.clock);
-  const added = CONDITIONS.filter((condition) => !kept.some((one) => field(one, "type") === condition.type)).map(({ type: name, reason, message }) => ({
-    type: name,
-    status: "True",
-    lastTransitionTime: now,
-    reason,
-    message,
-  }));
-  const status = field(before, "status");
-  const next: JsonObject = {
-    ...before,
-    status: { ...(isJsonObject(status) ? status : {}), conditions: [...kept, ...added], acceptedNames: fieldAt(before, "spec", "names") ?? {} },
-  };
+  const next = establish(before, definitionsIn(core, type), now);
+  if (jsonEqual(next, before)) return;
   const tracked = trackUpdate({ ...managedKind(core.types, type, "status"), manager: "kube-apiserver", now, old: before, next });
   replace(core, type, stored, asObject(tracked.ok ? tracked.value : next));
 }
 
+function definitionsIn(core: Core, type: ResourceType): readonly Definition[] {
+  const listed = core.store.list(type.collection);
+  return listed.ok ? listed.value.items.map(({ object }) => readDefinition(asJsonObject(object))) : [];
+}
+
 /** Its objects go without ceremony: whoever deletes a definition deletes what it defines. */
-function sweep(core: Core, { type, stored }: Followed): void {
+function sweep(core: Core, type: ResourceType, stored: Stored): void {
   const { group, plural } = namesOf(stored.object);
   const collection = `${group}/${plural}`;
   const listed = core.store.list(collection);
   for (const { key, revision } of listed.ok ? listed.value.items : []) core.store.write({ collection, key, expected: revision, object: undefined });
   const left = finalizersOf(stored.object).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
   if (left.length === 0) core.store.write({ collection: type.collection, key: stored.key, expected: stored.revision, object: undefined });
-  else replace(core, type, stored, withMetadata(stored.object, { finalizers: left as Json }));
+  else replace(core, type, stored, withMetadata(stored.object, { finalizers: left }));
 }
 
 function replace(core: Core, type: ResourceType, stored: Stored, next: KubeObject): void {

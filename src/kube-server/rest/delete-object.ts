@@ -5,12 +5,13 @@
  * object stays until somebody takes the finalizer off, exactly as on an API server without a controller manager.
  */
 import { ok, timestamp, type Result } from "#base";
-import { fieldAt, type KubeObject } from "#kube";
+import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
+import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import { CLEANUP_FINALIZER } from "./custom-types.ts";
 import { inVersion, storeKey, type Call } from "./core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
+import { asJsonObject, asObject } from "./managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "./object-meta.ts";
 import { internalError, refuse, type Failure } from "./status.ts";
 
@@ -123,7 +124,7 @@ function mark(step: Step, finalizers: readonly string[], grace: number | undefin
     ...(plain ? {} : { deletionGracePeriodSeconds: grace ?? 0 }),
     ...(first && generation !== undefined && !plain ? { generation: generation + 1 } : {}),
   });
-  const next = isNamespace ? { ...marked, status: { ...statusOf(marked), phase: "Terminating" } } : marked;
+  const next = isNamespace ? asObject({ ...asJsonObject(marked), status: { ...statusOf(marked), phase: "Terminating" } }) : announced(marked, call);
   const stays = finalizers.length > 0 || held || (grace ?? 0) > 0;
   if (options.dryRun) return ok({ object: inVersion(type, next), gone: !stays });
   const key = storeKey(call.target, before.metadata.name);
@@ -138,9 +139,14 @@ function sameFinalizers(finalizers: readonly string[], object: KubeObject): bool
   return before.length === finalizers.length && finalizers.every((finalizer) => before.includes(finalizer));
 }
 
-function statusOf(object: KubeObject): Readonly<Record<string, unknown>> {
+function statusOf(object: KubeObject): JsonObject {
   const status = fieldAt(object, "status");
-  return typeof status === "object" && status !== null && !Array.isArray(status) ? { ...status } : {};
+  return isJsonObject(status) ? status : {};
+}
+
+/** A definition says in its conditions that its objects are about to go. */
+function announced(object: KubeObject, { core }: Call): KubeObject {
+  return isDefinition(object) ? asObject(terminating(asJsonObject(object), timestamp(core.clock))) : object;
 }
 
 /** A second delete moves the moment forward, never back, and never into the past. */

@@ -25,7 +25,7 @@ export function parseFieldSelector(text: string, type: ResourceType): Result<rea
 /** Kinds with selectors of their own word it differently from those that have only the two of everybody. */
 function unknownField(type: ResourceType, field: string): string {
   if (type.fieldSelectors.size === 0) return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
-  return type.custom ? `field label not supported: ${field}` : `field label "${field}" not supported for ${type.resource.kind}`;
+  return `field label not supported: ${field}`;
 }
 
 /** A backslash takes the meaning from `,`, `=` and `\`. */

@@ -7,10 +7,13 @@ const SPACE = /\s/;
 const LITERALS: Readonly<Record<string, string>> = { t: "true", f: "false", n: "null" };
 const ESCAPES = new Set('"\\/bfnrtu');
 
+/** Go gives up at 10,000; our stack may not last that long. */
+const MAX_DEPTH = 2_000;
+
 type Step = { readonly end: number } | { readonly problem: string };
 
 export function goJsonError(text: string): string {
-  const value = readValue(text, skip(text, 0), "looking for beginning of value");
+  const value = readValue(text, skip(text, 0), 0);
   if ("problem" in value) return value.problem;
   const rest = skip(text, value.end);
   return rest < text.length ? invalid(text, rest, "after top-level value") : END;
@@ -33,17 +36,18 @@ function wrong(text: string, at: number, where: string): Step {
   return { problem: invalid(text, at, where) };
 }
 
-function readValue(text: string, at: number, where: string): Step {
+function readValue(text: string, at: number, depth: number): Step {
   const first = text[at] ?? "";
-  if (first === "{") return readObject(text, at + 1);
-  if (first === "[") return readArray(text, at + 1);
+  if (depth > MAX_DEPTH) return { problem: "exceeded max depth" };
+  if (first === "{") return readObject(text, at + 1, depth + 1);
+  if (first === "[") return readArray(text, at + 1, depth + 1);
   if (first === '"') return readString(text, at + 1);
   if (first === "-" || /[0-9]/.test(first)) return readNumber(text, at);
   const literal = LITERALS[first];
-  return literal === undefined ? wrong(text, at, where) : readLiteral(text, at, literal);
+  return literal === undefined ? wrong(text, at, "looking for beginning of value") : readLiteral(text, at, literal);
 }
 
-function readObject(text: string, start: number): Step {
+function readObject(text: string, start: number, depth: number): Step {
   let at = skip(text, start);
   if (text[at] === "}") return { end: at + 1 };
   for (;;) {
@@ -52,7 +56,7 @@ function readObject(text: string, start: number): Step {
     if ("problem" in name) return name;
     at = skip(text, name.end);
     if (text[at] !== ":") return wrong(text, at, "after object key");
-    const value = readValue(text, skip(text, at + 1), "looking for beginning of value");
+    const value = readValue(text, skip(text, at + 1), depth);
     if ("problem" in value) return value;
     at = skip(text, value.end);
     if (text[at] === "}") return { end: at + 1 };
@@ -61,11 +65,11 @@ function readObject(text: string, start: number): Step {
   }
 }
 
-function readArray(text: string, start: number): Step {
+function readArray(text: string, start: number, depth: number): Step {
   let at = skip(text, start);
   if (text[at] === "]") return { end: at + 1 };
   for (;;) {
-    const value = readValue(text, at, "looking for beginning of value");
+    const value = readValue(text, at, depth);
     if ("problem" in value) return value;
     at = skip(text, value.end);
     if (text[at] === "]") return { end: at + 1 };

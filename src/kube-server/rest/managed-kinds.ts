@@ -96,7 +96,8 @@ function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
   return (object, apiVersion) => {
     const other = types.otherVersion(type, apiVersion);
     if (other === undefined) return err({ kind: "missing-version" });
-    const converted = other.fromStorage(type.toStorage(asObject(object)));
+    // conversion None renames and prunes nothing: fields that the other version does not know end the tracking, as on a real server
+    const converted = type.custom ? asObject({ ...object, apiVersion }) : other.fromStorage(type.toStorage(asObject(object)));
     return ok({ object: asJsonObject(converted), schema: other.typeSchema });
   };
 }

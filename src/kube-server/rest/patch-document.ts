@@ -18,7 +18,8 @@ export type PatchKind = "json" | "merge" | "strategic";
 
 export type PatchRequest = {
   readonly kind: PatchKind;
-  readonly text: string;
+  /** The patch as text, or already as a value. */
+  readonly text: string | { readonly value: Json };
   readonly type: ResourceType;
   readonly current: KubeObject;
   readonly typeOfKind: (apiVersion: string, kind: string) => ResourceType | undefined;
@@ -28,7 +29,8 @@ export type PatchRequest = {
 export type Patched = { readonly object: KubeObject; readonly findings: readonly StrictFinding[] };
 
 export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
-  const read = parseStrictJson(request.text, request.fieldValidation !== "Ignore");
+  const { text } = request;
+  const read = typeof text === "string" ? parseStrictJson(text, request.fieldValidation !== "Ignore") : ok({ value: text.value, duplicates: [] });
   const shape = READERS[request.kind](request, read.ok ? ok(read.value.value) : read);
   if (!shape.ok) return shape;
   const duplicates = read.ok ? read.value.duplicates : [];
@@ -131,8 +133,7 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
 
 /** A patch may not turn an object into one of another kind; before that is found out, it is read as that kind. */
 function readAsItsKind({ type, typeOfKind }: PatchRequest, value: Json): Result<Decoded, string> {
-  const apiVersion = String(field(value, "apiVersion") ?? "");
-  const kind = String(field(value, "kind") ?? "");
+  const [apiVersion, kind] = [textIn(value, "apiVersion"), textIn(value, "kind")];
   const { resource } = type;
   if (type.custom || (apiVersion === apiVersionOf(resource) && kind === resource.kind)) return type.decode(value);
   const other = typeOfKind(apiVersion, kind);
@@ -141,6 +142,11 @@ function readAsItsKind({ type, typeOfKind }: PatchRequest, value: Json): Result<
   if (!decoded.ok) return decoded;
   const internal = resource.group === "" ? "core" : (resource.group.split(".")[0] ?? "");
   return err(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}) to (${internal}.${resource.kind}): unknown conversion`);
+}
+
+function textIn(value: Json, name: string): string {
+  const text = field(value, name);
+  return typeof text === "string" ? text : "";
 }
 
 /** Strategic patches go through another door in Go, with other words for the same mistakes. */

@@ -1,6 +1,6 @@
 /** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
 import { err, ok, timestamp, type Result } from "#base";
-import { isJsonObject, type JsonObject, type KubeObject } from "#kube";
+import { isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject } from "./create-object.ts";
@@ -53,10 +53,15 @@ type PatchStep = { readonly kind: PatchKind; readonly options: WriteOptions; rea
 function patchedObject(call: Call, { kind, options, current }: PatchStep): Result<KubeObject, Failure> {
   const { type } = call.target;
   const { fieldValidation } = options;
-  const patched = patchDocument({ kind, text: bodyText(call.request), type, current, fieldValidation, typeOfKind: (apiVersion, name) => call.core.types.ofKind(apiVersion, name) });
+  const patched = patchDocument({ kind, text: bodyOf(call), type, current, fieldValidation, typeOfKind: (apiVersion, name) => call.core.types.ofKind(apiVersion, name) });
   if (!patched.ok) return patched;
   for (const finding of patched.value.findings) call.warnings.add(finding);
   return placedAt(call, type.applyDefaults(patched.value.object));
+}
+
+function bodyOf({ request }: Call): string | { readonly value: Json } {
+  const { body } = request;
+  return body !== undefined && typeof body === "object" && "value" in body ? body : bodyText(request);
 }
 
 function applied(call: Call, options: WriteOptions, previous: Stored | undefined): Answered {

@@ -44,11 +44,13 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
   const core = segments[0] === "api";
   const [group, version] = core ? ["", segments[1] ?? ""] : [segments[1] ?? "", segments[2] ?? ""];
   if (!types.hasGroup(group)) return undefined;
-  if (!types.hasVersion(group, version)) return unknownResource();
+  // behind a custom group there is nothing but what its definitions serve, and the plain 404 page
+  const unknown = () => (types.isCustomGroup(group) ? undefined : unknownResource());
+  if (!types.hasVersion(group, version)) return unknown();
   const place = placeOf(segments.slice(core ? 2 : 3), (plural) => types.find(group, version, plural));
-  if (place === undefined) return unknownResource();
+  if (place === undefined) return unknown();
   const { watching, ...target } = place;
-  if (target.subresource !== undefined && !target.type.subresources.has(target.subresource)) return unknownResource();
+  if (target.subresource !== undefined && !target.type.subresources.has(target.subresource)) return unknown();
   const verb = verbOf(request, place);
   if (verb === undefined) return methodNotAllowed();
   return ok({ ...target, verb });

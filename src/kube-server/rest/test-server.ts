@@ -2,6 +2,7 @@
 import { FakeClock, seededRandom } from "#base";
 import type { Json } from "#kube";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { builtinKinds } from "../kinds.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-server.ts";
 import type { ApiResponse } from "./request.ts";
@@ -41,6 +42,12 @@ export function testServer(types: readonly ResourceType[] = [namespaces, configM
     return { status: response.status, body: bodyOf(response), response };
   };
   return { server, clock, ask };
+}
+
+/** The same with every real kind. */
+export function realServer(more: Partial<ApiServerOptions> = {}): TestServer {
+  const store = createMemoryStore();
+  return testServer(builtinKinds(store), { store, ...more });
 }
 
 function bodyOf({ body }: ApiResponse): Json {

@@ -32,6 +32,11 @@ export class TypeRegistry {
     return this.#versions.has(group);
   }
 
+  isCustomGroup(group: string): boolean {
+    for (const { resource, custom } of this.#types.values()) if (resource.group === group) return custom;
+    return false;
+  }
+
   hasVersion(group: string, version: string): boolean {
     return this.#versions.get(group)?.has(version) === true;
   }

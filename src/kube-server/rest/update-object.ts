@@ -44,7 +44,7 @@ export function updateObject(call: Call, change: ChangedObject): Result<KubeObje
   const own = change.prepare ?? ((next: KubeObject, old: KubeObject) => type.prepareForUpdate(next, old, view));
   const prepared = carryOver(type, own(admitted.value, previous), previous, view !== "status");
   const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
-  if (causes.length > 0) return invalid({ ...type.resource, name: previous.metadata.name }, causes);
+  if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: previous.metadata.name }, causes);
   for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
   const settled = asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared)));
   return replace(call, change, settled);

@@ -40,8 +40,7 @@ class Watch {
   readonly #feed: WatchFeed;
   readonly #timers = new Set<() => void>();
   #endStore: (() => void) | undefined;
-  /** The last revision the client knows of. */
-  #shown = 0;
+  #from = 0;
   #bookmarked = 0;
 
   constructor(call: Call, options: ListOptions, writer: EventWriter) {
@@ -60,8 +59,8 @@ class Watch {
       const sent = this.#sendInitial(begin);
       if (!sent.ok) return sent;
     }
-    this.#shown = Math.max(begin, from);
-    this.#bookmarked = this.#shown;
+    this.#from = from;
+    this.#bookmarked = Math.max(begin, from);
     const watching = this.#subscribe(from > core.store.revision ? core.store.revision : begin);
     if (!watching.ok) {
       this.#refuse(watching.error, from);
@@ -98,7 +97,7 @@ class Watch {
     const is = event.type !== "DELETED" && isSelected(this.#call, this.#options, object);
     const before = event.type === "DELETED" ? object : previous;
     const was = before !== undefined && isSelected(this.#call, this.#options, before);
-    this.#shown = Math.max(this.#shown, revision);
+    if (revision <= this.#from) return; // a version from the future: what comes before it is not asked for
     if (is) return this.#send(was ? "MODIFIED" : "ADDED", inVersion(type, object));
     if (was) this.#send("DELETED", inVersion(type, withMetadata(before, { resourceVersion: String(revision) })));
   }

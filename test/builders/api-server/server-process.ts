@@ -1,4 +1,4 @@
-/** `lattice api-server` as a child process, on plain HTTP and any port. It ends by SIGKILL only: whoever wants it gentle sends SIGTERM itself. */
+/** `lattice api-server` as a child process on any port, on plain HTTP if nobody says otherwise. It ends by SIGKILL only: whoever wants it gentle sends SIGTERM itself. */
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,10 +17,10 @@ export class ServerProcess {
   #heard: (() => void) | undefined;
 
   /** `home` gets the token file; the data of the server go into `home/data`. */
-  constructor(home: string, flags: readonly string[] = []) {
+  constructor(home: string, flags: readonly string[] = ["--http"]) {
     const tokens = join(home, "tokens.csv");
     writeFileSync(tokens, `${TOKEN},admin,admin,"system:masters"\n`, { mode: 0o600 });
-    const all = ["api-server", "--http", "--port", "0", "--token-file", tokens, "--data-dir", join(home, "data"), "--no-controllers", ...flags];
+    const all = ["api-server", "--port", "0", "--token-file", tokens, "--data-dir", join(home, "data"), "--no-controllers", ...flags];
     this.#child = spawn(process.execPath, [PROGRAM, ...all], { stdio: ["ignore", "pipe", "pipe"] });
     this.#child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk.toString()));
     this.#child.stderr.on("data", (chunk: Buffer) => (this.#complaints += chunk.toString()));

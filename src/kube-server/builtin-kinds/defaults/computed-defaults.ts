@@ -1,22 +1,16 @@
 /** Defaults that depend on other fields, by the type they belong to. They change the draft they are given; parents come before children. */
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import {
-  at,
-  childOf,
-  copyOf,
-  draftsAt,
-  isTrueAt,
-  listAt,
-  numberAt,
-  objectAt,
-  objectsAt,
-  setField,
-  textAt,
-  textsAt,
-  type Draft,
-} from "../draft.ts";
+import { at, childOf, type Draft, draftsAt, isTrueAt, listAt, numberAt, objectAt, objectsAt, setField, textAt, textsAt } from "../draft.ts";
 import { defaultPodResources } from "./pod-resources.ts";
 import { mergeStringData } from "./secret-data.ts";
+import {
+  defaultAutoscaler,
+  defaultController,
+  defaultJob,
+  defaultRollingUpdate,
+  defaultStatefulSetStrategy,
+  fillIn,
+  nameClaimTemplates,
+} from "./workload-defaults.ts";
 
 export type ComputeDefaults = (draft: Draft) => void;
 
@@ -46,10 +40,6 @@ export const COMPUTED_DEFAULTS: ReadonlyMap<string, ComputeDefaults> = new Map<s
   ["resource.v1.ExactDeviceRequest", defaultDeviceCount],
   ["resource.v1.DeviceSubRequest", defaultDeviceCount],
 ]);
-
-function fillIn(draft: Draft, name: string, value: Json | undefined): void {
-  if (value !== undefined && at(draft, name) === undefined) setField(draft, name, copyOf(value));
-}
 
 function defaultPod(pod: Draft): void {
   const spec = childOf(pod, "spec");
@@ -124,72 +114,6 @@ function defaultLimits(item: Draft): void {
   merge("default", "max");
   merge("defaultRequest", "default");
   merge("defaultRequest", "min");
-}
-
-function defaultController(controller: Draft): void {
-  const labels = at(controller, "spec", "template", "metadata", "labels");
-  if (!isJsonObject(labels)) return;
-  const [spec, meta] = [childOf(controller, "spec"), childOf(controller, "metadata")];
-  if (Object.keys(objectAt(spec, "selector") ?? {}).length === 0) spec["selector"] = copyOf(labels);
-  if (Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = copyOf(labels);
-}
-
-function defaultRollingUpdate(strategy: Draft): void {
-  if (strategy["type"] === "RollingUpdate") childOf(strategy, "rollingUpdate");
-}
-
-function defaultStatefulSetStrategy(strategy: Draft): void {
-  if (textAt(strategy, "type") === "") {
-    strategy["type"] = "RollingUpdate";
-    childOf(strategy, "rollingUpdate");
-  }
-  const rolling = objectAt(strategy, "rollingUpdate");
-  if (strategy["type"] !== "RollingUpdate" || rolling === undefined) return;
-  fillIn(rolling, "partition", 0);
-}
-
-/** Claims in a template say what they are. */
-function nameClaimTemplates(spec: Draft): void {
-  for (const claim of objectsAt(spec, "volumeClaimTemplates") as readonly Draft[]) {
-    fillIn(claim, "kind", "PersistentVolumeClaim");
-    fillIn(claim, "apiVersion", "v1");
-  }
-}
-
-function defaultJob(job: Draft): void {
-  const spec = childOf(job, "spec");
-  if (field(spec, "parallelism") === undefined) fillIn(spec, "completions", 1);
-  fillIn(spec, "parallelism", 1);
-  fillIn(spec, "backoffLimit", field(spec, "backoffLimitPerIndex") === undefined ? 6 : 2_147_483_647);
-  const labels = at(spec, "template", "metadata", "labels");
-  const meta = childOf(job, "metadata");
-  // a new Job gets them with those of its selector, when that is made
-  const generated = isJsonObject(labels) && Object.hasOwn(labels, "controller-uid");
-  if (generated && Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = copyOf(labels);
-  fillIn(spec, "completionMode", "NonIndexed");
-  fillIn(spec, "suspend", false);
-  fillIn(spec, "podReplacementPolicy", field(spec, "podFailurePolicy") === undefined ? "TerminatingOrFailed" : "Failed");
-  fillIn(spec, "manualSelector", false);
-}
-
-const SCALE_UP: JsonObject = {
-  stabilizationWindowSeconds: 0,
-  selectPolicy: "Max",
-  policies: [
-    { type: "Pods", value: 4, periodSeconds: 15 },
-    { type: "Percent", value: 100, periodSeconds: 15 },
-  ],
-};
-const SCALE_DOWN: JsonObject = { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] };
-const CPU_AT_80: Json = { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 80 } } };
-
-function defaultAutoscaler(spec: Draft): void {
-  if (listAt(spec, "metrics").length === 0) spec["metrics"] = [CPU_AT_80];
-  const behavior = objectAt(spec, "behavior");
-  if (behavior === undefined) return;
-  const rules: Draft = behavior;
-  rules["scaleUp"] = { ...SCALE_UP, ...objectAt(behavior, "scaleUp") };
-  rules["scaleDown"] = { ...SCALE_DOWN, ...objectAt(behavior, "scaleDown") };
 }
 
 function defaultPolicyTypes(spec: Draft): void {

@@ -1,25 +1,17 @@
 /** Job and CronJob. */
-import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
-import { cronJobCells, jobCells } from "../cells/workloads.ts";
-import { at, childOf, copyOf, isTrueAt, numberAt, objectAt, setField, textAt, type Draft } from "../draft.ts";
+import { type Json, jsonEqual, type KubeObject } from "#kube";
+import { jobCells } from "../cells/workloads.ts";
+import { at, childOf, copyOf, type Draft, isTrueAt, numberAt, objectAt, setField, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { immutable, invalid, nonNegative, notSupported, required, type Causes } from "../rules/causes.ts";
-import { cronProblem } from "../rules/cron.ts";
+import { type Causes, immutable, invalid, required } from "../rules/causes.ts";
 import { dnsLabel } from "../rules/formats.ts";
-import { validatePodTemplate } from "../rules/pod/pod-template.ts";
-import { ifSetOneOf, oneOf, selects, validateLabelSelector } from "../rules/shared.ts";
+import { validateJobSpec } from "../rules/job-spec.ts";
+import { selects, validateLabelSelector } from "../rules/shared.ts";
 import { dnsNameWarnings, templateWarnings } from "../rules/warnings.ts";
+import { cronJob } from "./cron-job.ts";
 
 const specOf = (object: KubeObject): Json | undefined => at(object, "spec");
-const COUNTS = [
-  "parallelism",
-  "completions",
-  "activeDeadlineSeconds",
-  "backoffLimit",
-  "ttlSecondsAfterFinished",
-  "backoffLimitPerIndex",
-  "maxFailedIndexes",
-];
+
 const PREFIX = "batch.kubernetes.io/";
 
 const job: KindRules = {
@@ -90,32 +82,6 @@ function validateJobSpecWithSelector(object: KubeObject): Causes {
   ];
 }
 
-export function validateJobSpec(spec: JsonObject, path: string): Causes {
-  const indexed = spec["completionMode"] === "Indexed";
-  const [perIndex, maxFailed] = [numberAt(spec, "backoffLimitPerIndex"), numberAt(spec, "maxFailedIndexes")];
-  return [
-    ...COUNTS.flatMap((name) => nonNegative(`${path}.${name}`, numberAt(spec, name))),
-    ...(maxFailed !== undefined && perIndex === undefined
-      ? [required(`${path}.backoffLimitPerIndex`, "when maxFailedIndexes is specified")]
-      : []),
-    ...ifSetOneOf(`${path}.completionMode`, spec["completionMode"], ["NonIndexed", "Indexed"]),
-    ...(indexed && numberAt(spec, "completions") === undefined ? [required(`${path}.completions`, "when completion mode is Indexed")] : []),
-    ...(!indexed && perIndex !== undefined ? [invalid(`${path}.backoffLimitPerIndex`, perIndex, "requires indexed completion mode")] : []),
-    ...(!indexed && maxFailed !== undefined ? [invalid(`${path}.maxFailedIndexes`, maxFailed, "requires indexed completion mode")] : []),
-    ...ifSetOneOf(`${path}.podReplacementPolicy`, spec["podReplacementPolicy"], ["Failed", "TerminatingOrFailed"]),
-    ...validatePodTemplate(objectAt(spec, "template") ?? {}, `${path}.template`),
-    ...validateRestart(spec, `${path}.template.spec.restartPolicy`),
-  ];
-}
-
-function validateRestart(spec: JsonObject, path: string): Causes {
-  const policy = textAt(spec, "template", "spec", "restartPolicy");
-  if (policy === "Always" || policy === "") return [required(path, 'valid values: "OnFailure", "Never"')];
-  if (!["OnFailure", "Never"].includes(policy)) return [notSupported(path, policy, ["OnFailure", "Never"])];
-  const strict = objectAt(spec, "podFailurePolicy") !== undefined && policy !== "Never";
-  return strict ? [invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')] : [];
-}
-
 function validateIndexedName(object: KubeObject): Causes {
   const completions = numberAt(object, "spec", "completions") ?? 0;
   if (textAt(object, "spec", "completionMode") !== "Indexed" || completions <= 0) return [];
@@ -162,48 +128,6 @@ function templateToCompare(object: KubeObject, suspended: boolean): Json {
     ...spec
   } = objectAt(template, "spec") ?? {};
   return { spec };
-}
-
-const cronJob: KindRules = {
-  generation: specOf,
-  validate: (object) => {
-    const spec = objectAt(object, "spec") ?? {};
-    const name = object.metadata.name;
-    return [
-      ...validateSchedule(spec),
-      ...nonNegative("spec.startingDeadlineSeconds", numberAt(spec, "startingDeadlineSeconds")),
-      ...validateTimeZone(spec),
-      ...oneOf("spec.concurrencyPolicy", textAt(spec, "concurrencyPolicy"), ["Allow", "Forbid", "Replace"]),
-      ...validateJobSpec(objectAt(spec, "jobTemplate", "spec") ?? {}, "spec.jobTemplate.spec"),
-      ...["successfulJobsHistoryLimit", "failedJobsHistoryLimit"].flatMap((limit) => nonNegative(`spec.${limit}`, numberAt(spec, limit))),
-      ...(name.length > 52 ? [invalid("metadata.name", name, "must be no more than 52 characters")] : []),
-    ];
-  },
-  warnings: (next, previous) => [
-    ...(previous === undefined ? dnsNameWarnings(next) : []),
-    ...templateWarnings(next, previous, "spec.jobTemplate.spec.template"),
-  ],
-  cells: cronJobCells,
-};
-
-function validateSchedule(spec: JsonObject): Causes {
-  const schedule = textAt(spec, "schedule");
-  if (schedule === "") return [required("spec.schedule")];
-  const problem = cronProblem(schedule);
-  const zoned = schedule.includes("TZ");
-  return [
-    ...(problem === undefined ? [] : [invalid("spec.schedule", schedule, problem)]),
-    ...(zoned ? [invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")] : []),
-  ];
-}
-
-const ZONE = /^[A-Za-z0-9_+-]+(\/[A-Za-z0-9_+-]+)*$/;
-
-function validateTimeZone(spec: JsonObject): Causes {
-  const zone = at(spec, "timeZone");
-  if (typeof zone !== "string") return [];
-  if (zone === "") return [invalid("spec.timeZone", zone, "timeZone must be nil or non-empty string")];
-  return ZONE.test(zone) ? [] : [invalid("spec.timeZone", zone, `unknown time zone ${zone}`)];
 }
 
 export const batchKinds: RulesByKind = { Job: job, CronJob: cronJob };

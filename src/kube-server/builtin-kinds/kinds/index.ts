@@ -11,10 +11,12 @@ import { appsKinds } from "./apps.ts";
 import { batchKinds } from "./batch.ts";
 import { configKinds } from "./config.ts";
 import { coreKinds, eventKinds } from "./core.ts";
-import { discoveryKinds, networkingKinds } from "./networking.ts";
+import { discoveryKinds } from "./endpoint-slice.ts";
+import { networkingKinds } from "./networking.ts";
 import { podKinds } from "./pod.ts";
 import { rbacKinds } from "./rbac.ts";
-import { autoscalingKinds, coordinationKinds, policyKinds, schedulingKinds } from "./scaling.ts";
+import { coordinationKinds, policyKinds, schedulingKinds } from "./scaling.ts";
+import { autoscalingKinds } from "./autoscaler.ts";
 import { serviceRules } from "./service.ts";
 import { storageKinds, volumeKinds } from "./volumes.ts";
 

@@ -10,7 +10,7 @@ import { validatePodSpec } from "../rules/pod/pod-spec.ts";
 import { quantityOf } from "../rules/pod/resources.ts";
 import { selects } from "../rules/shared.ts";
 import { dnsNameWarnings, podWarnings, templateWarnings } from "../rules/warnings.ts";
-import { counts, replicaStatus } from "./apps.ts";
+import { counts, replicaStatus } from "../rules/workloads.ts";
 import { dnsSubdomain } from "../rules/formats.ts";
 
 const pod: KindRules = {
@@ -30,7 +30,7 @@ const pod: KindRules = {
   ],
   validateUpdate: validatePodUpdate,
   warnings: (next, previous) => [
-    ...(previous === undefined ? dnsNameWarnings(next) : []),
+    ...(previous === undefined ? dnsNameWarnings(next, "this is used in the Pod's hostname") : []),
     ...(previous === undefined || !jsonEqual(at(next, "spec"), at(previous, "spec")) ? podWarnings(asJson(next), "") : []),
   ],
   deletion: { answersObject: true, gracePeriodSeconds: graceOf },
@@ -63,6 +63,7 @@ function startPod(draft: Draft): void {
     ];
   }
   draft["status"] = status;
+  if ((numberAt(spec, "terminationGracePeriodSeconds") ?? 0) < 0) spec["terminationGracePeriodSeconds"] = 1;
 }
 
 /** Guaranteed: every container has limits for cpu and memory, and requests no less. */

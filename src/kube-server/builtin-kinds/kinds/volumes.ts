@@ -49,17 +49,7 @@ const volume: KindRules = {
   prepareCreate: (draft) => {
     draft["status"] = { phase: "Pending", lastPhaseTransitionTime: at(draft, "metadata", "creationTimestamp") };
   },
-  validate: (object) => {
-    const spec = objectAt(object, "spec") ?? {};
-    return [
-      ...validateAccessModes(spec, "spec", ""),
-      ...validateCapacity(spec),
-      ...ifSetOneOf("spec.persistentVolumeReclaimPolicy", spec["persistentVolumeReclaimPolicy"], ["Delete", "Recycle", "Retain"]),
-      ...validateSource(spec),
-      ...textIfSet("spec.storageClassName", textAt(spec, "storageClassName"), dnsSubdomain),
-      ...ifSetOneOf("spec.volumeMode", spec["volumeMode"], VOLUME_MODES),
-    ];
-  },
+  validate: validateVolume,
   validateUpdate: (next, previous) => {
     const sources = (object: KubeObject): Json => Object.fromEntries(SOURCES.map((name) => [name, at(object, "spec", name) ?? null]));
     const frozen = jsonEqual(sources(next), sources(previous))
@@ -68,11 +58,23 @@ const volume: KindRules = {
     const mode = jsonEqual(at(next, "spec", "volumeMode"), at(previous, "spec", "volumeMode"))
       ? []
       : [immutable("spec.volumeMode", at(next, "spec", "volumeMode") ?? null)];
-    return [...frozen, ...mode];
+    return [...validateVolume(next), ...frozen, ...mode];
   },
   deletion: { answersObject: true },
   cells: persistentVolumeCells,
 };
+
+function validateVolume(object: KubeObject): Causes {
+  const spec = objectAt(object, "spec") ?? {};
+  return [
+    ...validateAccessModes(spec, "spec", ""),
+    ...validateCapacity(spec),
+    ...ifSetOneOf("spec.persistentVolumeReclaimPolicy", spec["persistentVolumeReclaimPolicy"], ["Delete", "Recycle", "Retain"]),
+    ...validateSource(spec),
+    ...textIfSet("spec.storageClassName", textAt(spec, "storageClassName"), dnsSubdomain),
+    ...ifSetOneOf("spec.volumeMode", spec["volumeMode"], VOLUME_MODES),
+  ];
+}
 
 function validateCapacity(spec: JsonObject): Causes {
   const capacity = entriesAt(spec, "capacity");
@@ -143,21 +145,11 @@ const storageClass: KindRules = {
       ...ifSetOneOf("volumeBindingMode", at(object, "volumeBindingMode"), ["Immediate", "WaitForFirstConsumer"]),
     ];
   },
-  onUpdate: "no-spec",
-  validateUpdate: (next, previous) => [
-    ...(jsonEqual(at(next, "parameters"), at(previous, "parameters"))
-      ? []
-      : [forbidden("parameters", "updates to parameters are forbidden.")]),
-    ...(textAt(next, "provisioner") === textAt(previous, "provisioner")
-      ? []
-      : [forbidden("provisioner", "updates to provisioner are forbidden.")]),
-    ...(textAt(next, "reclaimPolicy") === textAt(previous, "reclaimPolicy")
-      ? []
-      : [forbidden("reclaimPolicy", "updates to reclaimPolicy are forbidden.")]),
-    ...(textAt(next, "volumeBindingMode") === textAt(previous, "volumeBindingMode")
-      ? []
-      : [immutable("volumeBindingMode", at(next, "volumeBindingMode"))]),
-  ],
+  onUpdate: "meta-and-spec-first",
+  validateUpdate: (next, previous) => {
+    const fixed = (name: string) => (jsonEqual(at(next, name), at(previous, name)) ? [] : [immutable(name, at(next, name) ?? null)]);
+    return (["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const).flatMap(fixed);
+  },
   deletion: { answersObject: true },
   cells: storageClassCells,
 };

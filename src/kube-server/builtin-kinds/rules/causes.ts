@@ -25,8 +25,8 @@ export function duplicate(field: string, value: Json | undefined): FieldCause {
   return { reason: "FieldValueDuplicate", field, detail: `Duplicate value: ${valueText(value)}` };
 }
 
-export function notFound(field: string, value: Json | undefined): FieldCause {
-  return { reason: "FieldValueNotFound", field, detail: `Not found: ${valueText(value)}` };
+export function notFound(field: string, value: Json | undefined, detail = ""): FieldCause {
+  return { reason: "FieldValueNotFound", field, detail: withDetail(`Not found: ${valueText(value)}`, detail) };
 }
 
 export function tooLong(field: string, max: number): FieldCause {

@@ -34,7 +34,10 @@ function descriptorProblem(text: string): string | undefined {
   if (DESCRIPTORS.has(text)) return undefined;
   if (!text.startsWith(EVERY)) return `unrecognized descriptor: ${text}`;
   const duration = text.slice(EVERY.length);
-  return DURATION.test(duration) ? undefined : `failed to parse duration ${text}: time: invalid duration ${JSON.stringify(duration)}`;
+  if (DURATION.test(duration)) return undefined;
+  const unit = /^[0-9.]+([^0-9.]+)/.exec(duration)?.[1];
+  const why = unit === undefined ? "invalid duration" : `unknown unit ${JSON.stringify(unit)} in duration`;
+  return `failed to parse duration ${text}: time: ${why} ${JSON.stringify(duration)}`;
 }
 
 function fieldProblem(field: string, bounds: Bounds): string | undefined {

@@ -6,12 +6,10 @@ import { quantityOf } from "./pod/resources.ts";
 
 type Warnings = readonly string[];
 
-export function dnsNameWarnings(object: KubeObject): Warnings {
-  const messages = dnsLabel(object.metadata.name);
+export function dnsNameWarnings(object: KubeObject, use = "this is used in Pod names and hostnames"): Warnings {
+  const messages = dnsLabel(textAt(object, "metadata", "name"));
   if (messages.length === 0) return [];
-  return [
-    `metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${messages.join(" ")}]`,
-  ];
+  return [`metadata.name: ${use}, which can result in surprising behavior; a DNS label is recommended: [${messages.join(" ")}]`];
 }
 
 /** Of a template, when it is new or has changed. */

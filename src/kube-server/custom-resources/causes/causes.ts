@@ -45,11 +45,13 @@ export function notSupported(path: FieldPath, value: BadValue, supported: readon
 }
 
 export function tooLong(path: FieldPath, max: number): FieldCause {
-  return cause("FieldValueTooLong", path, `Too long: may not be more than ${max} ${max === 1 ? "byte" : "bytes"}`);
+  const limit = max < 0 ? "value is too long" : `may not be more than ${max} ${max === 1 ? "byte" : "bytes"}`;
+  return cause("FieldValueTooLong", path, `Too long: ${limit}`);
 }
 
 export function tooMany(path: FieldPath, actual: number, max: number): FieldCause {
-  return cause("FieldValueTooMany", path, `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}`);
+  const limit = max < 0 ? "has too many items" : `must have at most ${max} ${max === 1 ? "item" : "items"}`;
+  return cause("FieldValueTooMany", path, `Too many: ${actual}: ${limit}`);
 }
 
 export function internalError(path: FieldPath, detail: string): FieldCause {

@@ -3,13 +3,35 @@
  *
  * What comes out is a checked tree: the same expression with a type, and for calls the overloads, on every node.
  */
+import { isReserved } from "./escaping.ts";
 import { err, ok, type Result } from "#base";
 import { qualifiedName, type Call, type Comprehension, type Expression } from "./ast.ts";
 import { assignAll, mostGeneral, substitute, type Bindings } from "./assignability.ts";
 import type { Declarations, Overload } from "./declarations.ts";
 import { literalIssues } from "./literal-checks.ts";
 import { Source, type Issue } from "./source.ts";
-import { BOOL, BYTES, DOUBLE, DYN, ERROR, formatArguments, formatType, INT, isDynOrError, isOptional, listType, mapType, NULL, optionalType, parameterType, sameType, STRING, typeOfType, UINT, type CelType } from "./types.ts";
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DYN,
+  ERROR,
+  formatArguments,
+  formatType,
+  INT,
+  isDynOrError,
+  isOptional,
+  listType,
+  mapType,
+  NULL,
+  optionalType,
+  parameterType,
+  sameType,
+  STRING,
+  typeOfType,
+  UINT,
+  type CelType,
+} from "./types.ts";
 import { CelUint } from "./values.ts";
 
 export type CheckEnvironment = {
@@ -152,7 +174,9 @@ class Checker {
     if (target.kind === "struct") {
       const fields = this.#environment.fieldsOf(target.name);
       if (fields === undefined) return this.#issue(node, `unexpected failed resolution of '${target.name}'`);
-      return fields.get(field) ?? this.#issue(node, `undefined field '${field}'`);
+      // a word that CEL reserves may be written as it is where it can only be a field
+      const reserved = isReserved(field) ? fields.get(`__${field}__`) : undefined;
+      return fields.get(field) ?? reserved ?? this.#issue(node, `undefined field '${field}'`);
     }
     if (target.kind === "parameter") this.#assign([DYN], [target]);
     else if (!isDynOrError(target)) this.#issue(node, `type '${formatType(target)}' does not support field selection`);
@@ -198,7 +222,10 @@ class Checker {
       else if (result.kind !== "dyn" && !sameType(result, type)) result = DYN;
     }
     if (result === undefined) {
-      const shown = formatArguments(types.map((type) => substitute(this.#bindings, type, true)), isMember);
+      const shown = formatArguments(
+        types.map((type) => substitute(this.#bindings, type, true)),
+        isMember,
+      );
       return this.#issue(node, `found no matching overload for '${name}' applied to '${shown}'`);
     }
     this.#overloads.set(node, found);
@@ -240,14 +267,14 @@ class Checker {
     return this.#issue(node, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
   }
 
-  /** The one type of all elements: mixed lists and maps are refused. */
+  /** The one type of all elements, or dyn; mixed literals are refused later, when nothing else is wrong. */
   #join(elements: readonly { readonly node: Expression; readonly optional: boolean }[]): CelType | undefined {
     let joined: CelType | undefined;
     for (const { node, optional } of elements) {
       const type = this.#unwrapped(node, this.check(node), optional);
       if (joined === undefined) joined = type;
       else if (this.#assign([joined], [type])) joined = mostGeneral(joined, type);
-      else joined = this.#mismatch(node, joined, type);
+      else joined = DYN;
     }
     return joined;
   }
@@ -264,15 +291,15 @@ class Checker {
     let value: CelType | undefined;
     for (const entry of node.entries) {
       const keyType = this.check(entry.key);
-      key = key === undefined ? keyType : this.#joined(entry.key, key, keyType);
+      key = key === undefined ? keyType : this.#joined(key, keyType);
       const valueType = this.#unwrapped(entry.value, this.check(entry.value), entry.optional);
-      value = value === undefined ? valueType : this.#joined(entry.value, value, valueType);
+      value = value === undefined ? valueType : this.#joined(value, valueType);
     }
     return mapType(key ?? this.#freshType(), value ?? this.#freshType());
   }
 
-  #joined(node: Expression, previous: CelType, current: CelType): CelType {
-    return this.#assign([previous], [current]) ? mostGeneral(previous, current) : this.#mismatch(node, previous, current);
+  #joined(previous: CelType, current: CelType): CelType {
+    return this.#assign([previous], [current]) ? mostGeneral(previous, current) : DYN;
   }
 
   /** Rules cannot make messages: every struct type is one of a schema, and those have no constructor. */

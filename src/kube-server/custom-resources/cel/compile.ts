@@ -1,6 +1,7 @@
 /** An expression compiled in one environment: parsed, checked, planned, and its cost estimated. */
 import { err, ok, type Result } from "#base";
 import { check, type CheckEnvironment } from "./checker.ts";
+import { brokenConversion } from "./literal-checks.ts";
 import { estimateCost } from "./cost/estimator.ts";
 import type { DeclaredType } from "./declared-type.ts";
 import { planProgram, type Program } from "./evaluator.ts";
@@ -17,11 +18,15 @@ export type Compiled = {
 /** What one evaluation of one expression may cost. */
 export const CALL_COST_LIMIT = 1_000_000;
 
-export function compileExpression(text: string, environment: CheckEnvironment, root: DeclaredType): Result<Compiled, string> {
+export type CompileError = { readonly stage: "compilation" | "instantiation"; readonly text: string };
+
+export function compileExpression(text: string, environment: CheckEnvironment, root: DeclaredType): Result<Compiled, CompileError> {
   const parsed = parseExpression(text);
-  if (!parsed.ok) return parsed;
+  if (!parsed.ok) return err({ stage: "compilation", text: parsed.error });
   const checked = check(text, parsed.value, environment);
-  if (!checked.ok) return err(checked.error);
+  if (!checked.ok) return err({ stage: "compilation", text: checked.error });
+  const broken = brokenConversion(checked.value);
+  if (broken !== undefined) return err({ stage: "instantiation", text: broken });
   return ok({
     program: planProgram(checked.value, CALL_COST_LIMIT),
     type: checked.value.typeOf(parsed.value),

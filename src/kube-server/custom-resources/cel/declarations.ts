@@ -2,7 +2,29 @@
  * Functions and operators as they are declared: a name and overloads. Signatures are written as text, `list(A).indexOf(A) -> int`,
  * because a table of them must be readable.
  */
-import { BOOL, BYTES, CIDR, DOUBLE, DURATION, DYN, INT, IP, listType, mapType, NAMED_FORMAT, optionalType, parameterType, QUANTITY, SEMVER, STRING, TIMESTAMP, typeOfType, UINT, URL_TYPE, type CelType } from "./types.ts";
+import {
+  BOOL,
+  BYTES,
+  CIDR,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  IP,
+  listType,
+  mapType,
+  NAMED_FORMAT,
+  optionalType,
+  parameterType,
+  QUANTITY,
+  SEMVER,
+  STRING,
+  TIMESTAMP,
+  typeOfType,
+  UINT,
+  URL_TYPE,
+  type CelType,
+} from "./types.ts";
 import type { CelValue } from "./values.ts";
 
 export type Evaluate = (...args: readonly CelValue[]) => CelValue;
@@ -96,7 +118,9 @@ function readType(text: string): CelType {
   const name = text.trim();
   const named = NAMED.get(name);
   if (named !== undefined) return named;
-  const [first = DYN, second = DYN] = splitTypes(name.slice(name.indexOf("(") + 1, -1)).map((part) => (part === name ? DYN : readType(part)));
+  const [first = DYN, second = DYN] = splitTypes(name.slice(name.indexOf("(") + 1, -1)).map((part) =>
+    part === name ? DYN : readType(part),
+  );
   if (name.startsWith("list(")) return listType(first);
   if (name.startsWith("map(")) return mapType(first, second);
   if (name.startsWith("optional(")) return optionalType(first);

@@ -64,7 +64,8 @@ export function withResourceFields(schema: JsonSchema): JsonSchema {
 function arrayType(schema: JsonSchema): DeclaredType | undefined {
   const element = schema.items === undefined ? undefined : declaredType(schema.items, schema.items.embeddedResource);
   if (element === undefined) return undefined;
-  const maxElements = schema.maxItems === undefined ? Math.trunc((MAX_REQUEST_BYTES - 2) / (element.minSize + 1)) : Math.max(0, schema.maxItems);
+  const maxElements =
+    schema.maxItems === undefined ? Math.trunc((MAX_REQUEST_BYTES - 2) / (element.minSize + 1)) : Math.max(0, schema.maxItems);
   return { kind: "list", type: listType(element.type), maxElements, minSize: 2, element, fields: new Map() };
 }
 
@@ -85,7 +86,8 @@ function objectType(schema: JsonSchema): DeclaredType | undefined {
 
 function mapOfType(schema: JsonSchema, element: DeclaredType | undefined): DeclaredType | undefined {
   if (element === undefined) return undefined;
-  const maxElements = schema.maxProperties === undefined ? Math.trunc((MAX_REQUEST_BYTES - 2) / (element.minSize + 6)) : Math.max(0, schema.maxProperties);
+  const maxElements =
+    schema.maxProperties === undefined ? Math.trunc((MAX_REQUEST_BYTES - 2) / (element.minSize + 6)) : Math.max(0, schema.maxProperties);
   return { kind: "map", type: mapType(STRING, element.type), maxElements, minSize: 2, element, fields: new Map() };
 }
 
@@ -129,7 +131,14 @@ export function nameTypes(root: DeclaredType, name: string): NamedTypes {
 export function maxElementsAt(root: DeclaredType, path: readonly string[]): number | undefined {
   let at: DeclaredType = root;
   for (const step of path) {
-    const next = step === "@items" || step === "@values" ? at.element : step === "@keys" ? (at.kind === "map" ? KEY_TYPE : undefined) : at.fields.get(step);
+    const next =
+      step === "@items" || step === "@values"
+        ? at.element
+        : step === "@keys"
+          ? at.kind === "map"
+            ? KEY_TYPE
+            : undefined
+          : at.fields.get(step);
     if (next === undefined) return undefined;
     at = next;
   }

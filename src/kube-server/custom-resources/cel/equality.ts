@@ -5,7 +5,22 @@
  */
 import { jsonEqual } from "#kube";
 import { compareText } from "../../apply/go-text.ts";
-import { CelDuration, CelFailure, CelOpaque, CelOptional, CelPreserved, CelTimestamp, CelTypeValue, CelUint, isList, isMap, NO_SUCH_OVERLOAD, type CelList, type CelMap, type CelValue } from "./values.ts";
+import {
+  CelDuration,
+  CelFailure,
+  CelOpaque,
+  CelOptional,
+  CelPreserved,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  isList,
+  isMap,
+  NO_SUCH_OVERLOAD,
+  type CelList,
+  type CelMap,
+  type CelValue,
+} from "./values.ts";
 import { formatType } from "./types.ts";
 
 export function equal(a: CelValue, b: CelValue): boolean | CelFailure {

@@ -13,6 +13,10 @@ const EXPANSIONS: ReadonlyMap<string, string> = new Map([
 ]);
 const CONTRACTIONS: ReadonlyMap<string, string> = new Map([...EXPANSIONS].map(([short, long]) => [long, short]));
 
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 export function escapeName(name: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;

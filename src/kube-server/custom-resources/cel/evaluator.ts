@@ -9,10 +9,21 @@ import type { Checked } from "./checker.ts";
 import { actualCost } from "./cost/actual.ts";
 import { LIST_COST, MAP_COST } from "./cost/sizes.ts";
 import type { Overload } from "./declarations.ts";
-import { lookUp } from "./library/comparison.ts";
 import { mapOf } from "./maps.ts";
 import { accepts, typeName } from "./value-types.ts";
-import { CelFailure, CelOptional, CelTypeValue, failure, isList, isMap, itemsOf, listOf, NO_SUCH_OVERLOAD, NONE, type CelValue } from "./values.ts";
+import {
+  CelFailure,
+  CelOptional,
+  CelTypeValue,
+  failure,
+  isList,
+  isMap,
+  itemsOf,
+  listOf,
+  NO_SUCH_OVERLOAD,
+  NONE,
+  type CelValue,
+} from "./values.ts";
 
 export type Run = { readonly value: CelValue; readonly cost: number };
 export type Program = (variables: ReadonlyMap<string, CelValue>) => Run;
@@ -105,7 +116,8 @@ class Planner {
 
   #call(node: Call, scope: Scope): Step {
     const [first, second, third] = node.args;
-    if (node.name === "_?._" && first !== undefined && second?.kind === "constant") return this.#optionalSelect(first, String(second.value), scope);
+    if (node.name === "_?._" && first !== undefined && second?.kind === "constant")
+      return this.#optionalSelect(first, String(second.value), scope);
     if (node.name === "@not_strictly_false" && first !== undefined) return notStrictlyFalse(this.plan(first, scope));
     if (node.name === "_?_:_" && first !== undefined && second !== undefined && third !== undefined) {
       return conditional(this.plan(first, scope), this.plan(second, scope), this.plan(third, scope));
@@ -116,7 +128,11 @@ class Planner {
     const isMember = node.target !== undefined && !this.#checked.isQualified(node);
     const operands = isMember && node.target !== undefined ? [node.target, ...node.args] : node.args;
     const name = isMember || node.target?.kind !== "identifier" ? node.name : `${node.target.name}.${node.name}`;
-    return invoke(name, this.#checked.overloadsOf(node), operands.map((operand) => this.plan(operand, scope)));
+    return invoke(
+      name,
+      this.#checked.overloadsOf(node),
+      operands.map((operand) => this.plan(operand, scope)),
+    );
   }
 
   #optionalSelect(operand: Expression, field: string, scope: Scope): Step {
@@ -146,7 +162,11 @@ class Planner {
   }
 
   #map(node: Extract<Expression, { kind: "map" }>, scope: Scope): Step {
-    const steps = node.entries.map((entry) => ({ key: this.plan(entry.key, scope), value: this.plan(entry.value, scope), optional: entry.optional }));
+    const steps = node.entries.map((entry) => ({
+      key: this.plan(entry.key, scope),
+      value: this.plan(entry.value, scope),
+      optional: entry.optional,
+    }));
     return (frame) => {
       const entries: [CelValue, CelValue][] = [];
       for (const step of steps) {
@@ -196,7 +216,7 @@ function runLoop(frame: Frame, loop: Loop): CelValue {
   const range = loop.range(frame);
   if (range instanceof CelFailure) return range;
   frame.slots[slot] = loop.start(frame);
-  if (!isList(range) && !isMap(range)) return failure(`got '${typeName(range)}', expected iterable type`);
+  if (!isList(range) && !isMap(range)) return failure(`got 'types.${goName(range)}', expected iterable type`);
   const keys = isMap(range) ? range.keys() : itemsOf(range);
   for (const [position, key] of keys.entries()) {
     frame.slots[slot + 1] = loop.hasTwo && isList(range) ? BigInt(position) : key;
@@ -211,13 +231,20 @@ function runLoop(frame: Frame, loop: Loop): CelValue {
   return loop.result(frame);
 }
 
+/** "String" for a string: cel-go's own name of the value. */
+function goName(value: CelValue): string {
+  const name = typeName(value).replace(/^google\.protobuf\.|_type$/g, "");
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
 export function selectField(target: CelValue, field: string): CelValue {
   if (target instanceof CelOptional) {
     const found = target.value === undefined || !isMap(target.value) ? undefined : target.value.get(field);
     return found instanceof CelFailure ? found : new CelOptional(found);
   }
   if (!isMap(target)) return NO_SUCH_OVERLOAD;
-  return lookUp(target, field) ?? failure(`no such key: ${field}`);
+  const found = target.get(field);
+  return found === undefined ? failure(`no such key: ${field}`) : found;
 }
 
 function hasField(target: CelValue, field: string): CelValue {
@@ -255,8 +282,11 @@ function logical(decides: boolean, left: Step, right: Step): Step {
   };
 }
 
+/** Operators and the methods of strings and times do not say which types they were given. */
+const TERSE = /_|^@in$|^(?:contains|endsWith|startsWith|matches|size|get[A-Z]\w*)$/;
+
 function invoke(name: string, overloads: readonly Overload[], operands: readonly Step[]): Step {
-  const mismatch = name.includes("_") || name === "@in" ? NO_SUCH_OVERLOAD : undefined;
+  const mismatch = TERSE.test(name) ? NO_SUCH_OVERLOAD : undefined;
   return (frame) => {
     const args: CelValue[] = [];
     for (const operand of operands) {

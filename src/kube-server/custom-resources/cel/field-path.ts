@@ -20,7 +20,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 export function readFieldPath(text: string, root: JsonSchema, allowBrackets = true): Result<SchemaPath, string> {
   let at: { path: FieldPath; schema: JsonSchema | undefined } = { path: undefined, schema: root };
   const tokens = tokensOf(text);
-  for (let next = 0; next < tokens.length; ) {
+  for (let next = 0; next < tokens.length;) {
     const step = readStep(tokens, next, allowBrackets);
     if (!step.ok) return step;
     const moved = moveTo(at, step.value.name);
@@ -35,7 +35,11 @@ function tokensOf(text: string): readonly string[] {
   return text.match(/'(?:[^'\\]|\\.)*'|[.[\]]|[^.[\]]+/gsu) ?? [];
 }
 
-function readStep(tokens: readonly string[], start: number, allowBrackets: boolean): Result<{ readonly name: string; readonly next: number }, string> {
+function readStep(
+  tokens: readonly string[],
+  start: number,
+  allowBrackets: boolean,
+): Result<{ readonly name: string; readonly next: number }, string> {
   const token = tokens[start] ?? "";
   const name = tokens[start + 1];
   if (token !== "." && token !== "[") return err(`expected [ or . but got: ${token}`);
@@ -60,7 +64,10 @@ function unescapeQuoted(text: string): Result<string, string> {
   return bad === undefined ? ok(value) : err(`invalid string literal: invalid escape char ${bad}`);
 }
 
-function moveTo(at: { readonly path: FieldPath; readonly schema: JsonSchema | undefined }, name: string): Result<{ path: FieldPath; schema: JsonSchema | undefined }, string> {
+function moveTo(
+  at: { readonly path: FieldPath; readonly schema: JsonSchema | undefined },
+  name: string,
+): Result<{ path: FieldPath; schema: JsonSchema | undefined }, string> {
   const { schema } = at;
   if (schema?.properties !== undefined) {
     const property = schema.properties.get(name);

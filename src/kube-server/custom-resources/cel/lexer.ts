@@ -8,7 +8,7 @@ export type Token = { readonly kind: TokenKind; readonly text: string; readonly 
 
 export type Lexed = { readonly tokens: readonly Token[]; readonly issues: readonly Issue[] };
 
-const SYMBOLS = ["==", "!=", "<=", ">=", "&&", "||", ...'<>[]{}().,-!?:+*/%'];
+const SYMBOLS = ["==", "!=", "<=", ">=", "&&", "||", ..."<>[]{}().,-!?:+*/%"];
 const WORD_SYMBOLS = new Set(["in"]);
 const SPACE = /^[ \t\r\n\f]/;
 

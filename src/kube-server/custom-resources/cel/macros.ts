@@ -122,7 +122,8 @@ function transformedMap(macro: Call, target: Expression, kind: "value" | "entry"
   const { at, args } = macro;
   const value = argument(macro, args.length - 1);
   const key = argument(macro, 0);
-  const step = kind === "value" ? call(at, "cel.@mapInsert", accumulator(at), key, value) : call(at, "cel.@mapInsert", accumulator(at), value);
+  const step =
+    kind === "value" ? call(at, "cel.@mapInsert", accumulator(at), key, value) : call(at, "cel.@mapInsert", accumulator(at), value);
   const filter = args.length > 3 ? args[2] : undefined;
   return loop(macro, target, 2, {
     start: { kind: "map", at, entries: [] },

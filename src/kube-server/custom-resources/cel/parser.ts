@@ -12,7 +12,23 @@ import { endsExpression, startsExpression, TokenCursor } from "./token-cursor.ts
 import { CelUint } from "./values.ts";
 
 const MAX_DEPTH = 250;
-const START = ["'['", "'{'", "'('", "'.'", "'-'", "'!'", "'true'", "'false'", "'null'", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER"];
+const START = [
+  "'['",
+  "'{'",
+  "'('",
+  "'.'",
+  "'-'",
+  "'!'",
+  "'true'",
+  "'false'",
+  "'null'",
+  "NUM_FLOAT",
+  "NUM_INT",
+  "NUM_UINT",
+  "STRING",
+  "BYTES",
+  "IDENTIFIER",
+];
 const RESERVED = new Set("as break const continue else for function if import let loop package namespace return var void while".split(" "));
 const SUMS = new Set(["+", "-"]);
 const PRODUCTS = new Set(["*", "/", "%"]);
@@ -106,7 +122,8 @@ class Parser {
     const operator = this.cursor.accept("!") ?? this.cursor.accept("-");
     if (operator === undefined) return this.#member();
     const token = this.cursor.peek();
-    if (operator.text === "-" && (token.kind === "int" || token.kind === "float")) return this.#memberOf(this.#number(this.cursor.take(), operator));
+    if (operator.text === "-" && (token.kind === "int" || token.kind === "float"))
+      return this.#memberOf(this.#number(this.cursor.take(), operator));
     let count = 1;
     while (this.cursor.accept(operator.text) !== undefined) count += 1;
     const operand = this.#member();
@@ -169,6 +186,7 @@ class Parser {
 
   #primary(): Expression {
     this.#atStart(START);
+    if (this.cursor.failed) return { kind: "constant", at: 0, value: null };
     const token = this.cursor.take();
     switch (token.kind) {
       case "int":

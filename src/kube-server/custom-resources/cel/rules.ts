@@ -1,5 +1,4 @@
 /** The rules of one schema (x-kubernetes-validations), compiled, or why they are not. */
-import type { Result } from "#base";
 import type { JsonSchema, ValidationRule } from "../schema/json-schema.ts";
 import type { CheckEnvironment } from "./checker.ts";
 import { compileExpression, type Compiled } from "./compile.ts";
@@ -56,7 +55,11 @@ function compileRule(schema: JsonSchema, rule: ValidationRule, declared: Declare
   const nothing = { ...NOT_COMPILED, rule };
   if (rule.rule.trim() === "") return nothing;
   const compiled = compileExpression(rule.rule, environment, declared);
-  if (!compiled.ok) return { ...nothing, error: `compilation failed: ${compiled.error}` };
+  if (!compiled.ok)
+    return {
+      ...nothing,
+      error: `${compiled.error.stage === "compilation" ? "compilation" : "program instantiation"} failed: ${compiled.error.text}`,
+    };
   if (compiled.value.type.kind !== "bool") return { ...nothing, error: "cel expression must evaluate to a bool" };
   const path = rule.fieldPath === "" ? undefined : readFieldPath(rule.fieldPath, schema);
   return {
@@ -75,8 +78,8 @@ type Message = Pick<CompiledRule, "messageProgram" | "messageError" | "messageMa
 function compileMessage(rule: ValidationRule, environment: CheckEnvironment, declared: DeclaredType): Message {
   const none: Message = { messageProgram: undefined, messageError: undefined, messageMaxCost: 0 };
   if (rule.messageExpression === "") return none;
-  const compiled: Result<Compiled, string> = compileExpression(rule.messageExpression, environment, declared);
-  if (!compiled.ok) return { ...none, messageError: `messageExpression compilation failed: ${compiled.error}` };
+  const compiled = compileExpression(rule.messageExpression, environment, declared);
+  if (!compiled.ok) return { ...none, messageError: `messageExpression ${compiled.error.stage} failed: ${compiled.error.text}` };
   if (compiled.value.type.kind !== "string") return { ...none, messageError: "messageExpression must evaluate to a string" };
   return { ...none, messageProgram: compiled.value.program, messageMaxCost: compiled.value.maxCost };
 }

@@ -3,32 +3,47 @@
  * a format is a time. Values are made when they are asked for; most rules look at little of an object.
  */
 import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
-import { typeText } from "../../apply/go-text.ts";
 import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
 import { parseGoDuration } from "../validation/durations.ts";
-import { isInt64 } from "../validation/numbers.ts";
+import { goTypeOf, isInt64 } from "../validation/numbers.ts";
 import { parseDate, parseTimestamp } from "../validation/timestamps.ts";
 import { withResourceFields } from "./declared-type.ts";
 import { equal } from "./equality.ts";
 import { escapeName, unescapeName } from "./escaping.ts";
-import { CelDuration, CelFailure, CelPreserved, CelTimestamp, failure, itemsOf, NO_SUCH_OVERLOAD, type CelList, type CelMap, type CelValue } from "./values.ts";
+import {
+  CelDuration,
+  CelFailure,
+  CelPreserved,
+  CelTimestamp,
+  failure,
+  itemAt,
+  itemsOf,
+  NO_SUCH_OVERLOAD,
+  type CelList,
+  type CelMap,
+  type CelValue,
+} from "./values.ts";
 
 export function schemaValue(json: Json, schema: JsonSchema): CelValue {
   if (json === null) return schema.nullable ? null : failure("invalid data, got null for schema with nullable=false");
   if (schema.intOrString) return intOrString(json);
   switch (schema.type) {
     case "object":
-      return isJsonObject(json) ? objectValue(json, schema) : failure("invalid data, expected a map for the provided schema with type=object");
+      return isJsonObject(json)
+        ? objectValue(json, schema)
+        : failure("invalid data, expected a map for the provided schema with type=object");
     case "array":
-      return Array.isArray(json) ? arrayValue(json, schema) : failure("invalid data, expected an array for the provided schema with type=array");
+      return Array.isArray(json)
+        ? arrayValue(json, schema)
+        : failure("invalid data, expected an array for the provided schema with type=array");
     case "string":
-      return typeof json === "string" ? textValue(json, schema.format) : failure(`invalid data, expected string, got ${typeText(json)}`);
+      return typeof json === "string" ? textValue(json, schema.format) : failure(`invalid data, expected string, got ${goTypeOf(json)}`);
     case "number":
-      return typeof json === "number" ? json : failure(`invalid data, expected float, got ${typeText(json)}`);
+      return typeof json === "number" ? json : failure(`invalid data, expected float, got ${goTypeOf(json)}`);
     case "integer":
-      return typeof json === "number" && isInt64(json) ? BigInt(json) : failure(`invalid data, expected int, got ${typeText(json)}`);
+      return typeof json === "number" && isInt64(json) ? BigInt(json) : failure(`invalid data, expected int, got ${goTypeOf(json)}`);
     case "boolean":
-      return typeof json === "boolean" ? json : failure(`invalid data, expected bool, got ${typeText(json)}`);
+      return typeof json === "boolean" ? json : failure(`invalid data, expected bool, got ${goTypeOf(json)}`);
     default:
       return schema.preserveUnknownFields === true ? new CelPreserved(json) : failure("invalid type");
   }
@@ -97,7 +112,12 @@ function objectValue(json: JsonObject, declared: JsonSchema): SchemaMap {
   return map;
 }
 
-function equalFields(json: JsonObject, map: CelMap, other: CelMap, schemaOf: (name: string) => JsonSchema | undefined): boolean | CelFailure {
+function equalFields(
+  json: JsonObject,
+  map: CelMap,
+  other: CelMap,
+  schemaOf: (name: string) => JsonSchema | undefined,
+): boolean | CelFailure {
   for (const [name, value] of Object.entries(json)) {
     if (schemaOf(name) === undefined) {
       if (!isSchemaMap(other)) return NO_SUCH_OVERLOAD;
@@ -123,7 +143,8 @@ type SchemaList = CelList & { readonly json: readonly Json[] };
 function arrayValue(json: readonly Json[], schema: JsonSchema): CelValue {
   const { items } = schema;
   if (items === undefined) return failure("invalid array type, expected Items with a non-empty Schema");
-  const get = (position: number): CelValue => (position < json.length ? schemaValue(json[position] ?? null, items) : failure(`index out of bounds: ${position}`));
+  const get = (position: number): CelValue =>
+    position < json.length ? schemaValue(json[position] ?? null, items) : failure(`index out of bounds: ${position}`);
   const list: SchemaList = {
     kind: "list",
     json,
@@ -148,12 +169,16 @@ function equalItems(list: SchemaList, other: CelList, schema: JsonSchema): boole
 }
 
 function keysOf(item: CelValue, schema: JsonSchema): readonly (CelValue | undefined)[] {
-  return schema.listMapKeys.map((name) => (typeof item === "object" && item !== null && "kind" in item && item.kind === "map" ? item.get(escapeName(name) ?? name) : undefined));
+  return schema.listMapKeys.map((name) =>
+    typeof item === "object" && item !== null && "kind" in item && item.kind === "map" ? item.get(escapeName(name) ?? name) : undefined,
+  );
 }
 
 function withSameKeys(list: CelList, item: CelValue, schema: JsonSchema): CelValue | undefined {
   const wanted = keysOf(item, schema);
-  return itemsOf(list).find((mine) => keysOf(mine, schema).every((key, at) => key !== undefined && wanted[at] !== undefined && equal(key, wanted[at] ?? null) === true));
+  return itemsOf(list).find((mine) =>
+    keysOf(mine, schema).every((key, at) => key !== undefined && wanted[at] !== undefined && equal(key, wanted[at] ?? null) === true),
+  );
 }
 
 /** Adding to a set leaves out what is there; adding to a list with keys replaces what has the same ones. */
@@ -165,7 +190,7 @@ function joined(json: readonly Json[], other: CelList, schema: JsonSchema): CelV
     if (at < 0) result.push(item);
     else if (schema.listType === "map") result[at] = item;
   }
-  return { kind: "list", size: result.length, get: (position) => result[position] ?? failure(`index out of bounds: ${position}`) };
+  return { kind: "list", size: result.length, get: (position) => itemAt(result, position) };
 }
 
 function sameItem(items: readonly CelValue[], item: CelValue, schema: JsonSchema): number {

@@ -25,7 +25,9 @@ export class Source {
     const start = this.#lineStarts[line] ?? 0;
     const column = issue.at - start;
     const end = this.#lineStarts[line + 1];
-    const text = this.characters.slice(start, end === undefined ? undefined : end - 1).map((character) => (character === "\t" ? " " : character));
+    const text = this.characters
+      .slice(start, end === undefined ? undefined : end - 1)
+      .map((character) => (character === "\t" ? " " : character));
     const dots = text.slice(0, column).map((character) => (isWide(character) ? "．" : "."));
     const caret = isWide(text[column] ?? "") ? "＾" : "^";
     return `ERROR: <input>:${line + 1}:${column + 1}: ${issue.message}\n | ${text.join("")}\n | ${dots.join("")}${caret}`;

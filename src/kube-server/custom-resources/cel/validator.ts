@@ -68,7 +68,14 @@ type Ratchet = { readonly own: Correlation | undefined; readonly parent: Correla
 
 type State = { budget: number; readonly causes: FieldCause[] };
 
-export function runRules(tree: RuleTree, path: FieldPath, value: Json, old: Json | undefined, correlation?: Correlation, budget = OBJECT_COST_BUDGET): RuleRun {
+export function runRules(
+  tree: RuleTree,
+  path: FieldPath,
+  value: Json,
+  old: Json | undefined,
+  correlation?: Correlation,
+  budget = OBJECT_COST_BUDGET,
+): RuleRun {
   const state: State = { budget, causes: [] };
   visit(state, tree, path, value, old, { own: correlation, parent: undefined });
   return { causes: state.causes, budget: state.budget };
@@ -136,7 +143,13 @@ function outOfBudget(path: FieldPath, type: string): FieldCause {
   return invalid(path, type, "validation failed due to running out of cost budget, no further validation rules will be run");
 }
 
-type Subject = { readonly path: FieldPath; readonly value: Json; readonly type: string; readonly self: CelValue; readonly oldSelf: CelValue | undefined };
+type Subject = {
+  readonly path: FieldPath;
+  readonly value: Json;
+  readonly type: string;
+  readonly self: CelValue;
+  readonly oldSelf: CelValue | undefined;
+};
 
 /** `always`: not the value's fault, so nothing forgives it. */
 type Refusal = { readonly cause: FieldCause; readonly always: boolean };
@@ -145,7 +158,8 @@ function runRule(state: State, compiled: CompiledRule, subject: Subject): Refusa
   const { rule } = compiled;
   const always = (cause: FieldCause): Refusal => ({ cause, always: true });
   if (compiled.error !== undefined) return always(invalid(subject.path, subject.type, `rule compile error: ${compiled.error}`));
-  if (compiled.program === undefined || (compiled.usesOldSelf && subject.oldSelf === undefined && rule.optionalOldSelf !== true)) return undefined;
+  if (compiled.program === undefined || (compiled.usesOldSelf && subject.oldSelf === undefined && rule.optionalOldSelf !== true))
+    return undefined;
   const run = compiled.program(variablesOf(compiled, subject));
   if (run.cost > state.budget) {
     state.budget = -1;
@@ -174,10 +188,18 @@ function failed(state: State, problem: CelFailure, compiled: CompiledRule, subje
   const text = ruleText(compiled);
   if (problem.fatal) {
     state.budget = -1;
-    return invalid(subject.path, subject.type, `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${text}`);
+    return invalid(
+      subject.path,
+      subject.type,
+      `'${message}': no further validation rules will be run due to call cost exceeds limit for rule: ${text}`,
+    );
   }
   if (message.startsWith("no such overload")) {
-    return invalid(subject.path, subject.type, `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${text}`);
+    return invalid(
+      subject.path,
+      subject.type,
+      `'${message}': call arguments did not match a supported operator, function or macro signature for rule: ${text}`,
+    );
   }
   return invalid(subject.path, subject.type, `${message} evaluating rule: ${text}`);
 }
@@ -216,10 +238,11 @@ function evaluateMessage(state: State, compiled: CompiledRule, subject: Subject)
   state.budget -= run.cost;
   if (run.value instanceof CelFailure && run.value.fatal) {
     state.budget = -1;
-    return { problem: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(compiled.rule.messageExpression)}` };
+    return {
+      problem: `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${quote(compiled.rule.messageExpression)}`,
+    };
   }
   const text = typeof run.value === "string" ? run.value.trim() : "";
   const isUsable = text !== "" && !text.includes("\n") && new TextEncoder().encode(text).length <= MAX_MESSAGE_BYTES;
   return isUsable ? text : undefined;
 }
-

@@ -1,6 +1,41 @@
 /** Which type a value has, and whether it fits a declared one. */
-import { BOOL, BYTES, CIDR, DOUBLE, DURATION, DYN, INT, IP, listType, mapType, NAMED_FORMAT, NULL, optionalType, QUANTITY, SEMVER, STRING, TIMESTAMP, TYPE, UINT, URL_TYPE, type CelType } from "./types.ts";
-import { CelDuration, CelFailure, CelOpaque, CelOptional, CelPreserved, CelTimestamp, CelTypeValue, CelUint, isList, isMap, type CelValue, type OpaqueContent } from "./values.ts";
+import {
+  BOOL,
+  BYTES,
+  CIDR,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  IP,
+  listType,
+  mapType,
+  NAMED_FORMAT,
+  NULL,
+  optionalType,
+  QUANTITY,
+  SEMVER,
+  STRING,
+  TIMESTAMP,
+  TYPE,
+  UINT,
+  URL_TYPE,
+  type CelType,
+} from "./types.ts";
+import {
+  CelDuration,
+  CelFailure,
+  CelOpaque,
+  CelOptional,
+  CelPreserved,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  isList,
+  isMap,
+  type CelValue,
+  type OpaqueContent,
+} from "./values.ts";
 
 const ANY_LIST = listType(DYN);
 const ANY_MAP = mapType(DYN, DYN);

@@ -126,7 +126,13 @@ export function failure(message: string): CelFailure {
 }
 
 export function listOf(items: readonly CelValue[]): CelList {
-  return { kind: "list", size: items.length, get: (position) => items[position] ?? failure(`index out of bounds: ${position}`) };
+  return { kind: "list", size: items.length, get: (position) => itemAt(items, position) };
+}
+
+/** Null is an item like any other. */
+export function itemAt(items: readonly CelValue[], position: number): CelValue {
+  const item = items[position];
+  return item === undefined ? failure(`index out of bounds: ${position}`) : item;
 }
 
 export function itemsOf(list: CelList): readonly CelValue[] {

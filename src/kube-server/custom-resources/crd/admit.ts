@@ -53,19 +53,36 @@ function withStatus(definition: Definition, old: Definition | undefined): Defini
   return readDefinition({ ...definition.object, status: { ...(status as JsonObject), storedVersions } });
 }
 
+/** The causes of a CRD that is decoded already; a write to its status is only asked about names. */
+export function admitDecoded(definition: Definition, old: Definition | undefined, subresource: string | undefined): readonly FieldCause[] {
+  if (old === undefined) return createCauses(definition);
+  if (subresource !== "status") return updateCauses(definition, old);
+  const names = nameCauses(definition.acceptedNames, child("status", "acceptedNames"));
+  return [...validateObjectMetaUpdate(definition.metadata, old.metadata, "metadata"), ...names];
+}
+
 function createCauses(definition: Definition): readonly FieldCause[] {
   const wanted = `${definition.names.plural}.${definition.group}`;
   const nameRule = (name: string): readonly string[] => [
     ...dnsSubdomainProblems(name),
     ...(name === wanted ? [] : ['must be spec.names.plural+"."+spec.group']),
   ];
-  return [...validateObjectMeta(definition.metadata, false, nameRule, "metadata"), ...specCauses(definition), ...statusCauses(definition), ...approvalCauses(definition, undefined), ...preserveCauses(definition, undefined)];
+  return [
+    ...validateObjectMeta(definition.metadata, false, nameRule, "metadata"),
+    ...specCauses(definition),
+    ...statusCauses(definition),
+    ...approvalCauses(definition, undefined),
+    ...preserveCauses(definition, undefined),
+  ];
 }
 
 function updateCauses(definition: Definition, old: Definition): readonly FieldCause[] {
   const spec = (name: string): string => child("spec", name);
   const fixed = isEstablished(old.object)
-    ? [...immutable(spec("scope"), definition.scope, old.scope), ...immutable(child("spec", "names", "kind"), definition.names.kind, old.names.kind)]
+    ? [
+        ...immutable(spec("scope"), definition.scope, old.scope),
+        ...immutable(child("spec", "names", "kind"), definition.names.kind, old.names.kind),
+      ]
     : [];
   return [
     ...validateObjectMetaUpdate(definition.metadata, old.metadata, "metadata"),
@@ -104,8 +121,11 @@ export function statusCauses(definition: Definition): readonly FieldCause[] {
   const { storedVersions, versions } = definition;
   const names = nameCauses(definition.acceptedNames, child("status", "acceptedNames"));
   if (storedVersions.length === 0) return [...names, invalid(path, null, "must have at least one stored version")];
-  const missing = versions.filter((version) => version.storage && !storedVersions.includes(version.name));
-  const gone = storedVersions.flatMap((name, at) => (versions.some((version) => version.name === name) ? [] : [[name, at] as const]));
+  const first = (name: string): number => versions.findIndex((version) => version.name === name);
+  const missing = versions.filter(
+    (version, at) => version.storage && !(storedVersions.includes(version.name) && first(version.name) === at),
+  );
+  const gone = storedVersions.flatMap((name, at) => (first(name) < 0 ? [[name, at] as const] : []));
   return [
     ...names,
     ...missing.map((version) => invalid(path, [...storedVersions], `must have the storage version ${version.name}`)),
@@ -143,18 +163,26 @@ function approvalCauses(definition: Definition, old: Definition | undefined): re
   if (approval === undefined || approval.state === before?.state) return [];
   const path = key(child("metadata", "annotations"), APPROVAL_ANNOTATION);
   if (approval.state === "missing") return [required(path, approval.reason)];
-  return approval.state === "invalid" ? [invalid(path, fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION), approval.reason)] : [];
+  return approval.state === "invalid"
+    ? [invalid(path, fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION), approval.reason)]
+    : [];
 }
 
 function preserveCauses(definition: Definition, old: Definition | undefined): readonly FieldCause[] {
   if (old?.preserveUnknownFields === true || !definition.preserveUnknownFields) return [];
-  return [invalid(child("spec", "preserveUnknownFields"), true, "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")];
+  return [
+    invalid(
+      child("spec", "preserveUnknownFields"),
+      true,
+      "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
+    ),
+  ];
 }
 
 /** Formats that the server does not know are allowed, and do nothing. Only new ones are worth a warning. */
-function warningsOf(definition: Definition, old: Definition | undefined): readonly string[] {
+export function warningsOf(definition: Definition, old: Definition | undefined): readonly string[] {
   const known = new Set(old === undefined ? [] : unknownFormats(old));
-  return unknownFormats(definition)
+  return [...new Set(unknownFormats(definition))]
     .filter((format) => !known.has(format))
     .map((format) => `unrecognized format ${JSON.stringify(format)}`);
 }

@@ -7,7 +7,7 @@ import { OBJECT_COST_BUDGET, ruleTree, runRules } from "../cel/validator.ts";
 import { coerceEmbedded, validateEmbedded } from "../schema/embedded.ts";
 import { prune } from "../schema/prune.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { validateSchema } from "../validation/schema-validator.ts";
+import { validateDefault } from "../validation/schema-validator.ts";
 
 type Place = {
   readonly path: string;
@@ -42,10 +42,13 @@ function ownCauses(schema: JsonSchema, value: Json, at: Place, budget: Budget): 
   const path = child(at.path, "default");
   if (at.insideMeta) {
     const problem = metadataProblem(value, at);
-    return problem === undefined ? valueCauses(schema, value, path, at, budget) : [invalid(path, value, `must result in valid metadata: ${problem}`)];
+    return problem === undefined
+      ? valueCauses(schema, value, path, at, budget)
+      : [invalid(path, value, `must result in valid metadata: ${problem}`)];
   }
   const causes: FieldCause[] = [];
-  if (!jsonEqual(prune(value, schema, schema.embeddedResource).value, value)) causes.push(invalid(path, value, "must not have unknown fields"));
+  if (!jsonEqual(prune(value, schema, schema.embeddedResource).value, value))
+    causes.push(invalid(path, value, "must not have unknown fields"));
   const coerced = coerceEmbedded(value, schema, path);
   if (!coerced.ok) return [...causes, coerced.error];
   const embedded = validateEmbedded(path, coerced.value.value, schema, schema.embeddedResource);
@@ -66,7 +69,7 @@ function surrounded(value: Json, steps: readonly string[]): Json {
 }
 
 function valueCauses(schema: JsonSchema, value: Json, path: string, at: Place, budget: Budget): readonly FieldCause[] {
-  const causes = validateSchema(path, schema, value);
+  const causes = validateDefault(path, schema, value);
   if (causes.length > 0) return causes;
   const tree = ruleTree(schema, schema === at.resource);
   if (tree === undefined) return [];

@@ -20,7 +20,11 @@ export type CrdNames = {
   readonly categories: readonly string[];
 };
 
-export type ScalePaths = { readonly specReplicasPath: string; readonly statusReplicasPath: string; readonly labelSelectorPath: string | undefined };
+export type ScalePaths = {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath: string | undefined;
+};
 export type Subresources = { readonly status: boolean; readonly scale: ScalePaths | undefined };
 
 export type PrinterColumn = {
@@ -153,7 +157,9 @@ function readVersion(json: JsonObject): CrdVersion {
     storage: field(json, "storage") === true,
     deprecated: field(json, "deprecated") === true,
     deprecationWarning: typeof warning === "string" ? warning : undefined,
-    validation: isJsonObject(validation) ? { schema: isJsonObject(schema) ? readSchema(schema) : undefined, json: asObject(schema) } : undefined,
+    validation: isJsonObject(validation)
+      ? { schema: isJsonObject(schema) ? readSchema(schema) : undefined, json: asObject(schema) }
+      : undefined,
     subresources: readSubresources(field(json, "subresources")),
     columns: asList(field(json, "additionalPrinterColumns")).map(readColumn),
     selectableFields: asList(field(json, "selectableFields")).map((selectable) => text(selectable, "jsonPath")),

@@ -46,10 +46,18 @@ function versionText(definition: Definition, version: JsonObject): string {
     ["Storage", jsonText(field(version, "storage"))],
     ["Deprecated", jsonText(field(version, "deprecated") ?? false)],
     ["DeprecationWarning", jsonText(field(version, "deprecationWarning") ?? null)],
-    ["Schema", own("schema", shared.validation, (value) => struct([["OpenAPIV3Schema", maybe(field(value, "openAPIV3Schema"), schemaText)]]))],
+    [
+      "Schema",
+      own("schema", shared.validation, (value) => struct([["OpenAPIV3Schema", maybe(field(value, "openAPIV3Schema"), schemaText)]])),
+    ],
     ["Subresources", own("subresources", shared.subresources, subresourcesText)],
     ["AdditionalPrinterColumns", own("additionalPrinterColumns", shared.columns, (value) => listText(value, columnText))],
-    ["SelectableFields", own("selectableFields", shared.selectableFields, (value) => listText(value, (one) => struct([["JSONPath", jsonText(field(one, "jsonPath"))]])))],
+    [
+      "SelectableFields",
+      own("selectableFields", shared.selectableFields, (value) =>
+        listText(value, (one) => struct([["JSONPath", jsonText(field(one, "jsonPath"))]])),
+      ),
+    ],
   ]);
 }
 

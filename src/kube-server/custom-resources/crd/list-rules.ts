@@ -8,7 +8,8 @@ import { pointer, wrongType } from "./schema-rules.ts";
 export function listTypeCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const at = child(path, "x-kubernetes-list-type");
-  if (schema.listType !== undefined && schema.type !== "array") causes.push(wrongType(path, schema.type, "must be array if x-kubernetes-list-type is specified"));
+  if (schema.listType !== undefined && schema.type !== "array")
+    causes.push(wrongType(path, schema.type, "must be array if x-kubernetes-list-type is specified"));
   else if (schema.listType === "set" && schema.items !== undefined) causes.push(...setItemCauses(schema.items, child(path, "items")));
   if (schema.listType !== undefined && !["atomic", "set", "map"].includes(schema.listType)) {
     causes.push(notSupported(at, schema.listType, ["atomic", "set", "map"]));
@@ -27,7 +28,9 @@ function setItemCauses(items: JsonSchema, path: string): readonly FieldCause[] {
   if (items.type === "array" && items.listType !== undefined && items.listType !== "atomic") {
     return [invalid(child(path, "x-kubernetes-list-type"), pointer(items.listType), detail)];
   }
-  return items.type === "object" && items.mapType !== "atomic" ? [invalid(child(path, "x-kubernetes-map-type"), pointer(items.listType), detail)] : [];
+  return items.type === "object" && items.mapType !== "atomic"
+    ? [invalid(child(path, "x-kubernetes-map-type"), pointer(items.listType), detail)]
+    : [];
 }
 
 function mapListCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
@@ -39,7 +42,8 @@ function mapListCauses(schema: JsonSchema, path: string): readonly FieldCause[] 
     const detail = "must have a schema if x-kubernetes-list-type is map";
     return schema.itemList.length === 0 ? [...causes, required(child(path, "items"), detail)] : causes;
   }
-  if (items.type !== "object") return [...causes, invalid(child(path, "items", "type"), items.type, "must be object if parent array's x-kubernetes-list-type is map")];
+  if (items.type !== "object")
+    return [...causes, invalid(child(path, "items", "type"), items.type, "must be object if parent array's x-kubernetes-list-type is map")];
   for (const [position, name] of schema.listMapKeys.entries()) {
     const property = items.properties?.get(name);
     const keys = printed(JSON.stringify(schema.listMapKeys));
@@ -58,7 +62,8 @@ function keyCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
   const { items, listType } = schema;
   if (items === undefined || (listType !== "set" && listType !== "map")) return [];
   const causes: FieldCause[] = [];
-  if (items.nullable) causes.push(forbidden(child(path, "items", "nullable"), `cannot be nullable when x-kubernetes-list-type is ${listType}`));
+  if (items.nullable)
+    causes.push(forbidden(child(path, "items", "nullable"), `cannot be nullable when x-kubernetes-list-type is ${listType}`));
   if (listType === "set") return causes;
   for (const name of schema.listMapKeys) {
     const property = items.properties?.get(name);
@@ -68,7 +73,8 @@ function keyCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
       const detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
       causes.push(required(child(at, "default"), detail));
     }
-    if (property.nullable) causes.push(forbidden(child(at, "nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"));
+    if (property.nullable)
+      causes.push(forbidden(child(at, "nullable"), "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"));
   }
   return causes;
 }

@@ -23,7 +23,9 @@ export function nameCauses(names: CrdNames, path: string): readonly FieldCause[]
     ...kind("kind"),
     ...kind("listKind"),
     ...names.shortNames.flatMap((name, at) => labelCauses(index(child(path, "shortNames"), at), name)),
-    ...(names.kind !== "" && names.kind === names.listKind ? [invalid(child(path, "listKind"), names.listKind, "kind and listKind may not be the same")] : []),
+    ...(names.kind !== "" && names.kind === names.listKind
+      ? [invalid(child(path, "listKind"), names.listKind, "kind and listKind may not be the same")]
+      : []),
     ...names.categories.flatMap((name, at) => labelCauses(index(child(path, "categories"), at), name)),
   ];
 }
@@ -129,7 +131,9 @@ function reviewVersionCauses(versions: readonly string[], path: string): readonl
     if (versions.indexOf(version) < at) return [invalid(index(path, at), version, "duplicate version")];
     return dns1035LabelProblems(version).map((problem) => invalid(index(path, at), version, problem));
   });
-  return versions.includes("v1") || versions.includes("v1beta1") ? causes : [...causes, invalid(path, versions as Json, "must include at least one of v1, v1beta1")];
+  return versions.includes("v1") || versions.includes("v1beta1")
+    ? causes
+    : [...causes, invalid(path, versions as Json, "must include at least one of v1, v1beta1")];
 }
 
 export function enumCauses(path: string, value: string, accepted: readonly string[]): readonly FieldCause[] {

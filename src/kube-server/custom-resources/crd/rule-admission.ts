@@ -91,7 +91,8 @@ function atLeastZero(value: number | undefined): number | undefined {
 
 export function ruleCauses(schema: JsonSchema, path: string, scope: RuleScope, uncorrelatable: string | undefined): readonly FieldCause[] {
   if (scope.declared === undefined) {
-    const detail = "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+    const detail =
+      "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
     return [internalError(path, detail)];
   }
   return compileRules(schema, scope.declared).flatMap((compiled, position) => {
@@ -120,7 +121,13 @@ function costAndCompileCauses(compiled: CompiledRule, path: string, scope: RuleS
 function oldSelfCauses(compiled: CompiledRule, path: string, uncorrelatable: string | undefined): readonly FieldCause[] {
   const { rule } = compiled;
   if (compiled.usesOldSelf && uncorrelatable !== undefined) {
-    return [invalid(child(path, "rule"), rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`)];
+    return [
+      invalid(
+        child(path, "rule"),
+        rule.rule,
+        `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelatable}`,
+      ),
+    ];
   }
   if (compiled.usesOldSelf || rule.optionalOldSelf === undefined) return [];
   return [invalid(child(path, "optionalOldSelf"), rule.optionalOldSelf, "may not be set if oldSelf is not used in rule")];

@@ -85,7 +85,11 @@ function visitFields(schema: JsonSchema, at: Place, below: Below): void {
   const values = valueSchema(schema);
   if (values !== undefined) {
     const noDefaults = at.within.resourceMeta ? "inside additionalProperties applying to object metadata" : at.within.noDefaults;
-    below(values, { path: child(at.path, "additionalProperties"), within: { ...at.within, noDefaults }, scope: at.scope?.below({ kind: "values" }, values) });
+    below(values, {
+      path: child(at.path, "additionalProperties"),
+      within: { ...at.within, noDefaults },
+      scope: at.scope?.below({ kind: "values" }, values),
+    });
   }
   for (const [name, property] of schema.properties ?? []) {
     const within = withinProperty(schema, at, name);
@@ -120,8 +124,10 @@ function visitItems(schema: JsonSchema, at: Place, below: Below): void {
 
 function extensionCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
   const causes: FieldCause[] = [];
-  if (schema.preserveUnknownFields === false) causes.push(invalid(child(path, "x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"));
-  if (schema.mapType !== undefined && schema.type !== "object") causes.push(wrongType(path, schema.type, "must be object if x-kubernetes-map-type is specified"));
+  if (schema.preserveUnknownFields === false)
+    causes.push(invalid(child(path, "x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"));
+  if (schema.mapType !== undefined && schema.type !== "object")
+    causes.push(wrongType(path, schema.type, "must be object if x-kubernetes-map-type is specified"));
   if (schema.mapType !== undefined && schema.mapType !== "atomic" && schema.mapType !== "granular") {
     causes.push(notSupported(child(path, "x-kubernetes-map-type"), schema.mapType, ["atomic", "granular"]));
   }
@@ -159,5 +165,7 @@ function ruleTextCauses(rule: ValidationRule, path: string): readonly FieldCause
   if (text === "") return [required(child(path, "rule"), "rule is not specified")];
   if (rule.message !== "" && message === "") return [invalid(child(path, "message"), rule.message, "must be non-empty if specified")];
   if (LINE_BREAK.test(message)) return [invalid(child(path, "message"), rule.message, "must not contain line breaks")];
-  return LINE_BREAK.test(text) && message === "" ? [required(child(path, "message"), "message must be specified if rule contains line breaks")] : [];
+  return LINE_BREAK.test(text) && message === ""
+    ? [required(child(path, "message"), "message must be specified if rule contains line breaks")]
+    : [];
 }

@@ -9,7 +9,15 @@ import { subschemas, unsupportedField, validateStructural } from "../schema/stru
 import { defaultCauses } from "./default-rules.ts";
 import type { CrdVersion, Definition, VersionParts } from "./definition.ts";
 import { printedSchema, printedVersions } from "./go-internal.ts";
-import { columnCauses, conversionCauses, enumCauses, labelCauses, nameCauses, selectableFieldCauses, subresourceCauses } from "./name-rules.ts";
+import {
+  columnCauses,
+  conversionCauses,
+  enumCauses,
+  labelCauses,
+  nameCauses,
+  selectableFieldCauses,
+  subresourceCauses,
+} from "./name-rules.ts";
 import { RuleScope } from "./rule-admission.ts";
 import { schemaCauses } from "./schema-rules.ts";
 
@@ -50,7 +58,9 @@ function missingSchemaCauses(definition: Definition): readonly FieldCause[] {
 /** preserveUnknownFields is of the past: it can be kept, but not with defaults and not set. */
 function preserveCauses(definition: Definition): readonly FieldCause[] {
   if (!definition.preserveUnknownFields) return [];
-  const hasDefaults = definition.versions.some((version) => version.validation?.schema !== undefined && someSchema(version.validation.schema, (one) => one.default !== undefined));
+  const hasDefaults = definition.versions.some(
+    (version) => version.validation?.schema !== undefined && someSchema(version.validation.schema, (one) => one.default !== undefined),
+  );
   return hasDefaults ? [invalid(child(SPEC, "preserveUnknownFields"), true, "must be false in order to use defaults in the schema")] : [];
 }
 
@@ -78,8 +88,19 @@ function allColumnCauses(parts: VersionParts, path: string): readonly FieldCause
 function versionFieldCauses(definition: Definition, version: CrdVersion, path: string): readonly FieldCause[] {
   const at = child(path, "selectableFields");
   const schema = version.validation?.schema;
-  if (definition.shared.validation || schema === undefined) return [invalid(at, "", "may only be set when `version.schema.openAPIV3Schema` is not included")];
-  return selectableFieldCauses(version.selectableFields, schema, at);
+  if (definition.shared.validation || schema === undefined)
+    return [invalid(at, "", "may only be set when `version.schema.openAPIV3Schema` is not included")];
+  return [...unreadableCauses(schema, path), ...selectableFieldCauses(version.selectableFields, structural(schema), at)];
+}
+
+/** Paths cannot be followed in a schema that is none; this is said where the server says it, in the wrong place. */
+function unreadableCauses(schema: JsonSchema, path: string): readonly FieldCause[] {
+  const problem = unsupportedField(schema);
+  return problem === undefined ? [] : [invalid(child(path, "schema.openAPIV3Schema"), "", problem)];
+}
+
+function structural(schema: JsonSchema): JsonSchema | undefined {
+  return unsupportedField(schema) === undefined ? schema : undefined;
 }
 
 function deprecationCauses(version: CrdVersion, path: string): readonly FieldCause[] {
@@ -101,9 +122,28 @@ function deprecationCauses(version: CrdVersion, path: string): readonly FieldCau
 const AT_ROOT_WITH_STATUS =
   "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
 const NOT_AT_ROOT = [
-  "id", "$schema", "$ref", "nullable", "default", "enum", "maxProperties", "minProperties", "allOf", "oneOf", "anyOf", "not", "additionalProperties",
-  "patternProperties", "dependencies", "additionalItems", "definitions", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string",
-  "x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type",
+  "id",
+  "$schema",
+  "$ref",
+  "nullable",
+  "default",
+  "enum",
+  "maxProperties",
+  "minProperties",
+  "allOf",
+  "oneOf",
+  "anyOf",
+  "not",
+  "additionalProperties",
+  "patternProperties",
+  "dependencies",
+  "additionalItems",
+  "definitions",
+  "x-kubernetes-embedded-resource",
+  "x-kubernetes-int-or-string",
+  "x-kubernetes-list-map-keys",
+  "x-kubernetes-list-type",
+  "x-kubernetes-map-type",
 ];
 
 function validationCauses(parts: VersionParts, status: boolean, path: string): readonly FieldCause[] {
@@ -123,18 +163,32 @@ function validationCauses(parts: VersionParts, status: boolean, path: string): r
 
 /** Status is validated on its own, as the property of that name; what the root says beside it would be lost. */
 function rootCauses(schema: JsonSchema, json: CrdVersion["json"], path: string): readonly FieldCause[] {
-  if (schema.type !== "" && schema.type !== "object") {
-    return [invalid(child(path, "type"), schema.type, 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled')];
+  const beforeType = ["id", "$schema", "$ref"].some((name) => Object.hasOwn(json, name));
+  if (schema.type !== "" && schema.type !== "object" && !beforeType) {
+    return [
+      invalid(
+        child(path, "type"),
+        schema.type,
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+      ),
+    ];
   }
   if (!NOT_AT_ROOT.some((name) => Object.hasOwn(json, name))) return [];
-  return [invalid(path, printedSchema(json), `only ${AT_ROOT_WITH_STATUS} fields are allowed at the root of the schema if the status subresource is enabled`)];
+  return [
+    invalid(
+      path,
+      printedSchema(json),
+      `only ${AT_ROOT_WITH_STATUS} fields are allowed at the root of the schema if the status subresource is enabled`,
+    ),
+  ];
 }
 
 function versionListCauses(definition: Definition): readonly FieldCause[] {
   const { versions } = definition;
   const path = child(SPEC, "versions");
   const causes: FieldCause[] = [];
-  if (new Set(versions.map((version) => version.name)).size !== versions.length) causes.push(invalid(path, printedVersions(definition), "must contain unique version names"));
+  if (new Set(versions.map((version) => version.name)).size !== versions.length)
+    causes.push(invalid(path, printedVersions(definition), "must contain unique version names"));
   if (versions.filter((version) => version.storage).length !== 1) {
     causes.push(invalid(path, printedVersions(definition), "must have exactly one version marked as storage version"));
   }
@@ -143,7 +197,9 @@ function versionListCauses(definition: Definition): readonly FieldCause[] {
 }
 
 function requiredNameCauses(definition: Definition): readonly FieldCause[] {
-  return (["plural", "singular", "kind", "listKind"] as const).flatMap((name) => (definition.names[name] === "" ? [required(child(SPEC, "names", name))] : []));
+  return (["plural", "singular", "kind", "listKind"] as const).flatMap((name) =>
+    definition.names[name] === "" ? [required(child(SPEC, "names", name))] : [],
+  );
 }
 
 /** What all versions have in common is validated once. */
@@ -164,7 +220,7 @@ function sharedCauses(definition: Definition): readonly FieldCause[] {
 function sharedFieldCauses(version: CrdVersion, schema: JsonSchema | undefined): readonly FieldCause[] {
   const at = child(SPEC, "selectableFields");
   if (schema === undefined) return [invalid(at, "", "may only be set when validations.schema is included")];
-  return selectableFieldCauses(version.selectableFields, schema, at);
+  return [...unreadableCauses(schema, SPEC), ...selectableFieldCauses(version.selectableFields, structural(schema), at)];
 }
 
 function conversionStrategyCauses(definition: Definition): readonly FieldCause[] {
@@ -172,4 +228,3 @@ function conversionStrategyCauses(definition: Definition): readonly FieldCause[]
   if (!definition.preserveUnknownFields || strategy === "None" || strategy === undefined) return [];
   return [invalid(child(SPEC, "conversion", "strategy"), strategy, "must be None if spec.preserveUnknownFields is true")];
 }
-

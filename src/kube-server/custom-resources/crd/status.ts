@@ -16,9 +16,16 @@ export function nameConflict(definition: Definition, others: readonly Definition
   return judge(definition, others).conflict;
 }
 
-function judge(definition: Definition, others: readonly Definition[]): { readonly names: CrdNames; readonly conflict: Conflict | undefined } {
-  const rivals = others.filter((other) => other.group === definition.group && field(other.metadata, "name") !== field(definition.metadata, "name"));
-  const resources = new Set(rivals.flatMap(({ acceptedNames: names }) => [names.plural, names.singular, ...names.shortNames]).filter((name) => name !== ""));
+function judge(
+  definition: Definition,
+  others: readonly Definition[],
+): { readonly names: CrdNames; readonly conflict: Conflict | undefined } {
+  const rivals = others.filter(
+    (other) => other.group === definition.group && field(other.metadata, "name") !== field(definition.metadata, "name"),
+  );
+  const resources = new Set(
+    rivals.flatMap(({ acceptedNames: names }) => [names.plural, names.singular, ...names.shortNames]).filter((name) => name !== ""),
+  );
   const kinds = new Set(rivals.flatMap(({ acceptedNames: names }) => [names.kind, names.listKind]).filter((name) => name !== ""));
   const { names: wanted, acceptedNames: held } = definition;
   let names: CrdNames = { ...held, categories: wanted.categories };
@@ -29,7 +36,9 @@ function judge(definition: Definition, others: readonly Definition[]): { readonl
   };
   claim("plural", resources, "PluralConflict");
   claim("singular", resources, "SingularConflict");
-  const clashes = wanted.shortNames.filter((name) => !held.shortNames.includes(name) && resources.has(name)).map((name) => `"${name}" is already in use`);
+  const clashes = wanted.shortNames
+    .filter((name) => !held.shortNames.includes(name) && resources.has(name))
+    .map((name) => `"${name}" is already in use`);
   if (clashes.length === 0) names = { ...names, shortNames: wanted.shortNames };
   else conflict = { reason: "ShortNamesConflict", message: clashes.length === 1 ? (clashes[0] ?? "") : `[${clashes.join(", ")}]` };
   claim("kind", kinds, "KindConflict");
@@ -41,14 +50,27 @@ function judge(definition: Definition, others: readonly Definition[]): { readonl
 export function establish(crd: JsonObject, others: readonly Definition[], now: string): JsonObject {
   const definition = readDefinition(crd);
   const { names, conflict } = judge(definition, others);
-  const accepted: NewCondition = conflict === undefined
-    ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
-    : { type: "NamesAccepted", status: "False", ...conflict };
-  const established: NewCondition = { type: "Established", status: "True", reason: "InitialNamesAccepted", message: "the initial names have been accepted" };
+  const accepted: NewCondition =
+    conflict === undefined
+      ? { type: "NamesAccepted", status: "True", reason: "NoConflicts", message: "no conflicts found" }
+      : { type: "NamesAccepted", status: "False", ...conflict };
+  const established: NewCondition = {
+    type: "Established",
+    status: "True",
+    reason: "InitialNamesAccepted",
+    message: "the initial names have been accepted",
+  };
   const waiting: NewCondition = { type: "Established", status: "False", reason: "NotAccepted", message: "not all names are accepted" };
   const wasEstablished = conditionsOf(crd).some((condition) => condition.type === "Established" && condition.status === "True");
-  const next: readonly NewCondition[] = [accepted, ...(wasEstablished ? [] : [conflict === undefined ? established : waiting]), ...approvalCondition(definition)];
-  return withStatus(crd, { acceptedNames: namesJson(names), conditions: [...next.reduce((all, one) => setCondition(all, one, now), conditionsOf(crd))] });
+  const next: readonly NewCondition[] = [
+    accepted,
+    ...(wasEstablished ? [] : [conflict === undefined ? established : waiting]),
+    ...approvalCondition(definition),
+  ];
+  return withStatus(crd, {
+    acceptedNames: namesJson(names),
+    conditions: [...next.reduce((all, one) => setCondition(all, one, now), conditionsOf(crd))],
+  });
 }
 
 function approvalCondition(definition: Definition): readonly NewCondition[] {

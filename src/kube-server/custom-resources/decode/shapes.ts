@@ -141,6 +141,8 @@ function zeroOf(shape: Shape): Json {
   if (shape.kind === "boolean") return false;
   if (shape.kind === "integer" || shape.kind === "float") return 0;
   if (shape.kind !== "struct") return null;
-  const entries = [...shape.fields()].flatMap(([name, field]): [string, Json][] => (field.keep === "always" ? [[name, zeroOf(field.shape)]] : []));
+  const entries = [...shape.fields()].flatMap(([name, field]): [string, Json][] =>
+    field.keep === "always" ? [[name, zeroOf(field.shape)]] : [],
+  );
   return Object.fromEntries(entries);
 }

@@ -73,7 +73,8 @@ export function labelValueProblems(value: string): readonly string[] {
 /** Label keys, annotation keys, finalizers: "name" or "prefix/name". */
 export function qualifiedNameProblems(value: string): readonly string[] {
   const parts = value.split("/");
-  if (parts.length > 2) return [`a valid label key ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  if (parts.length > 2)
+    return [`a valid label key ${QUALIFIED_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   const [prefix, name] = parts.length === 2 ? [parts[0] ?? "", parts[1] ?? ""] : [undefined, value];
   const problems: string[] = [];
   if (prefix === "") problems.push("prefix part must be non-empty");

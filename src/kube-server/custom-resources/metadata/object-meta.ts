@@ -15,7 +15,9 @@ export function validateObjectMeta(meta: JsonObject, namespaced: boolean, nameRu
   const generateName = text(meta, "generateName");
   return [
     ...(generateName === "" ? [] : problems(child(path, "generateName"), generateName, nameRule(asPrefix(generateName)))),
-    ...(name === "" ? [required(child(path, "name"), "name or generateName is required")] : problems(child(path, "name"), name, nameRule(name))),
+    ...(name === ""
+      ? [required(child(path, "name"), "name or generateName is required")]
+      : problems(child(path, "name"), name, nameRule(name))),
     ...validateNamespace(meta, namespaced, path),
     ...validateCommon(meta, path),
     ...validateFinalizers(meta, path),
@@ -90,11 +92,13 @@ function validateOwners(owners: Json | undefined, path: string): readonly FieldC
 function validateOwner(owner: Json, path: string): readonly FieldCause[] {
   const apiVersion = text(owner, "apiVersion");
   const causes: FieldCause[] = [];
-  if (apiVersion === "" || apiVersion.endsWith("/")) causes.push(invalid(child(path, "apiVersion"), apiVersion, "version must not be empty"));
+  if (apiVersion === "" || apiVersion.endsWith("/"))
+    causes.push(invalid(child(path, "apiVersion"), apiVersion, "version must not be empty"));
   for (const name of ["kind", "name", "uid"]) {
     if (text(owner, name) === "") causes.push(invalid(child(path, name), "", "must not be empty"));
   }
-  if (apiVersion === "v1" && text(owner, "kind") === "Event") causes.push(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"));
+  if (apiVersion === "v1" && text(owner, "kind") === "Event")
+    causes.push(invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner"));
   return causes;
 }
 
@@ -110,8 +114,13 @@ function noNewFinalizers(next: JsonObject, previous: JsonObject, path: FieldPath
   const old = new Set(stringsOf(field(previous, "finalizers")));
   const added = stringsOf(field(next, "finalizers")).filter((name) => !old.has(name));
   if (added.length === 0) return [];
-  const list = `[]string{${[...new Set(added)].toSorted().map((name) => JSON.stringify(name)).join(", ")}}`;
-  return [forbidden(child(path, "finalizers"), `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`)];
+  const list = `[]string{${[...new Set(added)]
+    .toSorted()
+    .map((name) => JSON.stringify(name))
+    .join(", ")}}`;
+  return [
+    forbidden(child(path, "finalizers"), `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`),
+  ];
 }
 
 function validateManagers(managers: Json | undefined, path: string): readonly FieldCause[] {
@@ -121,7 +130,8 @@ function validateManagers(managers: Json | undefined, path: string): readonly Fi
     const operation = text(manager, "operation");
     const fieldsType = text(manager, "fieldsType");
     const causes: FieldCause[] = [];
-    if (operation !== "Apply" && operation !== "Update") causes.push(invalid(child(at, "operation"), operation, "must be `Apply` or `Update`"));
+    if (operation !== "Apply" && operation !== "Update")
+      causes.push(invalid(child(at, "operation"), operation, "must be `Apply` or `Update`"));
     if (fieldsType !== "" && fieldsType !== "FieldsV1") causes.push(invalid(child(at, "fieldsType"), fieldsType, "must be `FieldsV1`"));
     return causes;
   });

@@ -72,7 +72,10 @@ function coerceMeta(value: Json, name: string, path: FieldPath, unknown: string[
 /** The rules for embedded resources anywhere below. `isResource`: the value itself is one. */
 export function validateEmbedded(path: FieldPath, value: Json, schema: JsonSchema | undefined, isResource: boolean): readonly FieldCause[] {
   if (schema === undefined) return [];
-  if (Array.isArray(value)) return value.flatMap((item: Json, at) => validateEmbedded(index(path, at), item, schema.items, schema.items?.embeddedResource === true));
+  if (Array.isArray(value))
+    return value.flatMap((item: Json, at) =>
+      validateEmbedded(index(path, at), item, schema.items, schema.items?.embeddedResource === true),
+    );
   if (!isJsonObject(value)) return [];
   const own = isResource ? validateResource(path, value) : [];
   const below = Object.entries(value).flatMap(([name, item]) => {

@@ -29,7 +29,11 @@ function nested(used: JsonSchema | undefined, at: Pair): readonly FieldCause[] {
     const place = (path: FieldPath): string => key(child(path, "properties"), name);
     return nested(property, { declared: declared.properties?.get(name), declaredAt: place(at.declaredAt), usedAt: place(at.usedAt) });
   });
-  const items = nested(used.items, { declared: declared.items, declaredAt: child(at.declaredAt, "items"), usedAt: child(at.usedAt, "items") });
+  const items = nested(used.items, {
+    declared: declared.items,
+    declaredAt: child(at.declaredAt, "items"),
+    usedAt: child(at.usedAt, "items"),
+  });
   return [...restrictions(used, at), ...items, ...properties];
 }
 

@@ -68,7 +68,8 @@ function invariantCauses(schema: JsonSchema | undefined, level: Level, path: Fie
   const causes: FieldCause[] = [];
   if (schema.type === "array" && schema.items === undefined) causes.push(required(child(path, "items"), "must be specified"));
   causes.push(...invariantCauses(schema.items, "item", child(path, "items")));
-  for (const [name, property] of schema.properties ?? []) causes.push(...invariantCauses(property, "field", key(child(path, "properties"), name)));
+  for (const [name, property] of schema.properties ?? [])
+    causes.push(...invariantCauses(property, "field", key(child(path, "properties"), name)));
   if (schema.additionalProperties !== undefined) {
     const at = child(path, "additionalProperties");
     if (level === "root") causes.push(forbidden(at, "must not be used at the root"));
@@ -100,7 +101,8 @@ function typeCauses(schema: JsonSchema, level: Level, path: FieldPath): readonly
   if (schema.embeddedResource && schema.additionalProperties !== undefined) {
     causes.push(forbidden(child(path, "additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set"));
   }
-  if (level === "root" && schema.type !== "" && schema.type !== "object") causes.push(invalid(at, schema.type, "must be object at the root"));
+  if (level === "root" && schema.type !== "" && schema.type !== "object")
+    causes.push(invalid(at, schema.type, "must be object at the root"));
   return causes;
 }
 
@@ -117,7 +119,9 @@ function metadataCauses(schema: JsonSchema, level: Level, path: FieldPath): read
     causes.push(invalid(child(at("metadata"), "type"), metadata.type, "must be object"));
   }
   if (metadata !== undefined && level === "root" && saysTooMuch(metadata)) {
-    causes.push(forbidden(at("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"));
+    causes.push(
+      forbidden(at("metadata"), "must not specify anything other than name and generateName, but metadata is implicitly specified"),
+    );
   }
   if (schema.embeddedResource && schema.preserveUnknownFields !== true && (schema.properties?.size ?? 0) === 0) {
     const detail = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
@@ -158,9 +162,12 @@ const NO_SKIPS: Skips = { anyOf: false, anyOfOfFirstAllOf: false };
 
 function restrictionCauses(schema: JsonSchema, skips: Skips, path: FieldPath): readonly FieldCause[] {
   const causes: FieldCause[] = [];
-  if (!skips.anyOf) for (const [at, one] of schema.anyOf.entries()) causes.push(...nestedCauses(one, NO_SKIPS, index(child(path, "anyOf"), at)));
+  if (!skips.anyOf)
+    for (const [at, one] of schema.anyOf.entries()) causes.push(...nestedCauses(one, NO_SKIPS, index(child(path, "anyOf"), at)));
   for (const [at, one] of schema.allOf.entries()) {
-    causes.push(...nestedCauses(one, { anyOf: skips.anyOfOfFirstAllOf && at === 0, anyOfOfFirstAllOf: false }, index(child(path, "allOf"), at)));
+    causes.push(
+      ...nestedCauses(one, { anyOf: skips.anyOfOfFirstAllOf && at === 0, anyOfOfFirstAllOf: false }, index(child(path, "allOf"), at)),
+    );
   }
   for (const [at, one] of schema.oneOf.entries()) causes.push(...nestedCauses(one, NO_SKIPS, index(child(path, "oneOf"), at)));
   causes.push(...nestedCauses(schema.not, NO_SKIPS, child(path, "not")));
@@ -175,7 +182,8 @@ function nestedCauses(schema: JsonSchema | undefined, skips: Skips, path: string
   if (schema === undefined) return [];
   const causes: FieldCause[] = [...restrictionCauses(schema, skips, path)];
   causes.push(...nestedCauses(schema.items, NO_SKIPS, child(path, "items")));
-  for (const [name, property] of schema.properties ?? []) causes.push(...nestedCauses(property, NO_SKIPS, key(child(path, "properties"), name)));
+  for (const [name, property] of schema.properties ?? [])
+    causes.push(...nestedCauses(property, NO_SKIPS, key(child(path, "properties"), name)));
   for (const [name, isSet, state] of FORBIDDEN_INSIDE) {
     if (isSet(schema)) causes.push(forbidden(child(path, name), `must be ${state} to be structural`));
   }

@@ -57,6 +57,9 @@ function validateAllOf(at: At, branches: readonly JsonSchema[], value: Json): Fi
   const results = branches.map((branch) => validateValue(at, branch, value));
   for (const result of results) findings.merge(result);
   const invalid = results.filter((result) => !result.isValid).length;
-  if (invalid > 0) findings.add(general(`${quote(at.path)} must validate all the schemas (allOf)${invalid === branches.length ? ". None validated" : ""}`));
+  if (invalid > 0)
+    findings.add(
+      general(`${quote(at.path)} must validate all the schemas (allOf)${invalid === branches.length ? ". None validated" : ""}`),
+    );
   return findings;
 }

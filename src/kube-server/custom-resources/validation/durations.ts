@@ -42,7 +42,9 @@ export function parseStrictDuration(text: string): bigint | undefined {
 
 function nanosOf(whole: string, fraction: string, unit: bigint): bigint {
   const digits = fraction.slice(0, 18);
-  return BigInt(whole === "" ? 0 : whole.slice(0, 40)) * unit + (digits === "" ? 0n : (BigInt(digits) * unit) / 10n ** BigInt(digits.length));
+  return (
+    BigInt(whole === "" ? 0 : whole.slice(0, 40)) * unit + (digits === "" ? 0n : (BigInt(digits) * unit) / 10n ** BigInt(digits.length))
+  );
 }
 
 /** The format "duration" of schemas: Go's, or any text in which a number and a unit are found. */
@@ -59,7 +61,9 @@ export function parseGoDuration(text: string): bigint | undefined {
 
 /** A unit may be spelt out: the last name of each row is a beginning. */
 function looseUnits(unit: string): readonly bigint[] {
-  return LOOSE_UNITS.flatMap(([names, nanos]) => names.filter((name, at) => name === unit || (at === names.length - 1 && unit.startsWith(name))).map(() => nanos));
+  return LOOSE_UNITS.flatMap(([names, nanos]) =>
+    names.filter((name, at) => name === unit || (at === names.length - 1 && unit.startsWith(name))).map(() => nanos),
+  );
 }
 
 /** "1.5s": how CEL writes a duration. */

@@ -47,7 +47,8 @@ function parseParts(text: string, mode: "request" | "any"): Result<Omit<GoUrl, "
     if (mode === "request") return err("invalid URI for request");
     if ((rest.split("/")[0] ?? "").includes(":")) return err("first path segment in URL cannot contain colon");
   }
-  if (!rest.startsWith("//") || (scheme === "" && (mode === "request" || rest.startsWith("///")))) return withPath({ ...empty, scheme, query }, rest);
+  if (!rest.startsWith("//") || (scheme === "" && (mode === "request" || rest.startsWith("///"))))
+    return withPath({ ...empty, scheme, query }, rest);
   const slash = rest.indexOf("/", 2);
   const authority = parseAuthority(slash < 0 ? rest.slice(2) : rest.slice(2, slash));
   return authority.ok ? withPath({ ...empty, scheme, query, ...authority.value }, slash < 0 ? "" : rest.slice(slash)) : authority;
@@ -96,7 +97,7 @@ export function unescape(text: string): string {
   );
 }
 
-const ATOM = "[^\\s()<>[\\]:;@\\\\,.\"\\u0000-\\u001f\\u007f]+";
+const ATOM = '[^\\s()<>[\\]:;@\\\\,."\\u0000-\\u001f\\u007f]+';
 const LOCAL = `(?:${ATOM}(?:\\.${ATOM})*|"(?:[^"\\\\\\r\\n]|\\\\.)*")`;
 const DOMAIN = `(?:${ATOM}(?:\\.${ATOM})*|\\[[0-9A-Fa-f:.]+\\])`;
 const PLAIN_ADDRESS = new RegExp(`^\\s*${LOCAL}@${DOMAIN}\\s*$`, "u");

@@ -4,7 +4,8 @@
  * Surprise: a float within a billionth of a whole number counts as that number, and bounds that are no integers are themselves
  * reported when the type is integer.
  */
-import { numberText } from "../../apply/go-text.ts";
+import type { Json } from "#kube";
+import { numberText, typeText } from "../../apply/go-text.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { badFactor, beyondBound, general } from "./problems.ts";
 import { Findings, type Problem } from "./result.ts";
@@ -21,6 +22,11 @@ export function isNearInteger(value: number): boolean {
   const whole = Math.trunc(value);
   if (value === whole) return true;
   return value !== 0 && whole !== 0 && Math.abs(value - whole) / Math.min(Math.abs(value) + Math.abs(whole), Number.MAX_VALUE) < 1e-9;
+}
+
+/** `%T`: whole numbers beyond 64 bits are floats. */
+export function goTypeOf(json: Json): string {
+  return typeof json === "number" && !isInt64(json) ? "float64" : typeText(json);
 }
 
 /** `%v` of a float64: from a million on with an exponent, also when it is a whole number. */

@@ -28,28 +28,37 @@ import { Findings, findingsOf, oneMatch, type Problem } from "./result.ts";
 import { validateCombinations } from "./combinations.ts";
 
 export function validateSchema(prefix: FieldPath, schema: JsonSchema, value: Json, correlation?: Correlation): readonly FieldCause[] {
-  const findings = correlation === undefined ? validateValue({ path: "", correlation }, schema, value) : ratcheted("", schema, value, correlation);
+  const root: At = { path: "", correlation, isDefault: false };
+  const findings = correlation === undefined ? validateValue(root, schema, value) : ratcheted(root, schema, value, correlation);
   return findings.problems.map((problem) => problem.cause(prefix));
 }
 
-/** Where we are, and what was there before; no correlation means that nothing is forgiven below here. */
-export type At = { readonly path: string; readonly correlation: Correlation | undefined };
+/** A default inside a schema: int-or-string and unknown formats are then taken literally, which is an oddity of the server. */
+export function validateDefault(prefix: FieldPath, schema: JsonSchema, value: Json): readonly FieldCause[] {
+  return validateValue({ path: "", correlation: undefined, isDefault: true }, schema, value).problems.map((problem) =>
+    problem.cause(prefix),
+  );
+}
 
-function ratcheted(path: string, schema: JsonSchema, value: Json, correlation: Correlation): Findings {
-  const findings = validateValue({ path, correlation }, schema, value);
+/** Where we are, and what was there before; no correlation means that nothing is forgiven below here. */
+export type At = { readonly path: string; readonly correlation: Correlation | undefined; readonly isDefault: boolean };
+
+function ratcheted(at: At, schema: JsonSchema, value: Json, correlation: Correlation): Findings {
+  const findings = validateValue(at, schema, value);
   if (findings.isValid || !correlation.isUnchanged()) return findings;
   const forgiven = new Findings();
   forgiven.matches = findings.matches;
   return forgiven;
 }
 
-function below(path: string, schema: JsonSchema, value: Json, correlation: Correlation | undefined): Findings {
-  return correlation === undefined ? validateValue({ path, correlation }, schema, value) : ratcheted(path, schema, value, correlation);
+function below(at: At, schema: JsonSchema, value: Json): Findings {
+  return at.correlation === undefined ? validateValue(at, schema, value) : ratcheted(at, schema, value, at.correlation);
 }
 
-export function validateValue(at: At, schema: JsonSchema, value: Json): Findings {
+export function validateValue(at: At, declared: JsonSchema, value: Json): Findings {
   const findings = new Findings();
-  const format = effectiveFormat(schema);
+  const schema = at.isDefault && declared.intOrString ? { ...declared, intOrString: false } : declared;
+  const format = at.isDefault ? schema.format : effectiveFormat(schema);
   if (value === null) {
     findings.merge(validateType(at.path, schema, format, value));
     findings.merge(validateEnum(at.path, schema, value));
@@ -123,7 +132,7 @@ function validateItems(at: At, schema: JsonSchema, items: readonly Json[]): Find
   const of = schema.items;
   if (of !== undefined) {
     for (const [position, item] of items.entries()) {
-      findings.merge(below(`${at.path}[${position}]`, of, item, at.correlation?.item(position)));
+      findings.merge(below({ ...at, path: `${at.path}[${position}]`, correlation: at.correlation?.item(position) }, of, item));
     }
   }
   const size = items.length;
@@ -168,8 +177,8 @@ function validateField(at: At, schema: JsonSchema, name: string, value: Json): F
   const isTypeMeta = at.path === "" && (name === "kind" || name === "apiVersion");
   const correlation = isTypeMeta ? undefined : at.correlation?.field(name);
   const property = schema.properties?.get(name);
-  if (property !== undefined) return below(at.path === "" ? name : `${at.path}.${name}`, property, value, correlation);
+  if (property !== undefined) return below({ ...at, path: at.path === "" ? name : `${at.path}.${name}`, correlation }, property, value);
   if (schema.additionalProperties === false) return findingsOf(forbiddenProperty(at.path, name));
   const values = valueSchema(schema);
-  return values === undefined ? undefined : below(`${at.path}.${name}`, values, value, correlation);
+  return values === undefined ? undefined : below({ ...at, path: `${at.path}.${name}`, correlation }, values, value);
 }

@@ -10,6 +10,8 @@ export type Instant = {
   readonly seconds: bigint;
   /** 0 to 999,999,999. */
   readonly nanos: number;
+  /** Of the zone it was written in, in seconds; it is written back in the same one. */
+  readonly offset: number;
 };
 
 export type CivilTime = {
@@ -60,7 +62,8 @@ function parseWith(text: string, layout: string, parts: readonly Part[]): Parsed
   let rest = text;
   for (const part of parts) {
     const match = part.pattern.exec(rest)?.[0];
-    if (match === undefined) return { error: `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part.layout)}` };
+    if (match === undefined)
+      return { error: `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part.layout)}` };
     found.push(match);
     rest = rest.slice(match.length);
   }
@@ -83,7 +86,7 @@ function instantOf(text: string, found: readonly string[]): Parsed {
   const problem = outOfRange(civil);
   if (problem !== undefined) return { error: `parsing time ${quote(text)}: ${problem} out of range` };
   const offset = zone === "Z" ? 0 : offsetSeconds(zone);
-  return { value: { seconds: secondsOf(civil) - BigInt(offset), nanos: civil.nanos } };
+  return { value: { seconds: secondsOf(civil) - BigInt(offset), nanos: civil.nanos, offset } };
 }
 
 function outOfRange(civil: CivilTime): string | undefined {
@@ -129,7 +132,9 @@ export function civilOf(instant: Instant, offset = 0): CivilTime {
   const shifted = days + 719_468;
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365);
+  const yearOfEra = Math.floor(
+    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  );
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
   const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
@@ -144,10 +149,13 @@ export function civilOf(instant: Instant, offset = 0): CivilTime {
   };
 }
 
-/** RFC 3339 in UTC, with as many digits of the second as it takes. */
+/** RFC 3339 in its own zone, with as many digits of the second as it takes. */
 export function formatInstant(instant: Instant): string {
-  const at = civilOf(instant);
+  const at = civilOf(instant, instant.offset);
   const two = (value: number): string => String(value).padStart(2, "0");
   const fraction = at.nanos === 0 ? "" : `.${String(at.nanos).padStart(9, "0").replace(/0+$/, "")}`;
-  return `${String(at.year).padStart(4, "0")}-${two(at.month)}-${two(at.day)}T${two(at.hour)}:${two(at.minute)}:${two(at.second)}${fraction}Z`;
+  const minutes = Math.abs(instant.offset) / 60;
+  const zone =
+    instant.offset === 0 ? "Z" : `${instant.offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(Math.floor(minutes % 60))}`;
+  return `${String(at.year).padStart(4, "0")}-${two(at.month)}-${two(at.day)}T${two(at.hour)}:${two(at.minute)}:${two(at.second)}${fraction}${zone}`;
 }

@@ -21,6 +21,7 @@ admissionregistration.v1.Mutation 2patchType:s 3applyConfiguration:admissionregi
 admissionregistration.v1.NamedRuleWithOperations 1resourceNames:[s 2ruleWithOperations:^admissionregistration.v1.RuleWithOperations
 admissionregistration.v1.ParamKind 1apiVersion:s 2kind:s
 admissionregistration.v1.ParamRef 1name:s 2namespace:s 3selector:meta.v1.LabelSelector 4parameterNotFoundAction:s
+admissionregistration.v1.Rule 1apiGroups:[s 2apiVersions:[s 3resources:[s 4scope:s
 admissionregistration.v1.RuleWithOperations 1operations:[s 2rule:^admissionregistration.v1.Rule
 admissionregistration.v1.ServiceReference 1namespace:s 2name:s 3path:s 4port:i
 admissionregistration.v1.TypeChecking 1expressionWarnings:[admissionregistration.v1.ExpressionWarning
@@ -234,6 +235,7 @@ core.v1.EnvFromSource 1prefix:s 2configMapRef:core.v1.ConfigMapEnvSource 3secret
 core.v1.EnvVar 1name:s 2value:s 3valueFrom:core.v1.EnvVarSource
 core.v1.EnvVarSource 1fieldRef:core.v1.ObjectFieldSelector 2resourceFieldRef:core.v1.ResourceFieldSelector 3configMapKeyRef:core.v1.ConfigMapKeySelector 4secretKeyRef:core.v1.SecretKeySelector 5fileKeyRef:core.v1.FileKeySelector
 core.v1.EphemeralContainer 1ephemeralContainerCommon:^core.v1.EphemeralContainerCommon 2targetContainerName:s
+core.v1.EphemeralContainerCommon 1name:s 2image:s 3command:[s 4args:[s 5workingDir:s 6ports:[core.v1.ContainerPort 19envFrom:[core.v1.EnvFromSource 7env:[core.v1.EnvVar 8resources:core.v1.ResourceRequirements 23resizePolicy:[core.v1.ContainerResizePolicy 24restartPolicy:s 25restartPolicyRules:[core.v1.ContainerRestartRule 9volumeMounts:[core.v1.VolumeMount 21volumeDevices:[core.v1.VolumeDevice 10livenessProbe:core.v1.Probe 11readinessProbe:core.v1.Probe 22startupProbe:core.v1.Probe 12lifecycle:core.v1.Lifecycle 13terminationMessagePath:s 20terminationMessagePolicy:s 14imagePullPolicy:s 15securityContext:core.v1.SecurityContext 16stdin:b 17stdinOnce:b 18tty:b
 core.v1.EphemeralVolumeSource 1volumeClaimTemplate:core.v1.PersistentVolumeClaimTemplate
 core.v1.Event 1metadata:meta.v1.ObjectMeta 2involvedObject:core.v1.ObjectReference 3reason:s 4message:s 5source:core.v1.EventSource 6firstTimestamp:meta.v1.Time 7lastTimestamp:meta.v1.Time 8count:i 9type:s 10eventTime:meta.v1.MicroTime 11series:core.v1.EventSeries 12action:s 13related:core.v1.ObjectReference 14reportingComponent:s 15reportingInstance:s
 core.v1.EventList 1metadata:meta.v1.ListMeta 2items:[core.v1.Event
@@ -308,6 +310,7 @@ core.v1.PersistentVolumeClaimStatus 1phase:s 2accessModes:[s 3capacity:{api.reso
 core.v1.PersistentVolumeClaimTemplate 1metadata:meta.v1.ObjectMeta 2spec:core.v1.PersistentVolumeClaimSpec
 core.v1.PersistentVolumeClaimVolumeSource 1claimName:s 2readOnly:b
 core.v1.PersistentVolumeList 1metadata:meta.v1.ListMeta 2items:[core.v1.PersistentVolume
+core.v1.PersistentVolumeSource 1gcePersistentDisk:core.v1.GCEPersistentDiskVolumeSource 2awsElasticBlockStore:core.v1.AWSElasticBlockStoreVolumeSource 3hostPath:core.v1.HostPathVolumeSource 4glusterfs:core.v1.GlusterfsPersistentVolumeSource 5nfs:core.v1.NFSVolumeSource 6rbd:core.v1.RBDPersistentVolumeSource 7iscsi:core.v1.ISCSIPersistentVolumeSource 8cinder:core.v1.CinderPersistentVolumeSource 9cephfs:core.v1.CephFSPersistentVolumeSource 10fc:core.v1.FCVolumeSource 11flocker:core.v1.FlockerVolumeSource 12flexVolume:core.v1.FlexPersistentVolumeSource 13azureFile:core.v1.AzureFilePersistentVolumeSource 14vsphereVolume:core.v1.VsphereVirtualDiskVolumeSource 15quobyte:core.v1.QuobyteVolumeSource 16azureDisk:core.v1.AzureDiskVolumeSource 17photonPersistentDisk:core.v1.PhotonPersistentDiskVolumeSource 18portworxVolume:core.v1.PortworxVolumeSource 19scaleIO:core.v1.ScaleIOPersistentVolumeSource 20local:core.v1.LocalVolumeSource 21storageos:core.v1.StorageOSPersistentVolumeSource 22csi:core.v1.CSIPersistentVolumeSource
 core.v1.PersistentVolumeSpec 1capacity:{api.resource.Quantity 2persistentVolumeSource:^core.v1.PersistentVolumeSource 3accessModes:[s 4claimRef:core.v1.ObjectReference 5persistentVolumeReclaimPolicy:s 6storageClassName:s 7mountOptions:[s 8volumeMode:s 9nodeAffinity:core.v1.VolumeNodeAffinity 10volumeAttributesClassName:s
 core.v1.PersistentVolumeStatus 1phase:s 2message:s 3reason:s 4lastPhaseTransitionTime:meta.v1.Time
 core.v1.PhotonPersistentDiskVolumeSource 1pdID:s 2fsType:s
@@ -338,6 +341,7 @@ core.v1.PortStatus 1port:i 2protocol:s 3error:s
 core.v1.PortworxVolumeSource 1volumeID:s 2fsType:s 3readOnly:b
 core.v1.PreferredSchedulingTerm 1weight:i 2preference:core.v1.NodeSelectorTerm
 core.v1.Probe 1handler:^core.v1.ProbeHandler 2initialDelaySeconds:i 3timeoutSeconds:i 4periodSeconds:i 5successThreshold:i 6failureThreshold:i 7terminationGracePeriodSeconds:i
+core.v1.ProbeHandler 1exec:core.v1.ExecAction 2httpGet:core.v1.HTTPGetAction 3tcpSocket:core.v1.TCPSocketAction 4grpc:core.v1.GRPCAction
 core.v1.ProjectedVolumeSource 1sources:[core.v1.VolumeProjection 2defaultMode:i
 core.v1.QuobyteVolumeSource 1registry:s 2volume:s 3readOnly:b 4user:s 5group:s 6tenant:s
 core.v1.RBDPersistentVolumeSource 1monitors:[s 2image:s 3fsType:s 4pool:s 5user:s 6keyring:s 7secretRef:core.v1.SecretReference 8readOnly:b
@@ -398,6 +402,7 @@ core.v1.VolumeMountStatus 1name:s 2mountPath:s 3readOnly:b 4recursiveReadOnly:s 
 core.v1.VolumeNodeAffinity 1required:core.v1.NodeSelector
 core.v1.VolumeProjection 1secret:core.v1.SecretProjection 2downwardAPI:core.v1.DownwardAPIProjection 3configMap:core.v1.ConfigMapProjection 4serviceAccountToken:core.v1.ServiceAccountTokenProjection 5clusterTrustBundle:core.v1.ClusterTrustBundleProjection 6podCertificate:core.v1.PodCertificateProjection
 core.v1.VolumeResourceRequirements 1limits:{api.resource.Quantity 2requests:{api.resource.Quantity
+core.v1.VolumeSource 1hostPath:core.v1.HostPathVolumeSource 2emptyDir:core.v1.EmptyDirVolumeSource 3gcePersistentDisk:core.v1.GCEPersistentDiskVolumeSource 4awsElasticBlockStore:core.v1.AWSElasticBlockStoreVolumeSource 5gitRepo:core.v1.GitRepoVolumeSource 6secret:core.v1.SecretVolumeSource 7nfs:core.v1.NFSVolumeSource 8iscsi:core.v1.ISCSIVolumeSource 9glusterfs:core.v1.GlusterfsVolumeSource 10persistentVolumeClaim:core.v1.PersistentVolumeClaimVolumeSource 11rbd:core.v1.RBDVolumeSource 12flexVolume:core.v1.FlexVolumeSource 13cinder:core.v1.CinderVolumeSource 14cephfs:core.v1.CephFSVolumeSource 15flocker:core.v1.FlockerVolumeSource 16downwardAPI:core.v1.DownwardAPIVolumeSource 17fc:core.v1.FCVolumeSource 18azureFile:core.v1.AzureFileVolumeSource 19configMap:core.v1.ConfigMapVolumeSource 20vsphereVolume:core.v1.VsphereVirtualDiskVolumeSource 21quobyte:core.v1.QuobyteVolumeSource 22azureDisk:core.v1.AzureDiskVolumeSource 23photonPersistentDisk:core.v1.PhotonPersistentDiskVolumeSource 26projected:core.v1.ProjectedVolumeSource 24portworxVolume:core.v1.PortworxVolumeSource 25scaleIO:core.v1.ScaleIOVolumeSource 27storageos:core.v1.StorageOSVolumeSource 28csi:core.v1.CSIVolumeSource 29ephemeral:core.v1.EphemeralVolumeSource 30image:core.v1.ImageVolumeSource
 core.v1.VolumeStatus 1image:core.v1.ImageVolumeStatus
 core.v1.VsphereVirtualDiskVolumeSource 1volumePath:s 2fsType:s 3storagePolicyName:s 4storagePolicyID:s
 core.v1.WeightedPodAffinityTerm 1weight:i 2podAffinityTerm:core.v1.PodAffinityTerm
@@ -479,6 +484,7 @@ networking.v1.IngressLoadBalancerIngress 1ip:s 2hostname:s 4ports:[networking.v1
 networking.v1.IngressLoadBalancerStatus 1ingress:[networking.v1.IngressLoadBalancerIngress
 networking.v1.IngressPortStatus 1port:i 2protocol:s 3error:s
 networking.v1.IngressRule 1host:s 2ingressRuleValue:^networking.v1.IngressRuleValue
+networking.v1.IngressRuleValue 1http:networking.v1.HTTPIngressRuleValue
 networking.v1.IngressServiceBackend 1name:s 2port:networking.v1.ServiceBackendPort
 networking.v1.IngressSpec 4ingressClassName:s 1defaultBackend:networking.v1.IngressBackend 2tls:[networking.v1.IngressTLS 3rules:[networking.v1.IngressRule
 networking.v1.IngressStatus 1loadBalancer:networking.v1.IngressLoadBalancerStatus
@@ -539,6 +545,7 @@ resource.v1.DeviceClass 1metadata:meta.v1.ObjectMeta 2spec:resource.v1.DeviceCla
 resource.v1.DeviceClassConfiguration 1deviceConfiguration:^resource.v1.DeviceConfiguration
 resource.v1.DeviceClassList 1metadata:meta.v1.ListMeta 2items:[resource.v1.DeviceClass
 resource.v1.DeviceClassSpec 1selectors:[resource.v1.DeviceSelector 2config:[resource.v1.DeviceClassConfiguration 4extendedResourceName:s
+resource.v1.DeviceConfiguration 1opaque:resource.v1.OpaqueDeviceConfiguration
 resource.v1.DeviceConstraint 1requests:[s 2matchAttribute:s 3distinctAttribute:s
 resource.v1.DeviceCounterConsumption 1counterSet:s 2counters:{resource.v1.Counter
 resource.v1.DeviceRequest 1name:s 2exactly:resource.v1.ExactDeviceRequest 3firstAvailable:[resource.v1.DeviceSubRequest

@@ -92,6 +92,17 @@ function validateClaims(resources: JsonObject | undefined, path: string, known: 
     const id = `${name}/${textAt(claim, "request")}`;
     const again = seen.has(id);
     seen.add(id);
-    return [...(again ? [duplicate(`${path}[${index}]`, name)] : []), ...(known.has(name) ? [] : [notFound(`${path}[${index}]`, name)])];
+    return [
+      ...(again ? [duplicate(`${path}[${index}]`, name)] : []),
+      ...(known.has(name)
+        ? []
+        : [
+            notFound(
+              `${path}[${index}]`,
+              name,
+              `must be one of the names in pod.spec.resourceClaims${known.size === 0 ? " which is empty" : `: "${[...known].toSorted().join('", "')}"`}`,
+            ),
+          ]),
+    ];
   });
 }

@@ -112,7 +112,7 @@ function validateSeccomp(holder: JsonObject, path: string): Causes {
   return [
     ...(at(profile, "localhostProfile") === undefined
       ? []
-      : [invalid(`${path}.localhostProfile`, file, "can only be set when seccomp type is Localhost")]),
+      : [invalid(`${path}.localhostProfile`, { Type: type, LocalhostProfile: file }, "can only be set when seccomp type is Localhost")]),
     ...validateSeccompType(type, `${path}.type`),
   ];
 }

@@ -26,7 +26,10 @@ function compared(args: readonly CelValue[], factor: number): number {
 }
 
 /** By function; anything else costs one. */
-const BY_NAME: ReadonlyMap<string, (args: readonly CelValue[], result: CelValue) => number> = new Map<string, (args: readonly CelValue[], result: CelValue) => number>([
+const BY_NAME: ReadonlyMap<string, (args: readonly CelValue[], result: CelValue) => number> = new Map<
+  string,
+  (args: readonly CelValue[], result: CelValue) => number
+>([
   ["_==_", (args) => Math.ceil(Math.min(sizeOf(args[0]), sizeOf(args[1])) * TEXT_FACTOR)],
   ["_!=_", (args) => Math.ceil(Math.min(sizeOf(args[0]), sizeOf(args[1])) * TEXT_FACTOR)],
   ["_<_", (args) => (typeof args[0] === "string" ? Math.ceil(Math.min(sizeOf(args[0]), sizeOf(args[1])) * TEXT_FACTOR) : 1)],

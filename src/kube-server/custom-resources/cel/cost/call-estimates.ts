@@ -2,7 +2,21 @@
 import type { Call } from "../ast.ts";
 import { sameType, type CelType } from "../types.ts";
 import type { CostEstimator, Operand } from "./estimator.ts";
-import { fixed, LIST_COST, MAX, NOTHING, ONE, product, REGEX_FACTOR, scaled, sum, TEXT_FACTOR, union, UNKNOWN, type Range } from "./sizes.ts";
+import {
+  fixed,
+  LIST_COST,
+  MAX,
+  NOTHING,
+  ONE,
+  product,
+  REGEX_FACTOR,
+  scaled,
+  sum,
+  TEXT_FACTOR,
+  union,
+  UNKNOWN,
+  type Range,
+} from "./sizes.ts";
 
 export type CallSite = {
   readonly node: Call;
@@ -31,7 +45,7 @@ function listEstimate(estimator: CostEstimator, site: CallSite): CallEstimate | 
   const size = declaredSize(estimator, site.target);
   const list = (factor: number, of: Range): CallEstimate => ({ cost: sum(scaled(of, factor), ONE, fixed(LIST_COST)), size: of });
   const { overload, args } = site;
-  if (overload === "list_slice") return list(1, fixed(intOf(args[1], size.max) - intOf(args[0], 0)));
+  if (overload === "list_slice") return list(1, fixed(difference(intOf(args[1], size.max), intOf(args[0], 0))));
   if (overload === "lists_range") return list(1, fixed(intOf(args[0], MAX)));
   if (overload === "list_reverse") return list(1, size);
   if (overload === "list_flatten") return list(1, size);
@@ -45,6 +59,11 @@ function listEstimate(estimator: CostEstimator, site: CallSite): CallEstimate | 
   if (!overload.startsWith("list_sets_")) return undefined;
   const pairs = product(declaredSize(estimator, args[0]), declaredSize(estimator, args[1]));
   return { cost: sum(scaled(pairs, overload === "list_sets_equivalent_list" ? 2 : 1), ONE) };
+}
+
+/** Unsigned, as in Go: below zero is very large. */
+function difference(end: number, start: number): number {
+  return end < start ? MAX : end - start;
 }
 
 function intOf(operand: Operand | undefined, otherwise: number): number {
@@ -115,7 +134,9 @@ function qualified(site: CallSite): string {
 
 function elementOf(target: Operand): Operand | undefined {
   const [type] = target.type.parameters;
-  return type === undefined ? undefined : { expression: undefined, type, path: target.path.length === 0 ? [] : [...target.path, "@items"], size: undefined };
+  return type === undefined
+    ? undefined
+    : { expression: undefined, type, path: target.path.length === 0 ? [] : [...target.path, "@items"], size: undefined };
 }
 
 function traversal(estimator: CostEstimator, target: Operand, size: Range): Range {
@@ -192,7 +213,10 @@ function standardEstimate(estimator: CostEstimator, site: CallSite): CallEstimat
     case "conditional":
       if (first === undefined || second?.expression === undefined || third?.expression === undefined) break;
       estimator.setEntries(node, unionOfEntries(estimator, second.expression, third.expression));
-      return { cost: sum(argCosts[0] ?? NOTHING, union(argCosts[1] ?? NOTHING, argCosts[2] ?? NOTHING)), size: union(sizeOf(second), sizeOf(third)) };
+      return {
+        cost: sum(argCosts[0] ?? NOTHING, union(argCosts[1] ?? NOTHING, argCosts[2] ?? NOTHING)),
+        size: union(sizeOf(second), sizeOf(third)),
+      };
     case "add_string":
     case "add_bytes":
     case "add_list": {
@@ -206,7 +230,13 @@ function standardEstimate(estimator: CostEstimator, site: CallSite): CallEstimat
   return { cost: sum(ONE, argCost) };
 }
 
-function unionOfEntries(estimator: CostEstimator, a: NonNullable<Operand["expression"]>, b: NonNullable<Operand["expression"]>): ReturnType<CostEstimator["entries"]> {
+function unionOfEntries(
+  estimator: CostEstimator,
+  a: NonNullable<Operand["expression"]>,
+  b: NonNullable<Operand["expression"]>,
+): ReturnType<CostEstimator["entries"]> {
   const [left, right] = [estimator.entries(a), estimator.entries(b)];
-  return left === undefined || right === undefined ? undefined : { container: left.container, key: union(left.key, right.key), value: union(left.value, right.value) };
+  return left === undefined || right === undefined
+    ? undefined
+    : { container: left.container, key: union(left.key, right.key), value: union(left.value, right.value) };
 }

@@ -1,7 +1,18 @@
 /** `+ - * / %` and their limits: an integer that leaves 64 bits is an error, never a wrong number. */
 import { INT64, UINT64 } from "../literals.ts";
 import { declare, type Declarations, type Evaluate } from "../declarations.ts";
-import { CelDuration, CelFailure, CelTimestamp, CelUint, failure, isList, itemsOf, listOf, NO_SUCH_OVERLOAD, type CelValue } from "../values.ts";
+import {
+  CelDuration,
+  CelFailure,
+  CelTimestamp,
+  CelUint,
+  failure,
+  isList,
+  itemsOf,
+  listOf,
+  NO_SUCH_OVERLOAD,
+  type CelValue,
+} from "../values.ts";
 
 const OVERFLOW = failure("integer overflow");
 const UNSIGNED_OVERFLOW = failure("unsigned integer overflow");
@@ -24,11 +35,11 @@ export function checkedDuration(nanos: bigint): CelValue {
   return nanos < INT64.min || nanos > INT64.max ? DURATION_OVERFLOW : new CelDuration(nanos);
 }
 
-export function checkedTimestamp(nanosSinceEpoch: bigint): CelValue {
+export function checkedTimestamp(nanosSinceEpoch: bigint, offset = 0): CelValue {
   const rest = ((nanosSinceEpoch % NANOS) + NANOS) % NANOS;
   const seconds = (nanosSinceEpoch - rest) / NANOS;
   if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) return TIMESTAMP_OVERFLOW;
-  return new CelTimestamp({ seconds, nanos: Number(rest) });
+  return new CelTimestamp({ seconds, nanos: Number(rest), offset });
 }
 
 export function nanosOf(value: CelTimestamp): bigint {
@@ -42,8 +53,8 @@ export function add(a: CelValue, b: CelValue): CelValue {
   if (a instanceof CelUint && b instanceof CelUint) return checkedUint(a.value + b.value);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Uint8Array.from([...a, ...b]);
   if (a instanceof CelDuration && b instanceof CelDuration) return checkedDuration(a.nanos + b.nanos);
-  if (a instanceof CelDuration && b instanceof CelTimestamp) return checkedTimestamp(nanosOf(b) + a.nanos);
-  if (a instanceof CelTimestamp && b instanceof CelDuration) return checkedTimestamp(nanosOf(a) + b.nanos);
+  if (a instanceof CelDuration && b instanceof CelTimestamp) return checkedTimestamp(nanosOf(b) + a.nanos, b.instant.offset);
+  if (a instanceof CelTimestamp && b instanceof CelDuration) return checkedTimestamp(nanosOf(a) + b.nanos, a.instant.offset);
   if (!isList(a) || !isList(b)) return NO_SUCH_OVERLOAD;
   return a.addAll === undefined ? listOf([...itemsOf(a), ...itemsOf(b)]) : a.addAll(b);
 }
@@ -54,7 +65,9 @@ function subtract(a: CelValue, b: CelValue): CelValue {
   if (a instanceof CelUint && b instanceof CelUint) return checkedUint(a.value - b.value);
   if (a instanceof CelDuration && b instanceof CelDuration) return checkedDuration(a.nanos - b.nanos);
   if (a instanceof CelTimestamp && b instanceof CelTimestamp) return checkedDuration(nanosOf(a) - nanosOf(b));
-  return a instanceof CelTimestamp && b instanceof CelDuration ? checkedTimestamp(nanosOf(a) - b.nanos) : NO_SUCH_OVERLOAD;
+  return a instanceof CelTimestamp && b instanceof CelDuration
+    ? checkedTimestamp(nanosOf(a) - b.nanos, a.instant.offset)
+    : NO_SUCH_OVERLOAD;
 }
 
 function multiply(a: CelValue, b: CelValue): CelValue {

@@ -18,7 +18,8 @@ function toInt(value: CelValue): CelValue {
   if (value instanceof CelUint) return checkedInt(value.value);
   if (value instanceof CelDuration) return value.nanos;
   if (value instanceof CelTimestamp) return value.instant.seconds;
-  if (typeof value === "number") return Number.isFinite(value) && Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : failure("integer overflow");
+  if (typeof value === "number")
+    return Number.isFinite(value) && Math.abs(value) < 2 ** 63 ? BigInt(Math.trunc(value)) : failure("integer overflow");
   if (typeof value !== "string" || !/^[+-]?\d{1,40}$/.test(value)) return cannot(value, "int");
   const parsed = BigInt(value.replace(/^\+/, ""));
   return parsed < INT64.min || parsed > INT64.max ? cannot(value, "int") : parsed;
@@ -27,7 +28,8 @@ function toInt(value: CelValue): CelValue {
 function toUint(value: CelValue): CelValue {
   if (value instanceof CelUint) return value;
   if (typeof value === "bigint") return checkedUint(value);
-  if (typeof value === "number") return value >= 0 && value < 2 ** 64 ? new CelUint(BigInt(Math.trunc(value))) : failure("unsigned integer overflow");
+  if (typeof value === "number")
+    return value >= 0 && value < 2 ** 64 ? new CelUint(BigInt(Math.trunc(value))) : failure("unsigned integer overflow");
   return typeof value === "string" && /^\d{1,20}$/.test(value) ? checkedUint(BigInt(value)) : cannot(value, "uint");
 }
 
@@ -46,7 +48,8 @@ function toDouble(value: CelValue): CelValue {
   if (typeof value === "bigint") return Number(value);
   if (value instanceof CelUint) return Number(value.value);
   if (typeof value !== "string") return cannot(value, "double");
-  return SPECIAL.get(value.toLowerCase()) ?? (FLOAT.test(value) ? Number(value) : cannot(value, "double"));
+  const number = FLOAT.test(value) ? Number(value) : Number.NaN;
+  return SPECIAL.get(value.toLowerCase()) ?? (Number.isFinite(number) ? number : cannot(value, "double"));
 }
 
 function toBool(value: CelValue): CelValue {
@@ -64,7 +67,8 @@ export function toText(value: CelValue): CelValue {
   if (value instanceof CelTimestamp) return formatInstant(value.instant);
   if (value instanceof Uint8Array) return bytesText(value);
   if (value instanceof CelOpaque && value.content.of === "ip") return formatIp(value.content.address);
-  if (value instanceof CelOpaque && value.content.of === "cidr") return `${formatIp(value.content.cidr.address)}/${value.content.cidr.prefix}`;
+  if (value instanceof CelOpaque && value.content.of === "cidr")
+    return `${formatIp(value.content.cidr.address)}/${value.content.cidr.prefix}`;
   return cannot(value, "string");
 }
 
@@ -162,7 +166,10 @@ export function conversions(): Declarations {
   for (const [name, part] of PARTS) {
     const id = name.replace("get", "").toLowerCase();
     const evaluate: Evaluate = (value = null, zone = "") => partOf(value, zone, name, part);
-    rows.push([`timestamp_to_${id}`, `<timestamp> ${name}() -> int`, evaluate], [`timestamp_to_${id}_with_tz`, `<timestamp> ${name}(string) -> int`, evaluate]);
+    rows.push(
+      [`timestamp_to_${id}`, `<timestamp> ${name}() -> int`, evaluate],
+      [`timestamp_to_${id}_with_tz`, `<timestamp> ${name}(string) -> int`, evaluate],
+    );
     if (DURATION_PARTS.has(name)) rows.push([`duration_to_${id}`, `<duration> ${name}() -> int`, evaluate]);
   }
   rows.push(["to_dyn", "dyn(A) -> dyn", (value = null) => value]);

@@ -1,6 +1,13 @@
 /** Quantities, versions and named formats. */
 import { parseQuantity, type Quantity } from "#kube";
-import { dns1035LabelProblems, dnsLabelProblems, dnsSubdomainProblems, asPrefix, labelValueProblems, qualifiedNameProblems } from "../../metadata/names.ts";
+import {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  asPrefix,
+  labelValueProblems,
+  qualifiedNameProblems,
+} from "../../metadata/names.ts";
 import { matchesFormat } from "../../validation/formats.ts";
 import { parseUrl } from "../../validation/go-net.ts";
 import { declare, type Declarations, type Evaluate } from "../declarations.ts";
@@ -104,14 +111,25 @@ export function kubernetesValues(): Declarations {
   const sum = onQuantity((a, b) => quantity(a + b));
   const difference = onQuantity((a, b) => quantity(a - b));
   return declare([
-    ["string_to_quantity", "quantity(string) -> Quantity", (text = null) => { const nanos = readQuantity(text); return nanos === undefined ? failure(BAD_QUANTITY) : quantity(nanos, String(text)); }],
+    [
+      "string_to_quantity",
+      "quantity(string) -> Quantity",
+      (text = null) => {
+        const nanos = readQuantity(text);
+        return nanos === undefined ? failure(BAD_QUANTITY) : quantity(nanos, String(text));
+      },
+    ],
     ["is_quantity_string", "isQuantity(string) -> bool", (text = null) => readQuantity(text) !== undefined],
     ["quantity_sign", "sign(Quantity) -> int", onQuantity((nanos) => (nanos < 0n ? -1n : nanos > 0n ? 1n : 0n))],
     ["quantity_is_greater_than", "<Quantity> isGreaterThan(Quantity) -> bool", onQuantity((a, b) => a > b)],
     ["quantity_is_less_than", "<Quantity> isLessThan(Quantity) -> bool", onQuantity((a, b) => a < b)],
     ["quantity_compare_to", "<Quantity> compareTo(Quantity) -> int", onQuantity((a, b) => (a < b ? -1n : a > b ? 1n : 0n))],
     ["quantity_get_float", "<Quantity> asApproximateFloat() -> double", onQuantity((nanos) => Number(nanos) / Number(NANO))],
-    ["quantity_get_int", "<Quantity> asInteger() -> int", onQuantity((nanos) => wholeOf(nanos) ?? failure("cannot convert value to integer"))],
+    [
+      "quantity_get_int",
+      "<Quantity> asInteger() -> int",
+      onQuantity((nanos) => wholeOf(nanos) ?? failure("cannot convert value to integer")),
+    ],
     ["quantity_is_integer", "<Quantity> isInteger() -> bool", onQuantity((nanos) => wholeOf(nanos) !== undefined)],
     ["quantity_add", "<Quantity> add(Quantity) -> Quantity", sum],
     ["quantity_add_int", "<Quantity> add(int) -> Quantity", sum],
@@ -120,15 +138,31 @@ export function kubernetesValues(): Declarations {
     ["string_to_semver", "semver(string) -> Semver", (text = null) => semver(text, false)],
     ["string_bool_to_semver", "semver(string, bool) -> Semver", (text = null, loose = null) => semver(text, loose)],
     ["is_semver_string", "isSemver(string) -> bool", (text = null) => readVersion(text, false)?.ok ?? NO_SUCH_OVERLOAD],
-    ["is_semver_string_bool", "isSemver(string, bool) -> bool", (text = null, loose = null) => readVersion(text, loose)?.ok ?? NO_SUCH_OVERLOAD],
+    [
+      "is_semver_string_bool",
+      "isSemver(string, bool) -> bool",
+      (text = null, loose = null) => readVersion(text, loose)?.ok ?? NO_SUCH_OVERLOAD,
+    ],
     ["semver_is_greater_than", "<Semver> isGreaterThan(Semver) -> bool", onVersions((order) => order > 0)],
     ["semver_is_less_than", "<Semver> isLessThan(Semver) -> bool", onVersions((order) => order < 0)],
     ["semver_compare_to", "<Semver> compareTo(Semver) -> int", onVersions((order) => BigInt(order))],
     ["semver_major", "<Semver> major() -> int", partOfVersion("major")],
     ["semver_minor", "<Semver> minor() -> int", partOfVersion("minor")],
     ["semver_patch", "<Semver> patch() -> int", partOfVersion("patch")],
-    ["format-named", "format.named(string) -> optional(Format)", (name = null) => (typeof name === "string" && FORMATS.has(name) ? new CelOptional(namedFormat(name)) : NONE)],
-    ["format-validate", "<Format> validate(string) -> optional(list(string))", (format = null, text = null) => validateFormat(format, text)],
-    ...[...FORMATS.keys()].map((name): [string, string, Evaluate] => [`format.${name}`, `format.${name}() -> Format`, () => namedFormat(name)]),
+    [
+      "format-named",
+      "format.named(string) -> optional(Format)",
+      (name = null) => (typeof name === "string" && FORMATS.has(name) ? new CelOptional(namedFormat(name)) : NONE),
+    ],
+    [
+      "format-validate",
+      "<Format> validate(string) -> optional(list(string))",
+      (format = null, text = null) => validateFormat(format, text),
+    ],
+    ...[...FORMATS.keys()].map((name): [string, string, Evaluate] => [
+      `format.${name}`,
+      `format.${name}() -> Format`,
+      () => namedFormat(name),
+    ]),
   ]);
 }

@@ -1,7 +1,18 @@
 /** Lists: Kubernetes' own functions, the extension library (version 3), and sets. */
 import { compare, equal } from "../equality.ts";
 import { declare, type Declarations, type Evaluate, type Row } from "../declarations.ts";
-import { CelDuration, CelFailure, CelUint, failure, isList, itemsOf, listOf, NO_SUCH_OVERLOAD, type CelList, type CelValue } from "../values.ts";
+import {
+  CelDuration,
+  CelFailure,
+  CelUint,
+  failure,
+  isList,
+  itemsOf,
+  listOf,
+  NO_SUCH_OVERLOAD,
+  type CelList,
+  type CelValue,
+} from "../values.ts";
 import { typeName } from "../value-types.ts";
 import { add } from "./arithmetic.ts";
 
@@ -48,7 +59,10 @@ function sum(list: CelList, zero: CelValue): CelValue {
 
 function position(list: CelList, wanted: CelValue, from: "start" | "end"): CelValue {
   const items = itemsOf(list);
-  const found = from === "start" ? items.findIndex((item) => equal(item, wanted) === true) : items.findLastIndex((item) => equal(item, wanted) === true);
+  const found =
+    from === "start"
+      ? items.findIndex((item) => equal(item, wanted) === true)
+      : items.findLastIndex((item) => equal(item, wanted) === true);
   return BigInt(found);
 }
 
@@ -76,7 +90,12 @@ function sortBy(list: CelList, keyList: CelValue): CelValue {
   if (new Set(keys.map(typeName)).size > 1) return failure("list elements must have the same type");
   const order = (a: number, b: number): number => Number(compare(keys[a] ?? null, keys[b] ?? null));
   if (keys[0] !== undefined && compare(keys[0], keys[0]) instanceof CelFailure) return failure("list elements must be comparable");
-  return listOf(keys.map((_, at) => at).toSorted(order).map((at) => list.get(at)));
+  return listOf(
+    keys
+      .map((_, at) => at)
+      .toSorted(order)
+      .map((at) => list.get(at)),
+  );
 }
 
 function distinct(list: CelList): CelValue {
@@ -127,9 +146,17 @@ export function lists(): Declarations {
     [`list_${type}_max_${type}`, `<list(${type})> max() -> ${type}`, onList((list) => extreme(list, "max"))],
     [`list_${type}_min_${type}`, `<list(${type})> min() -> ${type}`, onList((list) => extreme(list, "min"))],
     [`list_${type}_sort`, `<list(${type})> sort() -> list(${type})`, onList((list) => sortBy(list, list))],
-    [`list_${type}_sortByAssociatedKeys`, `<list(T)> @sortByAssociatedKeys(list(${type})) -> list(T)`, onList((list, keys = null) => sortBy(list, keys))],
+    [
+      `list_${type}_sortByAssociatedKeys`,
+      `<list(T)> @sortByAssociatedKeys(list(${type})) -> list(T)`,
+      onList((list, keys = null) => sortBy(list, keys)),
+    ],
   ]);
-  const sums = SUMMABLE.map(([type, zero]): Row => [`list_${type}_sum_${type}`, `<list(${type})> sum() -> ${type}`, onList((list) => sum(list, zero))]);
+  const sums = SUMMABLE.map(([type, zero]): Row => [
+    `list_${type}_sum_${type}`,
+    `<list(${type})> sum() -> ${type}`,
+    onList((list) => sum(list, zero)),
+  ]);
   return declare([
     ...typed,
     ...sums,

@@ -1,6 +1,7 @@
 /** URLs, IP addresses and CIDRs. */
 import { quote } from "../../../apply/go-text.ts";
 import { parseUrl, unescape, type GoUrl } from "../../validation/go-net.ts";
+import { describeBadIp } from "../../validation/ip-errors.ts";
 import { contains, formatIp, isIpv4Mapped, masked, parseCidr, parseIp, type Cidr, type IpAddress } from "../../validation/ip-addresses.ts";
 import { declare, type Declarations, type Evaluate } from "../declarations.ts";
 import { mapOf } from "../maps.ts";
@@ -14,7 +15,9 @@ function url(text: CelValue): CelValue {
   if (typeof text !== "string") return NO_SUCH_OVERLOAD;
   const strict = parseUrl(text, "request");
   const parsed = strict.ok ? parseUrl(text, "any") : strict;
-  return parsed.ok ? new CelOpaque({ of: "url", text, url: parsed.value }) : failure(`URL parse error during conversion from string: ${parsed.error}`);
+  return parsed.ok
+    ? new CelOpaque({ of: "url", text, url: parsed.value })
+    : failure(`URL parse error during conversion from string: ${parsed.error}`);
 }
 
 function hostname(host: string): string {
@@ -39,7 +42,9 @@ function query(text: string): CelValue {
   for (const pair of text.split("&")) {
     if (pair === "" || pair.includes(";")) continue;
     const at = pair.indexOf("=");
-    const [name, value] = (at < 0 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)]).map((part) => unescape(part.replaceAll("+", " ")));
+    const [name, value] = (at < 0 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)]).map((part) =>
+      unescape(part.replaceAll("+", " ")),
+    );
     values.set(name ?? "", [...(values.get(name ?? "") ?? []), value ?? ""]);
   }
   return mapOf([...values].map(([name, texts]) => [name, listOf(texts)]));
@@ -48,7 +53,7 @@ function query(text: string): CelValue {
 function readIp(text: CelValue): IpAddress | CelFailure {
   if (typeof text !== "string") return NO_SUCH_OVERLOAD;
   const address = parseIp(text);
-  if (address === undefined) return failure(`IP Address ${quote(text)} parse error during conversion from string: ParseAddr(${quote(text)}): unable to parse IP`);
+  if (address === undefined) return failure(`IP Address ${quote(text)} parse error during conversion from string: ${describeBadIp(text)}`);
   if (address.zone !== "") return failure(`IP address ${quote(text)} with zone value is not allowed`);
   return isIpv4Mapped(address) ? failure(`IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : address;
 }
@@ -62,8 +67,20 @@ function readCidr(text: CelValue): Cidr | CelFailure {
   if (typeof text !== "string") return NO_SUCH_OVERLOAD;
   const cidr = parseCidr(text);
   const prefix = "network address parse error during conversion from string: ";
-  if (cidr === undefined) return failure(`${prefix}${prefix}netip.ParsePrefix(${quote(text)}): no '/'`);
+  if (cidr === undefined) return failure(`${prefix}${prefix}${describeBadCidr(text)}`);
   return isIpv4Mapped(cidr.address) ? failure(`${prefix}IPv4-mapped IPv6 address ${quote(text)} is not allowed`) : cidr;
+}
+
+/** In the words of Go's netip. */
+function describeBadCidr(text: string): string {
+  const slash = text.lastIndexOf("/");
+  const says = (problem: string): string => `netip.ParsePrefix(${quote(text)}): ${problem}`;
+  if (slash < 0) return says("no '/'");
+  const address = parseIp(text.slice(0, slash));
+  if (address === undefined) return says(describeBadIp(text.slice(0, slash)));
+  if (address.zone !== "") return says("IPv6 zones cannot be present in a prefix");
+  const bits = text.slice(slash + 1);
+  return says(/^(?:0|[1-9]\d*)$/.test(bits) ? "prefix length out of range" : `bad bits after slash: ${quote(bits)}`);
 }
 
 function cidr(text: CelValue): CelValue {
@@ -76,7 +93,8 @@ function onIp(run: (address: IpAddress) => CelValue): Evaluate {
 }
 
 function onCidr(run: (value: Cidr, other: CelValue) => CelValue): Evaluate {
-  return (value = null, other = null) => (value instanceof CelOpaque && value.content.of === "cidr" ? run(value.content.cidr, other) : NO_SUCH_OVERLOAD);
+  return (value = null, other = null) =>
+    value instanceof CelOpaque && value.content.of === "cidr" ? run(value.content.cidr, other) : NO_SUCH_OVERLOAD;
 }
 
 function containsIp(outer: Cidr, other: CelValue): CelValue {
@@ -128,7 +146,14 @@ export function network(): Declarations {
     ["url_get_query", "<URL> getQuery() -> map(string, list(string))", onUrl((parsed) => query(parsed.query))],
     ["string_to_ip", "ip(string) -> IP", (text = null) => ip(text)],
     ["is_ip", "isIP(string) -> bool", (text = null) => !(readIp(text) instanceof CelFailure)],
-    ["ip_is_canonical", "ip.isCanonical(string) -> bool", (text = null) => { const address = readIp(text); return address instanceof CelFailure ? address : formatIp(address) === text; }],
+    [
+      "ip_is_canonical",
+      "ip.isCanonical(string) -> bool",
+      (text = null) => {
+        const address = readIp(text);
+        return address instanceof CelFailure ? address : formatIp(address) === text;
+      },
+    ],
     ["ip_family", "<IP> family() -> int", onIp((address) => BigInt(address.family))],
     ["ip_is_unspecified", "<IP> isUnspecified() -> bool", onIp((address) => address.bits === 0n)],
     ["ip_is_loopback", "<IP> isLoopback() -> bool", onIp(isLoopback)],

@@ -1,7 +1,20 @@
 /** Optional values, and what the two-variable macros need to build maps. */
 import { declare, type Declarations, type Evaluate } from "../declarations.ts";
 import { entriesOf, mapOf } from "../maps.ts";
-import { CelDuration, CelOptional, CelTimestamp, CelUint, failure, isList, isMap, itemsOf, listOf, NO_SUCH_OVERLOAD, NONE, type CelValue } from "../values.ts";
+import {
+  CelDuration,
+  CelOptional,
+  CelTimestamp,
+  CelUint,
+  failure,
+  isList,
+  isMap,
+  itemsOf,
+  listOf,
+  NO_SUCH_OVERLOAD,
+  NONE,
+  type CelValue,
+} from "../values.ts";
 
 function onOptional(run: (optional: CelOptional, other: CelValue) => CelValue): Evaluate {
   return (optional = null, other = null) => (optional instanceof CelOptional ? run(optional, other) : NO_SUCH_OVERLOAD);
@@ -32,17 +45,41 @@ function insert(map: CelValue, added: readonly (readonly [CelValue, CelValue])[]
 export function optionals(): Declarations {
   return declare([
     ["optional_of", "optional.of(V) -> optional(V)", (value = null) => new CelOptional(value)],
-    ["optional_ofNonZeroValue", "optional.ofNonZeroValue(V) -> optional(V)", (value = null) => (isZero(value) ? NONE : new CelOptional(value))],
+    [
+      "optional_ofNonZeroValue",
+      "optional.ofNonZeroValue(V) -> optional(V)",
+      (value = null) => (isZero(value) ? NONE : new CelOptional(value)),
+    ],
     ["optional_none", "optional.none() -> optional(V)", () => NONE],
-    ["optional_value", "<optional(V)> value() -> V", onOptional((optional) => optional.value ?? failure("optional.none() dereference"))],
+    [
+      "optional_value",
+      "<optional(V)> value() -> V",
+      onOptional((optional) => (optional.value === undefined ? failure("optional.none() dereference") : optional.value)),
+    ],
     ["optional_hasValue", "<optional(V)> hasValue() -> bool", onOptional((optional) => optional.value !== undefined)],
-    ["optional_or_optional", "<optional(V)> or(optional(V)) -> optional(V)", onOptional((optional, other) => (optional.value === undefined ? other : optional))],
-    ["optional_orValue_value", "<optional(V)> orValue(V) -> V", onOptional((optional, other) => optional.value ?? other)],
+    [
+      "optional_or_optional",
+      "<optional(V)> or(optional(V)) -> optional(V)",
+      onOptional((optional, other) => (optional.value === undefined ? other : optional)),
+    ],
+    [
+      "optional_orValue_value",
+      "<optional(V)> orValue(V) -> V",
+      onOptional((optional, other) => (optional.value === undefined ? other : optional.value)),
+    ],
     ["list_first", "<list(V)> first() -> optional(V)", (list = null) => end(list, 0)],
     ["list_last", "<list(V)> last() -> optional(V)", (list = null) => end(list, -1)],
     ["optional_unwrap", "optional.unwrap(list(optional(V))) -> list(V)", (list = null) => unwrap(list)],
     ["optional_unwrapOpt", "<list(optional(V))> unwrapOpt() -> list(V)", (list = null) => unwrap(list)],
-    ["@mapInsert_map_map", "cel.@mapInsert(map(K, V), map(K, V)) -> map(K, V)", (map = null, other = null) => (isMap(other) ? insert(map, entriesOf(other)) : NO_SUCH_OVERLOAD)],
-    ["@mapInsert_map_key_value", "cel.@mapInsert(map(K, V), K, V) -> map(K, V)", (map = null, key = null, value = null) => insert(map, [[key, value]])],
+    [
+      "@mapInsert_map_map",
+      "cel.@mapInsert(map(K, V), map(K, V)) -> map(K, V)",
+      (map = null, other = null) => (isMap(other) ? insert(map, entriesOf(other)) : NO_SUCH_OVERLOAD),
+    ],
+    [
+      "@mapInsert_map_key_value",
+      "cel.@mapInsert(map(K, V), K, V) -> map(K, V)",
+      (map = null, key = null, value = null) => insert(map, [[key, value]]),
+    ],
   ]);
 }

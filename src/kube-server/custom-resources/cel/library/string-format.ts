@@ -1,60 +1,136 @@
 /** `"%s is %d".format([a, b])`: `%s %d %f %e %b %x %X %o`, with a precision for the two floats. */
 import { quote } from "../../../apply/go-text.ts";
 import { entriesOf } from "../maps.ts";
+import type { CelType, TypeKind } from "../types.ts";
 import { typeName } from "../value-types.ts";
-import { CelDuration, CelFailure, CelTimestamp, CelTypeValue, CelUint, failure, isList, isMap, itemsOf, NO_SUCH_OVERLOAD, type CelValue } from "../values.ts";
+import {
+  CelDuration,
+  CelFailure,
+  CelTimestamp,
+  CelTypeValue,
+  CelUint,
+  failure,
+  isList,
+  isMap,
+  itemsOf,
+  NO_SUCH_OVERLOAD,
+  type CelValue,
+} from "../values.ts";
 import { doubleText, toText } from "./conversions.ts";
 
 const PRECISION = 6;
 
-export function format(template: string, list: CelValue): CelValue {
-  if (!isList(list)) return NO_SUCH_OVERLOAD;
-  let out = "";
-  let used = 0;
+type Clause = { readonly verb: string; readonly precision: number };
+type Template = { readonly parts: readonly (string | Clause)[]; readonly problem: string | undefined };
+
+/** Texts and clauses in turn, up to the first that cannot be read. */
+function readTemplate(template: string): Template {
+  const parts: (string | Clause)[] = [];
   let rest = template;
   for (let percent = rest.indexOf("%"); percent >= 0; percent = rest.indexOf("%")) {
-    out += rest.slice(0, percent);
-    const clause = /^%(?:\.(\d{1,9}))?([a-zA-Z%])/.exec(rest.slice(percent));
-    if (clause === null) return failure(rest.length === percent + 1 ? "unexpected end of string" : `unrecognized formatting clause ${quote(rest.charAt(percent + 1))}`);
+    parts.push(rest.slice(0, percent));
+    const clause = /^%(?:\.(\d{1,9}))?([^])/u.exec(rest.slice(percent));
+    if (clause === null) return { parts, problem: "unexpected end of string" };
     const [all = "", precision, verb = ""] = clause;
     rest = rest.slice(percent + all.length);
-    if (verb === "%") {
-      out += "%";
-      continue;
-    }
-    if (used >= list.size) return failure(`index ${used} out of range`);
-    const text = formatOne(verb, list.get(used), precision === undefined ? PRECISION : Number(precision));
-    used += 1;
-    if (text instanceof CelFailure) return text;
-    out += text;
+    if (all === "%%") parts.push("%");
+    else if (!ACCEPTED.has(verb))
+      return { parts, problem: `could not parse formatting clause: unrecognized formatting clause ${quote(verb)}` };
+    else parts.push({ verb, precision: precision === undefined ? PRECISION : Number(precision) });
   }
-  return out + rest;
+  return { parts: [...parts, rest], problem: undefined };
+}
+
+export function format(text: string, list: CelValue): CelValue {
+  if (!isList(list)) return NO_SUCH_OVERLOAD;
+  const { parts, problem: broken } = readTemplate(text);
+  let out = "";
+  let used = 0;
+  for (const part of parts) {
+    if (typeof part !== "string" && used >= list.size) return failure(`index ${used} out of range`);
+    const shown = typeof part === "string" ? part : formatOne(part.verb, list.get(used), part.precision);
+    if (typeof part !== "string") used += 1;
+    if (shown instanceof CelFailure) return shown;
+    out += shown;
+  }
+  return broken === undefined ? out : failure(used >= list.size ? `index ${used} out of range` : broken);
+}
+
+const INTEGERS: readonly TypeKind[] = ["int", "uint"];
+const ANY_TEXT: readonly TypeKind[] = [
+  "list",
+  "map",
+  "int",
+  "uint",
+  "double",
+  "bool",
+  "string",
+  "timestamp",
+  "bytes",
+  "duration",
+  "type",
+  "null",
+];
+
+/** What each clause takes, and what is said when it gets something else. */
+const ACCEPTED: ReadonlyMap<string, readonly [kinds: readonly TypeKind[], rule: string]> = new Map<
+  string,
+  readonly [readonly TypeKind[], string]
+>([
+  [
+    "s",
+    [ANY_TEXT, "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"],
+  ],
+  ["d", [INTEGERS, "decimal clause can only be used on integers"]],
+  ["f", [["double", "string"], "fixed-point clause can only be used on doubles"]],
+  ["e", [["double", "string"], "scientific clause can only be used on doubles"]],
+  ["b", [[...INTEGERS, "bool"], "only integers and bools can be formatted as binary"]],
+  ["o", [INTEGERS, "octal clause can only be used on integers"]],
+  ["x", [[...INTEGERS, "string", "bytes"], "only integers, byte buffers, and strings can be formatted as hex"]],
+  ["X", [[...INTEGERS, "string", "bytes"], "only integers, byte buffers, and strings can be formatted as hex"]],
+]);
+
+/** Before it ever runs: the clauses against the types of the arguments. `argument`: whose fault it is. */
+export function checkFormat(text: string, types: readonly CelType[]): { readonly message: string; readonly argument?: number } | undefined {
+  const { parts, problem: broken } = readTemplate(text);
+  let used = 0;
+  for (const part of parts) {
+    if (typeof part === "string") continue;
+    const type = types[used];
+    if (type === undefined) return { message: `index ${used} out of range` };
+    const [kinds, rule] = ACCEPTED.get(part.verb) ?? [ANY_TEXT, ""];
+    if (type.kind !== "dyn" && !kinds.includes(type.kind))
+      return { message: `error during formatting: ${rule}, was given ${type.name}`, argument: used };
+    used += 1;
+  }
+  if (broken !== undefined) return { message: used >= types.length ? `index ${used} out of range` : broken };
+  return used < types.length
+    ? { message: `too many arguments supplied to string.format (expected ${used}, got ${types.length})` }
+    : undefined;
 }
 
 function formatOne(verb: string, value: CelValue, precision: number): string | CelFailure {
+  const text = clauseText(verb, value, precision);
+  return text ?? failure(`error during formatting: ${ACCEPTED.get(verb)?.[1] ?? ""}, was given ${typeName(value)}`);
+}
+
+function clauseText(verb: string, value: CelValue, precision: number): string | CelFailure | undefined {
   switch (verb) {
     case "s":
       return plain(value);
     case "d":
-      return integerOf(value)?.toString() ?? problem("decimal clause can only be used on integers", value);
+      return integerOf(value)?.toString();
     case "f":
-      return typeof value === "number" ? fixed(value, precision) : problem("fixed-point clause can only be used on doubles", value);
+      return typeof value === "number" ? fixed(value, precision) : undefined;
     case "e":
-      return typeof value === "number" ? scientific(value, precision) : problem("scientific clause can only be used on doubles", value);
+      return typeof value === "number" ? scientific(value, precision) : undefined;
     case "b":
-      return typeof value === "boolean" ? (value ? "1" : "0") : (integerOf(value)?.toString(2) ?? problem("only integers and bools can be formatted as binary", value));
+      return typeof value === "boolean" ? String(Number(value)) : integerOf(value)?.toString(2);
     case "o":
-      return integerOf(value)?.toString(8) ?? problem("octal clause can only be used on integers", value);
-    case "x":
-    case "X":
-      return hexadecimal(value, verb === "X");
+      return integerOf(value)?.toString(8);
     default:
-      return failure(`could not parse formatting clause: unrecognized formatting clause ${quote(verb)}`);
+      return hexadecimal(value, verb === "X");
   }
-}
-
-function problem(rule: string, value: CelValue): CelFailure {
-  return failure(`error during formatting: ${rule}, was given ${typeName(value)}`);
 }
 
 function integerOf(value: CelValue): bigint | undefined {
@@ -62,35 +138,41 @@ function integerOf(value: CelValue): bigint | undefined {
   return value instanceof CelUint ? value.value : undefined;
 }
 
-/** With thousands separated, as the server's locale has it. */
+/** With thousands separated, as the server's locale has it; a half goes to the even neighbour. */
 function fixed(value: number, precision: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
-  const [whole = "", fraction] = value.toFixed(Math.min(precision, 100)).split(".");
+  const digits = Math.min(precision, 100);
+  const scaled = value * 10 ** digits;
+  const isTie = Math.abs(scaled) < 2 ** 52 && Math.abs(scaled % 1) === 0.5;
+  const rounded = isTie ? (2 * Math.round(scaled / 2)) / 10 ** digits : value;
+  const [whole = "", fraction] = rounded.toFixed(digits).split(".");
   const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-function scientific(value: number, precision: number): string {
+const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+/** Surprise: whatever the precision, six digits; the server takes the precision for a width. */
+function scientific(value: number, width: number): string {
   if (!Number.isFinite(value)) return fixed(value, 0);
-  const [digits = "", exponent = "0"] = value.toExponential(Math.min(precision, 100)).split("e");
+  const [digits = "", exponent = "0"] = value.toExponential(PRECISION).split("e");
   const power = Number(exponent);
-  return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  const raised = [...String(Math.abs(power)).padStart(2, "0")].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
+  return `${digits}×10${power < 0 ? "⁻" : ""}${raised}`.padStart(Math.min(width, 1000));
 }
 
-function hexadecimal(value: CelValue, upper: boolean): string | CelFailure {
+function hexadecimal(value: CelValue, upper: boolean): string | undefined {
   const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value instanceof Uint8Array ? value : undefined;
   const text = bytes === undefined ? integerOf(value)?.toString(16) : [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  if (text === undefined) return problem("only integers, byte buffers, and strings can be formatted as hex", value);
-  return upper ? text.toUpperCase() : text;
+  return upper ? text?.toUpperCase() : text;
 }
 
-function plain(value: CelValue): string | CelFailure {
+function plain(value: CelValue): string | CelFailure | undefined {
   if (value === null) return "null";
   if (isList(value) || isMap(value)) return nested(value);
   if (value instanceof CelTypeValue) return value.type.name;
   const text = toText(value);
-  if (text instanceof CelFailure) return problem("string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps", value);
-  return String(text);
+  return text instanceof CelFailure ? undefined : String(text);
 }
 
 /** Inside lists and maps, texts are quoted and doubles have six digits. */
@@ -103,7 +185,7 @@ function nested(value: CelValue): string | CelFailure {
     return joined(pairs.map(([key, item]) => `${key}:${item}`).toSorted(), "{", "}");
   }
   if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(PRECISION) : quote(doubleText(value));
-  const text = plain(value);
+  const text = plain(value) ?? failure(`no formatting function for ${typeName(value)}`);
   if (text instanceof CelFailure) return text;
   if (typeof value === "string") return quote(text);
   if (value instanceof Uint8Array) return `b${quote(text)}`;

@@ -49,7 +49,8 @@ function lastIndexOf(text: string, part: string, from?: CelValue): CelValue {
   if (part === "") return offset;
   if (offset < 0n) return outOfRange(offset);
   if (offset >= BigInt(characters.length)) return -1n;
-  for (let at = Math.min(Number(offset), characters.length - wanted.length); at >= 0; at--) if (startsAt(characters, wanted, at)) return BigInt(at);
+  for (let at = Math.min(Number(offset), characters.length - wanted.length); at >= 0; at--)
+    if (startsAt(characters, wanted, at)) return BigInt(at);
   return -1n;
 }
 
@@ -152,12 +153,24 @@ export function strings(): Declarations {
     ["string_last_index_of_string_int", "<string> lastIndexOf(string, int) -> int", onTexts(lastIndexOf)],
     ["string_lower_ascii", "<string> lowerAscii() -> string", onText((text) => asciiCase(text, "lower"))],
     ["string_upper_ascii", "<string> upperAscii() -> string", onText((text) => asciiCase(text, "upper"))],
-    ["string_replace_string_string", "<string> replace(string, string) -> string", onText((text, old = null, next = null) => replace(text, old, next))],
-    ["string_replace_string_string_int", "<string> replace(string, string, int) -> string", onText((text, old = null, next = null, limit = null) => replace(text, old, next, limit))],
+    [
+      "string_replace_string_string",
+      "<string> replace(string, string) -> string",
+      onText((text, old = null, next = null) => replace(text, old, next)),
+    ],
+    [
+      "string_replace_string_string_int",
+      "<string> replace(string, string, int) -> string",
+      onText((text, old = null, next = null, limit = null) => replace(text, old, next, limit)),
+    ],
     ["string_split_string", "<string> split(string) -> list(string)", onTexts(split)],
     ["string_split_string_int", "<string> split(string, int) -> list(string)", onTexts(split)],
     ["string_substring_int", "<string> substring(int) -> string", onText((text, start = null) => substring(text, start))],
-    ["string_substring_int_int", "<string> substring(int, int) -> string", onText((text, start = null, end = null) => substring(text, start, end))],
+    [
+      "string_substring_int_int",
+      "<string> substring(int, int) -> string",
+      onText((text, start = null, end = null) => substring(text, start, end)),
+    ],
     ["string_trim", "<string> trim() -> string", onText((text) => text.trim())],
     ["string_format", "<string> format(list(dyn)) -> string", onText((text, list = null) => format(text, list))],
     ["strings_quote", "strings.quote(string) -> string", onText(quoted)],

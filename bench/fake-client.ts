@@ -1,0 +1,138 @@
+/**
+ * The API server in this process as a test double: what one operation costs with 1,000 ConfigMaps and 1,000 Deployments in it, beside the
+ * fake client of controller-runtime. Where Go and ../shared/anchors are there, that runs in the same invocation; elsewhere its published
+ * figures are named as such. The ratio says how many times faster this is.
+ *
+ * Both do the same for the caller: a typed object goes in, one of its own comes out. This one also defaults, validates and keeps owners.
+ */
+import { expectOk, silentLogger, systemClock, type Result } from "#base";
+import { apiVersionOf, type Json, type KubeObject, type Resource } from "#kube";
+import { builtinKinds, createApiServer, createMemoryStore, inProcessClient } from "#kube-server";
+import type { KubeClient, KubeError } from "#kube-client";
+import type { BenchResult } from "../scripts/bench/bench.ts";
+import { configMap, configMaps, deployment, deployments, withImage, type Settings, type Workload } from "./support/anchor-objects.ts";
+import { measureGoFakeClient, PUBLISHED_GO, PUBLISHED_RUST, type Figures } from "./support/fake-client-peers.ts";
+
+const COUNT = 1_000;
+const ROUNDS = 7;
+const ROUND_MS = 60;
+
+/** `name` is also the peer's. */
+type Operation = { readonly name: string; readonly run: (round: number) => Promise<unknown> };
+
+export async function run(): Promise<readonly BenchResult[]> {
+  const client = await filledClient();
+  const go = measureGoFakeClient();
+  const results: BenchResult[] = [];
+  for (const operation of [...configMapOperations(client), ...deploymentOperations(client)]) {
+    results.push(result(operation.name, await cpuMicros(operation.run), go));
+  }
+  await client.close();
+  return results;
+}
+
+function result(name: string, micros: number, go: Figures | undefined): BenchResult {
+  const peer = (go ?? PUBLISHED_GO).get(name) ?? Number.NaN;
+  const rust = PUBLISHED_RUST.get(name) ?? Number.NaN;
+  const against = go === undefined ? "controller-runtime's fake client (published figure: no Go or no ../shared here)" : "controller-runtime's fake client";
+  const note = `CPU time, more is better; that takes ${peer.toFixed(0)} µs; Rust kube-fake-client, published: ${rust} µs, ${(rust / micros).toFixed(2)}×`;
+  return { name, value: micros, unit: "µs", ratio: peer / micros, against, note };
+}
+
+async function filledClient(): Promise<KubeClient> {
+  const [store, clock, random] = [createMemoryStore(), systemClock, Math.random];
+  const server = createApiServer({ store, types: builtinKinds(store), clock, random });
+  const client = inProcessClient(server, { clock, random, logger: silentLogger });
+  for (let at = 0; at < COUNT; at += 1) {
+    expectOk(await client.create(configMaps, configMap(at)));
+    expectOk(await client.create(deployments, deployment(at)));
+  }
+  return client;
+}
+
+function configMapOperations(client: KubeClient): readonly Operation[] {
+  const named = (name: string) => ({ namespace: "default", name });
+  let current: Settings | undefined;
+  return [
+    { name: "get configmap", run: (round) => done(client.get(configMaps, named(`cm-${round % COUNT}`))) },
+    { name: "list 100 of 1,000 configmap", run: () => listed(client, configMaps) },
+    {
+      name: "update configmap",
+      run: async (round) => {
+        const before = current ?? (expectOk(await client.get(configMaps, named("cm-7"))) as Settings);
+        current = expectOk(await client.update(configMaps, { ...before, data: { ...before.data, "key-0": String(round) } })) as Settings;
+      },
+    },
+    { name: "SMP configmap", run: (round) => done(client.patch(configMaps, named("cm-8"), strategic({ data: { "key-0": String(round) } }))) },
+    { name: "SSA configmap", run: (round) => done(apply(client, configMaps, appliedConfigMap(round))) },
+    { name: "create configmap", run: (round) => done(client.create(configMaps, configMap(10_000 + round))) },
+  ];
+}
+
+function deploymentOperations(client: KubeClient): readonly Operation[] {
+  const named = (name: string) => ({ namespace: "default", name });
+  const spare = Array.from({ length: 4 * COUNT }, (_, at) => deployment(10_000 + at));
+  const image = (round: number) => `images.example/app:${round}`;
+  const container = (round: number) => ({ name: "app", image: image(round), env: [{ name: "ADDED", value: String(round) }] });
+  const made = { ...deployment(0), metadata: { name: "applied", namespace: "default", labels: { app: "web" } } } as Workload;
+  let current: Workload | undefined;
+  return [
+    { name: "get deployment", run: (round) => done(client.get(deployments, named(`web-${round % COUNT}`))) },
+    { name: "list 100 of 1,000 deployment", run: () => listed(client, deployments) },
+    {
+      name: "update deployment",
+      run: async (round) => {
+        const before = current ?? (expectOk(await client.get(deployments, named("web-7"))) as Workload);
+        current = expectOk(await client.update(deployments, withImage(before, image(round)))) as Workload;
+      },
+    },
+    {
+      name: "SMP deployment",
+      run: (round) => done(client.patch(deployments, named("web-8"), strategic({ spec: { template: { spec: { containers: [container(round)] } } } }))),
+    },
+    { name: "SSA deployment", run: (round) => done(apply(client, deployments, withImage(made, image(round)))) },
+    { name: "create deployment", run: (round) => done(client.create(deployments, renamed(spare[round % spare.length], `new-${round}`))) },
+  ];
+}
+
+function renamed(object: KubeObject | undefined, name: string): KubeObject {
+  if (object === undefined) throw new Error("there is no such object");
+  return { ...object, metadata: { ...object.metadata, name } } as KubeObject;
+}
+
+function appliedConfigMap(round: number): KubeObject {
+  const made = configMap(5_000);
+  return { ...made, apiVersion: apiVersionOf(configMaps), data: { ...made.data, "key-0": String(round) } } as KubeObject;
+}
+
+function strategic(patch: Json): { readonly type: "strategic"; readonly patch: Json } {
+  return { type: "strategic", patch };
+}
+
+function apply(client: KubeClient, resource: Resource, object: KubeObject): Promise<Result<KubeObject, KubeError>> {
+  return client.apply(resource, object, { fieldManager: "bench", force: true });
+}
+
+async function listed(client: KubeClient, resource: Resource): Promise<void> {
+  const { items } = expectOk(await client.list(resource, { namespace: "default", labelSelector: "group=3" }));
+  if (items.length < 100) throw new Error(`the list has ${items.length} items`);
+}
+
+async function done(answer: Promise<Result<unknown, KubeError>>): Promise<void> {
+  const answered = await answer;
+  if (!answered.ok) throw new Error(answered.error.message);
+}
+
+/** The best of several rounds, in microseconds of CPU, as the peer counts: on a shared machine everything else is noise. */
+async function cpuMicros(work: (round: number) => Promise<unknown>): Promise<number> {
+  let round = 0;
+  for (const end = performance.now() + 400; performance.now() < end;) await work(round++);
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let at = 0; at < ROUNDS; at += 1) {
+    const [start, before, first] = [performance.now(), process.cpuUsage(), round];
+    while (performance.now() - start < ROUND_MS) await work(round++);
+    const used = process.cpuUsage(before);
+    fastest = Math.min(fastest, (used.user + used.system) / (round - first));
+  }
+  return fastest;
+}

@@ -1,0 +1,83 @@
+/** What other fake clients take, in microseconds of CPU: controller-runtime measured now if possible, else as ../shared/anchors published it. */
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { describeThrown } from "#base";
+
+export type Figures = ReadonlyMap<string, number>;
+
+/** controller-runtime 0.25.2 with a small scheme, the best that it can do. */
+export const PUBLISHED_GO: Figures = new Map([
+  ["create configmap", 211],
+  ["create deployment", 655],
+  ["get configmap", 13.5],
+  ["get deployment", 103],
+  ["list 100 of 1,000 configmap", 11_400],
+  ["list 100 of 1,000 deployment", 108_000],
+  ["update configmap", 193],
+  ["update deployment", 1_100],
+  ["SMP configmap", 303],
+  ["SMP deployment", 1_910],
+  ["SSA configmap", 531],
+  ["SSA deployment", 5_310],
+]);
+
+/** kube-fake-client 0.3.0; its strategic merge patch is a plain merge, so that figure is of something else. */
+export const PUBLISHED_RUST: Figures = new Map([
+  ["create configmap", 15],
+  ["create deployment", 112],
+  ["get configmap", 9.8],
+  ["get deployment", 78],
+  ["list 100 of 1,000 configmap", 4_200],
+  ["list 100 of 1,000 deployment", 79_000],
+  ["update configmap", 18],
+  ["update deployment", 130],
+  ["SMP configmap", 16],
+  ["SMP deployment", 43],
+  ["SSA configmap", 48],
+  ["SSA deployment", 236],
+]);
+
+const ANCHOR = new URL("../../../shared/anchors/fakeclient/go/", import.meta.url);
+
+const GO_NAMES: ReadonlyMap<string, string> = new Map([
+  ["Create/configmap", "create configmap"],
+  ["Create/deployment", "create deployment"],
+  ["Get/configmap", "get configmap"],
+  ["Get/deployment", "get deployment"],
+  ["List/configmap/100of1000", "list 100 of 1,000 configmap"],
+  ["List/deployment/100of1000", "list 100 of 1,000 deployment"],
+  ["Update/configmap", "update configmap"],
+  ["Update/deployment", "update deployment"],
+  ["Patch/configmap/strategic", "SMP configmap"],
+  ["Patch/deployment/strategic", "SMP deployment"],
+  ["Apply/configmap", "SSA configmap"],
+  ["Apply/deployment", "SSA deployment"],
+]);
+
+/** Undefined where the peer cannot run. */
+export function measureGoFakeClient(): Figures | undefined {
+  if (!existsSync(ANCHOR)) return undefined;
+  try {
+    // every creation makes the store larger, so their number is bounded
+    const output = goBench("^BenchmarkCreate$", "1000x") + goBench("^Benchmark(Get|List|Update|Patch|Apply)$/(configmap|deployment)/^(100of1000|strategic)$", "200ms");
+    return figuresIn(output);
+  } catch (thrown) {
+    console.log(`fake-client: the Go peer cannot run here, its published figures are used (${describeThrown(thrown).split("\n")[0] ?? ""})`);
+    return undefined;
+  }
+}
+
+function goBench(select: string, time: string): string {
+  const env = { ...process.env, ANCHORS_SCHEME: "small" };
+  const args = ["test", "-run", "XXX", "-bench", select, "-benchtime", time, "-count", "2"];
+  return execFileSync("go", args, { cwd: ANCHOR, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+function figuresIn(output: string): Figures {
+  const found = new Map<string, number>();
+  for (const [, goName = "", nanos] of output.matchAll(/^Benchmark(\S+?)(?:-\d+)?\s+\d+\s+[\d.]+ ns\/op\s.*?(\d+) cpu-ns\/op/gm)) {
+    const name = GO_NAMES.get(goName);
+    if (name !== undefined) found.set(name, Math.min(found.get(name) ?? Number.POSITIVE_INFINITY, Number(nanos) / 1_000));
+  }
+  return found;
+}

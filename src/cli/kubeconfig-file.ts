@@ -1,0 +1,29 @@
+/** A kubeconfig for an API server that runs here, readable by its owner alone. */
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { describeThrown, fromPromise, type Result } from "#base";
+import { formatYaml } from "#kube";
+import type { RunningServer } from "#kube-server";
+
+type Server = Pick<RunningServer, "url" | "certificateAuthority">;
+
+export function writeKubeconfig(path: string, server: Server, token: string): Promise<Result<void, string>> {
+  const write = async () => {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, kubeconfigOf(server, token), { mode: 0o600 });
+    await chmod(path, 0o600); // a file that was there before keeps its mode
+  };
+  return fromPromise(write(), (thrown) => `the kubeconfig ${path} cannot be written: ${describeThrown(thrown)}`);
+}
+
+function kubeconfigOf({ url, certificateAuthority }: Server, token: string): string {
+  const trust = certificateAuthority === undefined ? {} : { "certificate-authority-data": btoa(certificateAuthority) };
+  return formatYaml({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "lattice",
+    clusters: [{ name: "lattice", cluster: { server: url, ...trust } }],
+    users: [{ name: "lattice", user: { token } }],
+    contexts: [{ name: "lattice", context: { cluster: "lattice", user: "lattice" } }],
+  });
+}

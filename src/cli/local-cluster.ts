@@ -1,0 +1,83 @@
+/**
+ * A cluster on this machine: the embedded API server with Lattice's kinds on it and the operator beside it, in one process. It
+ * grows into the laptop fleet, where each is a process of its own.
+ */
+import { err, MetricsRegistry, noTracing, ok, reveal, type Logger, type Result } from "#base";
+import { latticeKinds } from "#crds";
+import { defineResource, type KubeObject, type Resource } from "#kube";
+import { inProcessClient, startServer, type RunningServer } from "#kube-server";
+import type { KubeClient } from "#kube-client";
+import { OPERATOR_NAMESPACE, startOperator, type Operator } from "#operator";
+import type { CliIo } from "./io.ts";
+import { writeKubeconfig } from "./kubeconfig-file.ts";
+
+export type LocalCluster = {
+  readonly server: RunningServer;
+  readonly client: KubeClient;
+  readonly operator: Operator;
+  readonly close: () => Promise<void>;
+};
+
+const FIELD_MANAGER = "lattice-up";
+const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
+const definitions = defineResource({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+});
+
+export async function startLocalCluster(
+  io: CliIo,
+  { dataDir, kubeconfig, logger }: { dataDir: string; kubeconfig: string; logger: Logger },
+): Promise<Result<LocalCluster, string>> {
+  const { clock, random } = io;
+  const server = await startServer({ port: 0, plain: false, dataDir, clock, random, logger });
+  if (!server.ok) return server;
+  const client = inProcessClient(server.value.api, { clock, random, logger });
+  const running = await furnish(io, { server: server.value, client, kubeconfig, logger });
+  if (!running.ok) await server.value.close();
+  return running;
+}
+
+type Parts = { readonly server: RunningServer; readonly client: KubeClient; readonly kubeconfig: string; readonly logger: Logger };
+
+async function furnish(io: CliIo, { server, client, kubeconfig, logger }: Parts): Promise<Result<LocalCluster, string>> {
+  const token = server.adminToken === undefined ? "" : reveal(server.adminToken);
+  const written = await writeKubeconfig(kubeconfig, server, token);
+  if (!written.ok) return written;
+  const home: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
+  const first = [{ resource: namespaces, object: home }, ...latticeKinds.map(({ crd }) => ({ resource: definitions, object: crd() }))];
+  const applied = await applyAll(client, first);
+  if (!applied.ok) return applied;
+  const { clock, random } = io;
+  const config = {
+    namespace: OPERATOR_NAMESPACE,
+    identity: `${io.hostname}-up`,
+    leaderElection: true,
+    health: { host: "127.0.0.1", port: 0 },
+  };
+  const dependencies = { client, clock, random, logger, metrics: new MetricsRegistry(), tracer: noTracing };
+  const operator = await startOperator(config, dependencies, io.signal);
+  if (!operator.ok) return operator;
+  const ended = operator.value.run(io.signal);
+  const close = async () => {
+    await ended;
+    await client.close();
+    await server.close();
+  };
+  return ok({ server, client, operator: operator.value, close });
+}
+
+/** Server-side apply, so that starting again changes nothing. Ends at the first refusal and names it. */
+export async function applyAll(
+  client: KubeClient,
+  all: readonly { readonly resource: Resource; readonly object: KubeObject }[],
+): Promise<Result<void, string>> {
+  for (const { resource, object } of all) {
+    const answer = await client.apply(resource, object, { fieldManager: FIELD_MANAGER, force: true });
+    if (!answer.ok) return err(`${object.kind} ${object.metadata.name} was refused: ${answer.error.message}`);
+  }
+  return ok(undefined);
+}

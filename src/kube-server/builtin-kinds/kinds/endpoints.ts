@@ -1,0 +1,54 @@
+/** Endpoints, the kind that EndpointSlices replace. */
+import type { JsonObject } from "#kube";
+import { endpointsCells } from "../cells/networking.ts";
+import { at, numberAt, objectsAt, textAt } from "../draft.ts";
+import type { KindRules } from "../kind-rules.ts";
+import { type Causes, invalid, invalidEach, required } from "../rules/causes.ts";
+import { dnsLabel, dnsSubdomain, portNumber } from "../rules/formats.ts";
+import { ipFamilyOf, oneOf, validateIP } from "../rules/shared.ts";
+
+export const endpoints: KindRules = {
+  createOnUpdate: true,
+  onUpdate: "spec-between",
+  validate: (object) => objectsAt(object, "subsets").flatMap((subset, index) => validateSubset(subset, `subsets[${index}]`)),
+  cells: endpointsCells,
+};
+
+function validateSubset(subset: JsonObject, path: string): Causes {
+  const lists = ["addresses", "notReadyAddresses"] as const;
+  const empty = lists.every((list) => objectsAt(subset, list).length === 0);
+  const ports = objectsAt(subset, "ports");
+  return [
+    ...(empty ? [required(path, "must specify `addresses` or `notReadyAddresses`")] : []),
+    ...lists.flatMap((list) => objectsAt(subset, list).flatMap((address, index) => validateAddress(address, `${path}.${list}[${index}]`))),
+    ...ports.flatMap((port, index) => validateEndpointPort(port, `${path}.ports[${index}]`, ports.length > 1)),
+  ];
+}
+
+function validateAddress(address: JsonObject, path: string): Causes {
+  const [ip, hostname, nodeName] = [textAt(address, "ip"), textAt(address, "hostname"), at(address, "nodeName")];
+  return [
+    ...validateIP(`${path}.ip`, ip),
+    ...(hostname === "" ? [] : invalidEach(`${path}.hostname`, hostname, dnsLabel(hostname))),
+    ...(typeof nodeName !== "string" ? [] : invalidEach(`${path}.nodeName`, nodeName, dnsSubdomain(nodeName))),
+    ...(ipFamilyOf(ip) === undefined ? [invalid(`${path}.ip`, ip, "must be a valid IP address")] : specialAddress(`${path}.ip`, ip)),
+  ];
+}
+
+/** Addresses that mean something else on every machine. */
+function specialAddress(path: string, ip: string): Causes {
+  if (ip === "0.0.0.0" || ip === "::") return [invalid(path, ip, `may not be unspecified (${ip})`)];
+  if (ip.startsWith("127.") || ip === "::1") return [invalid(path, ip, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
+  if (ip.startsWith("169.254.")) return [invalid(path, ip, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
+  return ip.startsWith("224.0.0.") ? [invalid(path, ip, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")] : [];
+}
+
+function validateEndpointPort(port: JsonObject, path: string, needsName: boolean): Causes {
+  const [name, number] = [textAt(port, "name"), numberAt(port, "port") ?? 0];
+  return [
+    ...(needsName && name === "" ? [required(`${path}.name`)] : []),
+    ...(name === "" ? [] : invalidEach(`${path}.name`, name, dnsLabel(name))),
+    ...invalidEach(`${path}.port`, number, portNumber(number)),
+    ...oneOf(`${path}.protocol`, textAt(port, "protocol"), ["SCTP", "TCP", "UDP"]),
+  ];
+}

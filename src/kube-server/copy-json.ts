@@ -1,0 +1,30 @@
+/**
+ * A deep copy of a JSON value, where a field that is `undefined` is absent, as in JSON.
+ *
+ * Spread first, then replace what is nested: the engine copies an object of a shape it knows in one go, which is several times faster than
+ * adding one field after the other, and than structuredClone.
+ */
+import { MAX_DEPTH, type Json } from "#kube";
+
+export function copyJson(value: unknown): Json {
+  return copied(value, MAX_DEPTH) ?? null;
+}
+
+function copied(value: unknown, depth: number): Json | undefined {
+  if (typeof value !== "object" || value === null) return value as Json | undefined;
+  if (depth <= 0) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
+  if (Array.isArray(value)) return (value as readonly unknown[]).map((item) => copied(item, depth - 1) ?? null);
+  const copy: Record<string, unknown> = { ...value };
+  for (const name in copy) {
+    const inner = copy[name];
+    if (inner === undefined) delete copy[name];
+    else if (typeof inner === "object" && inner !== null) replace(copy, name, copied(inner, depth - 1));
+  }
+  return copy as Json;
+}
+
+/** A plain assignment to "__proto__" would set the prototype. */
+function replace(copy: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") Object.defineProperty(copy, name, { value, enumerable: true, configurable: true, writable: true });
+  else copy[name] = value;
+}

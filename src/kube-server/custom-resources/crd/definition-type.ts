@@ -1,0 +1,56 @@
+/**
+ * The kind CustomResourceDefinition itself, for the REST layer: what is special about it put over what every built-in kind does.
+ */
+import { field, type Json, type JsonObject, type KubeObject } from "#kube";
+import type { ResourceType } from "../../resource-type.ts";
+import { admitDecoded, warningsOf } from "./admit.ts";
+import { asObject, decodeDefinition, readDefinition } from "./definition.ts";
+
+/** `base`: the type as a server without knowledge of CRDs would have it. */
+export function definitionType(base: ResourceType): ResourceType {
+  return {
+    ...base,
+    decode: (value) => {
+      const decoded = decodeDefinition(value);
+      if (!decoded.ok) return decoded;
+      return {
+        ok: true,
+        value: {
+          object: asKube(decoded.value.definition.object),
+          findings: decoded.value.unknown.map((path) => `unknown field "${path}"`),
+        },
+      };
+    },
+    applyDefaults: (object) => object,
+    prepareForCreate: (object) =>
+      withStored({ ...asJson(object), status: { conditions: null, acceptedNames: { plural: "", kind: "" } } }, undefined),
+    prepareForUpdate: (next, previous, subresource) =>
+      subresource === "status"
+        ? asKube({ ...asJson(next), spec: field(previous, "spec") ?? {} })
+        : withStored({ ...asJson(next), status: field(previous, "status") ?? {} }, previous),
+    validate: (next, previous, subresource) =>
+      admitDecoded(readDefinition(asJson(next)), previous === undefined ? undefined : readDefinition(asJson(previous)), subresource),
+    warnings: (next, previous) =>
+      warningsOf(readDefinition(asJson(next)), previous === undefined ? undefined : readDefinition(asJson(previous))),
+    generationOf: (object) => field(object, "spec"),
+    createOnUpdate: false,
+    unconditionalUpdate: false,
+  };
+}
+
+/** Every version that was ever stored stays on the list. */
+function withStored(crd: JsonObject, previous: KubeObject | undefined): KubeObject {
+  const definition = readDefinition(crd);
+  const before = previous === undefined ? [] : readDefinition(asJson(previous)).storedVersions;
+  const storage = definition.versions.find((version) => version.storage)?.name;
+  const stored = storage === undefined || before.includes(storage) ? before : [...before, storage];
+  return asKube({ ...crd, status: { ...asObject(field(crd, "status")), storedVersions: stored.length === 0 ? null : [...stored] } });
+}
+
+function asJson(object: KubeObject): JsonObject {
+  return object as unknown as JsonObject;
+}
+
+function asKube(object: Json): KubeObject {
+  return object as unknown as KubeObject;
+}

@@ -1,0 +1,150 @@
+/**
+ * A served version of a CRD as the REST layer uses it. Schemas are read once, rules are compiled when the first object needs them.
+ */
+import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { crdSchema, type TypeSchema } from "../../apply/index.ts";
+import type { ResourceType } from "../../resource-type.ts";
+import { ruleTree, type RuleTree } from "../cel/validator.ts";
+import { asObject, readDefinition, type CrdVersion, type Definition } from "../crd/definition.ts";
+import { qualifiedNameProblems } from "../metadata/names.ts";
+import { stringsOf } from "../metadata/object-meta.ts";
+import { applyDefaults } from "../schema/defaults.ts";
+import { coerceObject, type Coercion } from "./coerce.ts";
+import { rewriteVersion } from "./convert.ts";
+import { deprecationWarning, verbsOf } from "./discovery.ts";
+import { parseJsonPath } from "./json-path.ts";
+import { publishedSchemas, type PublishedKind } from "./openapi.ts";
+import { tablePrinter } from "./table.ts";
+import { validateCreate, validateUpdate } from "./validate.ts";
+
+export type CustomResourceType = ResourceType & {
+  /** `subresources.scale` of the version. */
+  readonly scale: JsonObject | undefined;
+  /** Its schema as /openapi/v3 has it. */
+  readonly openApi: JsonObject | undefined;
+  readonly deprecationWarning: string | undefined;
+  readonly published: PublishedKind;
+};
+
+/** One per served version, in the order of the CRD. */
+export function customResourceTypes(crd: KubeObject): readonly CustomResourceType[] {
+  const definition = readDefinition(crd as unknown as JsonObject);
+  return definition.versions.filter((version) => version.served).map((version) => typeOf(definition, version));
+}
+
+function typeOf(definition: Definition, version: CrdVersion): CustomResourceType {
+  const { group, names } = definition;
+  const resource = { group, version: version.name, kind: names.kind, plural: names.plural, namespaced: definition.scope === "Namespaced" };
+  const apiVersion = `${group}/${version.name}`;
+  const storage = definition.versions.find((one) => one.storage)?.name ?? version.name;
+  const schema = version.validation?.schema;
+  const schemaJson = version.validation?.schema === undefined ? undefined : version.validation.json;
+  const coercion: Coercion = { schema, group, kind: names.kind, preserveUnknownFields: definition.preserveUnknownFields };
+  const rules = once((): RuleTree | undefined => (schema === undefined ? undefined : ruleTree(schema, true)));
+  const typeSchema = once(() => crdSchema(schemaJson, { preserveUnknownFields: definition.preserveUnknownFields }));
+  const hasStatus = version.subresources?.status === true;
+  const printer = tablePrinter(version.columns);
+  const validation = () => ({ resource, schema, rules: rules(), scale: version.subresources?.scale });
+  const published: PublishedKind = {
+    group,
+    version: version.name,
+    kind: names.kind,
+    listKind: names.listKind,
+    plural: names.plural,
+    schema: schemaJson,
+    selectableFields: version.selectableFields,
+  };
+  return {
+    resource,
+    singular: names.singular,
+    shortNames: names.shortNames,
+    categories: names.categories,
+    verbs: verbsOf(definition),
+    subresources: new Set([...(hasStatus ? ["status"] : []), ...(version.subresources?.scale === undefined ? [] : ["scale"])]),
+    custom: true,
+    collection: `${group}/${names.plural}`,
+    fromStorage: (stored) => convertFrom(stored, apiVersion, coercion),
+    toStorage: (object) => convertFrom(object, `${group}/${storage}`, { ...coercion, schema: schemaOf(definition, storage) }),
+    strategicSchema: undefined,
+    get typeSchema(): TypeSchema {
+      return typeSchema();
+    },
+    decode: (value) => coerceObject(value, coercion),
+    applyDefaults: (object) => applyDefaults(object as unknown as Json, schema) as unknown as KubeObject,
+    prepareForCreate: (object) => (hasStatus ? without(object, "status") : object),
+    prepareForUpdate: (next, previous, subresource) => prepareForUpdate(next, previous, subresource, hasStatus),
+    validate: (next, previous, subresource) =>
+      previous === undefined ? validateCreate(validation(), next) : validateUpdate(validation(), next, previous, subresource),
+    warnings: finalizerWarnings,
+    generationOf: (object) => without(object, "metadata") as unknown as Json,
+    createOnUpdate: false,
+    unconditionalUpdate: false,
+    deletion: { answersObject: false, defaultPropagation: "Background", gracePeriodSeconds: () => 0 },
+    fieldSelectors: new Map(version.selectableFields.map((path) => [path.replace(/^\./, ""), selector(path)])),
+    columns: printer.columns,
+    cells: printer.cells,
+    scale: field(field(version.json, "subresources"), "scale") as JsonObject | undefined,
+    openApi: publishedSchemas(published, "v3").values().next().value,
+    deprecationWarning: deprecationWarning(definition, version),
+    published,
+  };
+}
+
+function schemaOf(definition: Definition, version: string): Coercion["schema"] {
+  return definition.versions.find((one) => one.name === version)?.validation?.schema;
+}
+
+/** Conversion None: another apiVersion, without what that version does not know, and with its defaults. */
+function convertFrom(object: KubeObject, apiVersion: string, coercion: Coercion): KubeObject {
+  if (object.apiVersion === apiVersion) return applyDefaults(object as unknown as Json, coercion.schema) as unknown as KubeObject;
+  const rewritten = rewriteVersion(object as unknown as JsonObject, apiVersion);
+  const coerced = coerceObject(rewritten, coercion);
+  return applyDefaults((coerced.ok ? coerced.value.object : rewritten) as unknown as Json, coercion.schema) as unknown as KubeObject;
+}
+
+/** A write to the main resource keeps the status, a write to the status keeps everything else. */
+function prepareForUpdate(next: KubeObject, previous: KubeObject, subresource: string | undefined, hasStatus: boolean): KubeObject {
+  const status = field(previous, "status");
+  if (subresource !== "status") {
+    if (!hasStatus) return next;
+    return status === undefined ? without(next, "status") : ({ ...next, status } as KubeObject);
+  }
+  const given = field(next, "status");
+  const managedFields = fieldAt(next, "metadata", "managedFields");
+  const { managedFields: _, ...metadata } = asObject(field(previous, "metadata"));
+  const kept = { ...without(previous, "status"), metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } };
+  return (given === undefined ? kept : { ...kept, status: given }) as unknown as KubeObject;
+}
+
+function without(object: KubeObject, name: string): KubeObject {
+  if (!Object.hasOwn(object, name)) return object;
+  return Object.fromEntries(Object.entries(object).filter(([key]) => key !== name)) as unknown as KubeObject;
+}
+
+function selector(path: string): (object: KubeObject) => string {
+  const parsed = parseJsonPath(path);
+  return (object) => {
+    const value = parsed.ok ? parsed.value(object as unknown as Json)[0] : undefined;
+    return value === undefined || value === null ? "" : String(value);
+  };
+}
+
+const STANDARD_FINALIZERS = new Set(["orphan", "foregroundDeletion", "kubernetes"]);
+
+/** New finalizers that another controller might also use. */
+function finalizerWarnings(next: KubeObject, previous: KubeObject | undefined): readonly string[] {
+  const old = new Set(stringsOf(fieldAt(previous, "metadata", "finalizers")));
+  const added = new Set(stringsOf(fieldAt(next, "metadata", "finalizers")).filter((name) => !old.has(name)));
+  return [...added].toSorted().flatMap((name) => {
+    const at = `metadata.finalizers: ${JSON.stringify(name)}: `;
+    const problems = qualifiedNameProblems(name).map((problem) => at + problem);
+    if (name.includes("/") || STANDARD_FINALIZERS.has(name)) return problems;
+    const form = name.includes(".") ? "a domain-qualified finalizer name including a path (/)" : "a domain-qualified finalizer name";
+    return [...problems, `${at}prefer ${form} to avoid accidental conflicts with other finalizer writers`];
+  });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

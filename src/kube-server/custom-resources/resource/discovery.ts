@@ -1,0 +1,75 @@
+/** What discovery says of a custom resource, and in which order versions are offered. */
+import type { Json, JsonObject } from "#kube";
+import { field, fieldAt } from "#kube";
+import type { CrdVersion, Definition } from "../crd/definition.ts";
+
+export const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"] as const;
+/** While the CRD is being deleted nothing new can come. */
+const VERBS_WHILE_TERMINATING = ["delete", "deletecollection", "get", "list", "watch"];
+const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+
+export function verbsOf(definition: Definition): readonly string[] {
+  const conditions = fieldAt(definition.object, "status", "conditions");
+  const isTerminating =
+    Array.isArray(conditions) && conditions.some((one) => field(one, "type") === "Terminating" && field(one, "status") === "True");
+  return isTerminating ? VERBS_WHILE_TERMINATING : VERBS;
+}
+
+/** Entries of an APIResourceList, but for storageVersionHash, which needs a hash of the storage's making. */
+export function resourceEntries(definition: Definition, version: CrdVersion): readonly JsonObject[] {
+  const { acceptedNames: names } = definition;
+  const namespaced = definition.scope === "Namespaced";
+  const list = (values: readonly string[], name: string): JsonObject => (values.length === 0 ? {} : { [name]: [...values] });
+  return [
+    {
+      name: names.plural,
+      singularName: names.singular,
+      namespaced,
+      kind: names.kind,
+      verbs: [...verbsOf(definition)],
+      ...list(names.shortNames, "shortNames"),
+      ...list(names.categories, "categories"),
+    },
+    ...(version.subresources?.status === true
+      ? [{ name: `${names.plural}/status`, singularName: "", namespaced, kind: names.kind, verbs: SUBRESOURCE_VERBS as Json }]
+      : []),
+    ...(version.subresources?.scale === undefined
+      ? []
+      : [
+          {
+            name: `${names.plural}/scale`,
+            singularName: "",
+            namespaced,
+            group: "autoscaling",
+            version: "v1",
+            kind: "Scale",
+            verbs: SUBRESOURCE_VERBS as Json,
+          },
+        ]),
+  ];
+}
+
+/** v2 before v1 before v1beta1 before v1alpha1 before anything else: what comes first is what clients use. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [rankOf(a), rankOf(b)];
+  if (left === undefined || right === undefined) return left === right ? (a < b ? -1 : a > b ? 1 : 0) : left === undefined ? 1 : -1;
+  return right.stability - left.stability || right.major - left.major || right.minor - left.minor;
+}
+
+function rankOf(version: string): { readonly stability: number; readonly major: number; readonly minor: number } | undefined {
+  const match = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/.exec(version);
+  if (match === null) return undefined;
+  return { stability: match[2] === "alpha" ? 0 : match[2] === "beta" ? 1 : 2, major: Number(match[1]), minor: Number(match[3] ?? 0) };
+}
+
+/** Said to whoever uses a version on its way out; undefined for versions that stay. */
+export function deprecationWarning(definition: Definition, version: CrdVersion): string | undefined {
+  if (!version.deprecated) return undefined;
+  if (version.deprecationWarning !== undefined) return version.deprecationWarning;
+  const { group, names } = definition;
+  const text = `${group}/${version.name} ${names.kind} is deprecated`;
+  const better = definition.versions
+    .filter((other) => other.served && !other.deprecated && compareVersions(other.name, version.name) < 0)
+    .toSorted((x, y) => compareVersions(x.name, y.name))[0];
+  return better === undefined ? text : `${text}; use ${group}/${better.name} ${names.kind}`;
+}

@@ -1,0 +1,77 @@
+/** Columns and cells of a custom resource in a Table: its name, and what the CRD asks for, or its age. */
+import type { Json, KubeObject } from "#kube";
+import { jsonText, numberText } from "../../apply/go-text.ts";
+import { durationText } from "../../builtin-kinds/cells/text.ts";
+import type { TableColumn } from "../../resource-type.ts";
+import type { PrinterColumn } from "../crd/definition.ts";
+import { parseTimestamp } from "../validation/timestamps.ts";
+import { parseJsonPath, type JsonPath } from "./json-path.ts";
+
+const NAME: TableColumn = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  description:
+    "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names",
+  priority: 0,
+};
+
+const AGE: PrinterColumn = {
+  name: "Age",
+  type: "date",
+  format: "",
+  description:
+    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+  priority: 0,
+  jsonPath: ".metadata.creationTimestamp",
+};
+
+export type Printer = { readonly columns: readonly TableColumn[]; readonly cells: (object: KubeObject, now: number) => readonly Json[] };
+
+/** A path that cannot be read ends the table there: the columns before it are shown. */
+export function tablePrinter(declared: readonly PrinterColumn[]): Printer {
+  const columns: TableColumn[] = [NAME];
+  const paths: { readonly path: JsonPath; readonly type: string }[] = [];
+  for (const column of declared.length === 0 ? [AGE] : declared) {
+    const path = parseJsonPath(column.jsonPath);
+    if (!path.ok) break;
+    const { name, type, format, priority } = column;
+    const description =
+      column.description === "" ? `Custom resource definition column (in JSONPath format): ${column.jsonPath}` : column.description;
+    columns.push({ name, type, format, description, priority });
+    paths.push({ path: path.value, type });
+  }
+  return {
+    columns,
+    cells: (object, now) => [object.metadata.name, ...paths.map(({ path, type }) => cellOf(path(object as unknown as Json)[0], type, now))],
+  };
+}
+
+function cellOf(value: Json | undefined, type: string, now: number): Json {
+  if (value === undefined || (value === null && type !== "string")) return null;
+  switch (type) {
+    case "string":
+      return textOf(value);
+    case "integer":
+      return typeof value === "number" ? Math.trunc(value) : null;
+    case "number":
+      return typeof value === "number" ? value : null;
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    case "date":
+      return typeof value === "string" ? ageOf(value, now) : null;
+    default:
+      return null;
+  }
+}
+
+function textOf(value: Json): string {
+  if (typeof value === "string") return value;
+  return typeof value === "number" ? numberText(value) : jsonText(value);
+}
+
+function ageOf(time: string, now: number): string {
+  if (time === "" || time === "null") return "<unknown>";
+  const parsed = parseTimestamp(time);
+  return parsed.value === undefined ? "<invalid>" : durationText(now - Number(parsed.value.seconds) * 1000);
+}

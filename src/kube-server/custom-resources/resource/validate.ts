@@ -1,0 +1,119 @@
+/**
+ * Everything that can be wrong with a custom resource, in the server's order: kind, metadata, schema, scale paths, embedded
+ * resources, list types, and last the rules, which are not run on an object that has the wrong shape.
+ */
+import { apiVersionOf, field, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
+import type { FieldCause } from "../../resource-type.ts";
+import { invalid } from "../causes/causes.ts";
+import { runRules, type RuleTree } from "../cel/validator.ts";
+import { dnsSubdomainProblems, pathSegmentProblems } from "../metadata/names.ts";
+import { validateObjectMeta, validateObjectMetaUpdate } from "../metadata/object-meta.ts";
+import { validateEmbedded } from "../schema/embedded.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { validateListTypes } from "../schema/list-types.ts";
+import { Correlation } from "../validation/correlation.ts";
+import { validateSchema } from "../validation/schema-validator.ts";
+import type { ScalePaths } from "../crd/definition.ts";
+import { validateScale } from "./scale.ts";
+
+export type Validation = {
+  readonly resource: Resource;
+  readonly schema: JsonSchema | undefined;
+  readonly rules: RuleTree | undefined;
+  readonly scale: ScalePaths | undefined;
+};
+
+const BLOCKING: ReadonlySet<FieldCause["reason"]> = new Set<FieldCause["reason"]>([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+const NOT_CHECKED =
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+
+export function validateCreate(validation: Validation, object: KubeObject): readonly FieldCause[] {
+  const { resource, schema } = validation;
+  const json = asJson(object);
+  const kind = kindCauses(resource, object);
+  const own =
+    kind.length > 0
+      ? kind
+      : [
+          ...validateObjectMeta(metaOf(json), resource.namespaced, dnsSubdomainProblems, "metadata"),
+          ...(schema === undefined ? [] : validateSchema(undefined, schema, json)),
+          ...validateScale(validation.scale, json, "all"),
+        ];
+  const causes = [...own, ...validateEmbedded(undefined, json, schema, false), ...validateListTypes(undefined, schema, json)];
+  return [...causes, ...ruleCauses(validation, causes, json, undefined, undefined)];
+}
+
+/** The server looks at metadata twice, so some causes come twice. */
+export function validateUpdate(
+  validation: Validation,
+  next: KubeObject,
+  previous: KubeObject,
+  subresource: string | undefined,
+): readonly FieldCause[] {
+  const { resource, schema } = validation;
+  const [json, old] = [asJson(next), asJson(previous)];
+  const common = [
+    ...validateObjectMeta(metaOf(json), resource.namespaced, pathSegmentProblems, "metadata"),
+    ...validateObjectMetaUpdate(metaOf(json), metaOf(old), "metadata"),
+  ];
+  const correlation = schema === undefined ? undefined : new Correlation(json, old, schema);
+  const kind = kindCauses(resource, next);
+  const shape = subresource === "status" ? statusShape(validation, json, correlation) : wholeShape(validation, json, correlation);
+  const own = kind.length > 0 ? kind : [...validateObjectMetaUpdate(metaOf(json), metaOf(old), "metadata"), ...shape];
+  const causes = [
+    ...own,
+    ...(subresource === "status" ? [] : validateEmbedded(undefined, json, schema, false)),
+    ...(validateListTypes(undefined, schema, old).length > 0 ? [] : validateListTypes(undefined, schema, json)),
+  ];
+  return [...common, ...causes, ...ruleCauses(validation, causes, json, old, correlation)];
+}
+
+function wholeShape(validation: Validation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
+  const { schema } = validation;
+  return [
+    ...(schema === undefined ? [] : validateSchema(undefined, schema, json, correlation)),
+    ...validateScale(validation.scale, json, "all"),
+  ];
+}
+
+/** Only the status is looked at; what `spec` says was checked when it was written. */
+function statusShape(validation: Validation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
+  const schema = validation.schema?.properties?.get("status");
+  const status = field(json, "status");
+  const causes = schema === undefined || status === undefined ? [] : validateSchema("status", schema, status, correlation?.field("status"));
+  return [...causes, ...validateScale(validation.scale, json, "status")];
+}
+
+function ruleCauses(
+  validation: Validation,
+  causes: readonly FieldCause[],
+  json: Json,
+  old: Json | undefined,
+  correlation: Correlation | undefined,
+): readonly FieldCause[] {
+  if (validation.rules === undefined) return [];
+  if (causes.some((cause) => BLOCKING.has(cause.reason))) return [invalid(undefined, null, NOT_CHECKED)];
+  return runRules(validation.rules, undefined, json, old, correlation).causes;
+}
+
+function kindCauses(resource: Resource, object: KubeObject): readonly FieldCause[] {
+  const apiVersion = apiVersionOf(resource);
+  return [
+    ...(object.kind === resource.kind ? [] : [invalid("kind", object.kind, `must be ${resource.kind}`)]),
+    ...(object.apiVersion === apiVersion ? [] : [invalid("apiVersion", object.apiVersion, `must be ${apiVersion}`)]),
+  ];
+}
+
+function asJson(object: KubeObject): JsonObject {
+  return object as unknown as JsonObject;
+}
+
+function metaOf(object: JsonObject): JsonObject {
+  return (field(object, "metadata") ?? {}) as JsonObject;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { Json } from "#kube";
+import { realServer } from "./test-server.ts";
+
+const PODS = "/api/v1/namespaces/default/pods";
+const pod = (spec: object = {}) => ({ metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
+
+test("a pod tolerates a node that is gone for a moment, and nobody owns that", async () => {
+  const { ask } = realServer();
+  const { body } = await ask("POST", PODS, { body: pod() });
+  expect(body).toMatchObject({ spec: { tolerations: [{ key: "node.kubernetes.io/not-ready", tolerationSeconds: 300 }, { key: "node.kubernetes.io/unreachable" }], priority: 0 } });
+  expect(JSON.stringify((body as { metadata: Json }).metadata)).not.toContain("tolerations");
+});
+
+test("a pod that tolerates everything needs nothing", async () => {
+  const { ask } = realServer();
+  const tolerations = [{ operator: "Exists" }];
+  expect((await ask("POST", PODS, { body: pod({ tolerations }) })).body).toMatchObject({ spec: { tolerations } });
+});
+
+test("a pod's priority comes from its class, the default class, or the system's", async () => {
+  const { ask } = realServer();
+  const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
+  const tried = async (spec: object) => (await ask("POST", `${PODS}?dryRun=All`, { body: pod(spec) })).body;
+  expect(await tried({ priorityClassName: "nope" })).toMatchObject({ code: 403, message: 'pods "p" is forbidden: no PriorityClass with name nope was found' });
+  expect(await tried({ priorityClassName: "system-node-critical" })).toMatchObject({ spec: { priority: 2_000_001_000 } });
+  await ask("POST", classes, { body: { metadata: { name: "high" }, value: 7, preemptionPolicy: "Never" } });
+  await ask("POST", classes, { body: { metadata: { name: "usual" }, value: 3, globalDefault: true } });
+  expect(await tried({ priorityClassName: "high" })).toMatchObject({ spec: { priority: 7, preemptionPolicy: "Never" } });
+  expect(await tried({})).toMatchObject({ spec: { priority: 3, priorityClassName: "usual" } });
+});
+
+test("claims and volumes are protected, and a claim gets the newest default class", async () => {
+  const { ask, clock } = realServer();
+  const classes = "/apis/storage.k8s.io/v1/storageclasses";
+  const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  const claim = { metadata: { name: "c" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
+  expect((await ask("POST", `${claims}?dryRun=All`, { body: claim })).body).toMatchObject({ metadata: { finalizers: ["kubernetes.io/pvc-protection"] } });
+  const annotations = { "storageclass.kubernetes.io/is-default-class": "true" };
+  for (const name of ["old", "new"]) {
+    await ask("POST", classes, { body: { metadata: { name, annotations }, provisioner: "x" } });
+    await clock.advance(1_000);
+  }
+  expect((await ask("POST", claims, { body: claim })).body).toMatchObject({ spec: { storageClassName: "new" } });
+});
