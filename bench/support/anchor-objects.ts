@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { defineResource, type JsonObject, type KubeObject, type Resource } from "#kube";
 
-export const configMaps: Resource = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
-export const deployments: Resource = defineResource({
+export const configMaps: Resource<Settings> = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
+export const deployments: Resource<Workload> = defineResource({
   group: "apps",
   version: "v1",
   kind: "Deployment",

@@ -11,6 +11,8 @@ const PER_CONNECTION = 100;
 export async function fanOut(target: Target, watchers: number, changes: number): Promise<{ readonly eventsPerSecond: number; readonly lastMs: number }> {
   const namespace = "default";
   const client = new LoadClient(target, 1);
+  const list = JSON.parse(await client.ask({ method: "GET", path: `/api/v1/namespaces/${namespace}/configmaps?limit=1` })) as { metadata: { resourceVersion: string } };
+  const from = list.metadata.resourceVersion;
   const sessions: ClientHttp2Session[] = [];
   let seen = 0;
   let onSeen: () => void = () => {};
@@ -21,7 +23,7 @@ export async function fanOut(target: Target, watchers: number, changes: number):
   for (let at = 0; at < watchers; at += PER_CONNECTION) {
     const session = connect(target.url, { ca: target.caPem });
     sessions.push(session);
-    const streams = Array.from({ length: Math.min(PER_CONNECTION, watchers - at) }, () => openWatch(session, target, namespace, count));
+    const streams = Array.from({ length: Math.min(PER_CONNECTION, watchers - at) }, () => openWatch(session, target, `/api/v1/namespaces/${namespace}/configmaps?watch=true&resourceVersion=${from}`, count));
     await Promise.all(streams);
   }
   const reached = (wanted: number) =>
@@ -46,10 +48,9 @@ export async function fanOut(target: Target, watchers: number, changes: number):
 }
 
 /** Resolves when the server has answered that it watches. Each event is one line. */
-function openWatch(session: ClientHttp2Session, target: Target, namespace: string, onLines: (count: number) => void): Promise<void> {
+function openWatch(session: ClientHttp2Session, target: Target, path: string, onLines: (count: number) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true&fieldSelector=metadata.namespace%3D${namespace}&resourceVersion=`;
-    const stream = session.request({ ":path": `${path}${""}`, authorization: `Bearer ${target.token}`, accept: "application/json" });
+    const stream = session.request({ ":path": path, authorization: `Bearer ${target.token}`, accept: "application/json" });
     stream.on("response", (headers) => (headers[":status"] === 200 ? resolve() : reject(new Error(`the watch was refused: ${headers[":status"]}`))));
     stream.on("error", reject);
     stream.on("data", (piece: Buffer) => onLines(linesIn(piece)));

@@ -126,18 +126,25 @@ async function readColumns(server: string, discovery: Discovery): Promise<readon
   return [...descriptions.map((text) => JSON.stringify(text).replaceAll("`", "\\u0060").replaceAll("$", "\\u0024")), ...lines];
 }
 
+const MODULES = ["api", "apimachinery", "apiextensions-apiserver", "kube-aggregator"];
+
+/** From the newest version that is there whole: a cache often holds parts of others. */
 function readGoStructs(): readonly string[] | undefined {
   const cache = join(homedir(), "go/pkg/mod");
   const folder = join(cache, "k8s.io");
-  const [newest] = existsSync(folder)
-    ? readdirSync(folder)
-        .filter((name) => name.startsWith("api@"))
-        .toSorted()
-        .toReversed()
-    : [];
-  if (newest !== undefined) return describeGoStructs(builtinDefinitionNames(), { cache, version: newest.slice("api@".length) });
+  const present = new Set(existsSync(folder) ? readdirSync(folder) : []);
+  const versions = [...present].filter((name) => name.startsWith("api@")).map((name) => name.slice("api@".length));
+  const [newest] = versions
+    .filter((version) => MODULES.every((module) => present.has(`${module}@${version}`)))
+    .toSorted(byNumbers)
+    .toReversed();
+  if (newest !== undefined) return describeGoStructs(builtinDefinitionNames(), { cache, version: newest });
   console.log("kube tables: k8s.io/api is not in the Go module cache; the committed Go structs are left as they are");
   return undefined;
+}
+
+function byNumbers(a: string, b: string): number {
+  return a.localeCompare(b, "en", { numeric: true });
 }
 
 if (import.meta.main) await generateKubeTables(process.argv[2]);

@@ -12,8 +12,22 @@ import { pathToFileURL } from "node:url";
 import { builtinDefinition, builtinDefinitionNames } from "../../src/patch/index.ts";
 
 const TARGET = new URL("../../src/kube-server/protobuf/generated/messages.ts", import.meta.url);
-const MODULES = ["api@*/*/*", "apimachinery@*/**", "apiextensions-apiserver@*/**/apiextensions/v1", "kube-aggregator@*/**/apiregistration/v1"];
-const SCALARS: Readonly<Record<string, string>> = { string: "s", bytes: "y", bool: "b", int32: "i", int64: "i", uint32: "i", uint64: "i", double: "d" };
+const MODULES = [
+  "api@*/*/*",
+  "apimachinery@*/**",
+  "apiextensions-apiserver@*/**/apiextensions/v1",
+  "kube-aggregator@*/**/apiregistration/v1",
+];
+const SCALARS: Readonly<Record<string, string>> = {
+  string: "s",
+  bytes: "y",
+  bool: "b",
+  int32: "i",
+  int64: "i",
+  uint32: "i",
+  uint64: "i",
+  double: "d",
+};
 const FIELD = /^\s*(optional|repeated|required)?\s*(map<string,\s*([\w.]+)>|[\w.]+)\s+(\w+)\s*=\s*(\d+);/gm;
 
 export function generateProtobufTables(folder: string | undefined): boolean {
@@ -64,8 +78,14 @@ function fieldsOf(body: string, home: readonly string[], message: string): strin
   return [...body.matchAll(FIELD)]
     .map(([, label, type = "", mapped, name = "", number = ""]) => {
       const plain = mapped ?? type;
-      const code = SCALARS[plain] ?? (plain.startsWith(".") || plain.includes(".") ? shortName(plain.split(".")) : shortName([...home, plain]));
-      const inline = SCALARS[plain] === undefined && label !== "repeated" && properties !== undefined && !Object.hasOwn(properties, name) && !message.endsWith("JSONSchemaProps");
+      const code =
+        SCALARS[plain] ?? (plain.startsWith(".") || plain.includes(".") ? shortName(plain.split(".")) : shortName([...home, plain]));
+      const inline =
+        SCALARS[plain] === undefined &&
+        label !== "repeated" &&
+        properties !== undefined &&
+        !Object.hasOwn(properties, name) &&
+        !message.endsWith("JSONSchemaProps");
       const json = properties === undefined || Object.hasOwn(properties, name) ? name : lowerFirst(name);
       return ` ${number}${json}:${mapped !== undefined ? "{" : label === "repeated" ? "[" : inline ? "^" : ""}${code}`;
     })

@@ -1,10 +1,14 @@
 #!/usr/bin/env node
 /** The only place that knows the process: its arguments, environment, streams, signals and exit code. */
+import { enableCompileCache } from "node:module";
 import { homedir, hostname } from "node:os";
 import { basename, dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { systemClock } from "#base";
-import { runLattice } from "#cli";
+
+// before anything large is loaded: in a clone, types are stripped and modules compiled once and not at every start
+enableCompileCache();
+const { runLattice } = await import("#cli");
 
 const stop = new AbortController();
 let asked = 0;

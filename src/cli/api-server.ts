@@ -83,6 +83,7 @@ async function writeKubeconfig(
       io.stderr("lattice: no --token-file and no --kubeconfig-out: nobody knows the token of this server\n");
     return ok(undefined);
   }
+  if (flags.http === true) io.stderr("lattice: kubectl sends no token over plain HTTP; leave out --http to use the kubeconfig with it\n");
   const token = server.adminToken === undefined ? firstToken(tokens ?? "") : reveal(server.adminToken);
   const path = pathOf(io, flags.kubeconfigOut);
   const text = kubeconfigOf(server, token);

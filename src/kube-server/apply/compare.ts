@@ -6,7 +6,7 @@
  * the place itself is modified. Both values must have been validated.
  */
 import { isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
-import { insert, isEmpty, type FieldSet, type GrowingSet } from "./field-set.ts";
+import { graft, insert, isEmpty, type FieldNode, type FieldSet, type GrowingSet } from "./field-set.ts";
 import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject, ownField } from "./own-fields.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
@@ -33,11 +33,44 @@ type Walk = { readonly path: PathElement[]; readonly added: GrowingSet; readonly
 type Pair = { readonly type: TypeSchema; readonly before: Json | undefined; readonly after: Json | undefined };
 
 function visit(walk: Walk, pair: Pair): void {
+  if (pair.before === undefined && pair.after !== undefined) return graft(walk.added, walk.path, nodeOfAll(pair.type, pair.after));
+  // most of an object stays as it is
+  if (pair.before !== undefined && pair.after !== undefined && jsonEqual(pair.before, pair.after)) return;
   const old = shapeOf(pair.type, pair.before);
   const now = shapeOf(pair.type, pair.after);
   if (pair.after === undefined) return visitAs(walk, pair, old);
   if (pair.before !== undefined && old !== now) visitAs(walk, pair, old);
   visitAs(walk, pair, now);
+}
+
+/** Everything in a value that was not there before: each place in it is new, itself and what is below. */
+function nodeOfAll(type: TypeSchema, value: Json): FieldNode {
+  const shape = shapeOf(type, value);
+  if (shape === "map" && type.map?.atomic === false) return { member: true, children: fieldsOf(type.map, value) };
+  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return { member: true, children: itemsOf(type.list, value) };
+  return LEAF;
+}
+
+const LEAF: FieldNode = { member: true, children: undefined };
+
+function fieldsOf(map: MapSchema, value: Json): FieldSet | undefined {
+  const object = filledObject(value);
+  if (object === undefined) return undefined;
+  const children = new Map<PathElement, FieldNode>();
+  for (const name of Object.keys(object)) {
+    const below = object[name];
+    if (below !== undefined) children.set(fieldElement(name), nodeOfAll(fieldType(map, name) ?? untypedAtomic, below));
+  }
+  return children;
+}
+
+function itemsOf(list: ListSchema, value: Json): FieldSet | undefined {
+  const children = new Map<PathElement, FieldNode>();
+  for (const [element, items] of itemsByElement(list, value)) {
+    const [only] = items;
+    children.set(element, items.length === 1 && only !== undefined ? nodeOfAll(list.element, only) : LEAF);
+  }
+  return children.size === 0 ? undefined : children;
 }
 
 function visitAs(walk: Walk, pair: Pair, shape: Shape | undefined): void {

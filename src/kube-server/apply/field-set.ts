@@ -2,8 +2,8 @@
  * Sets of fields, as tries: who owns what. A node is a member itself, has members below it, or both (a map that is owned, and some of
  * its fields).
  *
- * Sets are values: every operation gives a new set and may share parts with the old ones. Only `insert` changes a set, while it is
- * being built. No node is empty: each is a member or has children.
+ * Sets are values: every operation gives a new set and may share parts with the old ones. Only `insert` and `graft` change a set, while it
+ * is being built. No node is empty: each is a member or has children.
  */
 import { fieldNameOf, isKeyElement, sortElements, type FieldPath, type PathElement } from "./path-element.ts";
 import { fieldType, type TypeSchema } from "./schema.ts";
@@ -30,6 +30,13 @@ export function insert(set: GrowingSet, path: FieldPath): void {
     if (depth === path.length - 1) node.member = true;
     else at = node.children ??= new Map();
   }
+}
+
+/** Puts a whole node at a path of a set that nobody else holds yet; nothing else is below that path. */
+export function graft(set: GrowingSet, path: FieldPath, node: FieldNode): void {
+  let at = set;
+  for (const element of path.slice(0, -1)) at = nodeAt(at, element).children ??= new Map();
+  at.set(path.at(-1) ?? "", node as GrowingNode);
 }
 
 function nodeAt(set: GrowingSet, element: PathElement): GrowingNode {

@@ -15,11 +15,55 @@ export type ValidateOptions = { readonly allowDuplicates: boolean };
 
 /** Ok, or all that is wrong in one text: `.spec.foo: …`, or `errors:` and one line each. */
 export function validate(type: TypeSchema, value: Json, options: ValidateOptions): Result<undefined, string> {
+  if (fits(type, value, options, 0)) return ok(undefined);
   const walk: Walk = { path: [], problems: [], ...options };
   visit(walk, type, value);
   const [only, ...more] = walk.problems;
   if (only === undefined) return ok(undefined);
   return err(more.length === 0 ? only : ["errors:", ...walk.problems.map((problem) => `  ${problem}`)].join("\n"));
+}
+
+/** Nearly everything fits, and then nobody needs the paths that messages are made of. Strict: in doubt, no. */
+function fits(type: TypeSchema, value: Json, options: ValidateOptions, depth: number): boolean {
+  if (depth > MAX_DEPTH) return false;
+  switch (shapeOf(type, value)) {
+    case "map":
+      return type.map !== undefined && mapFits(type.map, value, options, depth);
+    case "list":
+      return type.list !== undefined && listFits(type.list, value, options, depth);
+    case "scalar":
+      return type.scalar !== undefined && scalarProblem(type.scalar, value) === undefined;
+    case undefined:
+      return false;
+  }
+}
+
+function mapFits(map: MapSchema, value: Json, options: ValidateOptions, depth: number): boolean {
+  if (value === null) return true;
+  if (!isJsonObject(value)) return false;
+  for (const name of Object.keys(value)) {
+    const below = value[name];
+    if (below === undefined) continue;
+    const type = fieldType(map, name);
+    if (type === undefined || !fits(type, below, options, depth + 1)) return false;
+  }
+  return true;
+}
+
+function listFits(list: ListSchema, value: Json, options: ValidateOptions, depth: number): boolean {
+  if (value === null) return true;
+  if (!Array.isArray(value)) return false;
+  const items: readonly Json[] = value;
+  const seen = new Set<PathElement>();
+  for (const item of items) {
+    if (list.kind !== "atomic") {
+      const element = elementOfItem(list, item);
+      if (!element.ok || (seen.has(element.value) && !options.allowDuplicates)) return false;
+      seen.add(element.value);
+    }
+    if (!fits(list.element, item, options, depth + 1)) return false;
+  }
+  return true;
 }
 
 type Walk = ValidateOptions & { readonly path: PathElement[]; readonly problems: string[] };

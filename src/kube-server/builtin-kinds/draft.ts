@@ -43,7 +43,7 @@ function copyOfMetadata(metadata: Json): Json {
   const { managedFields } = metadata;
   const copied = copyOf({ ...metadata, managedFields: null }) as Draft;
   copied["managedFields"] = managedFields;
-  return copied as JsonObject;
+  return copied;
 }
 
 /** Objects are JSON with a known head. */

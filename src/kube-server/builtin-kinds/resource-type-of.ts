@@ -8,6 +8,7 @@ import { builtinDefinition, builtinDefinitionNameOf, builtinSchema } from "#patc
 import { openApiSchemas, type TypeSchema } from "../apply/index.ts";
 import type { Decoded, DeletePolicy, FieldCause, ResourceType, TableColumn } from "../resource-type.ts";
 import { genericCells } from "./cells/generic.ts";
+import { withoutEmptyLists } from "./codec/empty-lists.ts";
 import { readGoValue, zeroField } from "./codec/go-json.ts";
 import { goTypeOf, type GoType } from "./codec/go-types.ts";
 import { columnsOf } from "./columns.ts";
@@ -41,7 +42,7 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
     verbs: found.verbs,
     subresources,
     custom: false,
-    ...conversionOf(resource),
+    ...stored(conversionOf(resource), goType),
     strategicSchema: builtinSchema(resource) === undefined ? undefined : { group, version, kind },
     get typeSchema(): TypeSchema {
       return typeSchema();
@@ -62,6 +63,12 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
     },
     cells: (object, now) => (rules.cells ?? genericCells(columns()))(object, now),
   };
+}
+
+type Conversion = Pick<ResourceType, "collection" | "fromStorage" | "toStorage">;
+
+function stored(conversion: Conversion, goType: () => GoType): Conversion {
+  return { ...conversion, toStorage: (object) => conversion.toStorage(withoutEmptyLists(goType(), object)) };
 }
 
 function nameAndAge(): readonly TableColumn[] {

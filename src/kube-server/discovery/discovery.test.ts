@@ -22,15 +22,24 @@ test("a resource list names kinds, verbs, short names and subresources", async (
   const { ask } = realServer();
   const core = (await ask("GET", "/api/v1")).body as { resources: readonly { name: string }[] };
   expect(core).not.toHaveProperty("apiVersion");
-  expect(core.resources.find(({ name }) => name === "configmaps")).toMatchObject({ kind: "ConfigMap", shortNames: ["cm"], storageVersionHash: "qFsyl6wFWjQ=" });
+  expect(core.resources.find(({ name }) => name === "configmaps")).toMatchObject({
+    kind: "ConfigMap",
+    shortNames: ["cm"],
+    storageVersionHash: "qFsyl6wFWjQ=",
+  });
   expect(core.resources.find(({ name }) => name === "pods/eviction")).toMatchObject({ group: "policy", version: "v1", kind: "Eviction" });
-  expect((await ask("GET", "/apis/apiextensions.k8s.io/v1")).body).toMatchObject({ resources: [{ storageVersionHash: "jfWCUB31mvA=" }, {}] });
+  expect((await ask("GET", "/apis/apiextensions.k8s.io/v1")).body).toMatchObject({
+    resources: [{ storageVersionHash: "jfWCUB31mvA=" }, {}],
+  });
 });
 
 test("everything can be had at once, and costs nothing when it is known", async () => {
   const { ask } = realServer();
   const all = await ask("GET", "/apis", { headers: { accept: `${AGGREGATED},application/json` } });
-  expect(all).toMatchObject({ response: { headers: { "content-type": AGGREGATED } }, body: { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" } });
+  expect(all).toMatchObject({
+    response: { headers: { "content-type": AGGREGATED } },
+    body: { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2" },
+  });
   const core = await ask("GET", "/api", { headers: { accept: AGGREGATED } });
   expect(core.body).toMatchObject({ items: [{ metadata: {}, versions: [{ version: "v1", freshness: "Current" }] }] });
   const known = await ask("GET", "/apis", { headers: { accept: AGGREGATED, "if-none-match": all.response.headers["etag"] ?? "" } });
@@ -39,7 +48,9 @@ test("everything can be had at once, and costs nothing when it is known", async 
 
 test("who asks for a form that there is not is told so; who asks for none gets the old one", async () => {
   const { ask } = realServer();
-  expect((await ask("GET", "/apis", { headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList" } })).status).toBe(406);
+  expect(
+    (await ask("GET", "/apis", { headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList" } })).status,
+  ).toBe(406);
   expect((await ask("GET", "/apis", { headers: { accept: "" } })).body).toMatchObject({ kind: "APIGroupList" });
   expect((await ask("GET", "/apis", { headers: { accept: "text/html,*/*" } })).body).toMatchObject({ kind: "APIGroupList" });
 });
@@ -65,7 +76,11 @@ test("discovery can only be read", async () => {
 const health: readonly { url: string; status: number; want: unknown }[] = [
   { url: "/healthz", status: 200, want: "ok" },
   { url: "/livez/ping", status: 200, want: "ok" },
-  { url: "/readyz?verbose", status: 200, want: "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n" },
+  {
+    url: "/readyz?verbose",
+    status: 200,
+    want: "[+]ping ok\n[+]log ok\n[+]etcd ok\n[+]informer-sync ok\n[+]shutdown ok\nreadyz check passed\n",
+  },
   { url: "/livez?verbose&exclude=etcd", status: 200, want: "[+]ping ok\n[+]log ok\nlivez check passed\n" },
   { url: "/healthz/nope", status: 404, want: "404 page not found\n" },
 ];
@@ -77,10 +92,13 @@ test.each(health)("GET $url", async ({ url, status, want }) => {
 
 test("the OpenAPI documents have addresses that change with them", async () => {
   const { ask } = realServer();
-  const index = JSON.parse(String((await ask("GET", "/openapi/v3")).body)) as { paths: Record<string, { serverRelativeURL: string }> };
+  const index = JSON.parse((await ask("GET", "/openapi/v3")).body as string) as { paths: Record<string, { serverRelativeURL: string }> };
   const { serverRelativeURL = "" } = index.paths["apis/apps/v1"] ?? {};
   const document = await ask("GET", serverRelativeURL);
-  expect(document).toMatchObject({ status: 200, body: { openapi: "3.0.0", components: { schemas: { "io.k8s.api.apps.v1.Deployment": { type: "object" } } } } });
+  expect(document).toMatchObject({
+    status: 200,
+    body: { openapi: "3.0.0", components: { schemas: { "io.k8s.api.apps.v1.Deployment": { type: "object" } } } },
+  });
   const etag = document.response.headers["etag"] ?? "";
   expect((await ask("GET", serverRelativeURL, { headers: { "if-none-match": etag } })).status).toBe(304);
   const moved = await ask("GET", "/openapi/v3/apis/apps/v1?hash=OLD");
@@ -90,18 +108,27 @@ test("the OpenAPI documents have addresses that change with them", async () => {
 
 test("paths say which kind they speak and which parameters they take: kubectl looks for that", async () => {
   const { ask } = realServer();
-  const { paths } = (await ask("GET", "/openapi/v3/apis/apps/v1")).body as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const { paths } = (await ask("GET", "/openapi/v3/apis/apps/v1")).body as {
+    paths: Record<string, Record<string, Record<string, unknown>>>;
+  };
   const patch = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]?.["patch"];
   expect(patch).toMatchObject({ "x-kubernetes-group-version-kind": { group: "apps", version: "v1", kind: "Deployment" } });
   expect(JSON.stringify(patch)).toContain("fieldValidation");
-  expect(paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"]?.["get"]).toMatchObject({ "x-kubernetes-group-version-kind": { kind: "Scale" } });
+  expect(paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"]?.["get"]).toMatchObject({
+    "x-kubernetes-group-version-kind": { kind: "Scale" },
+  });
 });
 
 test("the old form has definitions instead of components", async () => {
   const { ask } = realServer();
-  const { definitions, swagger } = (await ask("GET", "/openapi/v2")).body as { swagger: string; definitions: Record<string, { properties: Record<string, unknown> }> };
+  const { definitions, swagger } = (await ask("GET", "/openapi/v2")).body as {
+    swagger: string;
+    definitions: Record<string, { properties: Record<string, unknown> }>;
+  };
   expect(swagger).toBe("2.0");
-  expect(definitions["io.k8s.api.apps.v1.Deployment"]?.properties["spec"]).toEqual({ $ref: "#/definitions/io.k8s.api.apps.v1.DeploymentSpec" });
+  expect(definitions["io.k8s.api.apps.v1.Deployment"]?.properties["spec"]).toEqual({
+    $ref: "#/definitions/io.k8s.api.apps.v1.DeploymentSpec",
+  });
 });
 
 test("versions are preferred as Kubernetes prefers them", () => {

@@ -19,7 +19,12 @@ export interface Discovery {
   answer(request: ApiRequest): ApiResponse | undefined;
 }
 
-type Made = { readonly generation: number; readonly groups: readonly ServedGroup[]; readonly aggregated: Map<string, Aggregated>; readonly openApi: OpenApi };
+type Made = {
+  readonly generation: number;
+  readonly groups: readonly ServedGroup[];
+  readonly aggregated: Map<string, Aggregated>;
+  readonly openApi: OpenApi;
+};
 type Aggregated = { readonly value: unknown; readonly etag: string };
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
@@ -112,7 +117,8 @@ function negotiated(request: ApiRequest, { path, legacy, made, groups }: Both): 
     const json = type === "application/json" || type === "application/*" || type === "*/*";
     if (!json) continue;
     if (!parameters.has("as") && !parameters.has("g")) return plain(request, legacy);
-    const wanted = parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("v") === "v2" && parameters.get("as") === "APIGroupDiscoveryList";
+    const wanted =
+      parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("v") === "v2" && parameters.get("as") === "APIGroupDiscoveryList";
     if (wanted) return aggregated(request, path, made, groups);
   }
   if (accept.trim() === "") return plain(request, legacy);

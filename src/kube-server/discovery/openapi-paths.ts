@@ -19,7 +19,16 @@ const ITEM: readonly Operation[] = [
   { method: "delete", verb: "delete", action: "delete" },
 ];
 const WRITE_PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
-const LIST_PARAMETERS = ["continue", "fieldSelector", "labelSelector", "limit", "resourceVersion", "resourceVersionMatch", "timeoutSeconds", "watch"];
+const LIST_PARAMETERS = [
+  "continue",
+  "fieldSelector",
+  "labelSelector",
+  "limit",
+  "resourceVersion",
+  "resourceVersionMatch",
+  "timeoutSeconds",
+  "watch",
+];
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   list: LIST_PARAMETERS,
   post: WRITE_PARAMETERS,
@@ -44,21 +53,42 @@ export function pathsOf(group: string, { version, resources }: ServedVersion, na
   return paths;
 }
 
-function resourcePaths(root: string, { type, subresources }: ServedResource, nameOf: (kind: string, list: boolean) => string): Record<string, JsonObject> {
+function resourcePaths(
+  root: string,
+  { type, subresources }: ServedResource,
+  nameOf: (kind: string, list: boolean) => string,
+): Record<string, JsonObject> {
   const { resource } = type;
   const inside = resource.namespaced ? `${root}/namespaces/{namespace}/${resource.plural}` : `${root}/${resource.plural}`;
   const paths: Record<string, JsonObject> = {};
   const add = (path: string, operations: readonly Operation[], verbs: readonly string[], kind: Kind) => {
-    const served = operations.filter(({ verb }) => verbs.includes(verb)).map((operation) => [operation.method, operationOf(operation, kind)] as const);
+    const served = operations
+      .filter(({ verb }) => verbs.includes(verb))
+      .map((operation) => [operation.method, operationOf(operation, kind)] as const);
     if (served.length > 0) paths[path] = { ...Object.fromEntries(served), parameters: pathParameters(path) };
   };
-  const own: Kind = { group: resource.group, version: resource.version, kind: resource.kind, schema: nameOf(resource.kind, false), list: nameOf(resource.kind, true), strategic: !type.custom };
+  const own: Kind = {
+    group: resource.group,
+    version: resource.version,
+    kind: resource.kind,
+    schema: nameOf(resource.kind, false),
+    list: nameOf(resource.kind, true),
+    strategic: !type.custom,
+  };
   add(inside, COLLECTION, type.verbs, own);
   if (resource.namespaced) add(`${root}/${resource.plural}`, COLLECTION.slice(0, 1), type.verbs, own);
   add(`${inside}/{name}`, ITEM, type.verbs, own);
   for (const { name, kind, verbs } of subresources) {
-    const spoken = kind.group === "" && kind.version === "" ? own : { ...own, ...kind, schema: kind.kind === resource.kind ? own.schema : schemaName(kind) };
-    add(`${inside}/{name}/${name}`, [...ITEM, COLLECTION[1] ?? ITEM[0]].filter((one) => one !== undefined), verbs, spoken);
+    const spoken =
+      kind.group === "" && kind.version === ""
+        ? own
+        : { ...own, ...kind, schema: kind.kind === resource.kind ? own.schema : schemaName(kind) };
+    add(
+      `${inside}/{name}/${name}`,
+      [...ITEM, COLLECTION[1] ?? ITEM[0]].filter((one) => one !== undefined),
+      verbs,
+      spoken,
+    );
   }
   return paths;
 }
@@ -80,7 +110,9 @@ function operationOf({ action, verb }: Operation, kind: Kind): JsonObject {
   const names = PARAMETERS[action] ?? [];
   const answer = verb === "list" ? kind.list : verb === "delete" || verb === "deletecollection" ? `${META}.Status` : kind.schema;
   return {
-    ...(names.length === 0 ? {} : { parameters: names.map((name) => ({ name, in: "query", schema: { type: "string", uniqueItems: true } })) }),
+    ...(names.length === 0
+      ? {}
+      : { parameters: names.map((name) => ({ name, in: "query", schema: { type: "string", uniqueItems: true } })) }),
     ...bodyOf(verb, kind),
     responses: answers(answer),
     "x-kubernetes-action": action,
@@ -89,8 +121,10 @@ function operationOf({ action, verb }: Operation, kind: Kind): JsonObject {
 }
 
 function bodyOf(verb: string, kind: Kind): JsonObject {
-  if (verb === "create" || verb === "update") return { requestBody: { content: { "*/*": { schema: refOf(kind.schema) } }, required: true } };
-  if (verb === "delete" || verb === "deletecollection") return { requestBody: { content: { "*/*": { schema: refOf(`${META}.DeleteOptions`) } } } };
+  if (verb === "create" || verb === "update")
+    return { requestBody: { content: { "*/*": { schema: refOf(kind.schema) } }, required: true } };
+  if (verb === "delete" || verb === "deletecollection")
+    return { requestBody: { content: { "*/*": { schema: refOf(`${META}.DeleteOptions`) } } } };
   if (verb !== "patch") return {};
   const types = kind.strategic ? [...PATCH_TYPES, STRATEGIC] : PATCH_TYPES;
   const content = Object.fromEntries(types.map((type) => [type, { schema: refOf(`${META}.Patch`) }]));
@@ -98,7 +132,10 @@ function bodyOf(verb: string, kind: Kind): JsonObject {
 }
 
 function answers(schema: string): JsonObject {
-  return { "200": { description: "OK", content: { "application/json": { schema: refOf(schema) } } }, "401": { description: "Unauthorized" } };
+  return {
+    "200": { description: "OK", content: { "application/json": { schema: refOf(schema) } } },
+    "401": { description: "Unauthorized" },
+  };
 }
 
 function pathParameters(path: string): readonly JsonObject[] {

@@ -11,6 +11,7 @@ import type { ServedGroup, ServedVersion } from "./groups.ts";
 import { pathsOf, refOf } from "./openapi-paths.ts";
 import { schemaNameOf, schemasOf } from "./openapi-schemas.ts";
 import { GIT_VERSION } from "./version.ts";
+import { plainText } from "../rest/go-format.ts";
 
 export interface OpenApi {
   answer(request: ApiRequest, parts: readonly string[]): ApiResponse | undefined;
@@ -96,7 +97,9 @@ function rootDocument(path: string, schema: string): JsonObject {
 }
 
 function index(documents: ReadonlyMap<string, Document>): ApiResponse {
-  const paths = Object.fromEntries([...documents].map(([path, { hash }]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]));
+  const paths = Object.fromEntries(
+    [...documents].map(([path, { hash }]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]),
+  );
   return textAnswer(200, JSON.stringify({ paths }));
 }
 
@@ -136,9 +139,14 @@ function downgraded(value: Json): Json {
   const all = field(value, "allOf");
   const [only] = Array.isArray(all) ? all : [];
   const inlined = isJsonObject(only) && Array.isArray(all) && all.length === 1 ? { ...value, ...only, allOf: undefined } : value;
-  const kept = Object.entries(inlined).filter(([name, inner]) => inner !== undefined && name !== "default" && name !== "oneOf" && name !== "nullable");
+  const kept = Object.entries(inlined).filter(
+    ([name, inner]) => inner !== undefined && name !== "default" && name !== "oneOf" && name !== "nullable",
+  );
   return Object.fromEntries(
-    kept.map(([name, inner]) => [name, name === "$ref" ? String(inner).replace("#/components/schemas/", "#/definitions/") : downgraded(inner ?? null)]),
+    kept.map(([name, inner]) => [
+      name,
+      name === "$ref" ? plainText(inner).replace("#/components/schemas/", "#/definitions/") : downgraded(inner ?? null),
+    ]),
   );
 }
 
@@ -148,7 +156,14 @@ function swaggerPath(item: Json): Json {
   const operations = Object.entries(item).map(([method, operation]) => {
     if (method === "parameters" || !isJsonObject(operation)) return [method, flatParameters(operation)];
     const { requestBody: _, responses, ...rest } = operation;
-    return [method, { ...rest, parameters: flatParameters(rest["parameters"]), responses: Object.fromEntries(Object.keys(responses ?? {}).map((code) => [code, { description: "" }])) }];
+    return [
+      method,
+      {
+        ...rest,
+        parameters: flatParameters(rest["parameters"]),
+        responses: Object.fromEntries(Object.keys(responses ?? {}).map((code) => [code, { description: "" }])),
+      },
+    ];
   });
   return Object.fromEntries(operations) as Json;
 }

@@ -23,7 +23,8 @@ const NOBODY: User = { name: "", uid: "", groups: [] };
 
 export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: Exchange): Promise<void> {
   const gone = new AbortController();
-  response.on("close", () => gone.abort());
+  // an answer that was given to its end leaves nobody to be told, and an abort costs more than most requests
+  response.on("close", () => response.writableEnded || gone.abort());
   response.on("error", () => gone.abort());
   try {
     const answered = await answerOf(request, exchange, gone.signal);
@@ -53,13 +54,26 @@ async function answerOf(request: HttpRequest, { server, authenticate, clock }: E
     return answerFailure(requestOf(request, NOBODY), unauthorized());
   }
   // a body that comes drop by drop holds a connection for nothing
-  const stop = clock.after(LIMITS.requestMs, () => request.destroy());
+  const stop = clock.after(LIMITS.requestMs, () => cutOff(request));
   const body = await readBody(request).finally(stop);
   if (body === "too large") {
     const error = tooLarge(`limit is ${LIMITS.bodyBytes}`).error;
+    drainBriefly(request, clock);
     return answerFailure(requestOf(request, user), error);
   }
   return server.handle({ ...requestOf(request, user), ...(body.byteLength === 0 ? {} : { body }) }, signal);
+}
+
+/** Nobody keeps the rest of what is too large. It is still read for a moment: a client that sends would not see the answer otherwise. */
+function drainBriefly(request: HttpRequest, clock: Clock): void {
+  request.resume();
+  const stop = clock.after(LIMITS.lingerMs, () => cutOff(request));
+  request.once("close", stop);
+}
+
+function cutOff(request: HttpRequest): void {
+  if ("stream" in request) request.stream.close();
+  else request.destroy();
 }
 
 function requestOf(request: HttpRequest, user: User): ApiRequest {
@@ -83,27 +97,29 @@ async function readBody(request: HttpRequest): Promise<Uint8Array | "too large">
   const declared = Number(request.headers["content-length"] ?? 0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  if (declared > LIMITS.bodyBytes) {
-    request.resume();
-    return "too large";
-  }
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > LIMITS.bodyBytes) {
-      request.resume();
-      return "too large";
-    }
-    chunks.push(chunk);
-  }
-  const [only] = chunks;
-  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+  if (declared > LIMITS.bodyBytes) return "too large";
+  // events, not `for await`: an iterator over a stream costs as much as the rest of reading it
+  return new Promise((resolve, reject) => {
+    request.on("data", (chunk: Uint8Array) => {
+      size += chunk.byteLength;
+      if (size > LIMITS.bodyBytes) resolve("too large"); // the rest flows by
+      else chunks.push(chunk);
+    });
+    request.once("error", reject);
+    request.once("close", () => reject(new Error("the client went away before the end of its request")));
+    request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+  });
 }
 
 async function write(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
   const { body, headers, status, warnings } = answered;
   response.statusCode = status;
   for (const [name, value] of Object.entries({ "cache-control": "no-cache, private", ...headers })) response.setHeader(name, value);
-  if (warnings.length > 0) response.setHeader("warning", warnings.map((text) => `299 - ${quoted(text)}`));
+  if (warnings.length > 0)
+    response.setHeader(
+      "warning",
+      warnings.map((text) => `299 - ${quoted(text)}`),
+    );
   if (body.kind === "stream") return pour(response, body.chunks, signal);
   const text = textOf(answered);
   if (text !== "" || status === 200) response.setHeader("content-length", Buffer.byteLength(text));
@@ -112,13 +128,16 @@ async function write(response: HttpResponse, answered: ApiResponse, headOnly: bo
 
 /** A quoted-string of HTTP: quotes and backslashes escaped, no line breaks, nothing outside Latin-1. */
 function quoted(text: string): string {
-  const safe = [...text].map((character) => (character < " " || character > "\u00ff" ? " " : character)).join("");
+  const safe = Array.from(text)
+    .map((character) => (character < " " || character > "\u00ff" ? " " : character))
+    .join("");
   return `"${safe.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
 function textOf({ body }: ApiResponse): string {
   if (body.kind === "text") return body.text;
   if (body.kind !== "json") return "";
+  if (body.pretty !== true && body.text !== undefined) return `${body.text()}\n`;
   return body.pretty === true ? JSON.stringify(body.value, null, 2) : `${JSON.stringify(body.value)}\n`;
 }
 

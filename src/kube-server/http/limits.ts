@@ -5,6 +5,8 @@ export const LIMITS = {
   /** From the first byte of a request to the last of its headers, and to the last of its body. */
   headersMs: 10_000,
   requestMs: 60_000,
+  /** How long the rest of a body that is too large is still read. */
+  lingerMs: 1_000,
   idleMs: 120_000,
   connections: 10_000,
   streamsPerConnection: 1_000,

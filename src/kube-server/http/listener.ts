@@ -24,7 +24,10 @@ export async function listen(options: ListenOptions, exchange: Exchange): Promis
   const onRequest = (request: HttpRequest, response: HttpResponse) => void answerHttp(request, response, exchange);
   const server = serverOf(options, onRequest);
   const sockets = trackSockets(server);
-  const bound = await fromPromise(bind(server, options), (thrown) => `cannot listen on ${options.host}:${options.port}: ${describeThrown(thrown)}`);
+  const bound = await fromPromise(
+    bind(server, options),
+    (thrown) => `cannot listen on ${options.host}:${options.port}: ${describeThrown(thrown)}`,
+  );
   if (!bound.ok) return bound;
   const address = server.address();
   if (address === null || typeof address === "string") return err(`cannot listen on ${options.host}:${options.port}`);
@@ -32,10 +35,17 @@ export async function listen(options: ListenOptions, exchange: Exchange): Promis
 }
 
 function serverOf(options: ListenOptions, onRequest: (request: HttpRequest, response: HttpResponse) => void): Server {
-  const times = { headersTimeout: LIMITS.headersMs, requestTimeout: LIMITS.requestMs, keepAliveTimeout: LIMITS.idleMs, maxHeaderSize: LIMITS.headerBytes };
+  const times = {
+    headersTimeout: LIMITS.headersMs,
+    requestTimeout: LIMITS.requestMs,
+    keepAliveTimeout: LIMITS.idleMs,
+    maxHeaderSize: LIMITS.headerBytes,
+    // how often Node looks for those that are late; its own interval is three times the limit on headers
+    connectionsCheckingInterval: 1_000,
+  };
   const { certificate } = options;
   if (certificate === undefined) {
-    const plain = createServer({ ...times, connectionsCheckingInterval: 1_000 }, onRequest);
+    const plain = createServer(times, onRequest);
     plain.maxConnections = LIMITS.connections;
     return plain;
   }

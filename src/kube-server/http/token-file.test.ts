@@ -15,7 +15,11 @@ test("a line is a token, a user, a uid and groups", () => {
 const refused: readonly { name: string; given: string; want: string }[] = [
   { name: "nothing", given: "\n# only words\n", want: "there is no token in it" },
   { name: "too few columns", given: "secret,bob", want: 'line 1: expected token,user,uid and possibly "group1,group2", found 2 column(s)' },
-  { name: "groups without quotes", given: "secret,bob,u,a,b", want: 'line 1: 5 columns; several groups go into one pair of quotes: "group1,group2"' },
+  {
+    name: "groups without quotes",
+    given: "secret,bob,u,a,b",
+    want: 'line 1: 5 columns; several groups go into one pair of quotes: "group1,group2"',
+  },
   { name: "an empty token", given: "a,b,c\n,bob,u", want: "line 2: the token is empty" },
   { name: "an empty user", given: "secret,,u", want: "line 1: the user is empty" },
   { name: "an open quote", given: 'secret,bob,u,"a', want: "line 1: a quote is not closed, or something stands behind it" },

@@ -22,8 +22,10 @@ export function parseTokenFile(text: string): Result<TokenTable, string> {
     const fields = splitCsv(line);
     if (fields === undefined) return err(`line ${index + 1}: a quote is not closed, or something stands behind it`);
     const [token = "", name = "", uid = "", groups = ""] = fields;
-    if (fields.length < 3) return err(`line ${index + 1}: expected token,user,uid and possibly "group1,group2", found ${fields.length} column(s)`);
-    if (fields.length > 4) return err(`line ${index + 1}: ${fields.length} columns; several groups go into one pair of quotes: "group1,group2"`);
+    if (fields.length < 3)
+      return err(`line ${index + 1}: expected token,user,uid and possibly "group1,group2", found ${fields.length} column(s)`);
+    if (fields.length > 4)
+      return err(`line ${index + 1}: ${fields.length} columns; several groups go into one pair of quotes: "group1,group2"`);
     if (token === "" || name === "") return err(`line ${index + 1}: the ${token === "" ? "token" : "user"} is empty`);
     const key = sha256Hex(token);
     if (users.has(key)) return err(`line ${index + 1}: this token stands on an earlier line too`);

@@ -30,7 +30,13 @@ const meta = (name: string) => bytes(1, text(1, name));
 const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
   {
     name: "maps, bytes and flags",
-    given: envelope("v1", "ConfigMap", [...meta("a"), ...entry(2, "x", text(2, "1")), ...entry(2, "empty", []), ...entry(3, "b", bytes(2, [1, 2])), ...number(4, 1)]),
+    given: envelope("v1", "ConfigMap", [
+      ...meta("a"),
+      ...entry(2, "x", text(2, "1")),
+      ...entry(2, "empty", []),
+      ...entry(3, "b", bytes(2, [1, 2])),
+      ...number(4, 1),
+    ]),
     want: { kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1", empty: "" }, binaryData: { b: "AQI=" }, immutable: true },
   },
   {
@@ -41,21 +47,44 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
         ...bytes(2, [...text(1, "c"), ...text(3, "a"), ...text(3, "b"), ...bytes(8, entry(1, "cpu", bytes(2, text(1, "1"))))]),
       ]),
     ]),
-    want: { spec: { volumes: [{ name: "v", emptyDir: { medium: "x" } }], containers: [{ name: "c", command: ["a", "b"], resources: { limits: { cpu: "1" } } }] } },
+    want: {
+      spec: {
+        volumes: [{ name: "v", emptyDir: { medium: "x" } }],
+        containers: [{ name: "c", command: ["a", "b"], resources: { limits: { cpu: "1" } } }],
+      },
+    },
   },
   {
     name: "ports by number or by name",
-    given: envelope("v1", "Service", bytes(2, [...bytes(1, bytes(4, [...number(1, 0), ...number(2, 80)])), ...bytes(1, bytes(4, [...number(1, 1), ...text(3, "web")]))])),
+    given: envelope(
+      "v1",
+      "Service",
+      bytes(2, [...bytes(1, bytes(4, [...number(1, 0), ...number(2, 80)])), ...bytes(1, bytes(4, [...number(1, 1), ...text(3, "web")]))]),
+    ),
     want: { spec: { ports: [{ targetPort: 80 }, { targetPort: "web" }] } },
   },
   {
     name: "times, and the time that is none",
-    given: envelope("coordination.k8s.io/v1", "Lease", [...bytes(1, [...bytes(8, number(1, 1_767_225_600)), ...bytes(9, [])]), ...bytes(2, bytes(3, [...number(1, 1_767_225_600), ...number(2, 5_000)]))]),
-    want: { metadata: { creationTimestamp: "2026-01-01T00:00:00Z", deletionTimestamp: null }, spec: { acquireTime: "2026-01-01T00:00:00.000005Z" } },
+    given: envelope("coordination.k8s.io/v1", "Lease", [
+      ...bytes(1, [...bytes(8, number(1, 1_767_225_600)), ...bytes(9, [])]),
+      ...bytes(2, bytes(3, [...number(1, 1_767_225_600), ...number(2, 5_000)])),
+    ]),
+    want: {
+      metadata: { creationTimestamp: "2026-01-01T00:00:00Z", deletionTimestamp: null },
+      spec: { acquireTime: "2026-01-01T00:00:00.000005Z" },
+    },
   },
   {
     name: "numbers below zero, and fields from the future",
-    given: envelope("scheduling.k8s.io/v1", "PriorityClass", [...number(2, -7n), ...text(99, "later"), ...varint((98 << 3) | 5), 1, 2, 3, 4]),
+    given: envelope("scheduling.k8s.io/v1", "PriorityClass", [
+      ...number(2, -7n),
+      ...text(99, "later"),
+      ...varint((98 << 3) | 5),
+      1,
+      2,
+      3,
+      4,
+    ]),
     want: { value: -7 },
   },
   {
@@ -63,22 +92,57 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
     given: envelope(
       "apiextensions.k8s.io/v1",
       "CustomResourceDefinition",
-      bytes(2, bytes(7, bytes(4, bytes(1, [...text(5, "object"), ...text(3, "#/x"), ...number(38, 1), ...double(9, 1.5), ...bytes(8, bytes(1, [...Buffer.from('{"a":1}')])), ...bytes(30, number(1, 1)), ...bytes(27, bytes(1, text(5, "string")))])))),
+      bytes(
+        2,
+        bytes(
+          7,
+          bytes(
+            4,
+            bytes(1, [
+              ...text(5, "object"),
+              ...text(3, "#/x"),
+              ...number(38, 1),
+              ...double(9, 1.5),
+              ...bytes(8, bytes(1, [...Buffer.from('{"a":1}')])),
+              ...bytes(30, number(1, 1)),
+              ...bytes(27, bytes(1, text(5, "string"))),
+            ]),
+          ),
+        ),
+      ),
     ),
     want: {
       spec: {
         versions: [
-          { schema: { openAPIV3Schema: { type: "object", $ref: "#/x", "x-kubernetes-preserve-unknown-fields": true, maximum: 1.5, default: { a: 1 }, additionalProperties: true } } },
+          {
+            schema: {
+              openAPIV3Schema: {
+                type: "object",
+                $ref: "#/x",
+                "x-kubernetes-preserve-unknown-fields": true,
+                maximum: 1.5,
+                default: { a: 1 },
+                additionalProperties: true,
+              },
+            },
+          },
         ],
       },
     },
   },
   {
     name: "managedFields and lists of strings in a map",
-    given: envelope("authorization.k8s.io/v1", "SubjectAccessReview", [...bytes(1, bytes(17, bytes(7, bytes(1, [...Buffer.from('{"f:a":{}}')])))), ...bytes(2, entry(5, "k", bytes(2, [...text(1, "a"), ...text(1, "b")])))]),
+    given: envelope("authorization.k8s.io/v1", "SubjectAccessReview", [
+      ...bytes(1, bytes(17, bytes(7, bytes(1, [...Buffer.from('{"f:a":{}}')])))),
+      ...bytes(2, entry(5, "k", bytes(2, [...text(1, "a"), ...text(1, "b")]))),
+    ]),
     want: { metadata: { managedFields: [{ fieldsV1: { "f:a": {} } }] }, spec: { extra: { k: ["a", "b"] } } },
   },
-  { name: "options", given: envelope("v1", "DeleteOptions", [...number(1, 5), ...text(4, "Orphan")]), want: { gracePeriodSeconds: 5, propagationPolicy: "Orphan" } },
+  {
+    name: "options",
+    given: envelope("v1", "DeleteOptions", [...number(1, 5), ...text(4, "Orphan")]),
+    want: { gracePeriodSeconds: 5, propagationPolicy: "Orphan" },
+  },
   { name: "an object that does not say what it is", given: envelope("", "", meta("a")), want: { apiVersion: "v1", kind: "ConfigMap" } },
 ];
 
@@ -94,7 +158,15 @@ const refused: readonly { name: string; given: Uint8Array; want: string }[] = [
   { name: "a number for a text", given: envelope("v1", "ConfigMap", bytes(1, number(1, 5))), want: "wrong wire type" },
   { name: "a number for a message", given: envelope("v1", "ConfigMap", number(1, 5)), want: "not length-delimited" },
   { name: "a number for a map", given: envelope("v1", "ConfigMap", number(2, 5)), want: "not a message" },
-  { name: "an endless number", given: envelope("v1", "ConfigMap", Array.from({ length: 12 }, () => 0xff)), want: "unexpected EOF" },
+  {
+    name: "an endless number",
+    given: envelope(
+      "v1",
+      "ConfigMap",
+      Array.from({ length: 12 }, () => 0xff),
+    ),
+    want: "unexpected EOF",
+  },
   { name: "a number that is cut", given: envelope("v1", "ConfigMap", [8, 0x80]), want: "unexpected EOF" },
   { name: "a double that is cut", given: envelope("v1", "ConfigMap", [9, 1]), want: "unexpected EOF" },
 ];
@@ -116,12 +188,25 @@ test("Go clients create and delete with it", async () => {
   const { server } = realServer();
   const send = (method: string, path: string, body: Uint8Array) =>
     server.handle(
-      { method, path, query: new URLSearchParams(), headers: { "content-type": "application/vnd.kubernetes.protobuf" }, body, user: { name: "a", uid: "", groups: [] } },
+      {
+        method,
+        path,
+        query: new URLSearchParams(),
+        headers: { "content-type": "application/vnd.kubernetes.protobuf" },
+        body,
+        user: { name: "a", uid: "", groups: [] },
+      },
       new AbortController().signal,
     );
   const maps = "/api/v1/namespaces/default/configmaps";
-  expect(await send("POST", maps, envelope("v1", "ConfigMap", [...meta("a"), ...entry(2, "x", text(2, "1"))]))).toMatchObject({ status: 201, body: { value: { data: { x: "1" } } } });
+  expect(await send("POST", maps, envelope("v1", "ConfigMap", [...meta("a"), ...entry(2, "x", text(2, "1"))]))).toMatchObject({
+    status: 201,
+    body: { value: { data: { x: "1" } } },
+  });
   expect(await send("POST", maps, Buffer.from("{}"))).toMatchObject({ status: 400 });
   expect(await send("DELETE", `${maps}/a`, Buffer.from("{}"))).toMatchObject({ status: 400 });
-  expect(await send("DELETE", `${maps}/a`, envelope("v1", "DeleteOptions", text(4, "Orphan")))).toMatchObject({ status: 200, body: { value: { metadata: { finalizers: ["orphan"] } } } });
+  expect(await send("DELETE", `${maps}/a`, envelope("v1", "DeleteOptions", text(4, "Orphan")))).toMatchObject({
+    status: 200,
+    body: { value: { metadata: { finalizers: ["orphan"] } } },
+  });
 });

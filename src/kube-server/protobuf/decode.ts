@@ -92,7 +92,7 @@ function readEntry(type: string, raw: bigint | Uint8Array, depth: number): Read 
   const entry = raw instanceof Uint8Array ? readShape(shape, raw, depth + 1) : err("a map entry is not a message");
   if (!entry.ok) return entry;
   const { key = "", value = EMPTY[type] ?? {} } = entry.value;
-  return ok(Object.fromEntries([[String(key), value]]));
+  return ok(Object.fromEntries([[typeof key === "string" ? key : "", value]]));
 }
 
 const EMPTY: Readonly<Record<string, Json>> = { s: "", y: "", b: false, i: 0, d: 0 };
@@ -104,7 +104,10 @@ function readValue(type: string, raw: bigint | Uint8Array, depth: number): Read 
   return value === undefined ? err("a field has the wrong wire type") : ok(value);
 }
 
-const SCALARS: ReadonlyMap<string, (raw: bigint | Uint8Array) => Json | undefined> = new Map<string, (raw: bigint | Uint8Array) => Json | undefined>([
+const SCALARS: ReadonlyMap<string, (raw: bigint | Uint8Array) => Json | undefined> = new Map<
+  string,
+  (raw: bigint | Uint8Array) => Json | undefined
+>([
   ["s", (raw) => (raw instanceof Uint8Array ? Buffer.from(raw).toString("utf8") : undefined)],
   ["y", (raw) => (raw instanceof Uint8Array ? Buffer.from(raw).toString("base64") : undefined)],
   ["b", (raw) => (typeof raw === "bigint" ? raw !== 0n : undefined)],
@@ -122,14 +125,17 @@ const SPECIAL: ReadonlyMap<string, (fields: Draft) => Read> = new Map<string, (f
   ["meta.v1.FieldsV1", rawJson],
   ["pkg.runtime.RawExtension", rawJson],
   ["apiextensions.v1.JSON", rawJson],
-  ["apiextensions.v1.JSONSchemaProps", (fields) => ok(Object.fromEntries(Object.entries(fields).map(([name, value]) => [schemaName(name), value])))],
+  [
+    "apiextensions.v1.JSONSchemaProps",
+    (fields) => ok(Object.fromEntries(Object.entries(fields).map(([name, value]) => [schemaName(name), value]))),
+  ],
   ["apiextensions.v1.JSONSchemaPropsOrArray", ({ schema, jSONSchemas }) => ok(jSONSchemas ?? schema ?? {})],
   ["apiextensions.v1.JSONSchemaPropsOrBool", ({ allows = false, schema }) => ok(schema ?? allows)],
   ["apiextensions.v1.JSONSchemaPropsOrStringArray", ({ schema, property }) => ok(property ?? schema ?? [])],
 ]);
 
 function rawJson({ raw = "", Raw = raw }: Draft): Read {
-  const text = Buffer.from(String(Raw), "base64").toString("utf8");
+  const text = Buffer.from(typeof Raw === "string" ? Raw : "", "base64").toString("utf8");
   return text === "" ? ok(null) : parseJson(text);
 }
 

@@ -8,7 +8,12 @@ const pod = (spec: object = {}) => ({ metadata: { name: "p" }, spec: { container
 test("a pod tolerates a node that is gone for a moment, and nobody owns that", async () => {
   const { ask } = realServer();
   const { body } = await ask("POST", PODS, { body: pod() });
-  expect(body).toMatchObject({ spec: { tolerations: [{ key: "node.kubernetes.io/not-ready", tolerationSeconds: 300 }, { key: "node.kubernetes.io/unreachable" }], priority: 0 } });
+  expect(body).toMatchObject({
+    spec: {
+      tolerations: [{ key: "node.kubernetes.io/not-ready", tolerationSeconds: 300 }, { key: "node.kubernetes.io/unreachable" }],
+      priority: 0,
+    },
+  });
   expect(JSON.stringify((body as { metadata: Json }).metadata)).not.toContain("tolerations");
 });
 
@@ -22,7 +27,10 @@ test("a pod's priority comes from its class, the default class, or the system's"
   const { ask } = realServer();
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
   const tried = async (spec: object) => (await ask("POST", `${PODS}?dryRun=All`, { body: pod(spec) })).body;
-  expect(await tried({ priorityClassName: "nope" })).toMatchObject({ code: 403, message: 'pods "p" is forbidden: no PriorityClass with name nope was found' });
+  expect(await tried({ priorityClassName: "nope" })).toMatchObject({
+    code: 403,
+    message: 'pods "p" is forbidden: no PriorityClass with name nope was found',
+  });
   expect(await tried({ priorityClassName: "system-node-critical" })).toMatchObject({ spec: { priority: 2_000_001_000 } });
   await ask("POST", classes, { body: { metadata: { name: "high" }, value: 7, preemptionPolicy: "Never" } });
   await ask("POST", classes, { body: { metadata: { name: "usual" }, value: 3, globalDefault: true } });
@@ -35,7 +43,9 @@ test("claims and volumes are protected, and a claim gets the newest default clas
   const classes = "/apis/storage.k8s.io/v1/storageclasses";
   const claims = "/api/v1/namespaces/default/persistentvolumeclaims";
   const claim = { metadata: { name: "c" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } };
-  expect((await ask("POST", `${claims}?dryRun=All`, { body: claim })).body).toMatchObject({ metadata: { finalizers: ["kubernetes.io/pvc-protection"] } });
+  expect((await ask("POST", `${claims}?dryRun=All`, { body: claim })).body).toMatchObject({
+    metadata: { finalizers: ["kubernetes.io/pvc-protection"] },
+  });
   const annotations = { "storageclass.kubernetes.io/is-default-class": "true" };
   for (const name of ["old", "new"]) {
     await ask("POST", classes, { body: { metadata: { name, annotations }, provisioner: "x" } });

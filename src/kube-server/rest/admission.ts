@@ -44,7 +44,9 @@ const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 function defaultClass({ core }: Call): string | undefined {
   const listed = core.store.list("storage.k8s.io/storageclasses");
   const marked = listed.ok ? listed.value.items.filter(({ object }) => object.metadata.annotations?.[IS_DEFAULT] === "true") : [];
-  const newest = marked.toSorted((a, b) => ((a.object.metadata.creationTimestamp ?? "") < (b.object.metadata.creationTimestamp ?? "") ? 1 : -1))[0];
+  const newest = marked.toSorted((a, b) =>
+    (a.object.metadata.creationTimestamp ?? "") < (b.object.metadata.creationTimestamp ?? "") ? 1 : -1,
+  )[0];
   return newest?.object.metadata.name;
 }
 
@@ -104,7 +106,11 @@ function priorityClass({ core }: Call, name: string | undefined): Priority | und
   const chosen = classes.find((one) => (name === undefined ? fieldAt(one, "globalDefault") === true : one.metadata.name === name));
   if (chosen !== undefined) {
     const value = fieldAt(chosen, "value");
-    return { name: chosen.metadata.name, value: typeof value === "number" ? value : 0, preemptionPolicy: fieldAt(chosen, "preemptionPolicy") ?? "PreemptLowerPriority" };
+    return {
+      name: chosen.metadata.name,
+      value: typeof value === "number" ? value : 0,
+      preemptionPolicy: fieldAt(chosen, "preemptionPolicy") ?? "PreemptLowerPriority",
+    };
   }
   const value = name === undefined ? 0 : SYSTEM_PRIORITIES.get(name);
   return value === undefined ? undefined : { name: name ?? "", value, preemptionPolicy: "PreemptLowerPriority" };

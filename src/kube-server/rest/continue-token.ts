@@ -8,24 +8,34 @@ const VERSION = "meta.k8s.io/v1";
 
 export function encodeContinue({ revision, after }: Continue): string {
   const bytes = new TextEncoder().encode(JSON.stringify({ v: VERSION, rv: revision, start: `${after}\u0000` }));
-  return btoa(String.fromCharCode(...bytes)).replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
+  return btoa(String.fromCharCode(...bytes))
+    .replace(/=+$/, "")
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
 }
 
 export function decodeContinue(token: string): Result<Continue, string> {
   const text = fromThrowing(
-    () => new TextDecoder().decode(Uint8Array.from(atob(token.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0))),
+    () =>
+      new TextDecoder().decode(
+        Uint8Array.from(atob(token.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0)),
+      ),
     () => "continue key is not valid: illegal base64 data",
   );
   if (!text.ok) return err(`invalid continue token: ${text.error}`);
   const parsed = parseJson(text.value);
-  if (!parsed.ok) return err(`invalid continue token: continue key is not valid: invalid character ${quoteFirst(text.value)} looking for beginning of value`);
+  if (!parsed.ok)
+    return err(
+      `invalid continue token: continue key is not valid: invalid character ${quoteFirst(text.value)} looking for beginning of value`,
+    );
   const revision = field(parsed.value, "rv");
   const start = field(parsed.value, "start");
-  if (field(parsed.value, "v") !== VERSION) return err("invalid continue token: continue key is not valid: server does not recognize this encoded version");
+  if (field(parsed.value, "v") !== VERSION)
+    return err("invalid continue token: continue key is not valid: server does not recognize this encoded version");
   if (typeof revision !== "number" || !Number.isInteger(revision) || revision === 0 || typeof start !== "string") {
     return err("invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)");
   }
-  return ok({ revision, after: start.replace(/\u0000$/, "") });
+  return ok({ revision, after: start.endsWith("\u0000") ? start.slice(0, -1) : start });
 }
 
 function quoteFirst(text: string): string {

@@ -60,11 +60,13 @@ export function inVersion(type: ResourceType, stored: KubeObject): KubeObject {
 
 /** Random identity: version 4, as Go makes it. */
 export function newUid(random: () => number): string {
-  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16));
-  hex[12] = "4";
-  hex[16] = (8 + Math.floor(random() * 4)).toString(16);
-  const text = hex.join("");
-  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+  const part = () =>
+    Math.floor(random() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, "0");
+  const [a, b, c, d] = [part(), part(), part(), part()];
+  const variant = "89ab"[Math.floor(random() * 4)] ?? "8";
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`;
 }
 
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";

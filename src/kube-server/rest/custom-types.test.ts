@@ -7,9 +7,22 @@ const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/x.dev/v1/namespaces/default/widgets";
 const MERGE = "application/merge-patch+json";
 
-const schema = { type: "object", properties: { spec: { type: "object", properties: { n: { type: "integer", default: 1 } } }, status: { type: "object", properties: { n: { type: "integer" }, sel: { type: "string" } } } } };
+const schema = {
+  type: "object",
+  properties: {
+    spec: { type: "object", properties: { n: { type: "integer", default: 1 } } },
+    status: { type: "object", properties: { n: { type: "integer" }, sel: { type: "string" } } },
+  },
+};
 const scale = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n", labelSelectorPath: ".status.sel" };
-const version = (name: string, more: object = {}) => ({ name, served: true, storage: name === "v1", schema: { openAPIV3Schema: schema }, subresources: { status: {}, scale }, ...more });
+const version = (name: string, more: object = {}) => ({
+  name,
+  served: true,
+  storage: name === "v1",
+  schema: { openAPIV3Schema: schema },
+  subresources: { status: {}, scale },
+  ...more,
+});
 const definition = (names: object = {}, versions: Json = [version("v1"), version("v1alpha1", { deprecated: true })]) => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -26,12 +39,24 @@ async function withWidgets(): Promise<TestServer> {
 
 test("a definition is established at once, and its resources are served and discovered", async () => {
   const { ask } = await withWidgets();
-  expect((await ask("GET", `${CRDS}/widgets.x.dev`)).body).toMatchObject({ status: { conditions: [{ type: "NamesAccepted", status: "True" }, { type: "Established", status: "True" }] } });
+  expect((await ask("GET", `${CRDS}/widgets.x.dev`)).body).toMatchObject({
+    status: {
+      conditions: [
+        { type: "NamesAccepted", status: "True" },
+        { type: "Established", status: "True" },
+      ],
+    },
+  });
   const created = await ask("POST", WIDGETS, { body: { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a" }, spec: {} } });
   expect(created).toMatchObject({ status: 201, body: { spec: { n: 1 }, metadata: { generation: 1 } } });
   expect((await ask("GET", WIDGETS)).body).toMatchObject({ kind: "WidgetList", metadata: { continue: "" }, items: [{ kind: "Widget" }] });
-  expect((await ask("GET", "/apis/x.dev/v1")).body).toMatchObject({ resources: [{ name: "widgets" }, { name: "widgets/status" }, { name: "widgets/scale", kind: "Scale", group: "autoscaling" }] });
-  expect((await ask("GET", "/apis/x.dev")).body).toMatchObject({ preferredVersion: { version: "v1" }, versions: [{}, { version: "v1alpha1" }] });
+  expect((await ask("GET", "/apis/x.dev/v1")).body).toMatchObject({
+    resources: [{ name: "widgets" }, { name: "widgets/status" }, { name: "widgets/scale", kind: "Scale", group: "autoscaling" }],
+  });
+  expect((await ask("GET", "/apis/x.dev")).body).toMatchObject({
+    preferredVersion: { version: "v1" },
+    versions: [{}, { version: "v1alpha1" }],
+  });
   expect(JSON.stringify((await ask("GET", "/openapi/v3/apis/x.dev/v1")).body)).toContain("dev.x.v1.Widget");
   expect(JSON.stringify((await ask("GET", "/openapi/v2")).body)).toContain("dev.x.v1.Widget");
 });
@@ -46,15 +71,29 @@ test("a custom resource has a scale where its definition says", async () => {
   await ask("POST", WIDGETS, { body: { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a" }, spec: { n: 2 } } });
   await ask("PATCH", `${WIDGETS}/a/status`, { body: { status: { n: 1, sel: "a=b" } }, type: MERGE });
   expect((await ask("GET", `${WIDGETS}/a/scale`)).body).toMatchObject({ spec: { replicas: 2 }, status: { replicas: 1, selector: "a=b" } });
-  expect((await ask("PATCH", `${WIDGETS}/a/scale`, { body: { spec: { replicas: 4 } }, type: MERGE })).body).toMatchObject({ spec: { replicas: 4 } });
+  expect((await ask("PATCH", `${WIDGETS}/a/scale`, { body: { spec: { replicas: 4 } }, type: MERGE })).body).toMatchObject({
+    spec: { replicas: 4 },
+  });
   expect((await ask("GET", `${WIDGETS}/a`)).body).toMatchObject({ spec: { n: 4 } });
 });
 
 const refused: readonly { name: string; body: Json; want: object }[] = [
-  { name: "no kind", body: { metadata: { name: "a" } }, want: { code: 400, message: expect.stringContaining("Object 'Kind' is missing in") } },
+  {
+    name: "no kind",
+    body: { metadata: { name: "a" } },
+    want: { code: 400, message: expect.stringContaining("Object 'Kind' is missing in") },
+  },
   { name: "no version", body: { kind: "Widget" }, want: { message: expect.stringContaining("Object 'apiVersion' is missing in") } },
-  { name: "another version", body: { apiVersion: "x.dev/v9", kind: "Widget" }, want: { message: "the API version in the data (x.dev/v9) does not match the expected API version (x.dev/v1)" } },
-  { name: "another kind", body: { apiVersion: "x.dev/v1", kind: "Gadget", metadata: { name: "a" } }, want: { message: expect.stringContaining('Gadget.x.dev "a" is invalid: kind: Invalid value: "Gadget": must be Widget') } },
+  {
+    name: "another version",
+    body: { apiVersion: "x.dev/v9", kind: "Widget" },
+    want: { message: "the API version in the data (x.dev/v9) does not match the expected API version (x.dev/v1)" },
+  },
+  {
+    name: "another kind",
+    body: { apiVersion: "x.dev/v1", kind: "Gadget", metadata: { name: "a" } },
+    want: { message: expect.stringContaining('Gadget.x.dev "a" is invalid: kind: Invalid value: "Gadget": must be Widget') },
+  },
 ];
 
 test.each(refused)("a custom resource with $name is refused", async ({ body, want }) => {
@@ -64,7 +103,10 @@ test.each(refused)("a custom resource with $name is refused", async ({ body, wan
 
 test("strategic merge patch is not for custom resources, and behind their group is only the 404 page", async () => {
   const { ask } = await withWidgets();
-  expect((await ask("PATCH", `${WIDGETS}/a`, { body: {}, type: "application/strategic-merge-patch+json" })).body).toMatchObject({ code: 415, message: expect.stringContaining("application/apply-patch+yaml") });
+  expect((await ask("PATCH", `${WIDGETS}/a`, { body: {}, type: "application/strategic-merge-patch+json" })).body).toMatchObject({
+    code: 415,
+    message: expect.stringContaining("application/apply-patch+yaml"),
+  });
   for (const url of ["/apis/x.dev/v9/widgets", "/apis/x.dev/v9", "/apis/x.dev/v1/nope", `${WIDGETS}/a/nope`]) {
     expect(await ask("GET", url)).toMatchObject({ status: 404, body: "404 page not found\n" });
   }
@@ -74,7 +116,9 @@ test("a definition that goes takes its objects with it, and its resources are go
   const { ask, server } = await withWidgets();
   await ask("POST", WIDGETS, { body: { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a" } } });
   const deleted = await ask("DELETE", `${CRDS}/widgets.x.dev`);
-  expect(deleted.body).toMatchObject({ metadata: { deletionTimestamp: expect.any(String), finalizers: ["customresourcecleanup.apiextensions.k8s.io"] } });
+  expect(deleted.body).toMatchObject({
+    metadata: { deletionTimestamp: expect.any(String), finalizers: ["customresourcecleanup.apiextensions.k8s.io"] },
+  });
   expect((await ask("GET", `${CRDS}/widgets.x.dev`)).status).toBe(404);
   expect(await ask("GET", WIDGETS)).toMatchObject({ status: 404, body: "404 page not found\n" });
   expect(server.store.count("x.dev/widgets")).toBe(0);
@@ -93,7 +137,9 @@ test("names that are taken wait until they are free", async () => {
   const { ask } = await withWidgets();
   const rival = { ...definition({ plural: "gadgets", kind: "Widget" }), metadata: { name: "gadgets.x.dev" } };
   await ask("POST", CRDS, { body: rival });
-  expect((await ask("GET", `${CRDS}/gadgets.x.dev`)).body).toMatchObject({ status: { conditions: [{ type: "NamesAccepted", status: "False", reason: expect.stringContaining("KindConflict") }, {}] } });
+  expect((await ask("GET", `${CRDS}/gadgets.x.dev`)).body).toMatchObject({
+    status: { conditions: [{ type: "NamesAccepted", status: "False", reason: expect.stringContaining("KindConflict") }, {}] },
+  });
   await ask("DELETE", `${CRDS}/widgets.x.dev`);
   expect((await ask("GET", "/apis/x.dev/v1/gadgets")).status).toBe(200);
 });

@@ -8,7 +8,14 @@
 import { timestamp } from "#base";
 import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { trackUpdate } from "../apply/index.ts";
-import { CLEANUP_FINALIZER, customResourceTypes, establish, isEstablished, readDefinition, type Definition } from "../custom-resources/index.ts";
+import {
+  CLEANUP_FINALIZER,
+  customResourceTypes,
+  establish,
+  isEstablished,
+  readDefinition,
+  type Definition,
+} from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
 import type { Core } from "./core.ts";
@@ -85,7 +92,8 @@ function sweep(core: Core, type: ResourceType, stored: Stored): void {
   const { group, plural } = namesOf(stored.object);
   const collection = `${group}/${plural}`;
   const listed = core.store.list(collection);
-  for (const { key, revision } of listed.ok ? listed.value.items : []) core.store.write({ collection, key, expected: revision, object: undefined });
+  for (const { key, revision } of listed.ok ? listed.value.items : [])
+    core.store.write({ collection, key, expected: revision, object: undefined });
   const left = finalizersOf(stored.object).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
   if (left.length === 0) core.store.write({ collection: type.collection, key: stored.key, expected: stored.revision, object: undefined });
   else replace(core, type, stored, withMetadata(stored.object, { finalizers: left }));

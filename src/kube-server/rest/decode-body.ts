@@ -14,6 +14,7 @@ import { bodyText, header } from "./request.ts";
 import { badRequest, type Failure } from "./status.ts";
 import { fieldOrder, parseStrictJson, type StrictJson } from "./strict-json.ts";
 import type { FieldValidation } from "./write-options.ts";
+import { plainText } from "./go-format.ts";
 
 export function decodeBody(call: Call, fieldValidation: FieldValidation): Result<KubeObject, Failure> {
   const { type } = call.target;
@@ -46,8 +47,8 @@ function inTextOrder(findings: readonly string[], text: string): readonly string
 }
 
 function describeKind(value: JsonObject): string {
-  const apiVersion = String(field(value, "apiVersion"));
-  return `${String(field(value, "kind"))} in version "${apiVersion.slice(apiVersion.indexOf("/") + 1)}"`;
+  const apiVersion = plainText(field(value, "apiVersion"));
+  return `${plainText(field(value, "kind"))} in version "${apiVersion.slice(apiVersion.indexOf("/") + 1)}"`;
 }
 
 /** The value of a body, whichever language it is in. */
@@ -121,14 +122,17 @@ export function goKind(value: Json): string {
 }
 
 function customType(object: JsonObject, type: ResourceType, text: () => string): Result<JsonObject, Failure> {
-  for (const [name, shown] of [["kind", "Kind"], ["apiVersion", "apiVersion"]] as const) {
+  for (const [name, shown] of [
+    ["kind", "Kind"],
+    ["apiVersion", "apiVersion"],
+  ] as const) {
     if ((field(object, name) ?? "") === "") return unrecognized(type, `Object '${shown}' is missing in '${text()}'`, text());
   }
   return checkVersion(object, type);
 }
 
 function checkVersion(object: JsonObject, type: ResourceType): Result<JsonObject, Failure> {
-  const given = String(field(object, "apiVersion"));
+  const given = plainText(field(object, "apiVersion"));
   const wanted = apiVersionOf(type.resource);
   if (given === wanted) return ok(object);
   return badRequest(`the API version in the data (${given}) does not match the expected API version (${wanted})`);
@@ -136,8 +140,8 @@ function checkVersion(object: JsonObject, type: ResourceType): Result<JsonObject
 
 function builtinType(given: JsonObject, call: Call): Result<JsonObject, Failure> {
   const { type } = call.target;
-  const apiVersion = (field(given, "apiVersion") ?? "") === "" ? apiVersionOf(type.resource) : String(field(given, "apiVersion"));
-  const kind = (field(given, "kind") ?? "") === "" ? type.resource.kind : String(field(given, "kind"));
+  const apiVersion = (field(given, "apiVersion") ?? "") === "" ? apiVersionOf(type.resource) : plainText(field(given, "apiVersion"));
+  const kind = (field(given, "kind") ?? "") === "" ? type.resource.kind : plainText(field(given, "kind"));
   const object = { ...given, apiVersion, kind };
   if (kind === type.resource.kind && apiVersion === apiVersionOf(type.resource)) return ok(object);
   const says = (problem: string) => badRequest(`${describeKind(object)} cannot be handled as a ${type.resource.kind}: ${problem}`);

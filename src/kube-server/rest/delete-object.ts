@@ -27,7 +27,8 @@ export function deleteObject(call: Call, stored: Stored, options: DeleteOptions)
   const meant = checkPreconditions(call.target.type, stored.object, options);
   if (!meant.ok) return meant;
   const step = { call, stored, options };
-  if (isPending(stored.object) && !canShorten(stored.object, options)) return ok({ object: inVersion(call.target.type, stored.object), gone: false });
+  if (isPending(stored.object) && !canShorten(stored.object, options))
+    return ok({ object: inVersion(call.target.type, stored.object), gone: false });
   const asked = finalizersAfter(call.target.type, stored.object, options);
   const fresh = isDefinition(stored.object) && metaText(stored.object, "deletionTimestamp") === "";
   const finalizers = fresh && !asked.includes(CLEANUP_FINALIZER) ? [...asked, CLEANUP_FINALIZER] : asked;
@@ -46,7 +47,9 @@ function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resou
   };
   const current = { uid: metaText(object, "uid"), version: metaText(object, "resourceVersion") };
   if (uid !== undefined && uid !== current.uid) {
-    return says(`the UID in the precondition (${uid}) does not match the UID in record (${current.uid}). The object might have been deleted and then recreated`);
+    return says(
+      `the UID in the precondition (${uid}) does not match the UID in record (${current.uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (resourceVersion !== undefined && resourceVersion !== current.version) {
     return says(
@@ -124,7 +127,9 @@ function mark(step: Step, finalizers: readonly string[], grace: number | undefin
     ...(plain ? {} : { deletionGracePeriodSeconds: grace ?? 0 }),
     ...(first && generation !== undefined && !plain ? { generation: generation + 1 } : {}),
   });
-  const next = isNamespace ? asObject({ ...asJsonObject(marked), status: { ...statusOf(marked), phase: "Terminating" } }) : announced(marked, call);
+  const next = isNamespace
+    ? asObject({ ...asJsonObject(marked), status: { ...statusOf(marked), phase: "Terminating" } })
+    : announced(marked, call);
   const stays = finalizers.length > 0 || held || (grace ?? 0) > 0;
   if (options.dryRun) return ok({ object: inVersion(type, next), gone: !stays });
   const key = storeKey(call.target, before.metadata.name);
@@ -166,7 +171,8 @@ function remove({ call, options }: Step, stored: Stored): Result<Deleted, Failur
   if (options.dryRun) return ok({ object: inVersion(type, stored.object), gone: true });
   const key = storeKey(target, stored.object.metadata.name);
   const written = core.store.write({ collection: type.collection, key, expected: stored.revision, object: undefined });
-  if (!written.ok) return internalError(written.error.kind === "storage" ? written.error.message : "the object changed while it was deleted");
+  if (!written.ok)
+    return internalError(written.error.kind === "storage" ? written.error.message : "the object changed while it was deleted");
   const last = withMetadata(stored.object, { resourceVersion: String(core.store.revision) });
   return ok({ object: inVersion(type, last), gone: true });
 }

@@ -13,6 +13,7 @@ import { isTrue } from "./route.ts";
 import { badRequest, invalid, type Failure } from "./status.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { dryRunCauses } from "./write-options.ts";
+import { plainText } from "./go-format.ts";
 
 export type DeleteOptions = {
   readonly dryRun: boolean;
@@ -55,7 +56,7 @@ function readOptions(call: Call): Result<Json | undefined, Failure> {
   const apiVersion = field(read.value.value, "apiVersion");
   if (kind !== undefined && kind !== "" && kind !== "DeleteOptions") {
     const version = typeof apiVersion === "string" ? apiVersion : "meta.k8s.io/v1";
-    return badRequest(`no kind "${String(kind)}" is registered for version "${version}" in scheme "${SCHEME}"`);
+    return badRequest(`no kind "${plainText(kind)}" is registered for version "${version}" in scheme "${SCHEME}"`);
   }
   return ok(read.value.value);
 }

@@ -10,7 +10,13 @@ test("what nobody holds is gone at once; the answer is a Status or the object, a
   const { ask } = testServer();
   const created = await ask("POST", MAPS, { body: { metadata: { name: "a" } } });
   const { uid } = (created.body as { metadata: { uid: string } }).metadata;
-  expect((await ask("DELETE", `${MAPS}/a`)).body).toEqual({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "a", kind: "configmaps", uid } });
+  expect((await ask("DELETE", `${MAPS}/a`)).body).toEqual({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: { name: "a", kind: "configmaps", uid },
+  });
   expect((await ask("GET", `${MAPS}/a`)).status).toBe(404);
   await ask("POST", THINGS, { body: { metadata: { name: "t" } } });
   expect((await ask("DELETE", `${THINGS}/t?propagationPolicy=Background`)).body).toMatchObject({ kind: "Thing", metadata: { name: "t" } });
@@ -20,9 +26,13 @@ test("finalizers hold an object until the last is taken off", async () => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t", finalizers: ["e.com/f"] } } });
   const first = await ask("DELETE", `${THINGS}/t?propagationPolicy=Background`);
-  expect(first.body).toMatchObject({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, generation: 2, finalizers: ["e.com/f"] } });
+  expect(first.body).toMatchObject({
+    metadata: { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, generation: 2, finalizers: ["e.com/f"] },
+  });
   expect((await ask("DELETE", `${THINGS}/t?propagationPolicy=Background`)).body).toEqual(first.body);
-  expect((await ask("POST", THINGS, { body: { metadata: { name: "t" } } })).body).toMatchObject({ message: 'object is being deleted: things "t" already exists' });
+  expect((await ask("POST", THINGS, { body: { metadata: { name: "t" } } })).body).toMatchObject({
+    message: 'object is being deleted: things "t" already exists',
+  });
   const last = await ask("PATCH", `${THINGS}/t`, { body: { metadata: { finalizers: null } }, type: "application/merge-patch+json" });
   expect(last.status).toBe(200);
   expect((await ask("GET", `${THINGS}/t`)).status).toBe(404);
@@ -38,7 +48,9 @@ const policies: readonly { name: string; options: Json; want: readonly string[];
 test.each(policies)("$name becomes a finalizer for a garbage collector", async ({ options, want }) => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t" } } });
-  expect((await ask("DELETE", `${THINGS}/t`, { body: options })).body).toMatchObject({ metadata: { finalizers: want, deletionTimestamp: expect.any(String) } });
+  expect((await ask("DELETE", `${THINGS}/t`, { body: options })).body).toMatchObject({
+    metadata: { finalizers: want, deletionTimestamp: expect.any(String) },
+  });
   const again = await ask("DELETE", `${THINGS}/t`, { body: {} });
   expect(again.body).toMatchObject({ metadata: { finalizers: want } });
 });
@@ -53,15 +65,47 @@ test("a later policy replaces an earlier one, and orphanDependents=false is acce
 
 const refused: readonly { name: string; url: string; body?: Json | string; type?: string; want: object }[] = [
   { name: "nothing there", url: `${MAPS}/nope`, want: { code: 404 } },
-  { name: "an unknown policy", url: `${MAPS}/a?propagationPolicy=X`, want: { code: 422, message: expect.stringContaining('supported values: "Foreground", "Background", "Orphan", "nil"') } },
-  { name: "two policies", url: `${MAPS}/a`, body: { propagationPolicy: "Orphan", orphanDependents: true }, want: { code: 422, message: expect.stringContaining("cannot be both set") } },
+  {
+    name: "an unknown policy",
+    url: `${MAPS}/a?propagationPolicy=X`,
+    want: { code: 422, message: expect.stringContaining('supported values: "Foreground", "Background", "Orphan", "nil"') },
+  },
+  {
+    name: "two policies",
+    url: `${MAPS}/a`,
+    body: { propagationPolicy: "Orphan", orphanDependents: true },
+    want: { code: 422, message: expect.stringContaining("cannot be both set") },
+  },
   { name: "a grace period that is no number", url: `${MAPS}/a?gracePeriodSeconds=x`, want: { code: 400 } },
   { name: "an unknown dry run", url: `${MAPS}/a`, body: { dryRun: ["x"] }, want: { code: 422 } },
-  { name: "another kind of options", url: `${MAPS}/a`, body: { kind: "X" }, want: { code: 400, message: 'no kind "X" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"' } },
-  { name: "options that are no JSON", url: `${MAPS}/a`, body: "{", want: { code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input" } },
+  {
+    name: "another kind of options",
+    url: `${MAPS}/a`,
+    body: { kind: "X" },
+    want: { code: 400, message: 'no kind "X" is registered for version "meta.k8s.io/v1" in scheme "pkg/runtime/scheme.go:111"' },
+  },
+  {
+    name: "options that are no JSON",
+    url: `${MAPS}/a`,
+    body: "{",
+    want: { code: 400, message: "couldn't get version/kind; json parse error: unexpected end of JSON input" },
+  },
   { name: "options in an unknown language", url: `${MAPS}/a`, body: "x", type: "text/plain", want: { code: 415 } },
-  { name: "another uid", url: `${MAPS}/a`, body: { preconditions: { uid: "u" } }, want: { code: 409, message: expect.stringContaining('Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (u)') } },
-  { name: "another version", url: `${MAPS}/a`, body: { preconditions: { resourceVersion: "1" } }, want: { code: 409, message: expect.stringContaining("the ResourceVersion in the precondition (1)") } },
+  {
+    name: "another uid",
+    url: `${MAPS}/a`,
+    body: { preconditions: { uid: "u" } },
+    want: {
+      code: 409,
+      message: expect.stringContaining('Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (u)'),
+    },
+  },
+  {
+    name: "another version",
+    url: `${MAPS}/a`,
+    body: { preconditions: { resourceVersion: "1" } },
+    want: { code: 409, message: expect.stringContaining("the ResourceVersion in the precondition (1)") },
+  },
   { name: "a bad selector", url: `${MAPS}?labelSelector=a b`, want: { code: 400 } },
   { name: "bad options of a collection", url: `${MAPS}?propagationPolicy=X`, want: { code: 422 } },
   { name: "a page of the future", url: `${MAPS}?resourceVersion=99999`, want: { code: 504 } },
@@ -76,7 +120,9 @@ test.each(refused)("DELETE with $name is refused", async ({ url, body, type, wan
 test("options may be YAML", async () => {
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t" } } });
-  expect((await ask("DELETE", `${THINGS}/t`, { body: "propagationPolicy: Foreground\n", type: "application/yaml" })).body).toMatchObject({ metadata: { finalizers: ["foregroundDeletion"] } });
+  expect((await ask("DELETE", `${THINGS}/t`, { body: "propagationPolicy: Foreground\n", type: "application/yaml" })).body).toMatchObject({
+    metadata: { finalizers: ["foregroundDeletion"] },
+  });
 });
 
 test("a dry run deletes nothing", async () => {
@@ -90,7 +136,12 @@ test("a dry run deletes nothing", async () => {
 
 test("a collection is deleted by selector and answers with what it was", async () => {
   const { ask } = testServer();
-  for (const [name, g] of [["a", "x"], ["b", "y"], ["c", "x"]] as const) await ask("POST", MAPS, { body: { metadata: { name, labels: { g } } } });
+  for (const [name, g] of [
+    ["a", "x"],
+    ["b", "y"],
+    ["c", "x"],
+  ] as const)
+    await ask("POST", MAPS, { body: { metadata: { name, labels: { g } } } });
   const deleted = await ask("DELETE", `${MAPS}?labelSelector=g%3Dx`);
   expect(deleted.body).toMatchObject({ kind: "ConfigMapList", items: [{ metadata: { name: "a" } }, { metadata: { name: "c" } }] });
   expect((await ask("GET", MAPS)).body).toMatchObject({ items: [{ metadata: { name: "b" } }] });
@@ -104,10 +155,14 @@ test("a pod without a node goes at once; one with a node has its grace, which ca
   expect((await ask("DELETE", `${PODS}/a`)).body).toMatchObject({ kind: "Pod", metadata: { deletionGracePeriodSeconds: 0 } });
   expect((await ask("GET", `${PODS}/a`)).status).toBe(404);
   await ask("POST", PODS, { body: pod("b", { nodeName: "n1", terminationGracePeriodSeconds: 30 }) });
-  expect((await ask("DELETE", `${PODS}/b`)).body).toMatchObject({ metadata: { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30, generation: 2 } });
+  expect((await ask("DELETE", `${PODS}/b`)).body).toMatchObject({
+    metadata: { deletionTimestamp: "2026-01-01T00:00:30Z", deletionGracePeriodSeconds: 30, generation: 2 },
+  });
   expect((await ask("DELETE", `${PODS}/b?gracePeriodSeconds=60`)).body).toMatchObject({ metadata: { deletionGracePeriodSeconds: 30 } });
   await clock.advance(1_000);
-  expect((await ask("DELETE", `${PODS}/b?gracePeriodSeconds=10`)).body).toMatchObject({ metadata: { deletionTimestamp: "2026-01-01T00:00:10Z", deletionGracePeriodSeconds: 10 } });
+  expect((await ask("DELETE", `${PODS}/b?gracePeriodSeconds=10`)).body).toMatchObject({
+    metadata: { deletionTimestamp: "2026-01-01T00:00:10Z", deletionGracePeriodSeconds: 10 },
+  });
   expect((await ask("DELETE", `${PODS}/b?gracePeriodSeconds=0`)).status).toBe(200);
   expect((await ask("GET", `${PODS}/b`)).status).toBe(404);
 });

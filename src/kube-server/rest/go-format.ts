@@ -4,12 +4,12 @@ import { isJsonObject, type Json } from "#kube";
 export function goFormat(value: Json | undefined): string {
   if (value === null || value === undefined) return "<nil>";
   if (Array.isArray(value)) return `[${value.map(goFormat).join(" ")}]`;
-  if (!isJsonObject(value)) return String(value);
+  if (!isJsonObject(value)) return plainText(value);
   const fields = Object.keys(value).toSorted();
   return `map[${fields.map((name) => `${name}:${goFormat(value[name])}`).join(" ")}]`;
 }
 
-/** A string in quotes as Go's `%q` writes it: `<`, `>` and `&` stay as they are. */
-export function goQuote(text: string): string {
-  return JSON.stringify(text);
+/** A scalar as it stands in a sentence; anything else as JSON. */
+export function plainText(value: Json | undefined): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

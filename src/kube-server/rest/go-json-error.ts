@@ -87,7 +87,7 @@ function readString(text: string, start: number): Step {
     at += 1;
     if (!ESCAPES.has(text[at] ?? "")) return wrong(text, at, "in string escape code");
     if (text[at] !== "u") continue;
-    for (const end = at + 4; at < end; ) {
+    for (const end = at + 4; at < end;) {
       at += 1;
       if (!/[0-9a-fA-F]/.test(text[at] ?? "")) return wrong(text, at, "in \\u hexadecimal character escape");
     }
@@ -100,7 +100,11 @@ function readNumber(text: string, start: number): Step {
   const end = start + whole.length;
   if (/^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$/.test(whole)) return { end };
   if (whole === "-") return wrong(text, end, "in numeric literal");
-  return wrong(text, end, whole.includes("e") || whole.includes("E") ? "in exponent of numeric literal" : "after decimal point in numeric literal");
+  return wrong(
+    text,
+    end,
+    whole.includes("e") || whole.includes("E") ? "in exponent of numeric literal" : "after decimal point in numeric literal",
+  );
 }
 
 function readLiteral(text: string, start: number, literal: string): Step {

@@ -74,7 +74,8 @@ function listCauses(query: URLSearchParams): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   if (match !== "") {
     if (version === "") causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"));
-    if ((query.get("continue") ?? "") !== "") causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden when continue is provided"));
+    if ((query.get("continue") ?? "") !== "")
+      causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden when continue is provided"));
     if (!MATCHES.has(match)) {
       causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan", ""`));
     }
@@ -83,7 +84,11 @@ function listCauses(query: URLSearchParams): readonly FieldCause[] {
     }
   }
   if (query.get("sendInitialEvents") !== null) {
-    causes.push({ reason: "FieldValueForbidden", field: "sendInitialEvents", detail: "Forbidden: sendInitialEvents is forbidden for list" });
+    causes.push({
+      reason: "FieldValueForbidden",
+      field: "sendInitialEvents",
+      detail: "Forbidden: sendInitialEvents is forbidden for list",
+    });
   }
   return causes;
 }
@@ -93,7 +98,8 @@ function watchCauses(query: URLSearchParams): readonly FieldCause[] {
   const initial = query.get("sendInitialEvents");
   const causes: FieldCause[] = [];
   if (match !== "") {
-    if (initial === null) causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+    if (initial === null)
+      causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
     if (match !== "NotOlderThan") {
       causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`));
     }

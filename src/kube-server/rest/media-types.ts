@@ -30,8 +30,21 @@ const TRANSFORMS: ReadonlySet<string> = new Set<Transform>(["Table", "PartialObj
 
 export type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
 
+/** Clients send the same few headers all the time. */
+const parsedHeaders = new Map<string, readonly Clause[]>();
+const REMEMBERED = 100;
+
 /** The clauses of an Accept header, best first; equal quality keeps the order of the header. */
 export function parseAccept(header: string): readonly Clause[] {
+  const known = parsedHeaders.get(header);
+  if (known !== undefined) return known;
+  const clauses = readAccept(header);
+  if (parsedHeaders.size >= REMEMBERED) parsedHeaders.clear();
+  parsedHeaders.set(header, clauses);
+  return clauses;
+}
+
+function readAccept(header: string): readonly Clause[] {
   const clauses = header.split(",").map((text) => {
     const [type = "", ...rest] = text.split(";").map((part) => part.trim());
     const parameters = new Map(

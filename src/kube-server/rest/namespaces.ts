@@ -17,7 +17,8 @@ export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, 
   if (namespaces === undefined) return ok(undefined);
   const found = core.store.get(namespaces.collection, namespace);
   if (found === undefined) return notFound({ resource: namespaces.resource, name: namespace });
-  if (metaText(found.object, "deletionTimestamp") === "" && fieldAt(found.object, "status", "phase") !== "Terminating") return ok(undefined);
+  if (metaText(found.object, "deletionTimestamp") === "" && fieldAt(found.object, "status", "phase") !== "Terminating")
+    return ok(undefined);
   const cause = { reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" };
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   return forbidden({ resource: type.resource, name: metaText(object, "name") }, why, [cause]);
@@ -31,7 +32,13 @@ export function ensureFirstNamespaces(core: Core): void {
     if (core.store.get(type.collection, name) !== undefined) continue;
     const bare = type.applyDefaults({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
     const kind = managedKind(core.types, type, undefined);
-    const tracked = trackUpdate({ ...kind, manager: "kube-apiserver", now: timestamp(core.clock), old: undefined, next: asJsonObject(bare) });
+    const tracked = trackUpdate({
+      ...kind,
+      manager: "kube-apiserver",
+      now: timestamp(core.clock),
+      old: undefined,
+      next: asJsonObject(bare),
+    });
     const prepared = withMetadata(type.prepareForCreate(tracked.ok ? asObject(tracked.value) : bare), {
       uid: newUid(core.random),
       creationTimestamp: timestamp(core.clock),

@@ -12,8 +12,16 @@ const outputs: readonly { name: string; accept: string; want: object }[] = [
   { name: "anything is JSON", accept: "*/*", want: { form: "json" } },
   { name: "YAML is YAML", accept: "application/yaml", want: { form: "yaml" } },
   { name: "quality decides", accept: "application/yaml;q=0.5,application/json", want: { form: "json" } },
-  { name: "the first that is possible wins", accept: `application/vnd.kubernetes.protobuf,${TABLE},application/json`, want: { transform: "Table" } },
-  { name: "an unknown version falls through", accept: "application/json;as=Table;g=meta.k8s.io;v=v9,application/json", want: { transform: undefined } },
+  {
+    name: "the first that is possible wins",
+    accept: `application/vnd.kubernetes.protobuf,${TABLE},application/json`,
+    want: { transform: "Table" },
+  },
+  {
+    name: "an unknown version falls through",
+    accept: "application/json;as=Table;g=meta.k8s.io;v=v9,application/json",
+    want: { transform: undefined },
+  },
   { name: "an old version is kept", accept: "application/json;as=Table;g=meta.k8s.io;v=v1beta1", want: { version: "v1beta1" } },
   { name: "a stream is fine", accept: "application/json;stream=watch", want: { form: "json" } },
 ];

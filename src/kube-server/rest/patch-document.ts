@@ -30,13 +30,15 @@ export type Patched = { readonly object: KubeObject; readonly findings: readonly
 
 export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
   const { text } = request;
-  const read = typeof text === "string" ? parseStrictJson(text, request.fieldValidation !== "Ignore") : ok({ value: text.value, duplicates: [] });
+  const read =
+    typeof text === "string" ? parseStrictJson(text, request.fieldValidation !== "Ignore") : ok({ value: text.value, duplicates: [] });
   const shape = READERS[request.kind](request, read.ok ? ok(read.value.value) : read);
   if (!shape.ok) return shape;
   const duplicates = read.ok ? read.value.duplicates : [];
   const patched = APPLY[request.kind](request, shape.value);
   if (!patched.ok) return patched;
-  const shown = () => (request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touchedBy(shape.value))));
+  const shown = () =>
+    request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touchedBy(shape.value)));
   return decodePatched(request, patched.value, duplicates, shown);
 }
 

@@ -13,7 +13,10 @@ const deployment = {
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "d" },
-  spec: { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+  spec: {
+    selector: { matchLabels: { a: "b" } },
+    template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+  },
 };
 
 async function withObjects(): Promise<TestServer> {
@@ -31,7 +34,19 @@ const applied: readonly { name: string; url: string; type: string; body: Json; w
     url: `${DEPLOYMENTS}/d`,
     type: `${STRATEGIC}; charset=utf-8`,
     body: { spec: { template: { spec: { containers: [{ name: "d", image: "j" }] } } } },
-    want: { metadata: { generation: 2 }, spec: { template: { spec: { containers: [{ name: "d", image: "j" }, { name: "c", image: "i" }] } } } },
+    want: {
+      metadata: { generation: 2 },
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              { name: "d", image: "j" },
+              { name: "c", image: "i" },
+            ],
+          },
+        },
+      },
+    },
   },
 ];
 
@@ -43,36 +58,179 @@ test.each(applied)("$name changes what it says", async ({ url, type, body, want 
 });
 
 const refused: readonly { name: string; url?: string; type: string; body: Json | string; want: object }[] = [
-  { name: "an unknown kind of patch", type: "application/json", body: {}, want: { code: 415, message: "415: Unsupported Media Type", details: {} } },
+  {
+    name: "an unknown kind of patch",
+    type: "application/json",
+    body: {},
+    want: { code: 415, message: "415: Unsupported Media Type", details: {} },
+  },
   { name: "nothing to change", url: `${MAPS}/nope`, type: MERGE, body: {}, want: { code: 404 } },
-  { name: "force without apply", url: `${MAPS}/x?force=true`, type: MERGE, body: {}, want: { code: 422, message: expect.stringContaining("may not be specified for non-apply patch") } },
-  { name: "a failed test", type: JSON_PATCH, body: [{ op: "test", path: "/data/a", value: "9" }], want: { code: 422, message: "the server rejected our request due to an error in our request" } },
-  { name: "an object for a list", type: JSON_PATCH, body: {}, want: { code: 400, message: expect.stringContaining("error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp") } },
-  { name: "operations that are no JSON", type: JSON_PATCH, body: "[", want: { code: 400, message: "error decoding patch: unexpected end of JSON input" } },
-  { name: "too many operations", type: JSON_PATCH, body: Array.from({ length: 10_001 }, () => ({ op: "test", path: "/data/a", value: "1" })), want: { code: 413 } },
-  { name: "a merge patch that is a list", type: MERGE, body: [], want: { code: 400, message: "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}" } },
+  {
+    name: "force without apply",
+    url: `${MAPS}/x?force=true`,
+    type: MERGE,
+    body: {},
+    want: { code: 422, message: expect.stringContaining("may not be specified for non-apply patch") },
+  },
+  {
+    name: "a failed test",
+    type: JSON_PATCH,
+    body: [{ op: "test", path: "/data/a", value: "9" }],
+    want: { code: 422, message: "the server rejected our request due to an error in our request" },
+  },
+  {
+    name: "an object for a list",
+    type: JSON_PATCH,
+    body: {},
+    want: {
+      code: 400,
+      message: expect.stringContaining("error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
+    },
+  },
+  {
+    name: "operations that are no JSON",
+    type: JSON_PATCH,
+    body: "[",
+    want: { code: 400, message: "error decoding patch: unexpected end of JSON input" },
+  },
+  {
+    name: "too many operations",
+    type: JSON_PATCH,
+    body: Array.from({ length: 10_001 }, () => ({ op: "test", path: "/data/a", value: "1" })),
+    want: { code: 413 },
+  },
+  {
+    name: "a merge patch that is a list",
+    type: MERGE,
+    body: [],
+    want: { code: 400, message: "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}" },
+  },
   { name: "a merge patch that is null", type: MERGE, body: "null", want: { code: 400, message: "Invalid JSON Patch" } },
-  { name: "a merge patch that is no JSON, ignored", url: `${MAPS}/x?fieldValidation=Ignore`, type: MERGE, body: "{", want: { code: 400, message: "Invalid JSON Patch" } },
-  { name: "a strategic patch that is text", type: STRATEGIC, body: '"s"', want: { code: 400, message: "json: cannot unmarshal string into Go value of type map[string]interface {}" } },
+  {
+    name: "a merge patch that is no JSON, ignored",
+    url: `${MAPS}/x?fieldValidation=Ignore`,
+    type: MERGE,
+    body: "{",
+    want: { code: 400, message: "Invalid JSON Patch" },
+  },
+  {
+    name: "a strategic patch that is text",
+    type: STRATEGIC,
+    body: '"s"',
+    want: { code: 400, message: "json: cannot unmarshal string into Go value of type map[string]interface {}" },
+  },
   { name: "a strategic patch that is no JSON", type: STRATEGIC, body: "{", want: { code: 400, message: "unexpected end of JSON input" } },
-  { name: "a list without its merge key", url: `${DEPLOYMENTS}/d`, type: STRATEGIC, body: { spec: { template: { spec: { containers: [{ image: "j" }] } } } }, want: { code: 500 } },
-  { name: "a struct that becomes a list", url: `${DEPLOYMENTS}/d`, type: STRATEGIC, body: { spec: [] }, want: { code: 422, message: ' "" is invalid: patch: Invalid value: "map[spec:[]]": cannot restore struct from: slice' } },
-  { name: "a map that becomes a list", url: `${DEPLOYMENTS}/d`, type: STRATEGIC, body: { metadata: { labels: ["a"] } }, want: { message: expect.stringContaining("cannot restore map from slice") } },
-  { name: "a list that becomes a text", url: `${DEPLOYMENTS}/d`, type: MERGE, body: { spec: { template: { spec: { containers: "x" } } } }, want: { code: 422 } },
-  { name: "a number that becomes a text", url: `${DEPLOYMENTS}/d`, type: STRATEGIC, body: { spec: { replicas: "x" } }, want: { message: expect.stringContaining("unrecognized type: int32") } },
-  { name: "another kind", type: MERGE, body: { kind: "Deployment", apiVersion: "apps/v1" }, want: { code: 422, message: expect.stringContaining("converting (v1.Deployment) to (core.ConfigMap): unknown conversion") } },
-  { name: "an unknown kind", type: MERGE, body: { kind: "Nope" }, want: { code: 422, message: expect.stringContaining('no kind \\"Nope\\"'.replaceAll("\\", "")) } },
-  { name: "an unknown field, strictly", url: `${MAPS}/x?fieldValidation=Strict`, type: MERGE, body: { zz: 1 }, want: { code: 422, message: expect.stringContaining('strict decoding error: unknown field "zz"') } },
-  { name: "a doubled field of an operation, strictly", url: `${MAPS}/x?fieldValidation=Strict`, type: JSON_PATCH, body: '[{"op":"add","op":"add","path":"/data/z","value":"1"}]', want: { message: expect.stringContaining("json patch duplicate field") } },
+  {
+    name: "a list without its merge key",
+    url: `${DEPLOYMENTS}/d`,
+    type: STRATEGIC,
+    body: { spec: { template: { spec: { containers: [{ image: "j" }] } } } },
+    want: { code: 500 },
+  },
+  {
+    name: "a struct that becomes a list",
+    url: `${DEPLOYMENTS}/d`,
+    type: STRATEGIC,
+    body: { spec: [] },
+    want: { code: 422, message: ' "" is invalid: patch: Invalid value: "map[spec:[]]": cannot restore struct from: slice' },
+  },
+  {
+    name: "a map that becomes a list",
+    url: `${DEPLOYMENTS}/d`,
+    type: STRATEGIC,
+    body: { metadata: { labels: ["a"] } },
+    want: { message: expect.stringContaining("cannot restore map from slice") },
+  },
+  {
+    name: "a list that becomes a text",
+    url: `${DEPLOYMENTS}/d`,
+    type: MERGE,
+    body: { spec: { template: { spec: { containers: "x" } } } },
+    want: { code: 422 },
+  },
+  {
+    name: "a number that becomes a text",
+    url: `${DEPLOYMENTS}/d`,
+    type: STRATEGIC,
+    body: { spec: { replicas: "x" } },
+    want: { message: expect.stringContaining("unrecognized type: int32") },
+  },
+  {
+    name: "another kind",
+    type: MERGE,
+    body: { kind: "Deployment", apiVersion: "apps/v1" },
+    want: { code: 422, message: expect.stringContaining("converting (v1.Deployment) to (core.ConfigMap): unknown conversion") },
+  },
+  {
+    name: "an unknown kind",
+    type: MERGE,
+    body: { kind: "Nope" },
+    want: { code: 422, message: expect.stringContaining('no kind \\"Nope\\"'.replaceAll("\\", "")) },
+  },
+  {
+    name: "an unknown field, strictly",
+    url: `${MAPS}/x?fieldValidation=Strict`,
+    type: MERGE,
+    body: { zz: 1 },
+    want: { code: 422, message: expect.stringContaining('strict decoding error: unknown field "zz"') },
+  },
+  {
+    name: "a doubled field of an operation, strictly",
+    url: `${MAPS}/x?fieldValidation=Strict`,
+    type: JSON_PATCH,
+    body: '[{"op":"add","op":"add","path":"/data/z","value":"1"}]',
+    want: { message: expect.stringContaining("json patch duplicate field") },
+  },
   { name: "another name", type: MERGE, body: { metadata: { name: "y" } }, want: { code: 400 } },
-  { name: "an apply without a manager", type: APPLY, body: {}, want: { code: 422, message: expect.stringContaining("fieldManager: Required value: is required for apply patch") } },
-  { name: "an apply that is no YAML", url: `${MAPS}/x?fieldManager=m`, type: APPLY, body: "{:", want: { code: 400, message: expect.stringContaining("error decoding YAML: error converting YAML to JSON: yaml:") } },
+  {
+    name: "an apply without a manager",
+    type: APPLY,
+    body: {},
+    want: { code: 422, message: expect.stringContaining("fieldManager: Required value: is required for apply patch") },
+  },
+  {
+    name: "an apply that is no YAML",
+    url: `${MAPS}/x?fieldManager=m`,
+    type: APPLY,
+    body: "{:",
+    want: { code: 400, message: expect.stringContaining("error decoding YAML: error converting YAML to JSON: yaml:") },
+  },
   { name: "an apply that is a list", url: `${MAPS}/x?fieldManager=m`, type: APPLY, body: [], want: { code: 400 } },
-  { name: "an apply that is empty", url: `${MAPS}/x?fieldManager=m`, type: APPLY, body: "", want: { code: 400, message: "invalid object type: /, Kind=" } },
-  { name: "an apply with an unknown field", url: `${MAPS}/x?fieldManager=m`, type: APPLY, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, zz: 1 }, want: { code: 500, message: expect.stringContaining("failed to create typed patch object") } },
-  { name: "an apply of what another owns", url: `${MAPS}/x?fieldManager=m`, type: APPLY, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { a: "9" } }, want: { code: 409, details: { causes: [{ reason: "FieldManagerConflict", field: ".data.a" }] } } },
-  { name: "an apply with a uid and nothing there", url: `${MAPS}/new?fieldManager=m`, type: APPLY, body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new", uid: "u" } }, want: { code: 409, message: expect.stringContaining("uid mismatch: the provided object specified uid u") } },
-  { name: "an apply of a status that is not there", url: `${DEPLOYMENTS}/nope/status?fieldManager=m`, type: APPLY, body: deployment, want: { code: 404 } },
+  {
+    name: "an apply that is empty",
+    url: `${MAPS}/x?fieldManager=m`,
+    type: APPLY,
+    body: "",
+    want: { code: 400, message: "invalid object type: /, Kind=" },
+  },
+  {
+    name: "an apply with an unknown field",
+    url: `${MAPS}/x?fieldManager=m`,
+    type: APPLY,
+    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, zz: 1 },
+    want: { code: 500, message: expect.stringContaining("failed to create typed patch object") },
+  },
+  {
+    name: "an apply of what another owns",
+    url: `${MAPS}/x?fieldManager=m`,
+    type: APPLY,
+    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" }, data: { a: "9" } },
+    want: { code: 409, details: { causes: [{ reason: "FieldManagerConflict", field: ".data.a" }] } },
+  },
+  {
+    name: "an apply with a uid and nothing there",
+    url: `${MAPS}/new?fieldManager=m`,
+    type: APPLY,
+    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "new", uid: "u" } },
+    want: { code: 409, message: expect.stringContaining("uid mismatch: the provided object specified uid u") },
+  },
+  {
+    name: "an apply of a status that is not there",
+    url: `${DEPLOYMENTS}/nope/status?fieldManager=m`,
+    type: APPLY,
+    body: deployment,
+    want: { code: 404 },
+  },
 ];
 
 test.each(refused)("PATCH with $name is refused", async ({ url = `${MAPS}/x`, type, body, want }) => {
@@ -82,7 +240,10 @@ test.each(refused)("PATCH with $name is refused", async ({ url = `${MAPS}/x`, ty
 
 test("what a patch says that nobody knows is a warning", async () => {
   const { ask } = await withObjects();
-  expect((await ask("PATCH", `${MAPS}/x`, { type: MERGE, body: '{"zz":1,"data":{"q":"1","q":"2"}}' })).response.warnings).toEqual(['duplicate field "data.q"', 'unknown field "zz"']);
+  expect((await ask("PATCH", `${MAPS}/x`, { type: MERGE, body: '{"zz":1,"data":{"q":"1","q":"2"}}' })).response.warnings).toEqual([
+    'duplicate field "data.q"',
+    'unknown field "zz"',
+  ]);
 });
 
 test("apply creates, re-applies without a change, and takes over by force", async () => {
@@ -96,6 +257,8 @@ test("apply creates, re-applies without a change, and takes over by force", asyn
   expect(server.store.revision).toBe(before);
   const forced = await ask("PATCH", `${MAPS}/n?fieldManager=m2&force=true`, { type: APPLY, body: { ...body, data: { a: "2" } } });
   expect(forced).toMatchObject({ status: 200, body: { data: { a: "2" } } });
-  expect((await ask("PATCH", `${MAPS}/n?fieldManager=m2&dryRun=All&force=1`, { type: APPLY, body: { ...body, data: { a: "3" } } })).body).toMatchObject({ data: { a: "3" } });
+  expect(
+    (await ask("PATCH", `${MAPS}/n?fieldManager=m2&dryRun=All&force=1`, { type: APPLY, body: { ...body, data: { a: "3" } } })).body,
+  ).toMatchObject({ data: { a: "3" } });
   expect((await ask("GET", `${MAPS}/n`)).body).toMatchObject({ data: { a: "2" } });
 });

@@ -1,6 +1,6 @@
 /** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
 import { err, ok, timestamp, type Result } from "#base";
-import { isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject } from "./create-object.ts";
@@ -53,7 +53,14 @@ type PatchStep = { readonly kind: PatchKind; readonly options: WriteOptions; rea
 function patchedObject(call: Call, { kind, options, current }: PatchStep): Result<KubeObject, Failure> {
   const { type } = call.target;
   const { fieldValidation } = options;
-  const patched = patchDocument({ kind, text: bodyOf(call), type, current, fieldValidation, typeOfKind: (apiVersion, name) => call.core.types.ofKind(apiVersion, name) });
+  const patched = patchDocument({
+    kind,
+    text: bodyOf(call),
+    type,
+    current,
+    fieldValidation,
+    typeOfKind: (apiVersion, name) => call.core.types.ofKind(apiVersion, name),
+  });
   if (!patched.ok) return patched;
   for (const finding of patched.value.findings) call.warnings.add(finding);
   return placedAt(call, type.applyDefaults(patched.value.object));
@@ -76,7 +83,11 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
     return updated.ok ? answerObject(call, 200, updated.value) : updated;
   }
   const uid = metaText(next.value, "uid");
-  if (uid !== "") return conflict({ resource: type.resource, name }, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+  if (uid !== "")
+    return conflict(
+      { resource: type.resource, name },
+      `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+    );
   const created = createObject(call, { object: withMetadata(next.value, { resourceVersion: undefined }), options, tracked: true });
   return created.ok ? answerObject(call, 201, created.value) : created;
 }
@@ -96,7 +107,16 @@ function mergeApplied(call: Call, options: WriteOptions, previous: Stored | unde
   });
   if (!merged.ok) return err(failureOf(merged.error));
   const decoded = type.decode(merged.value);
-  return decoded.ok ? ok(decoded.value.object) : unexplained(decoded.error);
+  if (decoded.ok) return ok(decoded.value.object);
+  return unexplained(type.custom ? decoded.error : unconvertible(type.resource, merged.value, decoded.error));
+}
+
+/** What was merged is read as its Go type only now, through a door that names the object first and says less of the field. */
+function unconvertible({ group, version, kind }: Resource, merged: JsonObject, problem: string): string {
+  const name = [fieldAt(merged, "metadata", "namespace"), fieldAt(merged, "metadata", "name")].map((part) => (typeof part === "string" ? part : ""));
+  const wanted = `${group}/${version}, Kind=${kind}`;
+  const said = problem.replace(/into Go struct field \S+ of type/, "into Go value of type").replace(/^illegal base64/, "error decoding from json: $&");
+  return `failed to convert new object (${name.join("/")}; ${wanted}) to proper version: unable to convert unstructured object to ${wanted}: ${said}`;
 }
 
 function readApplied(call: Call): Result<JsonObject, Failure> {
@@ -107,7 +127,9 @@ function readApplied(call: Call): Result<JsonObject, Failure> {
   if (isJsonObject(read.value.value)) return ok(read.value.value);
   if (read.value.value === null) return ok({});
   const kind = Array.isArray(read.value.value) ? "array" : typeof read.value.value;
-  return badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`);
+  return badRequest(
+    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+  );
 }
 
 export function failureOf(error: ApplyError): Failure {

@@ -4,7 +4,10 @@ import { testServer, type TestServer } from "./test-server.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
-type List = { metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number }; items: readonly { metadata: { name: string } }[] };
+type List = {
+  metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
+  items: readonly { metadata: { name: string } }[];
+};
 
 async function withMaps(names: readonly string[]): Promise<TestServer> {
   const made = testServer();
@@ -100,7 +103,10 @@ test("a page whose moment is forgotten is a 410 with a token that goes on from n
   await ask("DELETE", `${MAPS}/b`);
   server.store.compact(server.store.revision);
   const gone = await ask("GET", `${MAPS}?limit=1&continue=${first.metadata.continue}`);
-  expect(gone).toMatchObject({ status: 410, body: { reason: "Expired", message: expect.stringContaining("continue parameter is too old") } });
+  expect(gone).toMatchObject({
+    status: 410,
+    body: { reason: "Expired", message: expect.stringContaining("continue parameter is too old") },
+  });
   const { metadata } = gone.body as { metadata: { continue: string } };
   expect(namesOf((await ask("GET", `${MAPS}?limit=5&continue=${metadata.continue}`)).body)).toEqual(["c"]);
   const old = await ask("GET", `${MAPS}?resourceVersion=1&resourceVersionMatch=Exact`);
@@ -113,18 +119,30 @@ const refused: readonly { query: string; want: object }[] = [
   { query: "labelSelector=a b", want: { code: 400 } },
   { query: "fieldSelector=abc", want: { code: 400, message: "invalid selector: 'abc'; can't understand 'abc'" } },
   { query: "fieldSelector=a%3Db%3Dc", want: { code: 400 } },
-  { query: "fieldSelector=spec.x%3D1", want: { message: '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"' } },
-  { query: "resourceVersion=abc", want: { code: 400, message: expect.stringContaining('strconv.ParseUint: parsing "abc": invalid syntax') } },
+  {
+    query: "fieldSelector=spec.x%3D1",
+    want: { message: '"spec.x" is not a known field selector: only "metadata.name", "metadata.namespace"' },
+  },
+  {
+    query: "resourceVersion=abc",
+    want: { code: 400, message: expect.stringContaining('strconv.ParseUint: parsing "abc": invalid syntax') },
+  },
   { query: "resourceVersion=99999999", want: { code: 504, reason: "Timeout", details: { retryAfterSeconds: 1 } } },
   { query: "resourceVersion=99999999&resourceVersionMatch=Exact", want: { code: 504 } },
   { query: "resourceVersionMatch=Exact", want: { code: 422, details: { causes: [{ reason: "FieldValueForbidden" }] } } },
-  { query: "resourceVersionMatch=Nope&resourceVersion=1", want: { code: 422, details: { causes: [{ reason: "FieldValueNotSupported" }] } } },
+  {
+    query: "resourceVersionMatch=Nope&resourceVersion=1",
+    want: { code: 422, details: { causes: [{ reason: "FieldValueNotSupported" }] } },
+  },
   { query: "resourceVersionMatch=Exact&resourceVersion=0", want: { code: 422 } },
   { query: "resourceVersionMatch=Exact&resourceVersion=1&continue=x", want: { code: 422 } },
   { query: "sendInitialEvents=true", want: { code: 422, message: expect.stringContaining("sendInitialEvents is forbidden for list") } },
   { query: "continue=abc", want: { code: 400, message: expect.stringContaining("invalid continue token: continue key is not valid") } },
   { query: "continue=%25", want: { code: 400 } },
-  { query: `continue=${encodeContinue({ revision: 5, after: "a" })}&resourceVersion=5`, want: { message: "specifying resource version is not allowed when using continue" } },
+  {
+    query: `continue=${encodeContinue({ revision: 5, after: "a" })}&resourceVersion=5`,
+    want: { message: "specifying resource version is not allowed when using continue" },
+  },
   { query: "watch=1&sendInitialEvents=true", want: { code: 422 } },
   { query: "watch=1&resourceVersionMatch=Exact&resourceVersion=1", want: { code: 422, details: { causes: [{}, {}] } } },
   { query: "watch=1&continue=x", want: { code: 422 } },
@@ -138,7 +156,11 @@ test.each(refused)("?$query is refused", async ({ query, want }) => {
 
 test("a continue token that was made up is refused, whatever is wrong with it", () => {
   const token = (value: unknown) => btoa(JSON.stringify(value));
-  for (const made of [token({ v: "other", rv: 1, start: "a" }), token({ v: "meta.k8s.io/v1", rv: 0, start: "a" }), token({ v: "meta.k8s.io/v1", rv: 1 })]) {
+  for (const made of [
+    token({ v: "other", rv: 1, start: "a" }),
+    token({ v: "meta.k8s.io/v1", rv: 0, start: "a" }),
+    token({ v: "meta.k8s.io/v1", rv: 1 }),
+  ]) {
     expect(decodeContinue(made)).toMatchObject({ ok: false });
   }
   expect(decodeContinue(encodeContinue({ revision: 7, after: "ns/ä" }))).toEqual({ ok: true, value: { revision: 7, after: "ns/ä" } });

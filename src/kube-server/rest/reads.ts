@@ -1,6 +1,6 @@
 /** GET of one object and of a collection. */
 import { err, ok, type Result } from "#base";
-import { field, matches, type KubeObject } from "#kube";
+import { matches, type KubeObject } from "#kube";
 import type { Listed, ListRequest, RevisionError, Stored } from "../store/port.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
@@ -53,7 +53,8 @@ type Start = { readonly revision: number | undefined; readonly after: string | u
 function pageStart(call: Call, options: ListOptions): Result<Start, Failure> {
   if (options.continue !== "") {
     const { resourceVersion } = options;
-    if (resourceVersion !== "" && resourceVersion !== "0") return badRequest("specifying resource version is not allowed when using continue");
+    if (resourceVersion !== "" && resourceVersion !== "0")
+      return badRequest("specifying resource version is not allowed when using continue");
     const token = decodeContinue(options.continue);
     if (!token.ok) return badRequest(token.error);
     return ok({ revision: token.value.revision < 0 ? undefined : token.value.revision, after: token.value.after });
@@ -65,7 +66,12 @@ function pageStart(call: Call, options: ListOptions): Result<Start, Failure> {
   return ok({ revision: options.resourceVersionMatch === "Exact" ? version.value : undefined, after: undefined });
 }
 
-type Selected = { readonly revision: number; readonly items: readonly Stored[]; readonly last: string | undefined; readonly remaining: number };
+type Selected = {
+  readonly revision: number;
+  readonly items: readonly Stored[];
+  readonly last: string | undefined;
+  readonly remaining: number;
+};
 type Range = { readonly revision: number | undefined; readonly after: string | undefined; readonly limit: number };
 
 /** With a selector, pages are filled until they hold enough that match, as the real server does. */
@@ -144,9 +150,4 @@ function asFailure(error: RevisionError, asked: number, options: ListOptions): F
   const token = decodeContinue(options.continue);
   const rest = token.ok ? encodeContinue({ revision: -1, after: token.value.after }) : "";
   return { ...expired(EXPIRED_TOKEN), metadata: { continue: rest } };
-}
-
-/** For callers that need a field of a stored object whatever its kind. */
-export function statusOf(object: KubeObject): unknown {
-  return field(object, "status");
 }

@@ -22,7 +22,8 @@ export type ApiRequest = {
 export type EventStream = AsyncIterable<string>;
 
 export type ApiBody =
-  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean }
+  /** `text`: a quicker way to the JSON of the value than printing it. */
+  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly text?: () => string }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "stream"; readonly chunks: EventStream }
   | { readonly kind: "none" };

@@ -4,6 +4,7 @@ import { formatYaml, type KubeObject, type Status } from "#kube";
 import type { Call } from "./core.ts";
 import { negotiate, type Transform } from "./media-types.ts";
 import { header, jsonAnswer, type ApiRequest, type ApiResponse } from "./request.ts";
+import { RecentTexts } from "./recent-texts.ts";
 import type { Failure } from "./status.ts";
 import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
 
@@ -15,9 +16,11 @@ export const TRANSFORMS: Readonly<Record<"object" | "list" | "plain", ReadonlySe
   plain: new Set<Transform>(),
 };
 
+const objectTexts = new RecentTexts();
+
 export function answerObject(call: Call, status: number, object: KubeObject): Answered {
   const { output, target } = call;
-  if (output.transform === undefined) return ok(answer(call, status, object));
+  if (output.transform === undefined) return ok(answer(call, status, object, () => objectTexts.of(object, () => JSON.stringify(object))));
   if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, output.version)));
   const include = includeObject(call.request.query);
   if (!include.ok) return include;
@@ -36,9 +39,19 @@ export function answerList(call: Call, objects: readonly KubeObject[], metadata:
   if (output.transform !== undefined) return ok(answer(call, 200, partialListOf(objects, metadata, output.version)));
   const { resource, custom } = target.type;
   const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
-  const items = custom ? objects : objects.map(withoutType);
   const meta = custom ? { continue: "", ...metadata } : metadata;
-  return ok(answer(call, 200, { kind: `${resource.kind}List`, apiVersion, metadata: meta, items }));
+  const head = { kind: `${resource.kind}List`, apiVersion, metadata: meta };
+  if (custom) return ok(answer(call, 200, { ...head, items: objects }));
+  const listed = answer(call, 200, { ...head, items: objects.map(withoutType) });
+  return ok(listed.body.kind === "json" ? { ...listed, body: { ...listed.body, text: () => listText(head, objects) } } : listed);
+}
+
+const itemTexts = new RecentTexts();
+
+/** Objects in the store never change, and lists of the same ones come again and again. */
+function listText(head: object, objects: readonly KubeObject[]): string {
+  const items = objects.map((object) => itemTexts.of(object, () => JSON.stringify(withoutType(object))));
+  return `${JSON.stringify(head).slice(0, -1)},"items":[${items.join(",")}]}`;
 }
 
 /** Go lists hold items whose kind is known from the list; only unstructured ones repeat it (KUBE-FACTS 13). */
@@ -47,13 +60,13 @@ function withoutType(object: KubeObject): unknown {
   return rest;
 }
 
-export function answer(call: Pick<Call, "output" | "warnings" | "request">, status: number, value: unknown): ApiResponse {
+export function answer(call: Pick<Call, "output" | "warnings" | "request">, status: number, value: unknown, text?: () => string): ApiResponse {
   const warnings = [...call.warnings];
   if (call.output.form === "yaml") {
     const headers = { "content-type": "application/yaml" };
     return { status, headers, warnings, body: { kind: "text", text: formatYaml(value) } };
   }
-  const body = { kind: "json" as const, value, pretty: isPretty(call.request) };
+  const body = { kind: "json" as const, value, pretty: isPretty(call.request), ...(text === undefined ? {} : { text }) };
   return { status, headers: { "content-type": "application/json" }, warnings, body };
 }
 

@@ -49,7 +49,7 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
   if (!types.hasVersion(group, version)) return unknown();
   const place = placeOf(segments.slice(core ? 2 : 3), (plural) => types.find(group, version, plural));
   if (place === undefined) return unknown();
-  const { watching, ...target } = place;
+  const { watching: _, ...target } = place;
   if (target.subresource !== undefined && !target.type.subresources.has(target.subresource)) return unknown();
   const verb = verbOf(request, place);
   if (verb === undefined) return methodNotAllowed();

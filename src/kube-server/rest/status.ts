@@ -120,7 +120,11 @@ export function invalid({ group, kind, name }: InvalidSubject, causes: readonly 
       ...(name === "" ? {} : { name }),
       ...(group === "" ? {} : { group }),
       ...(kind === "" ? {} : { kind }),
-      causes: causes.map((cause) => ({ reason: cause.reason, message: cause.detail, ...(cause.field === "" ? {} : { field: cause.field }) })),
+      causes: causes.map((cause) => ({
+        reason: cause.reason,
+        message: cause.detail,
+        ...(cause.field === "" ? {} : { field: cause.field }),
+      })),
     },
   });
 }

@@ -23,7 +23,10 @@ export type TestServer = {
   readonly ask: (method: string, url: string, asked?: Asked) => Promise<Answer>;
 };
 
-export function testServer(types: readonly ResourceType[] = [namespaces, configMaps, things], more: Partial<ApiServerOptions> = {}): TestServer {
+export function testServer(
+  types: readonly ResourceType[] = [namespaces, configMaps, things],
+  more: Partial<ApiServerOptions> = {},
+): TestServer {
   const clock = new FakeClock();
   const server = createApiServer({ store: createMemoryStore(), types, clock, random: seededRandom(7), ...more });
   const ask = async (method: string, url: string, { body, type, headers = {}, signal }: Asked = {}): Promise<Answer> => {
@@ -33,7 +36,12 @@ export function testServer(types: readonly ResourceType[] = [namespaces, configM
         method,
         path: mark < 0 ? url : url.slice(0, mark),
         query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
-        headers: { "user-agent": "test/1", accept: "application/json", ...(type === undefined ? {} : { "content-type": type }), ...headers },
+        headers: {
+          "user-agent": "test/1",
+          accept: "application/json",
+          ...(type === undefined ? {} : { "content-type": type }),
+          ...headers,
+        },
         body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
         user: { name: "admin", uid: "", groups: ["system:masters"] },
       },

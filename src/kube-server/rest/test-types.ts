@@ -3,6 +3,7 @@ import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "
 import { deduced } from "../apply/index.ts";
 import type { FieldCause, ResourceType } from "../resource-type.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
+import { plainText } from "./go-format.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const KNOWN = new Set(["apiVersion", "kind", "metadata", "data", "spec", "status"]);
@@ -27,8 +28,11 @@ export function testType({ kind, plural, namespaced, ...rest }: Given): Resource
       if (!isJsonObject(value)) return { ok: false, error: "json: cannot unmarshal string into Go value of type v1.Thing" };
       const data = field(value, "data");
       const wrong = isJsonObject(data) ? Object.values(data).find((item) => typeof item !== "string" && item !== null) : undefined;
-      if (wrong !== undefined) return { ok: false, error: `json: cannot unmarshal number into Go struct field ${kind}.data of type string` };
-      const findings = Object.keys(value).filter((name) => !KNOWN.has(name)).map((name) => `unknown field "${name}"`);
+      if (wrong !== undefined)
+        return { ok: false, error: `json: cannot unmarshal number into Go struct field ${kind}.data of type string` };
+      const findings = Object.keys(value)
+        .filter((name) => !KNOWN.has(name))
+        .map((name) => `unknown field "${name}"`);
       const kept = Object.fromEntries(Object.entries(value).filter(([name, item]) => KNOWN.has(name) && item !== null));
       const metadata = isJsonObject(kept["metadata"]) ? kept["metadata"] : {};
       const object: JsonObject = { ...kept, apiVersion: "v1", kind, metadata };
@@ -62,7 +66,8 @@ export const namespaces = testType({
   plural: "namespaces",
   namespaced: false,
   subresources: new Set(["status", "finalize"]),
-  prepareForCreate: (object: KubeObject) => asObject({ ...asJsonObject(object), spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
+  prepareForCreate: (object: KubeObject) =>
+    asObject({ ...asJsonObject(object), spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
 });
 
 /** Has a generation, a status of its own, and may be created by PUT. */
@@ -74,7 +79,7 @@ export const things = testType({
   generationOf: (object) => fieldAt(object, "spec"),
   createOnUpdate: true,
   unconditionalUpdate: false,
-  fieldSelectors: new Map([["spec.colour", (object: KubeObject) => String(fieldAt(object, "spec", "colour") ?? "")]]),
+  fieldSelectors: new Map([["spec.colour", (object: KubeObject) => plainText(fieldAt(object, "spec", "colour") ?? "")]]),
   deletion: { answersObject: true, defaultPropagation: "Orphan", gracePeriodSeconds: () => 0 },
   prepareForUpdate: (next, previous, subresource) => {
     const [kept, changed] = subresource === "status" ? ["spec", "status"] : ["status", "spec"];

@@ -122,7 +122,8 @@ function replace(call: Call, { previous, options }: ChangedObject, next: KubeObj
 function isFinished(next: KubeObject, previous: KubeObject): boolean {
   if (metaText(previous, "deletionTimestamp") === "") return false;
   if (finalizersOf(next).length > 0 || (metaNumber(next, "deletionGracePeriodSeconds") ?? 0) > 0) return false;
-  const spec = next.kind === "Namespace" && next.apiVersion === "v1" ? (next as { spec?: { finalizers?: readonly string[] } }).spec : undefined;
+  const spec =
+    next.kind === "Namespace" && next.apiVersion === "v1" ? (next as { spec?: { finalizers?: readonly string[] } }).spec : undefined;
   return (spec?.finalizers ?? []).length === 0;
 }
 

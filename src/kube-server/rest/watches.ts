@@ -19,7 +19,8 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_MS = 2_000;
 
 export function watch(call: Call): Answered {
-  if (call.output.form === "yaml") return notAcceptable(["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]);
+  if (call.output.form === "yaml")
+    return notAcceptable(["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]);
   const options = listOptions(call.request, call.target.type, true);
   if (!options.ok) return options;
   const include = includeObject(call.request.query);

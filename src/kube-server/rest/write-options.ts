@@ -48,7 +48,9 @@ export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = fal
 
 function patchCauses(given: { readonly apply: boolean; readonly force: string | null; readonly manager: string }): readonly FieldCause[] {
   if (given.apply) {
-    return given.manager === "" ? [{ reason: "FieldValueRequired", field: "fieldManager", detail: "Required value: is required for apply patch" }] : [];
+    return given.manager === ""
+      ? [{ reason: "FieldValueRequired", field: "fieldManager", detail: "Required value: is required for apply patch" }]
+      : [];
   }
   if (given.force === null) return [];
   return [{ reason: "FieldValueForbidden", field: "force", detail: "Forbidden: may not be specified for non-apply patch" }];
@@ -66,11 +68,14 @@ function validationCauses(validation: string): readonly FieldCause[] {
   return [{ reason: "FieldValueNotSupported", field: "fieldValidation", detail }];
 }
 
+const PLAIN_MANAGER = /^[ -~]{0,128}$/;
+
 function managerCauses(manager: string): readonly FieldCause[] {
+  if (PLAIN_MANAGER.test(manager)) return [];
   if (new TextEncoder().encode(manager).byteLength > MAX_MANAGER) {
     return [{ reason: "FieldValueTooLong", field: "fieldManager", detail: `Too long: may not be more than ${MAX_MANAGER} bytes` }];
   }
-  const characters = [...manager];
+  const characters = Array.from(manager);
   const at = characters.findIndex((character) => !isPrintable(character));
   if (at < 0) return [];
   const code = (characters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -85,7 +90,9 @@ function isPrintable(character: string): boolean {
 
 /** A manager nobody named is the program that called: the user agent up to its first slash. */
 function managerOfAgent(agent: string): string {
-  const name = [...(agent.split("/")[0] ?? "")].filter(isPrintable).join("");
+  const name = Array.from(agent.split("/")[0] ?? "")
+    .filter(isPrintable)
+    .join("");
   const bytes = new TextEncoder().encode(name);
   return bytes.byteLength <= MAX_MANAGER ? name : new TextDecoder().decode(bytes.slice(0, MAX_MANAGER));
 }

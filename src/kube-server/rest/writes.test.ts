@@ -25,7 +25,11 @@ test("a created object has an identity, an owner and a version, and can be read 
 });
 
 const refusedCreates: readonly { name: string; url?: string; body: Json | string; want: object }[] = [
-  { name: "a name that is taken", body: { metadata: { name: "taken" } }, want: { code: 409, reason: "AlreadyExists", message: 'configmaps "taken" already exists' } },
+  {
+    name: "a name that is taken",
+    body: { metadata: { name: "taken" } },
+    want: { code: 409, reason: "AlreadyExists", message: 'configmaps "taken" already exists' },
+  },
   {
     name: "a namespace that is not there",
     url: "/api/v1/namespaces/nope/configmaps",
@@ -40,33 +44,83 @@ const refusedCreates: readonly { name: string; url?: string; body: Json | string
   {
     name: "what the kind forbids",
     body: { metadata: { name: "a" }, data: { bad: "1" } },
-    want: { code: 422, message: 'ConfigMap "a" is invalid: data.bad: Invalid value: "bad": must not be there', details: { kind: "ConfigMap", causes: [{ field: "data.bad" }] } },
+    want: {
+      code: 422,
+      message: 'ConfigMap "a" is invalid: data.bad: Invalid value: "bad": must not be there',
+      details: { kind: "ConfigMap", causes: [{ field: "data.bad" }] },
+    },
   },
-  { name: "no name", body: {}, want: { code: 422, message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required' } },
-  { name: "a version", body: { metadata: { name: "a", resourceVersion: "5" } }, want: { code: 500, message: "resourceVersion should not be set on objects to be created" } },
+  {
+    name: "no name",
+    body: {},
+    want: { code: 422, message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required' },
+  },
+  {
+    name: "a version",
+    body: { metadata: { name: "a", resourceVersion: "5" } },
+    want: { code: 500, message: "resourceVersion should not be set on objects to be created" },
+  },
   {
     name: "a wrong type",
     body: { metadata: { name: "a" }, data: { x: 1 } },
-    want: { code: 400, message: 'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string' },
+    want: {
+      code: 400,
+      message:
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    },
   },
   {
     name: "an unknown kind",
     body: { kind: "Nope", metadata: { name: "a" } },
-    want: { message: 'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"' },
+    want: {
+      message:
+        'Nope in version "v1" cannot be handled as a ConfigMap: no kind "Nope" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"',
+    },
   },
   {
     name: "another kind",
     body: { kind: "Namespace", metadata: { name: "a" } },
-    want: { message: 'Namespace in version "v1" cannot be handled as a ConfigMap: converting (v1.Namespace) to (core.ConfigMap): unknown conversion' },
+    want: {
+      message:
+        'Namespace in version "v1" cannot be handled as a ConfigMap: converting (v1.Namespace) to (core.ConfigMap): unknown conversion',
+    },
   },
-  { name: "half of JSON", body: "{", want: { message: expect.stringContaining("couldn't get version/kind; json parse error: unexpected end of JSON input ({)") } },
+  {
+    name: "half of JSON",
+    body: "{",
+    want: { message: expect.stringContaining("couldn't get version/kind; json parse error: unexpected end of JSON input ({)") },
+  },
   { name: "nothing", body: "", want: { message: expect.stringContaining("(<empty>)") } },
   { name: "a list", body: "[]", want: { message: expect.stringContaining("json: cannot unmarshal array into Go value of type struct") } },
-  { name: "a kind that is a number", body: { kind: 1 }, want: { message: expect.stringContaining("json: cannot unmarshal number into Go struct field .kind of type string") } },
-  { name: "an unknown dryRun", url: `${MAPS}?dryRun=x`, body: {}, want: { code: 422, message: expect.stringContaining('dryRun: Unsupported value: ["x"]') } },
-  { name: "an unknown fieldValidation", url: `${MAPS}?fieldValidation=x`, body: {}, want: { code: 422, details: { kind: "CreateOptions", group: "meta.k8s.io", causes: [{ field: "fieldValidation" }] } } },
-  { name: "a manager of 200 letters", url: `${MAPS}?fieldManager=${"a".repeat(200)}`, body: {}, want: { message: expect.stringContaining("fieldManager: Too long: may not be more than 128 bytes") } },
-  { name: "a manager with a bell", url: `${MAPS}?fieldManager=a%07b`, body: {}, want: { message: expect.stringContaining("invalid character U+0007 (at position 1)") } },
+  {
+    name: "a kind that is a number",
+    body: { kind: 1 },
+    want: { message: expect.stringContaining("json: cannot unmarshal number into Go struct field .kind of type string") },
+  },
+  {
+    name: "an unknown dryRun",
+    url: `${MAPS}?dryRun=x`,
+    body: {},
+    want: { code: 422, message: expect.stringContaining('dryRun: Unsupported value: ["x"]') },
+  },
+  {
+    name: "an unknown fieldValidation",
+    url: `${MAPS}?fieldValidation=x`,
+    body: {},
+    want: { code: 422, details: { kind: "CreateOptions", group: "meta.k8s.io", causes: [{ field: "fieldValidation" }] } },
+  },
+  {
+    name: "a manager of 200 letters",
+    url: `${MAPS}?fieldManager=${"a".repeat(200)}`,
+    body: {},
+    want: { message: expect.stringContaining("fieldManager: Too long: may not be more than 128 bytes") },
+  },
+  {
+    name: "a manager with a bell",
+    url: `${MAPS}?fieldManager=a%07b`,
+    body: {},
+    want: { message: expect.stringContaining("invalid character U+0007 (at position 1)") },
+  },
 ];
 
 test.each(refusedCreates)("POST with $name is refused as a real server does", async ({ url = MAPS, body, want }) => {
@@ -81,7 +135,10 @@ test("unknown and doubled fields are warnings, an error, or nothing", async () =
   const warned = await ask("POST", `${MAPS}?dryRun=All`, { body });
   expect(warned.response.warnings).toEqual(['duplicate field "data.x"', 'unknown field "zz"']);
   const strict = await ask("POST", `${MAPS}?fieldValidation=Strict`, { body });
-  expect(strict.body).toMatchObject({ code: 400, message: expect.stringContaining('strict decoding error: duplicate field "data.x", unknown field "zz"') });
+  expect(strict.body).toMatchObject({
+    code: 400,
+    message: expect.stringContaining('strict decoding error: duplicate field "data.x", unknown field "zz"'),
+  });
   expect((await ask("POST", `${MAPS}?fieldValidation=Ignore`, { body })).response.warnings).toEqual([]);
 });
 
@@ -105,14 +162,20 @@ test("a dry run creates nothing and shows everything but a version", async () =>
 test("generated names have five letters behind their prefix", async () => {
   const { ask } = testServer();
   const created = await ask("POST", MAPS, { body: { metadata: { generateName: "gen-" } } });
-  expect(created.body).toMatchObject({ metadata: { name: expect.stringMatching(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/), generateName: "gen-" } });
+  expect(created.body).toMatchObject({
+    metadata: { name: expect.stringMatching(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/), generateName: "gen-" },
+  });
 });
 
 test("when chance always says the same, a generated name is a conflict that asks to try again", async () => {
   const { ask } = testServer(undefined, { random: () => 0.5 });
   await ask("POST", MAPS, { body: { metadata: { generateName: "gen-" } } });
   const again = await ask("POST", MAPS, { body: { metadata: { generateName: "gen-" } } });
-  expect(again).toMatchObject({ status: 409, body: { reason: "AlreadyExists", details: { retryAfterSeconds: 1 } }, response: { headers: { "retry-after": "1" } } });
+  expect(again).toMatchObject({
+    status: 409,
+    body: { reason: "AlreadyExists", details: { retryAfterSeconds: 1 } },
+    response: { headers: { "retry-after": "1" } },
+  });
 });
 
 test("PUT replaces what is there, notes who did it, and refuses a stale version", async () => {
@@ -123,17 +186,34 @@ test("PUT replaces what is there, notes who did it, and refuses a stale version"
   expect((await put({ resourceVersion: version }, { x: "2" })).body).toMatchObject({ data: { x: "2" } });
   expect((await put({ resourceVersion: version }, { x: "3" })).body).toMatchObject({
     code: 409,
-    message: 'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+    message:
+      'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
   });
   expect((await put({}, { x: "4" })).status).toBe(200);
-  expect((await put({ resourceVersion: "abc" }, {})).body).toMatchObject({ code: 500, message: 'strconv.ParseUint: parsing "abc": invalid syntax' });
-  expect((await put({ uid: "other" }, {})).body).toMatchObject({ code: 409, message: expect.stringContaining("Key: /registry/configmaps/default/a") });
+  expect((await put({ resourceVersion: "abc" }, {})).body).toMatchObject({
+    code: 500,
+    message: 'strconv.ParseUint: parsing "abc": invalid syntax',
+  });
+  expect((await put({ uid: "other" }, {})).body).toMatchObject({
+    code: 409,
+    message: expect.stringContaining("Key: /registry/configmaps/default/a"),
+  });
 });
 
 const refusedPuts: readonly { name: string; url: string; body: Json; want: object }[] = [
   { name: "nothing there", url: `${MAPS}/nope`, body: { metadata: { name: "nope" } }, want: { code: 404 } },
-  { name: "another name", url: `${MAPS}/a`, body: { metadata: { name: "b" } }, want: { message: "the name of the object (b) does not match the name on the URL (a)" } },
-  { name: "no name", url: `${MAPS}/a`, body: {}, want: { message: "the name of the object (a based on URL) was undeterminable: name must be provided" } },
+  {
+    name: "another name",
+    url: `${MAPS}/a`,
+    body: { metadata: { name: "b" } },
+    want: { message: "the name of the object (b) does not match the name on the URL (a)" },
+  },
+  {
+    name: "no name",
+    url: `${MAPS}/a`,
+    body: {},
+    want: { message: "the name of the object (a based on URL) was undeterminable: name must be provided" },
+  },
   { name: "another namespace", url: `${MAPS}/a`, body: { metadata: { name: "a", namespace: "b" } }, want: { code: 400 } },
   { name: "a bad option", url: `${MAPS}/a?dryRun=x`, body: {}, want: { code: 422 } },
   { name: "a bad body", url: `${MAPS}/a`, body: { data: { x: 1 } }, want: { code: 400 } },
@@ -160,7 +240,10 @@ test("some kinds are created by PUT, and then need a version to be changed", asy
   const created = await ask("PUT", `${THINGS}/t`, { body: { metadata: { name: "t" }, spec: { n: 1 } } });
   expect(created).toMatchObject({ status: 201, body: { metadata: { generation: 1 } } });
   const blind = await ask("PUT", `${THINGS}/t`, { body: { metadata: { name: "t" }, spec: { n: 2 } } });
-  expect(blind.body).toMatchObject({ code: 422, message: 'things "t" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update' });
+  expect(blind.body).toMatchObject({
+    code: 422,
+    message: 'things "t" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  });
   const wrongUid = await ask("PUT", `${THINGS}/u`, { body: { metadata: { name: "u", uid: "x" } } });
   expect(wrongUid.body).toMatchObject({ code: 409, message: expect.stringContaining("UID in precondition: x, UID in object meta: ") });
 });
@@ -169,10 +252,15 @@ test("the generation counts changes of the spec, not of the status, and each doo
   const { ask } = testServer();
   await ask("POST", THINGS, { body: { metadata: { name: "t" }, spec: { n: 1 } } });
   const merge = (url: string, body: Json) => ask("PATCH", url, { body, type: "application/merge-patch+json" });
-  expect((await merge(`${THINGS}/t`, { spec: { n: 2 }, status: { ready: true } })).body).toMatchObject({ metadata: { generation: 2 }, spec: { n: 2 } });
+  expect((await merge(`${THINGS}/t`, { spec: { n: 2 }, status: { ready: true } })).body).toMatchObject({
+    metadata: { generation: 2 },
+    spec: { n: 2 },
+  });
   const status = await merge(`${THINGS}/t/status`, { spec: { n: 9 }, status: { ready: true } });
   expect(status.body).toMatchObject({ metadata: { generation: 2 }, spec: { n: 2 }, status: { ready: true } });
-  expect(status.body).toMatchObject({ metadata: { managedFields: expect.arrayContaining([expect.objectContaining({ subresource: "status" })]) } });
+  expect(status.body).toMatchObject({
+    metadata: { managedFields: expect.arrayContaining([expect.objectContaining({ subresource: "status" })]) },
+  });
   expect((await ask("GET", `${THINGS}/t/status`)).status).toBe(200);
   expect((await ask("DELETE", `${THINGS}/t/status`)).status).toBe(405);
 });
@@ -181,7 +269,11 @@ test("a namespace on its way out takes nothing new", async () => {
   const { ask } = testServer();
   await ask("POST", "/api/v1/namespaces", { body: { metadata: { name: "old" } } });
   const going = await ask("DELETE", "/api/v1/namespaces/old");
-  expect(going.body).toMatchObject({ kind: "Namespace", metadata: { deletionTimestamp: expect.any(String) }, status: { phase: "Terminating" } });
+  expect(going.body).toMatchObject({
+    kind: "Namespace",
+    metadata: { deletionTimestamp: expect.any(String) },
+    status: { phase: "Terminating" },
+  });
   const refused = await ask("POST", "/api/v1/namespaces/old/configmaps", { body: { metadata: { name: "a" } } });
   expect(refused.body).toMatchObject({ code: 403, details: { causes: [{ reason: "NamespaceTerminating", field: "metadata.namespace" }] } });
   const finalized = await ask("PUT", "/api/v1/namespaces/old/finalize", { body: { metadata: { name: "old" }, spec: { finalizers: [] } } });

@@ -64,5 +64,7 @@ export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObjec
   // kinds without a namespace lose one silently
   if (!type.resource.namespaced) return ok(own === "" ? object : withMetadata(object, { namespace: undefined }));
   if (own === "") return ok(withMetadata(object, { namespace }));
-  return own === namespace ? ok(object) : badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  return own === namespace
+    ? ok(object)
+    : badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }

@@ -12,7 +12,7 @@ const USER = { name: "admin", uid: "", groups: ["system:masters"] };
 /** KUBE-FACTS 4, 6 and 12: where a real server answers 500, too. Anything else is ours. */
 const KNOWN_500: readonly RegExp[] = [
   /failed to create typed patch object/, // 6
-  /(parsing time |json: cannot unmarshal )/, // 6: a wrong type, found after the merge
+  /(parsing time |json: cannot unmarshal |illegal base64 data)/, // 6: a wrong type, found after the merge
   /resourceVersion should not be set on objects to be created/, // 12
   /resourceVersion|resource version|strconv\.ParseUint/i, // 12
 ];

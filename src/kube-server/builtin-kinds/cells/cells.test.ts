@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json, KubeObject } from "#kube";
+import type { Json } from "#kube";
 import { builtinTypes } from "../builtin-types.ts";
 import { accessModesText, durationText, selectorText, sinceText } from "./text.ts";
 
@@ -9,7 +9,7 @@ const types = builtinTypes();
 
 function cells(type: string, object: object, metadata: object = {}): readonly Json[] {
   const full = { apiVersion: "", kind: "", metadata: { name: "x", creationTimestamp: CREATED, ...metadata }, ...object };
-  return types.get(type)?.cells(full as unknown as KubeObject, NOW) ?? [];
+  return types.get(type)?.cells(full, NOW) ?? [];
 }
 
 describe("durations", () => {

@@ -75,9 +75,7 @@ function writeStruct(type: Struct, read: ReadonlyMap<string, Json | undefined>):
     if (value === undefined) {
       const zero = zeroOf(known);
       if (zero !== undefined) written[known.name] = zero;
-    } else if (known.pointer || !isEmpty(known.type, value)) written[known.name] = value;
-    // storage does not tell an empty list from none
-    else if (!known.omitEmpty) written[known.name] = known.type.kind === "list" || known.type.kind === "map" ? null : value;
+    } else if (known.pointer || !known.omitEmpty || !isEmpty(known.type, value)) written[known.name] = value;
   }
   return written;
 }

@@ -16,6 +16,7 @@ export type ComputeDefaults = (draft: Draft) => void;
 
 export const COMPUTED_DEFAULTS: ReadonlyMap<string, ComputeDefaults> = new Map<string, ComputeDefaults>([
   ["core.v1.Pod", defaultPod],
+  ["core.v1.PodSpec", alignServiceAccount],
   ["core.v1.Container", defaultPullPolicy],
   ["core.v1.EphemeralContainer", defaultPullPolicy],
   ["core.v1.Volume", defaultVolume],
@@ -51,6 +52,14 @@ function defaultPod(pod: Draft): void {
       if ((numberAt(port, "hostPort") ?? 0) === 0) port["hostPort"] = numberAt(port, "containerPort") ?? 0;
     }
   }
+}
+
+/** The old name of the field still works, and is always shown with the new one. */
+function alignServiceAccount(spec: Draft): void {
+  const name = textAt(spec, "serviceAccountName") || textAt(spec, "serviceAccount");
+  if (name === "") return;
+  spec["serviceAccountName"] = name;
+  spec["serviceAccount"] = name;
 }
 
 function defaultPullPolicy(container: Draft): void {

@@ -5,6 +5,7 @@ import { at, childOf, copyOf, type Draft, isTrueAt, numberAt, objectAt, setField
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, immutable, invalid, required } from "../rules/causes.ts";
 import { dnsLabel } from "../rules/formats.ts";
+import { internalTemplate } from "../rules/internal-template.ts";
 import { validateJobSpec } from "../rules/job-spec.ts";
 import { selects, validateLabelSelector } from "../rules/shared.ts";
 import { dnsNameWarnings, templateWarnings } from "../rules/warnings.ts";
@@ -114,7 +115,7 @@ function validateCompletions(next: KubeObject, changed: boolean): Causes {
 function frozenTemplate(next: KubeObject, previous: KubeObject): Causes {
   const suspended = isTrueAt(previous, "spec", "suspend") && at(previous, "status", "startTime") === undefined;
   const [now, before] = [next, previous].map((object) => templateToCompare(object, suspended)) as [Json, Json];
-  return jsonEqual(now, before) ? [] : [immutable("spec.template", at(next, "spec", "template") ?? null)];
+  return jsonEqual(now, before) ? [] : [immutable("spec.template", internalTemplate(objectAt(next, "spec", "template") ?? {}))];
 }
 
 function templateToCompare(object: KubeObject, suspended: boolean): Json {

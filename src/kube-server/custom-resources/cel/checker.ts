@@ -5,52 +5,16 @@
  */
 import { isReserved } from "./escaping.ts";
 import { err, ok, type Result } from "#base";
+import { joinTypes, loopVariables, mapLiteralType, mismatch, structType, type CheckContext } from "./aggregate-types.ts";
 import { qualifiedName, type Call, type Comprehension, type Expression } from "./ast.ts";
-import { assignAll, mostGeneral, substitute, type Bindings } from "./assignability.ts";
-import type { Declarations, Overload } from "./declarations.ts";
+import type { Checked, CheckEnvironment } from "./checked.ts";
+import type { Overload } from "./declarations.ts";
 import { literalIssues } from "./literal-checks.ts";
+import { resolveCall } from "./overload-resolution.ts";
 import { Source, type Issue } from "./source.ts";
-import {
-  BOOL,
-  BYTES,
-  DOUBLE,
-  DYN,
-  ERROR,
-  formatArguments,
-  formatType,
-  INT,
-  isDynOrError,
-  isOptional,
-  listType,
-  mapType,
-  NULL,
-  optionalType,
-  parameterType,
-  sameType,
-  STRING,
-  typeOfType,
-  UINT,
-  type CelType,
-} from "./types.ts";
-import { CelUint } from "./values.ts";
-
-export type CheckEnvironment = {
-  readonly functions: Declarations;
-  readonly variables: ReadonlyMap<string, CelType>;
-  /** Fields of a struct type by its name; undefined when there is no such struct. */
-  readonly fieldsOf: (struct: string) => ReadonlyMap<string, CelType> | undefined;
-};
-
-export type Checked = {
-  readonly expression: Expression;
-  readonly typeOf: (expression: Expression) => CelType;
-  readonly overloadsOf: (call: Expression) => readonly Overload[];
-  /** The call is of a function whose name has dots: `ip.isCanonical(x)`, so there is no target. */
-  readonly isQualified: (call: Expression) => boolean;
-  /** Identifiers and selections that name a variable or a type. */
-  readonly nameOf: (expression: Expression) => string | undefined;
-  readonly variablesUsed: ReadonlySet<string>;
-};
+import { TypeBindings } from "./type-bindings.ts";
+import { constantType, TYPE_NAMES } from "./type-names.ts";
+import { BOOL, DYN, ERROR, formatType, isDynOrError, isOptional, listType, optionalType, typeOfType, type CelType } from "./types.ts";
 
 export function check(text: string, expression: Expression, environment: CheckEnvironment): Result<Checked, string> {
   const checker = new Checker(environment);
@@ -60,23 +24,6 @@ export function check(text: string, expression: Expression, environment: CheckEn
   return issues.length > 0 ? err(new Source(text).describe(issues)) : ok(checked);
 }
 
-const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
-  ["bool", BOOL],
-  ["int", INT],
-  ["uint", UINT],
-  ["double", DOUBLE],
-  ["string", STRING],
-  ["bytes", BYTES],
-  ["null_type", NULL],
-  ["list", listType(DYN)],
-  ["map", mapType(DYN, DYN)],
-  ["type", { kind: "type", name: "type", parameters: [] }],
-  ["google.protobuf.Timestamp", { kind: "timestamp", name: "google.protobuf.Timestamp", parameters: [] }],
-  ["google.protobuf.Duration", { kind: "duration", name: "google.protobuf.Duration", parameters: [] }],
-  ["net.IP", { kind: "opaque", name: "net.IP", parameters: [] }],
-  ["net.CIDR", { kind: "opaque", name: "net.CIDR", parameters: [] }],
-]);
-
 class Checker {
   readonly issues: Issue[] = [];
   readonly #environment: CheckEnvironment;
@@ -85,15 +32,20 @@ class Checker {
   readonly #qualified = new Set<Expression>();
   readonly #names = new Map<Expression, string>();
   #scopes: readonly ReadonlyMap<string, CelType>[] = [];
-  #bindings: Bindings = new Map();
-  #fresh = 0;
+  readonly #bindings = new TypeBindings();
+  readonly #context: CheckContext = {
+    bindings: this.#bindings,
+    check: (node) => this.check(node),
+    issue: (node, message) => this.#issue(node, message),
+    lookUp: (name) => this.#lookup(name),
+  };
 
   constructor(environment: CheckEnvironment) {
     this.#environment = environment;
   }
 
   finish(expression: Expression): Checked {
-    const types = new Map([...this.#types].map(([node, type]) => [node, substitute(this.#bindings, type, true)]));
+    const types = new Map([...this.#types].map(([node, type]) => [node, this.#bindings.resolved(type, true)]));
     return {
       expression,
       typeOf: (node) => types.get(node) ?? DYN,
@@ -121,11 +73,16 @@ class Checker {
       case "call":
         return this.#call(node);
       case "list":
-        return listType(this.#join(node.items.map((item) => ({ ...item, node: item.value }))) ?? this.#freshType());
+        return listType(
+          joinTypes(
+            this.#context,
+            node.items.map((item) => ({ ...item, node: item.value })),
+          ) ?? this.#bindings.freshType(),
+        );
       case "map":
-        return this.#map(node);
+        return mapLiteralType(this.#context, node);
       case "struct":
-        return this.#struct(node);
+        return structType(this.#context, node);
       case "comprehension":
         return this.#comprehension(node);
     }
@@ -159,11 +116,11 @@ class Checker {
       return named;
     }
     const type = this.#field(node, node.operand, node.field, false);
-    return node.testOnly ? BOOL : substitute(this.#bindings, type, false);
+    return node.testOnly ? BOOL : this.#bindings.resolved(type);
   }
 
   #field(node: Expression, operand: Expression, field: string, optional: boolean): CelType {
-    const operandType = substitute(this.#bindings, this.check(operand), false);
+    const operandType = this.#bindings.resolved(this.check(operand));
     const wrapped = isOptional(operandType);
     const type = this.#fieldOf(node, wrapped ? (operandType.parameters[0] ?? DYN) : operandType, field);
     return wrapped || optional ? optionalType(type) : type;
@@ -178,7 +135,7 @@ class Checker {
       const reserved = isReserved(field) ? fields.get(`__${field}__`) : undefined;
       return fields.get(field) ?? reserved ?? this.#issue(node, `undefined field '${field}'`);
     }
-    if (target.kind === "parameter") this.#assign([DYN], [target]);
+    if (target.kind === "parameter") this.#bindings.assign([DYN], [target]);
     else if (!isDynOrError(target)) this.#issue(node, `type '${formatType(target)}' does not support field selection`);
     return DYN;
   }
@@ -202,162 +159,34 @@ class Checker {
     const [operand, field] = node.args;
     if (operand === undefined || field?.kind !== "constant" || typeof field.value !== "string") return ERROR;
     this.check(field);
-    return substitute(this.#bindings, this.#field(node, operand, field.value, true), false);
+    return this.#bindings.resolved(this.#field(node, operand, field.value, true));
   }
 
   #resolve(node: Call, name: string, operands: readonly Expression[], isMember: boolean): CelType {
-    const overloads = this.#environment.functions.get(name.startsWith(".") ? name.slice(1) : name);
-    if (overloads === undefined) return this.#issue(node, `undeclared reference to '${name}' (in container '')`);
     const types = operands.map((operand) => this.#types.get(operand) ?? ERROR);
-    if (name === "_&&_" || name === "_||_") return this.#logical(node, overloads, operands, types);
-    const found: Overload[] = [];
-    let result: CelType | undefined;
-    for (const overload of overloads) {
-      if (overload.isMember !== isMember) continue;
-      const fresh = this.#instantiate(overload);
-      if (!this.#assign(types, fresh.parameters)) continue;
-      found.push(overload);
-      const type = substitute(this.#bindings, fresh.result, false);
-      if (result === undefined) result = type;
-      else if (result.kind !== "dyn" && !sameType(result, type)) result = DYN;
-    }
-    if (result === undefined) {
-      const shown = formatArguments(
-        types.map((type) => substitute(this.#bindings, type, true)),
-        isMember,
-      );
-      return this.#issue(node, `found no matching overload for '${name}' applied to '${shown}'`);
-    }
-    this.#overloads.set(node, found);
-    return result;
-  }
-
-  #logical(node: Call, overloads: readonly Overload[], operands: readonly Expression[], types: readonly CelType[]): CelType {
-    const wrong = operands.filter((_, position) => !this.#assign([types[position] ?? ERROR], [BOOL]));
-    for (const operand of wrong) this.#mismatch(operand, BOOL, this.#types.get(operand) ?? ERROR);
-    this.#overloads.set(node, overloads);
-    return wrong.length > 0 ? ERROR : BOOL;
-  }
-
-  #instantiate(overload: Overload): Pick<Overload, "parameters" | "result"> {
-    const names = new Map<string, CelType>();
-    const rename = (type: CelType): CelType => {
-      if (type.kind === "parameter") {
-        const known = names.get(type.name) ?? this.#freshType();
-        names.set(type.name, known);
-        return known;
-      }
-      return type.parameters.length === 0 ? type : { ...type, parameters: type.parameters.map(rename) };
-    };
-    return { parameters: overload.parameters.map(rename), result: rename(overload.result) };
-  }
-
-  #freshType(): CelType {
-    this.#fresh += 1;
-    return parameterType(`_var${this.#fresh - 1}`);
-  }
-
-  #assign(from: readonly CelType[], to: readonly CelType[]): boolean {
-    const bindings = assignAll(this.#bindings, from, to);
-    if (bindings !== undefined) this.#bindings = bindings;
-    return bindings !== undefined;
-  }
-
-  #mismatch(node: { readonly at: number }, expected: CelType, found: CelType): CelType {
-    return this.#issue(node, `expected type '${formatType(expected)}' but found '${formatType(found)}'`);
-  }
-
-  /** The one type of all elements, or dyn; mixed literals are refused later, when nothing else is wrong. */
-  #join(elements: readonly { readonly node: Expression; readonly optional: boolean }[]): CelType | undefined {
-    let joined: CelType | undefined;
-    for (const { node, optional } of elements) {
-      const type = this.#unwrapped(node, this.check(node), optional);
-      if (joined === undefined) joined = type;
-      else if (this.#assign([joined], [type])) joined = mostGeneral(joined, type);
-      else joined = DYN;
-    }
-    return joined;
-  }
-
-  #unwrapped(node: Expression, type: CelType, optional: boolean): CelType {
-    if (!optional) return type;
-    if (isOptional(type)) return type.parameters[0] ?? DYN;
-    if (type.kind !== "dyn") this.#mismatch(node, optionalType(type), type);
-    return type;
-  }
-
-  #map(node: Extract<Expression, { kind: "map" }>): CelType {
-    let key: CelType | undefined;
-    let value: CelType | undefined;
-    for (const entry of node.entries) {
-      const keyType = this.check(entry.key);
-      key = key === undefined ? keyType : this.#joined(key, keyType);
-      const valueType = this.#unwrapped(entry.value, this.check(entry.value), entry.optional);
-      value = value === undefined ? valueType : this.#joined(value, valueType);
-    }
-    return mapType(key ?? this.#freshType(), value ?? this.#freshType());
-  }
-
-  #joined(previous: CelType, current: CelType): CelType {
-    return this.#assign([previous], [current]) ? mostGeneral(previous, current) : DYN;
-  }
-
-  /** Rules cannot make messages: every struct type is one of a schema, and those have no constructor. */
-  #struct(node: Extract<Expression, { kind: "struct" }>): CelType {
-    const type = this.#lookup(node.name);
-    if (type === undefined) return this.#issue(node, `undeclared reference to '${node.name}' (in container '')`);
-    if (type.kind !== "type") return this.#issue(node, `'${formatType(type)}' is not a type`);
-    return this.#issue(node, `'${formatType(type.parameters[0] ?? DYN)}' is not a message type`);
+    const found = resolveCall(this.#environment.functions, this.#bindings, { name, types, isMember });
+    for (const issue of found.issues) this.#issue(issue.operand === undefined ? node : (operands[issue.operand] ?? node), issue.message);
+    if (found.overloads.length > 0) this.#overloads.set(node, found.overloads);
+    return found.type;
   }
 
   #comprehension(node: Comprehension): CelType {
-    const range = substitute(this.#bindings, this.check(node.range), false);
+    const range = this.#bindings.resolved(this.check(node.range));
     const accumulated = this.check(node.start);
     const outer = this.#scopes;
     this.#scopes = [...outer, new Map([[node.accumulator, accumulated]])];
     const withResult = this.#scopes;
-    this.#scopes = [...withResult, this.#loopVariables(node, range)];
+    this.#scopes = [...withResult, loopVariables(this.#context, node, range)];
     this.#expectType(node.condition, BOOL);
     this.#expectType(node.step, accumulated);
     this.#scopes = withResult;
     const result = this.check(node.result);
     this.#scopes = outer;
-    return substitute(this.#bindings, result, false);
-  }
-
-  #loopVariables(node: Comprehension, range: CelType): ReadonlyMap<string, CelType> {
-    const [first, second] = this.#elementTypes(node, range);
-    if (node.variable2 === undefined) return new Map([[node.variable, range.kind === "list" ? second : first]]);
-    return new Map([
-      [node.variable, first],
-      [node.variable2, second],
-    ]);
-  }
-
-  /** Index or key, and value. */
-  #elementTypes(node: Comprehension, range: CelType): readonly [CelType, CelType] {
-    if (range.kind === "list") return [INT, range.parameters[0] ?? DYN];
-    if (range.kind === "map") return [range.parameters[0] ?? DYN, range.parameters[1] ?? DYN];
-    if (isDynOrError(range) || range.kind === "parameter") {
-      this.#assign([DYN], [range]);
-      return [DYN, DYN];
-    }
-    const text = `expression of type '${formatType(range)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
-    this.#issue(node.range, text);
-    return [ERROR, ERROR];
+    return this.#bindings.resolved(result);
   }
 
   #expectType(node: Expression, expected: CelType): void {
     const type = this.check(node);
-    if (!this.#assign([expected], [type])) this.#mismatch(node, expected, type);
+    if (!this.#bindings.assign([expected], [type])) mismatch(this.#context, node, expected, type);
   }
-}
-
-function constantType(value: unknown): CelType {
-  if (value === null) return NULL;
-  if (value instanceof Uint8Array) return BYTES;
-  if (value instanceof CelUint) return UINT;
-  if (typeof value === "bigint") return INT;
-  if (typeof value === "number") return DOUBLE;
-  return typeof value === "boolean" ? BOOL : STRING;
 }

@@ -1,6 +1,7 @@
 /** An expression compiled in one environment: parsed, checked, planned, and its cost estimated. */
 import { err, ok, type Result } from "#base";
-import { check, type CheckEnvironment } from "./checker.ts";
+import type { CheckEnvironment } from "./checked.ts";
+import { check } from "./checker.ts";
 import { brokenConversion } from "./literal-checks.ts";
 import { estimateCost } from "./cost/estimator.ts";
 import type { DeclaredType } from "./declared-type.ts";

@@ -16,6 +16,7 @@ import {
   CelUint,
   isList,
   isMap,
+  itemsOf,
   NO_SUCH_OVERLOAD,
   type CelList,
   type CelMap,
@@ -96,6 +97,21 @@ function equalMaps(a: CelMap, b: CelMap): boolean | CelFailure {
     if (same !== true) return same;
   }
   return true;
+}
+
+/** Equal values have the same text, so that they can be looked up instead of being compared one by one. */
+export function contentText(value: CelValue): string {
+  if (isNumber(value)) return `n${Number(value instanceof CelUint ? value.value : value)}`;
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (isList(value)) return `[${itemsOf(value).map(contentText).join()}]`;
+  if (isMap(value)) {
+    const entries = value.keys().map((key) => `${contentText(key)}:${contentText(value.get(key) ?? null)}`);
+    return `{${entries.toSorted().join()}}`;
+  }
+  if (value instanceof CelTimestamp) return `t${value.instant.seconds}.${value.instant.nanos}`;
+  if (value instanceof CelDuration) return `d${value.nanos}`;
+  return value instanceof Uint8Array ? `b${value.join()}` : "?";
 }
 
 type Numeric = bigint | number | CelUint;

@@ -8,7 +8,7 @@ export type Token = { readonly kind: TokenKind; readonly text: string; readonly 
 
 export type Lexed = { readonly tokens: readonly Token[]; readonly issues: readonly Issue[] };
 
-const SYMBOLS = ["==", "!=", "<=", ">=", "&&", "||", ..."<>[]{}().,-!?:+*/%"];
+const SYMBOLS = ["==", "!=", "<=", ">=", "&&", "||", ...Array.from("<>[]{}().,-!?:+*/%")];
 const WORD_SYMBOLS = new Set(["in"]);
 const SPACE = /^[ \t\r\n\f]/;
 
@@ -45,7 +45,7 @@ export function lex(source: Source): Lexed {
     const length = skipped > 0 ? skipped : (token?.text.length ?? badLength(rest));
     if (token !== undefined) tokens.push(token);
     else if (skipped === 0) issues.push({ at, message: `Syntax error: token recognition error at: '${rest.slice(0, length)}'` });
-    at += [...rest.slice(0, length)].length;
+    at += Array.from(rest.slice(0, length)).length;
     unit += length;
   }
   tokens.push({ kind: "eof", text: "<EOF>", at });
@@ -71,9 +71,9 @@ function tokenAt(rest: string, at: number): Token | undefined {
 
 /** As far as a token could have gone: `=` waits for its second half, a quote for its end. */
 function badLength(rest: string): number {
-  const first = [...rest][0] ?? "";
+  const first = Array.from(rest.slice(0, 2))[0] ?? "";
   if (first === '"' || first === "'") return unfinishedText(rest);
-  if ("=&|".includes(first) && rest.length > 1) return 1 + ([...rest.slice(1)][0]?.length ?? 0);
+  if ("=&|".includes(first) && rest.length > 1) return 1 + (Array.from(rest.slice(1, 3))[0]?.length ?? 0);
   return first.length;
 }
 

@@ -3,7 +3,7 @@
  * maps of mixed types, formats that do not fit their arguments.
  */
 import type { Call, Expression, ListItem, MapEntry } from "./ast.ts";
-import type { Checked } from "./checker.ts";
+import type { Checked } from "./checked.ts";
 import { checkFormat } from "./library/string-format.ts";
 import { formatType, sameType, type CelType } from "./types.ts";
 import { parseStrictDuration } from "../validation/durations.ts";
@@ -53,15 +53,14 @@ function callIssues(node: Call, checked: Checked): readonly Issue[] {
     return [{ at: literal.at, message: `invalid ${node.name} argument` }];
   }
   const [args] = node.args;
-  const isFormat = node.name === "format" && node.target?.kind === "constant" && typeof node.target.value === "string";
-  return isFormat && args?.kind === "list"
-    ? formatIssues(
-        node,
-        String(node.target.value),
-        args.items.map((item) => item.value),
-        checked,
-      )
-    : [];
+  const template = node.name === "format" && node.target?.kind === "constant" ? node.target.value : undefined;
+  if (typeof template !== "string" || args?.kind !== "list") return [];
+  return formatIssues(
+    node,
+    template,
+    args.items.map((item) => item.value),
+    checked,
+  );
 }
 
 function formatIssues(node: Call, template: string, args: readonly Expression[], checked: Checked): readonly Issue[] {

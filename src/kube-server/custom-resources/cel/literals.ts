@@ -48,7 +48,7 @@ export function readBytes(token: string): Result<Uint8Array, string> {
   let rest = body;
   while (rest !== "") {
     const escape = raw ? undefined : /^\\(?:[xX][0-9a-fA-F]{2}|[0-3][0-7]{2}|[^])/u.exec(rest)?.[0];
-    const part = escape ?? [...rest.slice(0, 2)][0] ?? "";
+    const part = escape ?? Array.from(rest.slice(0, 2))[0] ?? "";
     if (escape !== undefined && /^\\[uU]/.test(escape)) return err("unable to unescape string");
     const code = escape === undefined ? part : codeOf(escape);
     bytes.push(...(typeof code === "number" ? [code] : encoder.encode(code)));

@@ -1,6 +1,6 @@
 /** The rules of one schema (x-kubernetes-validations), compiled, or why they are not. */
 import type { JsonSchema, ValidationRule } from "../schema/json-schema.ts";
-import type { CheckEnvironment } from "./checker.ts";
+import type { CheckEnvironment } from "./checked.ts";
 import { compileExpression, type Compiled } from "./compile.ts";
 import { MAX_REQUEST_BYTES, nameTypes, type DeclaredType } from "./declared-type.ts";
 import { readFieldPath } from "./field-path.ts";

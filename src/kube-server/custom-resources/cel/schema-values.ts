@@ -10,16 +10,14 @@ import { parseDate, parseTimestamp } from "../validation/timestamps.ts";
 import { withResourceFields } from "./declared-type.ts";
 import { equal } from "./equality.ts";
 import { escapeName, unescapeName } from "./escaping.ts";
+import { arrayValue } from "./schema-lists.ts";
 import {
   CelDuration,
-  CelFailure,
   CelPreserved,
   CelTimestamp,
   failure,
-  itemAt,
-  itemsOf,
   NO_SUCH_OVERLOAD,
-  type CelList,
+  type CelFailure,
   type CelMap,
   type CelValue,
 } from "./values.ts";
@@ -34,7 +32,7 @@ export function schemaValue(json: Json, schema: JsonSchema): CelValue {
         : failure("invalid data, expected a map for the provided schema with type=object");
     case "array":
       return Array.isArray(json)
-        ? arrayValue(json, schema)
+        ? arrayValue(json, schema, schemaValue)
         : failure("invalid data, expected an array for the provided schema with type=array");
     case "string":
       return typeof json === "string" ? textValue(json, schema.format) : failure(`invalid data, expected string, got ${goTypeOf(json)}`);
@@ -136,66 +134,4 @@ function equalFields(
 
 function isSchemaMap(map: CelMap): map is SchemaMap {
   return "json" in map;
-}
-
-type SchemaList = CelList & { readonly json: readonly Json[] };
-
-function arrayValue(json: readonly Json[], schema: JsonSchema): CelValue {
-  const { items } = schema;
-  if (items === undefined) return failure("invalid array type, expected Items with a non-empty Schema");
-  const get = (position: number): CelValue =>
-    position < json.length ? schemaValue(json[position] ?? null, items) : failure(`index out of bounds: ${position}`);
-  const list: SchemaList = {
-    kind: "list",
-    json,
-    size: json.length,
-    get,
-    equalTo: (other) => equalItems(list, other, schema),
-    addAll: (other) => joined(json, other, schema),
-  };
-  return list;
-}
-
-/** The order of sets and of lists with keys does not count. */
-function equalItems(list: SchemaList, other: CelList, schema: JsonSchema): boolean | CelFailure {
-  const others = itemsOf(other);
-  if (schema.listType === "set") return others.every((item) => itemsOf(list).some((mine) => equal(mine, item) === true));
-  for (const [position, item] of others.entries()) {
-    const mine = schema.listType === "map" ? withSameKeys(list, item, schema) : list.get(position);
-    const same = mine === undefined ? false : equal(mine, item);
-    if (same !== true) return same;
-  }
-  return true;
-}
-
-function keysOf(item: CelValue, schema: JsonSchema): readonly (CelValue | undefined)[] {
-  return schema.listMapKeys.map((name) =>
-    typeof item === "object" && item !== null && "kind" in item && item.kind === "map" ? item.get(escapeName(name) ?? name) : undefined,
-  );
-}
-
-function withSameKeys(list: CelList, item: CelValue, schema: JsonSchema): CelValue | undefined {
-  const wanted = keysOf(item, schema);
-  return itemsOf(list).find((mine) =>
-    keysOf(mine, schema).every((key, at) => key !== undefined && wanted[at] !== undefined && equal(key, wanted[at] ?? null) === true),
-  );
-}
-
-/** Adding to a set leaves out what is there; adding to a list with keys replaces what has the same ones. */
-function joined(json: readonly Json[], other: CelList, schema: JsonSchema): CelValue {
-  const mine = itemsOf(arrayValue(json, { ...schema, listType: undefined }) as CelList);
-  const result = [...mine];
-  for (const item of itemsOf(other)) {
-    const at = sameItem(result, item, schema);
-    if (at < 0) result.push(item);
-    else if (schema.listType === "map") result[at] = item;
-  }
-  return { kind: "list", size: result.length, get: (position) => itemAt(result, position) };
-}
-
-function sameItem(items: readonly CelValue[], item: CelValue, schema: JsonSchema): number {
-  if (schema.listType === "set") return items.findIndex((mine) => equal(mine, item) === true);
-  if (schema.listType !== "map") return -1;
-  const wanted = keysOf(item, schema);
-  return items.findIndex((mine) => keysOf(mine, schema).every((key, at) => key !== undefined && equal(key, wanted[at] ?? null) === true));
 }

@@ -8,7 +8,7 @@ export class Source {
   readonly #lineStarts: readonly number[];
 
   constructor(text: string) {
-    this.characters = [...text];
+    this.characters = Array.from(text);
     this.#lineStarts = [0, ...this.characters.flatMap((character, at) => (character === "\n" ? [at + 1] : []))];
   }
 

@@ -3,14 +3,14 @@
  * CRDs are not looked at: names that clash are a matter of status (status.ts), not of admission.
  */
 import { err, ok, type Result } from "#base";
-import { field, fieldAt, isConditionTrue, type Condition, type Json, type JsonObject } from "#kube";
+import { field, fieldAt, isConditionTrue, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
-import { invalid, required } from "../causes/causes.ts";
-import { child, index, key } from "../causes/field-path.ts";
+import { invalid } from "../causes/causes.ts";
+import { child, index } from "../causes/field-path.ts";
 import { dnsSubdomainProblems } from "../metadata/names.ts";
 import { immutable, validateObjectMeta, validateObjectMetaUpdate } from "../metadata/object-meta.ts";
 import { isRecognised } from "../validation/formats.ts";
-import { parseUrl } from "../validation/go-net.ts";
+import { approvalCauses } from "./approval.ts";
 import { decodeDefinition, readDefinition, type Definition } from "./definition.ts";
 import { nameCauses } from "./name-rules.ts";
 import { someSchema, specCauses } from "./spec-rules.ts";
@@ -99,7 +99,7 @@ function updateCauses(definition: Definition, old: Definition): readonly FieldCa
 
 export function isEstablished(crd: JsonObject): boolean {
   const conditions = fieldAt(crd, "status", "conditions");
-  return Array.isArray(conditions) && isConditionTrue(conditions as unknown as readonly Condition[], "Established");
+  return Array.isArray(conditions) && isConditionTrue(conditions, "Established");
 }
 
 /** Once a CRD is served, a certificate that is none can no longer be put in. */
@@ -137,35 +137,6 @@ export function statusCauses(definition: Definition): readonly FieldCause[] {
       ),
     ),
   ];
-}
-
-export const APPROVAL_ANNOTATION = "api-approved.kubernetes.io";
-const PULL_REQUEST = "see https://github.com/kubernetes/enhancements/pull/1111";
-
-export type Approval = { readonly state: "missing" | "bypassed" | "approved" | "invalid"; readonly reason: string };
-
-/** Groups of the Kubernetes project itself need its approval; undefined for all others. */
-export function approvalOf(definition: Definition): Approval | undefined {
-  if (!/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(definition.group)) return undefined;
-  const value = fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION);
-  const annotation = typeof value === "string" ? value : "";
-  const must = `protected groups must have approval annotation "${APPROVAL_ANNOTATION}"`;
-  if (annotation === "") return { state: "missing", reason: `${must}, ${PULL_REQUEST}` };
-  if (annotation.startsWith("unapproved")) return { state: "bypassed", reason: `not approved: ${JSON.stringify(annotation)}` };
-  const url = parseUrl(annotation, "request");
-  if (url.ok && url.value.host !== "" && url.value.scheme !== "") return { state: "approved", reason: `approved in ${annotation}` };
-  return { state: "invalid", reason: `${must} with either a URL or a reason starting with "unapproved", ${PULL_REQUEST}` };
-}
-
-function approvalCauses(definition: Definition, old: Definition | undefined): readonly FieldCause[] {
-  const approval = approvalOf(definition);
-  const before = old === undefined ? undefined : approvalOf(old);
-  if (approval === undefined || approval.state === before?.state) return [];
-  const path = key(child("metadata", "annotations"), APPROVAL_ANNOTATION);
-  if (approval.state === "missing") return [required(path, approval.reason)];
-  return approval.state === "invalid"
-    ? [invalid(path, fieldAt(definition.metadata, "annotations", APPROVAL_ANNOTATION), approval.reason)]
-    : [];
 }
 
 function preserveCauses(definition: Definition, old: Definition | undefined): readonly FieldCause[] {

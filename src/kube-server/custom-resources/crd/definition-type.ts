@@ -4,7 +4,8 @@
 import { field, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
 import { admitDecoded, warningsOf } from "./admit.ts";
-import { asObject, decodeDefinition, readDefinition } from "./definition.ts";
+import { decodeDefinition, readDefinition } from "./definition.ts";
+import { asObject } from "./json-access.ts";
 
 /** `base`: the type as a server without knowledge of CRDs would have it. */
 export function definitionType(base: ResourceType): ResourceType {

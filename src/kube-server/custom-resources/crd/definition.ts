@@ -10,6 +10,8 @@ import { CRD } from "../decode/crd-shape.ts";
 import { readShape } from "../decode/shapes.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import { readSchema, type JsonSchema } from "../schema/json-schema.ts";
+import { setDefaults } from "./crd-defaults.ts";
+import { asList, asObject, text } from "./json-access.ts";
 
 export type CrdNames = {
   readonly plural: string;
@@ -75,36 +77,6 @@ export type DecodedDefinition = { readonly definition: Definition; readonly unkn
 export function decodeDefinition(raw: Json): Result<DecodedDefinition, string> {
   const shaped = readShape(CRD, raw);
   return shaped.ok ? ok({ definition: readDefinition(setDefaults(shaped.value.value)), unknown: shaped.value.unknown }) : err(shaped.error);
-}
-
-/** Names that follow from the kind, the conversion strategy, and the first stored version. */
-function setDefaults(crd: JsonObject): JsonObject {
-  const spec = asObject(field(crd, "spec"));
-  const status = asObject(field(crd, "status"));
-  const names = asObject(field(spec, "names"));
-  const kind = text(names, "kind");
-  const singular = text(names, "singular") === "" ? kind.toLowerCase() : text(names, "singular");
-  const listKind = text(names, "listKind") === "" && kind !== "" ? `${kind}List` : text(names, "listKind");
-  const stored = stringsOf(field(status, "storedVersions"));
-  const storage = asList(field(spec, "versions")).find((version) => field(version, "storage") === true);
-  return {
-    ...crd,
-    spec: {
-      ...spec,
-      names: { ...names, ...(singular === "" ? {} : { singular }), ...(listKind === "" ? {} : { listKind }) },
-      conversion: withServicePort(field(spec, "conversion")) ?? { strategy: "None" },
-    },
-    status: { ...status, ...(stored.length === 0 && storage !== undefined ? { storedVersions: [text(storage, "name")] } : {}) },
-  };
-}
-
-function withServicePort(conversion: Json | undefined): JsonObject | undefined {
-  if (!isJsonObject(conversion)) return undefined;
-  const webhook = field(conversion, "webhook");
-  const client = field(webhook, "clientConfig");
-  const service = field(client, "service");
-  if (!isJsonObject(service) || !isJsonObject(webhook) || !isJsonObject(client) || field(service, "port") !== undefined) return conversion;
-  return { ...conversion, webhook: { ...webhook, clientConfig: { ...client, service: { ...service, port: 443 } } } };
 }
 
 export function readDefinition(object: JsonObject): Definition {
@@ -193,17 +165,4 @@ function readColumn(raw: JsonObject): PrinterColumn {
     priority: typeof priority === "number" ? priority : 0,
     jsonPath: text(raw, "jsonPath"),
   };
-}
-
-export function text(raw: Json | undefined, name: string): string {
-  const value = field(raw, name);
-  return typeof value === "string" ? value : "";
-}
-
-export function asObject(raw: Json | undefined): JsonObject {
-  return isJsonObject(raw) ? raw : {};
-}
-
-export function asList(raw: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(raw) ? raw.filter(isJsonObject) : [];
 }

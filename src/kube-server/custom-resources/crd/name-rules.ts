@@ -1,5 +1,5 @@
 /** Names, printer columns, subresources, selectable fields and the conversion stanza of a CRD. */
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { field, isJsonObject, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
@@ -8,7 +8,8 @@ import { dns1035LabelProblems } from "../metadata/names.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { webhookClientCauses } from "./webhook-rules.ts";
-import { text, type CrdNames, type PrinterColumn, type Subresources } from "./definition.ts";
+import type { CrdNames, PrinterColumn, Subresources } from "./definition.ts";
+import { text } from "./json-access.ts";
 
 export function nameCauses(names: CrdNames, path: string): readonly FieldCause[] {
   const label = (name: string, value: string): readonly FieldCause[] => labelCauses(child(path, name), value);
@@ -133,7 +134,7 @@ function reviewVersionCauses(versions: readonly string[], path: string): readonl
   });
   return versions.includes("v1") || versions.includes("v1beta1")
     ? causes
-    : [...causes, invalid(path, versions as Json, "must include at least one of v1, v1beta1")];
+    : [...causes, invalid(path, versions, "must include at least one of v1, v1beta1")];
 }
 
 export function enumCauses(path: string, value: string, accepted: readonly string[]): readonly FieldCause[] {

@@ -1,14 +1,13 @@
 /** The rules of `spec`: group, scope, versions and what they share. Paths speak of the server's internal form (definition.ts). */
 import type { FieldCause } from "../../resource-type.ts";
-import { forbidden, invalid, printed, required } from "../causes/causes.ts";
+import { invalid, printed, required } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
 import { dnsSubdomainProblems } from "../metadata/names.ts";
 import { jsonText } from "../../apply/go-text.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { subschemas, unsupportedField, validateStructural } from "../schema/structural-rules.ts";
-import { defaultCauses } from "./default-rules.ts";
+import { subschemas, unsupportedField } from "../schema/structural-rules.ts";
 import type { CrdVersion, Definition, VersionParts } from "./definition.ts";
-import { printedSchema, printedVersions } from "./go-internal.ts";
+import { printedVersions } from "./go-internal.ts";
 import {
   columnCauses,
   conversionCauses,
@@ -18,8 +17,7 @@ import {
   selectableFieldCauses,
   subresourceCauses,
 } from "./name-rules.ts";
-import { RuleScope } from "./rule-admission.ts";
-import { schemaCauses } from "./schema-rules.ts";
+import { validationCauses } from "./validation-rules.ts";
 
 const SPEC = "spec";
 
@@ -117,70 +115,6 @@ function deprecationCauses(version: CrdVersion, path: string): readonly FieldCau
     problems.push(`must only contain printable UTF-8 characters; non-printable character found at index ${at}`);
   }
   return problems.map((problem) => invalid(path, value, problem));
-}
-
-const AT_ROOT_WITH_STATUS =
-  "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
-const NOT_AT_ROOT = [
-  "id",
-  "$schema",
-  "$ref",
-  "nullable",
-  "default",
-  "enum",
-  "maxProperties",
-  "minProperties",
-  "allOf",
-  "oneOf",
-  "anyOf",
-  "not",
-  "additionalProperties",
-  "patternProperties",
-  "dependencies",
-  "additionalItems",
-  "definitions",
-  "x-kubernetes-embedded-resource",
-  "x-kubernetes-int-or-string",
-  "x-kubernetes-list-map-keys",
-  "x-kubernetes-list-type",
-  "x-kubernetes-map-type",
-];
-
-function validationCauses(parts: VersionParts, status: boolean, path: string): readonly FieldCause[] {
-  const schema = parts.validation?.schema;
-  if (parts.validation === undefined || schema === undefined) return [];
-  const at = child(path, "openAPIV3Schema");
-  const causes: FieldCause[] = status ? [...rootCauses(schema, parts.validation.json, at)] : [];
-  if (schema.nullable) causes.push(forbidden(child(at, "nullable"), "nullable cannot be true at the root"));
-  const unsupported = unsupportedField(schema);
-  const structural = unsupported === undefined ? validateStructural(at, schema) : [];
-  const defaults = unsupported === undefined && structural.length === 0 ? defaultCauses(schema, at) : [];
-  const scope = unsupported === undefined && structural.length === 0 && defaults.length === 0 ? RuleScope.root(schema) : undefined;
-  causes.push(...structural, ...defaults, ...schemaCauses(schema, at, scope));
-  if (causes.length === 0 && unsupported !== undefined) causes.push(invalid(at, "", unsupported));
-  return [...causes, ...(scope?.costs.causes(at) ?? [])];
-}
-
-/** Status is validated on its own, as the property of that name; what the root says beside it would be lost. */
-function rootCauses(schema: JsonSchema, json: CrdVersion["json"], path: string): readonly FieldCause[] {
-  const beforeType = ["id", "$schema", "$ref"].some((name) => Object.hasOwn(json, name));
-  if (schema.type !== "" && schema.type !== "object" && !beforeType) {
-    return [
-      invalid(
-        child(path, "type"),
-        schema.type,
-        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
-      ),
-    ];
-  }
-  if (!NOT_AT_ROOT.some((name) => Object.hasOwn(json, name))) return [];
-  return [
-    invalid(
-      path,
-      printedSchema(json),
-      `only ${AT_ROOT_WITH_STATUS} fields are allowed at the root of the schema if the status subresource is enabled`,
-    ),
-  ];
 }
 
 function versionListCauses(definition: Definition): readonly FieldCause[] {

@@ -4,8 +4,9 @@
  * Within a group no two CRDs may share a plural, singular, short name, kind or list kind; who came first keeps the name.
  */
 import { field, fieldAt, setCondition, type Condition, type JsonObject, type NewCondition } from "#kube";
-import { approvalOf } from "./admit.ts";
-import { asObject, readDefinition, type CrdNames, type Definition } from "./definition.ts";
+import { approvalOf } from "./approval.ts";
+import { readDefinition, type CrdNames, type Definition } from "./definition.ts";
+import { asObject } from "./json-access.ts";
 
 export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 
@@ -93,7 +94,7 @@ export function terminating(crd: JsonObject, now: string): JsonObject {
 
 function conditionsOf(crd: JsonObject): readonly Condition[] {
   const conditions = fieldAt(crd, "status", "conditions");
-  return Array.isArray(conditions) ? (conditions as unknown as readonly Condition[]) : [];
+  return Array.isArray(conditions) ? conditions : [];
 }
 
 function withStatus(crd: JsonObject, changes: JsonObject): JsonObject {

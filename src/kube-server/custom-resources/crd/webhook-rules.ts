@@ -5,7 +5,7 @@ import { invalid, required } from "../causes/causes.ts";
 import { child } from "../causes/field-path.ts";
 import { dnsSubdomainProblems } from "../metadata/names.ts";
 import { parseUrl } from "../validation/go-net.ts";
-import { text } from "./definition.ts";
+import { text } from "./json-access.ts";
 
 const FORM = "; desired format: https://host[/path]";
 

@@ -4,6 +4,7 @@
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { text } from "../crd/json-access.ts";
 
 /** One ConversionReview, there and back: the objects in the wanted version and in the same order. */
 export interface ConversionWebhook {
@@ -20,13 +21,13 @@ export function rewriteVersion<T extends JsonObject>(object: T, apiVersion: stri
  */
 export function acceptConverted(original: JsonObject, converted: Json | undefined, apiVersion: string): Result<JsonObject, string> {
   if (!isJsonObject(converted)) return err("conversion webhook returned an object that is none");
-  const kind = String(field(original, "kind"));
-  const given = `${String(field(converted, "apiVersion"))}, Kind=${String(field(converted, "kind"))}`;
+  const kind = text(original, "kind");
+  const given = `${text(converted, "apiVersion")}, Kind=${text(converted, "kind")}`;
   if (given !== `${apiVersion}, Kind=${kind}`) return err(`invalid groupVersion (expected ${apiVersion}, Kind=${kind}, received ${given})`);
   const [before, after] = [field(original, "metadata"), field(converted, "metadata")];
   for (const name of ["name", "namespace", "uid"]) {
     if (field(before, name) !== field(after, name)) {
-      return err(`must have the same ${name}: ${String(field(before, name))} != ${String(field(after, name))}`);
+      return err(`must have the same ${name}: ${text(before, name)} != ${text(after, name)}`);
     }
   }
   return ok({ ...converted, metadata: withLabelsOf(before, after) });

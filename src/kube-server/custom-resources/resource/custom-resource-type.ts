@@ -2,10 +2,12 @@
  * A served version of a CRD as the REST layer uses it. Schemas are read once, rules are compiled when the first object needs them.
  */
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { plainText } from "../../apply/go-text.ts";
 import { crdSchema, type TypeSchema } from "../../apply/index.ts";
 import type { ResourceType } from "../../resource-type.ts";
-import { ruleTree, type RuleTree } from "../cel/validator.ts";
-import { asObject, readDefinition, type CrdVersion, type Definition } from "../crd/definition.ts";
+import { ruleTree, type RuleTree } from "../cel/rule-tree.ts";
+import { readDefinition, type CrdVersion, type Definition } from "../crd/definition.ts";
+import { asObject } from "../crd/json-access.ts";
 import { qualifiedNameProblems } from "../metadata/names.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import { applyDefaults } from "../schema/defaults.ts";
@@ -125,7 +127,7 @@ function selector(path: string): (object: KubeObject) => string {
   const parsed = parseJsonPath(path);
   return (object) => {
     const value = parsed.ok ? parsed.value(object as unknown as Json)[0] : undefined;
-    return value === undefined || value === null ? "" : String(value);
+    return value === undefined || value === null ? "" : plainText(value);
   };
 }
 

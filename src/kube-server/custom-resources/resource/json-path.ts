@@ -120,5 +120,5 @@ function literal(text: string): string | number {
 }
 
 function comparable(value: Json): string | number {
-  return typeof value === "number" || typeof value === "string" ? value : String(value);
+  return typeof value === "number" || typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -5,7 +5,8 @@
 import { apiVersionOf, field, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
-import { runRules, type RuleTree } from "../cel/validator.ts";
+import type { RuleTree } from "../cel/rule-tree.ts";
+import { runRules } from "../cel/run-rules.ts";
 import { dnsSubdomainProblems, pathSegmentProblems } from "../metadata/names.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../metadata/object-meta.ts";
 import { validateEmbedded } from "../schema/embedded.ts";

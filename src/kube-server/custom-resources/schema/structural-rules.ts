@@ -4,10 +4,10 @@
  */
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, required } from "../causes/causes.ts";
-import { child, index, key, type FieldPath } from "../causes/field-path.ts";
-import { compileRegex } from "../validation/regex.ts";
+import { child, key, type FieldPath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "./json-schema.ts";
 import { completenessCauses } from "./structural-completeness.ts";
+import { nestingCauses, saysSomething } from "./structural-nesting.ts";
 
 type Level = "root" | "item" | "field";
 
@@ -75,7 +75,7 @@ function invariantCauses(schema: JsonSchema | undefined, level: Level, path: Fie
     if (level === "root") causes.push(forbidden(at, "must not be used at the root"));
     causes.push(...invariantCauses(valueSchema(schema), "field", at));
   }
-  causes.push(...extensionCauses(schema, path), ...restrictionCauses(schema, skipsOf(schema), path));
+  causes.push(...extensionCauses(schema, path), ...nestingCauses(schema, path));
   causes.push(...typeCauses(schema, level, path), ...metadataCauses(schema, level, path));
   return causes;
 }
@@ -136,75 +136,3 @@ function saysTooMuch(metadata: JsonSchema): boolean {
   if (names.some((name) => name !== "name" && name !== "generateName")) return true;
   return Object.entries(metadata).some(([name, value]) => !["type", "default", "properties"].includes(name) && saysSomething(value));
 }
-
-function saysSomething(value: unknown): boolean {
-  if (value === undefined || value === "" || value === false) return false;
-  if (Array.isArray(value)) return value.length > 0;
-  return value instanceof Map ? value.size > 0 : true;
-}
-
-type Skips = { readonly anyOf: boolean; readonly anyOfOfFirstAllOf: boolean };
-
-/** `anyOf: [{type: integer}, {type: string}]` is how an int-or-string was written before there was a word for it. */
-function skipsOf(schema: JsonSchema): Skips {
-  return { anyOf: isIntOrString(schema.anyOf), anyOfOfFirstAllOf: isIntOrString(schema.allOf[0]?.anyOf ?? []) };
-}
-
-export function isIntOrString(anyOf: readonly JsonSchema[]): boolean {
-  return anyOf.length === 2 && anyOf.every((one, position) => one.type === (position === 0 ? "integer" : "string") && saysOnlyType(one));
-}
-
-function saysOnlyType(schema: JsonSchema): boolean {
-  return !Object.entries(schema).some(([name, value]) => name !== "type" && saysSomething(value));
-}
-
-const NO_SKIPS: Skips = { anyOf: false, anyOfOfFirstAllOf: false };
-
-function restrictionCauses(schema: JsonSchema, skips: Skips, path: FieldPath): readonly FieldCause[] {
-  const causes: FieldCause[] = [];
-  if (!skips.anyOf)
-    for (const [at, one] of schema.anyOf.entries()) causes.push(...nestedCauses(one, NO_SKIPS, index(child(path, "anyOf"), at)));
-  for (const [at, one] of schema.allOf.entries()) {
-    causes.push(
-      ...nestedCauses(one, { anyOf: skips.anyOfOfFirstAllOf && at === 0, anyOfOfFirstAllOf: false }, index(child(path, "allOf"), at)),
-    );
-  }
-  for (const [at, one] of schema.oneOf.entries()) causes.push(...nestedCauses(one, NO_SKIPS, index(child(path, "oneOf"), at)));
-  causes.push(...nestedCauses(schema.not, NO_SKIPS, child(path, "not")));
-  const regex = schema.pattern === "" ? undefined : compileRegex(schema.pattern);
-  if (regex !== undefined && !regex.ok) {
-    causes.push(invalid(child(path, "pattern"), schema.pattern, `must be a valid regular expression, but isn't: ${regex.error}`));
-  }
-  return causes;
-}
-
-function nestedCauses(schema: JsonSchema | undefined, skips: Skips, path: string): readonly FieldCause[] {
-  if (schema === undefined) return [];
-  const causes: FieldCause[] = [...restrictionCauses(schema, skips, path)];
-  causes.push(...nestedCauses(schema.items, NO_SKIPS, child(path, "items")));
-  for (const [name, property] of schema.properties ?? [])
-    causes.push(...nestedCauses(property, NO_SKIPS, key(child(path, "properties"), name)));
-  for (const [name, isSet, state] of FORBIDDEN_INSIDE) {
-    if (isSet(schema)) causes.push(forbidden(child(path, name), `must be ${state} to be structural`));
-  }
-  if (schema.properties?.has("metadata") === true) {
-    causes.push(forbidden(key(child(path, "properties"), "metadata"), "must not be specified in a nested context"));
-  }
-  return causes;
-}
-
-const FORBIDDEN_INSIDE: readonly (readonly [name: string, isSet: (schema: JsonSchema) => boolean, state: string])[] = [
-  ["type", (schema) => schema.type !== "", "empty"],
-  ["additionalProperties", (schema) => schema.additionalProperties !== undefined && schema.additionalProperties !== false, "undefined"],
-  ["default", (schema) => schema.default !== undefined, "undefined"],
-  ["title", (schema) => schema.title !== "", "empty"],
-  ["description", (schema) => schema.description !== "", "empty"],
-  ["nullable", (schema) => schema.nullable, "false"],
-  ["x-kubernetes-preserve-unknown-fields", (schema) => schema.preserveUnknownFields === true, "false"],
-  ["x-kubernetes-embedded-resource", (schema) => schema.embeddedResource, "false"],
-  ["x-kubernetes-int-or-string", (schema) => schema.intOrString, "false"],
-  ["x-kubernetes-list-map-keys", (schema) => schema.listMapKeys.length > 0, "empty"],
-  ["x-kubernetes-list-type", (schema) => schema.listType !== undefined, "undefined"],
-  ["x-kubernetes-map-type", (schema) => schema.mapType !== undefined, "undefined"],
-  ["x-kubernetes-validations", (schema) => schema.validations.length > 0, "empty"],
-];

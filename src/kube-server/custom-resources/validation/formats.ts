@@ -96,14 +96,14 @@ function isDateTime(text: string): boolean {
 function isIsbn10(text: string): boolean {
   const digits = text.replace(/[\s-]+/g, "");
   if (!/^(?:\d{9}X|\d{10})$/.test(digits)) return false;
-  const sum = [...digits].reduce((total, digit, at) => total + (at + 1) * (digit === "X" ? 10 : Number(digit)), 0);
+  const sum = Array.from(digits).reduce((total, digit, at) => total + (at + 1) * (digit === "X" ? 10 : Number(digit)), 0);
   return sum % 11 === 0;
 }
 
 function isIsbn13(text: string): boolean {
   const digits = text.replace(/[\s-]+/g, "");
   if (!/^\d{13}$/.test(digits)) return false;
-  const sum = [...digits.slice(0, 12)].reduce((total, digit, at) => total + (at % 2 === 0 ? 1 : 3) * Number(digit), 0);
+  const sum = Array.from(digits.slice(0, 12)).reduce((total, digit, at) => total + (at % 2 === 0 ? 1 : 3) * Number(digit), 0);
   return Number(digits[12]) === (10 - (sum % 10)) % 10;
 }
 
@@ -113,9 +113,11 @@ const CARD =
 function isCreditCard(text: string): boolean {
   const digits = text.replace(/\D+/g, "");
   if (regexMatches(CARD, digits) !== true) return false;
-  const sum = [...digits].reverse().reduce((total, digit, at) => {
-    const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
-    return total + (value >= 10 ? (value % 10) + 1 : value);
-  }, 0);
+  const sum = Array.from(digits)
+    .toReversed()
+    .reduce((total, digit, at) => {
+      const value = Number(digit) * (at % 2 === 0 ? 1 : 2);
+      return total + (value >= 10 ? (value % 10) + 1 : value);
+    }, 0);
   return sum % 10 === 0;
 }

@@ -32,7 +32,8 @@ export function parseUrl(text: string, mode: "request" | "any"): Result<GoUrl, s
 }
 
 function parseParts(text: string, mode: "request" | "any"): Result<Omit<GoUrl, "fragment">, string> {
-  if (/[\u0000-\u001f\u007f]/.test(text)) return err("net/url: invalid control character in URL");
+  if (Array.from(text).some((character) => character < " " || character === "\u007f"))
+    return err("net/url: invalid control character in URL");
   if (text === "" && mode === "request") return err("empty url");
   const empty = { scheme: "", opaque: "", user: undefined, host: "", path: "", query: "" };
   if (text === "*") return ok({ ...empty, path: "*" });

@@ -9,20 +9,25 @@ import type { FieldCause } from "../../resource-type.ts";
 export type Problem = { readonly text: string; readonly cause: (prefix: string | undefined) => FieldCause };
 
 export class Findings {
-  readonly problems: Problem[] = [];
+  readonly #problems = new Map<string, Problem>();
   matches = 0;
 
+  get problems(): readonly Problem[] {
+    return [...this.#problems.values()];
+  }
+
   add(problem: Problem | undefined): void {
-    if (problem !== undefined && !this.problems.some((known) => known.text === problem.text)) this.problems.push(problem);
+    if (problem !== undefined && !this.#problems.has(problem.text)) this.#problems.set(problem.text, problem);
   }
 
   merge(other: Findings | undefined): void {
-    for (const problem of other?.problems ?? []) this.add(problem);
-    this.matches += other?.matches ?? 0;
+    if (other === undefined) return;
+    for (const problem of other.#problems.values()) this.add(problem);
+    this.matches += other.matches;
   }
 
   get isValid(): boolean {
-    return this.problems.length === 0;
+    return this.#problems.size === 0;
   }
 }
 

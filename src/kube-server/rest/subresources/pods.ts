@@ -1,9 +1,10 @@
 /** Subresources of pods that act on them: binding to a node, eviction, and the ones that would need a kubelet. */
 import { ok, timestamp, type Result } from "#base";
-import { field, fieldAt, isJsonObject, matches, requirementsOf, type JsonObject, type KubeObject, type LabelSelector } from "#kube";
+import { field, fieldAt, isJsonObject, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
 import { inVersion, readStored, type Call } from "../core.ts";
 import { readBody } from "../decode-body.ts";
 import { deleteObject } from "../delete-object.ts";
+import { plainText } from "../go-format.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { withMetadata } from "../object-meta.ts";
 import { textAnswer } from "../request.ts";
@@ -32,7 +33,7 @@ export function bindPod(call: Call): Answered {
   const assigned = fieldAt(pod.value.object, "spec", "nodeName");
   if (assigned !== undefined && assigned !== "") {
     const resource = { ...type.resource, plural: "pods/binding" };
-    return conflict({ resource, name }, `pod ${name} is already assigned to node "${String(assigned)}"`);
+    return conflict({ resource, name }, `pod ${name} is already assigned to node "${plainText(assigned)}"`);
   }
   const next = bound(inVersion(type, pod.value.object), node, timestamp(call.core.clock));
   const prepare = (object: KubeObject) => object;
@@ -96,10 +97,14 @@ function askBudgets({ core, target }: Call, pod: KubeObject): Result<void, Failu
   const budgets = listed.ok ? listed.value.items.filter(({ object }) => selects(object, pod)) : [];
   const [budget, second] = budgets;
   if (budget === undefined) return ok(undefined);
-  if (second !== undefined) return unexplained("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+  if (second !== undefined)
+    return unexplained("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
   const left = fieldAt(budget.object, "status", "disruptionsAllowed");
   if (typeof left !== "number" || left <= 0) return refuse(overBudget(budget.object));
-  const next = asObject({ ...asJsonObject(budget.object), status: { ...objectAt(asJsonObject(budget.object), "status"), disruptionsAllowed: left - 1 } });
+  const next = asObject({
+    ...asJsonObject(budget.object),
+    status: { ...objectAt(asJsonObject(budget.object), "status"), disruptionsAllowed: left - 1 },
+  });
   const object = (revision: number) => withMetadata(next, { resourceVersion: String(revision) });
   core.store.write({ collection: type.collection, key: budget.key, expected: budget.revision, object });
   return ok(undefined);
@@ -107,14 +112,14 @@ function askBudgets({ core, target }: Call, pod: KubeObject): Result<void, Failu
 
 function selects(budget: KubeObject, pod: KubeObject): boolean {
   const selector = fieldAt(budget, "spec", "selector");
-  return isJsonObject(selector) && matches(requirementsOf(selector as LabelSelector), pod.metadata.labels);
+  return isJsonObject(selector) && matches(requirementsOf(selector), pod.metadata.labels);
 }
 
 function overBudget(budget: KubeObject) {
   const { name } = budget.metadata;
   const healthy = fieldAt(budget, "status", "desiredHealthy") ?? 0;
   const now = fieldAt(budget, "status", "currentHealthy") ?? 0;
-  const message = `The disruption budget ${name} needs ${String(healthy)} healthy pods and has ${String(now)} currently`;
+  const message = `The disruption budget ${name} needs ${plainText(healthy)} healthy pods and has ${plainText(now)} currently`;
   return {
     code: 429,
     reason: "TooManyRequests",
@@ -128,7 +133,7 @@ export function podLog(call: Call): Answered {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const node = fieldAt(pod.value.object, "spec", "nodeName");
-  return node === undefined || node === "" ? ok(textAnswer(200, "")) : noKubelet(call, String(node));
+  return node === undefined || node === "" ? ok(textAnswer(200, "")) : noKubelet(call, plainText(node));
 }
 
 export function enterPod(call: Call): Answered {
@@ -136,11 +141,12 @@ export function enterPod(call: Call): Answered {
   if (!pod.ok) return pod;
   const node = fieldAt(pod.value.object, "spec", "nodeName");
   if (node === undefined || node === "") return badRequest(`pod ${call.target.name ?? ""} does not have a host assigned`);
-  return noKubelet(call, String(node));
+  return noKubelet(call, plainText(node));
 }
 
 function noKubelet({ core }: Call, node: string): Answered {
   const nodes = core.types.find("", "v1", "nodes");
-  if (nodes !== undefined && core.store.get(nodes.collection, node) === undefined) return notFound({ resource: nodes.resource, name: node });
+  if (nodes !== undefined && core.store.get(nodes.collection, node) === undefined)
+    return notFound({ resource: nodes.resource, name: node });
   return unexplained(`error dialing backend: node ${node} has no kubelet: this is an embedded API server`);
 }

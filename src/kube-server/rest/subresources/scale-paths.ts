@@ -1,6 +1,7 @@
 /** Where a kind keeps what its scale subresource shows. */
 import { field, fieldAt, isJsonObject, type KubeObject } from "#kube";
 import type { CustomType } from "../custom-types.ts";
+import { plainText } from "../go-format.ts";
 
 export type ScalePaths = {
   readonly replicas: readonly string[];
@@ -44,7 +45,7 @@ function textAt(object: KubeObject, path: readonly string[]): string {
 function labelsText(labels: unknown): string {
   if (!isJsonObject(labels)) return "";
   return Object.entries(labels)
-    .map(([key, value]) => `${key}=${String(value)}`)
+    .map(([key, value]) => `${key}=${plainText(value)}`)
     .toSorted()
     .join(",");
 }
@@ -62,7 +63,7 @@ function selectorText(selector: unknown): string {
 }
 
 function expressionText(expression: unknown): { readonly key: string; readonly text: string } {
-  const key = String(field(expression, "key"));
+  const key = plainText(field(expression, "key"));
   const given = field(expression, "values");
   const values = Array.isArray(given) ? given.map(String).toSorted().join(",") : "";
   const texts: Readonly<Record<string, string>> = {
@@ -71,5 +72,5 @@ function expressionText(expression: unknown): { readonly key: string; readonly t
     Exists: key,
     DoesNotExist: `!${key}`,
   };
-  return { key, text: texts[String(field(expression, "operator"))] ?? key };
+  return { key, text: texts[plainText(field(expression, "operator"))] ?? key };
 }

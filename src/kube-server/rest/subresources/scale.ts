@@ -4,11 +4,20 @@
  * Who owns the replicas is kept in the object's managedFields and shown to apply as if the Scale were an object of its own.
  */
 import { err, ok, timestamp, type Result } from "#base";
-import { apiVersionOf, field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { apiVersionOf, field, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { builtinDefinition } from "#patch";
-import { applyPatch, fieldPath, openApiSchemas, parentEntries, scaleEntries, trackUpdate, type ManagedKind, type ReplicasPaths } from "../../apply/index.ts";
+import {
+  applyPatch,
+  fieldPath,
+  openApiSchemas,
+  parentEntries,
+  scaleEntries,
+  trackUpdate,
+  type ManagedKind,
+  type ReplicasPaths,
+} from "../../apply/index.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
-import { goKind, readBody, readYaml } from "../decode-body.ts";
+import { readBody, readYaml } from "../decode-body.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
@@ -21,10 +30,9 @@ import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../writes.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import type { Stored } from "../../store/port.ts";
+import { API_VERSION, decodeScale, numberAt, SCALE, scaleOf, setAt } from "./scale-object.ts";
 import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 
-const SCALE = { group: "autoscaling", version: "v1", kind: "Scale", plural: "scales", namespaced: true } as const;
-const API_VERSION = apiVersionOf(SCALE);
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
 
 export function getScale(call: Call): Answered {
@@ -69,36 +77,6 @@ function parentOf(call: Call): Result<Parent, Failure> {
   return ok({ stored, object: inVersion(type, stored.object), paths });
 }
 
-function scaleOf(parent: KubeObject, paths: ScalePaths): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
-  const replicas = numberAt(parent, paths.replicas);
-  const selector = paths.selector(parent);
-  const bare = { kind: "Scale", apiVersion: API_VERSION, metadata: { name } };
-  return asObject({
-    ...withMetadata(bare, { namespace, uid, resourceVersion, creationTimestamp }),
-    spec: replicas === 0 ? {} : { replicas },
-    status: { replicas: numberAt(parent, paths.statusReplicas), ...(selector === "" ? {} : { selector }) },
-  } as unknown as JsonObject);
-}
-
-function numberAt(object: KubeObject, path: readonly string[]): number {
-  const value = fieldAt(object, ...path);
-  return typeof value === "number" ? value : 0;
-}
-
-/** A Scale is small enough to be checked by hand. */
-function decodeScale(value: Json): Result<KubeObject, string> {
-  if (!isJsonObject(value)) return err(`json: cannot unmarshal ${goKind(value)} into Go value of type v1.Scale`);
-  const replicas = fieldAt(value, "spec", "replicas");
-  if (replicas !== undefined && replicas !== null && (typeof replicas !== "number" || !Number.isInteger(replicas))) {
-    const found = typeof replicas === "number" ? `number ${replicas}` : goKind(replicas);
-    return err(`json: cannot unmarshal ${found} into Go struct field ScaleSpec.spec.replicas of type int32`);
-  }
-  const metadata = field(value, "metadata");
-  const head = { kind: "Scale", apiVersion: API_VERSION, metadata: isJsonObject(metadata) ? metadata : {} };
-  return ok(withMetadata(asObject({ ...value, ...head }), {}));
-}
-
 /** Just enough of a ResourceType for a patch to be read as a Scale. */
 function scaleType(parent: ResourceType): ResourceType {
   return {
@@ -117,7 +95,14 @@ function patchedScale(call: Call, { object, paths }: Parent, kind: PatchKind, op
   const { type } = call.target;
   const current = scaleOf(object, paths);
   const { fieldValidation } = options;
-  const patched = patchDocument({ kind, text: bodyText(call.request), type: scaleType(type), current, fieldValidation, typeOfKind: () => undefined });
+  const patched = patchDocument({
+    kind,
+    text: bodyText(call.request),
+    type: scaleType(type),
+    current,
+    fieldValidation,
+    typeOfKind: () => undefined,
+  });
   return patched.ok ? placedAt(call, patched.value.object) : patched;
 }
 
@@ -189,12 +174,4 @@ function trackScale(call: Call, parent: Parent, scale: KubeObject, options: Writ
   const request = { ...managedScale(), manager: options.fieldManager, now: timestamp(call.core.clock), old, next: asJsonObject(scale) };
   const tracked = trackUpdate(request);
   return tracked.ok ? tracked.value : asJsonObject(scale);
-}
-
-function setAt(object: KubeObject, path: readonly string[], value: number): KubeObject {
-  const set = (at: JsonObject, [name = "", ...rest]: readonly string[]): JsonObject => {
-    const inner = field(at, name);
-    return { ...at, [name]: rest.length === 0 ? value : set(isJsonObject(inner) ? inner : {}, rest) };
-  };
-  return asObject(set(asJsonObject(object), path));
 }

@@ -9,7 +9,11 @@ const APPLY = "application/apply-patch+yaml";
 
 const deployment = (selector: Json = { matchLabels: { a: "b" } }) => ({
   metadata: { name: "d" },
-  spec: { replicas: 2, selector, template: { metadata: { labels: { a: "b", z: "y" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+  spec: {
+    replicas: 2,
+    selector,
+    template: { metadata: { labels: { a: "b", z: "y" } }, spec: { containers: [{ name: "c", image: "i" }] } },
+  },
 });
 
 async function withDeployment(selector?: Json): Promise<TestServer> {
@@ -41,10 +45,22 @@ test("writing a Scale changes the object and gives its owner the replicas", asyn
   expect(put).toMatchObject({ status: 200, body: { spec: { replicas: 5 } } });
   expect((await ask("GET", `${DEPLOYMENTS}/d`)).body).toMatchObject({
     spec: { replicas: 5 },
-    metadata: { generation: 2, managedFields: expect.arrayContaining([expect.objectContaining({ manager: "scaler", subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } })]) },
+    metadata: {
+      generation: 2,
+      managedFields: expect.arrayContaining([
+        expect.objectContaining({ manager: "scaler", subresource: "scale", fieldsV1: { "f:spec": { "f:replicas": {} } } }),
+      ]),
+    },
   });
   expect((await ask("PATCH", `${DEPLOYMENTS}/d/scale`, { body: { spec: { replicas: 0 } }, type: MERGE })).body).toMatchObject({ spec: {} });
-  expect((await ask("PATCH", `${DEPLOYMENTS}/d/scale?dryRun=All`, { body: [{ op: "replace", path: "/spec/replicas", value: 7 }], type: "application/json-patch+json" })).body).toMatchObject({ spec: { replicas: 7 } });
+  expect(
+    (
+      await ask("PATCH", `${DEPLOYMENTS}/d/scale?dryRun=All`, {
+        body: [{ op: "replace", path: "/spec/replicas", value: 7 }],
+        type: "application/json-patch+json",
+      })
+    ).body,
+  ).toMatchObject({ spec: { replicas: 7 } });
 });
 
 test("a Scale can be applied, and conflicts with who owns the replicas", async () => {
@@ -58,8 +74,18 @@ test("a Scale can be applied, and conflicts with who owns the replicas", async (
 });
 
 const refusedScales: readonly { name: string; method: string; url?: string; body: Json | string; type?: string; want: object }[] = [
-  { name: "fewer than none", method: "PUT", body: { metadata: { name: "d" }, spec: { replicas: -1 } }, want: { code: 422, message: 'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0' } },
-  { name: "a text", method: "PUT", body: { metadata: { name: "d" }, spec: { replicas: "x" } }, want: { code: 400, message: expect.stringContaining("of type int32") } },
+  {
+    name: "fewer than none",
+    method: "PUT",
+    body: { metadata: { name: "d" }, spec: { replicas: -1 } },
+    want: { code: 422, message: 'Scale.autoscaling "d" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0' },
+  },
+  {
+    name: "a text",
+    method: "PUT",
+    body: { metadata: { name: "d" }, spec: { replicas: "x" } },
+    want: { code: 400, message: expect.stringContaining("of type int32") },
+  },
   { name: "half a replica", method: "PATCH", body: { spec: { replicas: 1.5 } }, type: MERGE, want: { code: 422 } },
   { name: "a list", method: "PUT", body: [], want: { code: 400 } },
   { name: "no JSON", method: "PUT", body: "{", want: { code: 400 } },
@@ -81,7 +107,12 @@ test.each(refusedScales)("a Scale with $name is refused", async ({ method, url =
 test("ReplicationControllers have a selector of labels", async () => {
   const { ask } = realServer();
   const url = "/api/v1/namespaces/default/replicationcontrollers";
-  await ask("POST", url, { body: { metadata: { name: "r" }, spec: { template: { metadata: { labels: { b: "2", a: "1" } }, spec: { containers: [{ name: "c", image: "i" }] } } } } });
+  await ask("POST", url, {
+    body: {
+      metadata: { name: "r" },
+      spec: { template: { metadata: { labels: { b: "2", a: "1" } }, spec: { containers: [{ name: "c", image: "i" }] } } },
+    },
+  });
   expect((await ask("GET", `${url}/r/scale`)).body).toMatchObject({ status: { selector: "a=1,b=2" } });
 });
 
@@ -94,13 +125,24 @@ test("a pod is bound once, by its subresource or by a Binding", async () => {
   const target = { target: { kind: "Node", name: "n1" } };
   expect((await ask("POST", `${PODS}/p/binding?dryRun=All`, { body: target })).body).toMatchObject({ status: "Success", code: 201 });
   expect((await ask("POST", `${PODS}/p/binding`, { body: target })).status).toBe(201);
-  expect((await ask("GET", `${PODS}/p`)).body).toMatchObject({ spec: { nodeName: "n1" }, status: { conditions: [{ type: "PodScheduled", status: "True" }] } });
-  expect((await ask("POST", `${PODS}/p/binding`, { body: target })).body).toMatchObject({ code: 409, message: expect.stringContaining('pod p is already assigned to node "n1"') });
+  expect((await ask("GET", `${PODS}/p`)).body).toMatchObject({
+    spec: { nodeName: "n1" },
+    status: { conditions: [{ type: "PodScheduled", status: "True" }] },
+  });
+  expect((await ask("POST", `${PODS}/p/binding`, { body: target })).body).toMatchObject({
+    code: 409,
+    message: expect.stringContaining('pod p is already assigned to node "n1"'),
+  });
   const bindings = "/api/v1/namespaces/default/bindings";
   expect((await ask("POST", bindings, { body: { metadata: { name: "q" }, ...target } })).status).toBe(201);
   expect((await ask("POST", bindings, { body: {} })).status).toBe(400);
   expect((await ask("POST", bindings, { body: "{" })).status).toBe(400);
-  for (const [url, body] of [[`${PODS}/nope/binding`, target], [`${PODS}/q/binding`, {}], [`${PODS}/q/binding?dryRun=x`, {}], [`${PODS}/q/binding`, "{"]] as const) {
+  for (const [url, body] of [
+    [`${PODS}/nope/binding`, target],
+    [`${PODS}/q/binding`, {}],
+    [`${PODS}/q/binding?dryRun=x`, {}],
+    [`${PODS}/q/binding`, "{"],
+  ] as const) {
     expect((await ask("POST", url, { body })).status).toBeGreaterThanOrEqual(400);
   }
 });
@@ -111,14 +153,23 @@ test("an eviction deletes, unless a budget says no", async () => {
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
   const running = (name: string) => ask("PATCH", `${PODS}/${name}/status`, { body: { status: { phase: "Running" } }, type: MERGE });
   const evict = (name: string) => ask("POST", `${PODS}/${name}/eviction`, { body: eviction });
-  const allow = (name: string, disruptionsAllowed: number) => ask("PATCH", `${budgets}/${name}/status`, { body: { status: { disruptionsAllowed, desiredHealthy: 1, currentHealthy: 1, expectedPods: 1 } }, type: MERGE });
-  const budget = (name: string) => ask("POST", budgets, { body: { metadata: { name }, spec: { minAvailable: 1, selector: { matchLabels: { app: "p" } } } } });
+  const allow = (name: string, disruptionsAllowed: number) =>
+    ask("PATCH", `${budgets}/${name}/status`, {
+      body: { status: { disruptionsAllowed, desiredHealthy: 1, currentHealthy: 1, expectedPods: 1 } },
+      type: MERGE,
+    });
+  const budget = (name: string) =>
+    ask("POST", budgets, { body: { metadata: { name }, spec: { minAvailable: 1, selector: { matchLabels: { app: "p" } } } } });
   await ask("POST", PODS, { body: pod });
   expect((await evict("p")).body).toMatchObject({ status: "Success", code: 201 });
   await ask("POST", PODS, { body: pod });
   await running("p");
   await budget("b");
-  expect((await evict("p")).body).toMatchObject({ code: 429, reason: "TooManyRequests", details: { causes: [{ reason: "DisruptionBudget", message: "The disruption budget b needs 0 healthy pods and has 0 currently" }] } });
+  expect((await evict("p")).body).toMatchObject({
+    code: 429,
+    reason: "TooManyRequests",
+    details: { causes: [{ reason: "DisruptionBudget", message: "The disruption budget b needs 0 healthy pods and has 0 currently" }] },
+  });
   await allow("b", 1);
   expect((await evict("p")).status).toBe(201);
   expect((await ask("GET", `${budgets}/b`)).body).toMatchObject({ status: { disruptionsAllowed: 0 } });
@@ -126,7 +177,11 @@ test("an eviction deletes, unless a budget says no", async () => {
   await running("p");
   await budget("c");
   expect((await evict("p")).body).toMatchObject({ code: 500, message: expect.stringContaining("more than one PodDisruptionBudget") });
-  const wrongOnes = [["nope", eviction], ["p?dryRun=x", eviction], ["p", "{"]] as const;
+  const wrongOnes = [
+    ["nope", eviction],
+    ["p?dryRun=x", eviction],
+    ["p", "{"],
+  ] as const;
   for (const [name, body] of wrongOnes) {
     const [path = "", query = ""] = name.split("?");
     expect((await ask("POST", `${PODS}/${path}/eviction?${query}`, { body })).status).toBeGreaterThanOrEqual(400);
@@ -151,24 +206,56 @@ test("tokens are refused honestly", async () => {
   const { ask } = realServer();
   const url = "/api/v1/namespaces/default/serviceaccounts";
   await ask("POST", url, { body: { metadata: { name: "s" } } });
-  expect((await ask("POST", `${url}/s/token`, { body: {} })).body).toMatchObject({ code: 501, message: expect.stringContaining("does not issue ServiceAccount tokens") });
+  expect((await ask("POST", `${url}/s/token`, { body: {} })).body).toMatchObject({
+    code: 501,
+    message: expect.stringContaining("does not issue ServiceAccount tokens"),
+  });
   expect((await ask("POST", `${url}/nope/token`, { body: {} })).status).toBe(404);
 });
 
 test("finalize refuses what it cannot read", async () => {
   const { ask } = realServer();
   const url = "/api/v1/namespaces/default/finalize";
-  for (const [query, body] of [["?dryRun=x", {}], ["", "{"], ["", { metadata: { name: "x" } }]] as const) {
+  for (const [query, body] of [
+    ["?dryRun=x", {}],
+    ["", "{"],
+    ["", { metadata: { name: "x" } }],
+  ] as const) {
     expect((await ask("PUT", `${url}${query}`, { body })).status).toBeGreaterThanOrEqual(400);
   }
 });
 
 const reviews: readonly { name: string; url: string; body: Json; want: object }[] = [
-  { name: "who am I", url: "/apis/authentication.k8s.io/v1/selfsubjectreviews", body: {}, want: { status: { userInfo: { username: "admin", groups: ["system:masters"] } } } },
-  { name: "may I", url: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body: { spec: { resourceAttributes: { verb: "get" } } }, want: { status: { allowed: true } } },
-  { name: "what may I", url: "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", body: { spec: { namespace: "x" } }, want: { status: { resourceRules: [{ verbs: ["*"] }] } } },
-  { name: "whose token", url: "/apis/authentication.k8s.io/v1/tokenreviews", body: { spec: { token: "good" } }, want: { status: { authenticated: true, user: { username: "bob", uid: "1" } } } },
-  { name: "nobody's token", url: "/apis/authentication.k8s.io/v1/tokenreviews", body: { spec: { token: "bad" } }, want: { status: { error: expect.any(String) } } },
+  {
+    name: "who am I",
+    url: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    body: {},
+    want: { status: { userInfo: { username: "admin", groups: ["system:masters"] } } },
+  },
+  {
+    name: "may I",
+    url: "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    body: { spec: { resourceAttributes: { verb: "get" } } },
+    want: { status: { allowed: true } },
+  },
+  {
+    name: "what may I",
+    url: "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
+    body: { spec: { namespace: "x" } },
+    want: { status: { resourceRules: [{ verbs: ["*"] }] } },
+  },
+  {
+    name: "whose token",
+    url: "/apis/authentication.k8s.io/v1/tokenreviews",
+    body: { spec: { token: "good" } },
+    want: { status: { authenticated: true, user: { username: "bob", uid: "1" } } },
+  },
+  {
+    name: "nobody's token",
+    url: "/apis/authentication.k8s.io/v1/tokenreviews",
+    body: { spec: { token: "bad" } },
+    want: { status: { error: expect.any(String) } },
+  },
 ];
 
 test.each(reviews)("the question '$name' is answered and not kept", async ({ url, body, want }) => {

@@ -52,10 +52,13 @@ function toDouble(value: CelValue): CelValue {
   return SPECIAL.get(value.toLowerCase()) ?? (Number.isFinite(number) ? number : cannot(value, "double"));
 }
 
+const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
+
 function toBool(value: CelValue): CelValue {
   if (typeof value === "boolean") return value;
-  if (["1", "t", "T", "true", "TRUE", "True"].includes(String(value))) return true;
-  return ["0", "f", "F", "false", "FALSE", "False"].includes(String(value)) ? false : cannot(value, "bool");
+  if (typeof value !== "string" || !(TRUE.has(value) || FALSE.has(value))) return cannot(value, "bool");
+  return TRUE.has(value);
 }
 
 export function toText(value: CelValue): CelValue {

@@ -35,6 +35,11 @@ function readQuantity(text: CelValue): Quantity | undefined {
   return parsed?.ok === true ? parsed.value : undefined;
 }
 
+function toQuantity(text: CelValue): CelValue {
+  const nanos = readQuantity(text);
+  return nanos === undefined || typeof text !== "string" ? failure(BAD_QUANTITY) : quantity(nanos, text);
+}
+
 function onQuantity(run: (nanos: bigint, other: bigint) => CelValue): Evaluate {
   return (value = null, other = 0n) => {
     const nanos = quantityOf(value);
@@ -111,14 +116,7 @@ export function kubernetesValues(): Declarations {
   const sum = onQuantity((a, b) => quantity(a + b));
   const difference = onQuantity((a, b) => quantity(a - b));
   return declare([
-    [
-      "string_to_quantity",
-      "quantity(string) -> Quantity",
-      (text = null) => {
-        const nanos = readQuantity(text);
-        return nanos === undefined ? failure(BAD_QUANTITY) : quantity(nanos, String(text));
-      },
-    ],
+    ["string_to_quantity", "quantity(string) -> Quantity", (text = null) => toQuantity(text)],
     ["is_quantity_string", "isQuantity(string) -> bool", (text = null) => readQuantity(text) !== undefined],
     ["quantity_sign", "sign(Quantity) -> int", onQuantity((nanos) => (nanos < 0n ? -1n : nanos > 0n ? 1n : 0n))],
     ["quantity_is_greater_than", "<Quantity> isGreaterThan(Quantity) -> bool", onQuantity((a, b) => a > b)],

@@ -17,6 +17,7 @@ import {
   type CelValue,
 } from "../values.ts";
 import { doubleText, toText } from "./conversions.ts";
+import { fixed, scientific } from "./number-format.ts";
 
 const PRECISION = 6;
 
@@ -138,29 +139,6 @@ function integerOf(value: CelValue): bigint | undefined {
   return value instanceof CelUint ? value.value : undefined;
 }
 
-/** With thousands separated, as the server's locale has it; a half goes to the even neighbour. */
-function fixed(value: number, precision: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "-∞";
-  const digits = Math.min(precision, 100);
-  const scaled = value * 10 ** digits;
-  const isTie = Math.abs(scaled) < 2 ** 52 && Math.abs(scaled % 1) === 0.5;
-  const rounded = isTie ? (2 * Math.round(scaled / 2)) / 10 ** digits : value;
-  const [whole = "", fraction] = rounded.toFixed(digits).split(".");
-  const grouped = whole.replace(/\B(?=(?:\d{3})+$)/g, ",");
-  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
-}
-
-const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-
-/** Surprise: whatever the precision, six digits; the server takes the precision for a width. */
-function scientific(value: number, width: number): string {
-  if (!Number.isFinite(value)) return fixed(value, 0);
-  const [digits = "", exponent = "0"] = value.toExponential(PRECISION).split("e");
-  const power = Number(exponent);
-  const raised = [...String(Math.abs(power)).padStart(2, "0")].map((digit) => SUPERSCRIPTS[Number(digit)]).join("");
-  return `${digits}×10${power < 0 ? "⁻" : ""}${raised}`.padStart(Math.min(width, 1000));
-}
-
 function hexadecimal(value: CelValue, upper: boolean): string | undefined {
   const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value instanceof Uint8Array ? value : undefined;
   const text = bytes === undefined ? integerOf(value)?.toString(16) : [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -172,17 +150,16 @@ function plain(value: CelValue): string | CelFailure | undefined {
   if (isList(value) || isMap(value)) return nested(value);
   if (value instanceof CelTypeValue) return value.type.name;
   const text = toText(value);
-  return text instanceof CelFailure ? undefined : String(text);
+  return typeof text === "string" ? text : undefined;
 }
 
 /** Inside lists and maps, texts are quoted and doubles have six digits. */
 function nested(value: CelValue): string | CelFailure {
   if (isList(value)) return joined(itemsOf(value).map(nested), "[", "]");
   if (isMap(value)) {
-    const pairs = entriesOf(value).map(([key, item]) => [nested(key), nested(item)] as const);
-    const broken = pairs.flat().find((part) => part instanceof CelFailure);
-    if (broken instanceof CelFailure) return broken;
-    return joined(pairs.map(([key, item]) => `${key}:${item}`).toSorted(), "{", "}");
+    const pairs = entriesOf(value).map(([key, item]) => pairText(nested(key), nested(item)));
+    const texts = pairs.filter((pair) => typeof pair === "string");
+    return texts.length === pairs.length ? `{${texts.toSorted().join(", ")}}` : joined(pairs, "", "");
   }
   if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(PRECISION) : quote(doubleText(value));
   const text = plain(value) ?? failure(`no formatting function for ${typeName(value)}`);
@@ -193,6 +170,16 @@ function nested(value: CelValue): string | CelFailure {
   return value instanceof CelDuration ? `duration(${quote(text)})` : text;
 }
 
+function pairText(key: string | CelFailure, item: string | CelFailure): string | CelFailure {
+  if (typeof key !== "string") return key;
+  return typeof item === "string" ? `${key}:${item}` : item;
+}
+
 function joined(parts: readonly (string | CelFailure)[], open: string, close: string): string | CelFailure {
-  return parts.find((part) => part instanceof CelFailure) ?? `${open}${parts.join(", ")}${close}`;
+  const texts: string[] = [];
+  for (const part of parts) {
+    if (typeof part !== "string") return part;
+    texts.push(part);
+  }
+  return `${open}${texts.join(", ")}${close}`;
 }

@@ -20,7 +20,7 @@ function outOfRange(position: bigint): CelValue {
 
 function charAt(text: string, at: CelValue): CelValue {
   if (typeof at !== "bigint") return NO_SUCH_OVERLOAD;
-  const characters = [...text];
+  const characters = Array.from(text);
   if (at < 0n || at > BigInt(characters.length)) return outOfRange(at);
   return characters[Number(at)] ?? "";
 }
@@ -33,15 +33,15 @@ function indexOf(text: string, part: string, from: CelValue = 0n): CelValue {
   if (typeof from !== "bigint") return NO_SUCH_OVERLOAD;
   if (part === "") return from;
   if (from < 0n) return outOfRange(from);
-  const characters = [...text];
-  const wanted = [...part];
+  const characters = Array.from(text);
+  const wanted = Array.from(part);
   for (let at = Number(from); at <= characters.length - wanted.length; at++) if (startsAt(characters, wanted, at)) return BigInt(at);
   return -1n;
 }
 
 function lastIndexOf(text: string, part: string, from?: CelValue): CelValue {
-  const characters = [...text];
-  const wanted = [...part];
+  const characters = Array.from(text);
+  const wanted = Array.from(part);
   if (from === undefined && part === "") return BigInt(characters.length);
   if (from === undefined && characters.length < wanted.length) return -1n;
   const offset = from ?? BigInt(characters.length - 1);
@@ -55,7 +55,7 @@ function lastIndexOf(text: string, part: string, from?: CelValue): CelValue {
 }
 
 function substring(text: string, start: CelValue, end?: CelValue): CelValue {
-  const characters = [...text];
+  const characters = Array.from(text);
   const size = BigInt(characters.length);
   const stop = end ?? size;
   if (typeof start !== "bigint" || typeof stop !== "bigint") return NO_SUCH_OVERLOAD;
@@ -68,7 +68,7 @@ function substring(text: string, start: CelValue, end?: CelValue): CelValue {
 function replace(text: string, old: CelValue, next: CelValue, limit: CelValue = -1n): CelValue {
   if (typeof old !== "string" || typeof next !== "string" || typeof limit !== "bigint") return NO_SUCH_OVERLOAD;
   const count = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit);
-  const parts = old === "" ? ["", ...text] : text.split(old);
+  const parts = old === "" ? ["", ...Array.from(text)] : text.split(old);
   let out = parts[0] ?? "";
   for (const [at, part] of parts.slice(1).entries()) out += (at < count ? next : old) + part;
   return old === "" && parts.length - 1 < count ? out + next : out;
@@ -77,7 +77,7 @@ function replace(text: string, old: CelValue, next: CelValue, limit: CelValue = 
 function split(text: string, separator: string, limit: CelValue = -1n): CelValue {
   if (typeof limit !== "bigint") return NO_SUCH_OVERLOAD;
   if (limit === 0n) return listOf([]);
-  const parts = separator === "" ? [...text] : text.split(separator);
+  const parts = separator === "" ? Array.from(text) : text.split(separator);
   if (limit < 0n || parts.length <= limit) return listOf(parts);
   const kept = parts.slice(0, Number(limit) - 1);
   return listOf([...kept, parts.slice(kept.length).join(separator)]);
@@ -128,7 +128,9 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 function quoted(text: string): string {
-  return `"${[...text.toWellFormed()].map((character) => ESCAPES.get(character) ?? character).join("")}"`;
+  return `"${Array.from(text.toWellFormed())
+    .map((character) => ESCAPES.get(character) ?? character)
+    .join("")}"`;
 }
 
 /** Only ASCII letters change. */

@@ -1,0 +1,123 @@
+/**
+ * The API server beside etcd + kube-apiserver, in one run and with one client: start-up, memory, requests per second on 1 and on 16
+ * connections, a change that a thousand watch, and what 100,000 objects change. `LATTICE_KUBE_BIN` names the folder of the binaries; without
+ * it there is only a bare HTTP echo to stand beside.
+ *
+ * Both sides speak HTTPS/1.1 with keep-alive to the same node:https client in this process, and take turns. The client needs its share of
+ * the machine: the faster the server, the more it is the client that is measured.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { BenchResult } from "../scripts/bench/bench.ts";
+import { apiOperations, type ApiOperation } from "./support/api-operations.ts";
+import { throughput, type Target } from "./support/api-load.ts";
+import { fanOut } from "./support/api-watchers.ts";
+import { startEcho } from "./support/echo-server.ts";
+import { growth } from "./support/api-growth.ts";
+import { inProcessStarts } from "./support/in-process-starts.ts";
+import { median } from "./support/measure.ts";
+import { BUNDLE, hasBundle, SOURCE, startKubernetes, startLattice, type Running } from "./support/running-servers.ts";
+
+const ROUNDS = 2;
+const CONNECTIONS = [1, 16];
+const IDLE_MS = 3_000;
+const WATCHERS = 1_000;
+const CHANGES = 20;
+const PEER = "etcd + kube-apiserver";
+const LESS = "less is better";
+
+export async function run(): Promise<readonly BenchResult[]> {
+  const binaries = process.env["LATTICE_KUBE_BIN"];
+  if (binaries === undefined) console.log("api-server: no LATTICE_KUBE_BIN: measured beside a bare node:https echo server, not beside Kubernetes");
+  const results = binaries === undefined ? await besideEcho() : await besideKubernetes(binaries);
+  return [...results, ...(await growth())];
+}
+
+async function besideKubernetes(binaries: string): Promise<readonly BenchResult[]> {
+  const results: BenchResult[] = [...(await startUp(binaries))];
+  const [ours, theirs] = [await startLattice(hasBundle() ? BUNDLE : SOURCE), await startKubernetes(binaries)];
+  try {
+    await delay(IDLE_MS);
+    results.push(memory(ours, theirs));
+    for (const connections of CONNECTIONS) {
+      for (const operation of apiOperations()) results.push(await sideBySide(operation, connections, ours.target, theirs.target));
+    }
+    results.push(await watchers(ours.target, theirs.target));
+  } finally {
+    await ours.stop();
+    await theirs.stop();
+  }
+  return results;
+}
+
+async function startUp(binaries: string): Promise<readonly BenchResult[]> {
+  const programs = [...(hasBundle() ? [{ name: "as a process (dist/lattice.js)", path: BUNDLE }] : []), { name: "as a process (from source)", path: SOURCE }];
+  const peer: number[] = [];
+  const ours = programs.map(() => [] as number[]);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    peer.push(await readyTime(() => startKubernetes(binaries)));
+    for (const [at, { path }] of programs.entries()) ours[at]?.push(await readyTime(() => startLattice(path)));
+  }
+  const against = median(peer);
+  const row = (name: string, ms: number): BenchResult => {
+    return { name: `start-up ${name}`, value: ms, unit: "ms", ratio: against / ms, against: PEER, note: `times faster; that takes ${Math.round(against)} ms until /readyz` };
+  };
+  const { firstMs, laterMs } = await inProcessStarts();
+  return [
+    ...programs.map(({ name }, at) => row(name, median(ours[at] ?? []))),
+    row("in process, modules loaded before", laterMs),
+    row("in process, loading the modules too", firstMs),
+  ];
+}
+
+async function readyTime(start: () => Promise<Running>): Promise<number> {
+  const running = await start();
+  await running.stop();
+  return running.readyMs;
+}
+
+function memory(ours: Running, theirs: Running): BenchResult {
+  const [value, peer] = [ours.residentBytes() / 2 ** 20, theirs.residentBytes() / 2 ** 20];
+  return { name: "resident memory, idle", value, unit: "MB", ratio: value / peer, against: PEER, note: `${LESS}; that is ${Math.round(peer)} MB` };
+}
+
+async function sideBySide(operation: ApiOperation, connections: number, ours: Target, theirs: Target): Promise<BenchResult> {
+  const rates: [number, number][] = [];
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const pair: [number, number] = [await rateOf(operation, connections, ours, round), await rateOf(operation, connections, theirs, round)];
+    if (round > 0) rates.push(pair); // the first warms both up
+  }
+  const [value, peer] = [median(rates.map(([own]) => own)), median(rates.map(([, other]) => other))];
+  const name = `${operation.name}, ${connections} connection${connections === 1 ? "" : "s"}`;
+  return { name, value, unit: "requests/s", ratio: value / peer, against: PEER, note: `more is better; that makes ${Math.round(peer)}` };
+}
+
+/** What an operation leaves behind is removed, and what it needs is made, outside the clock. */
+async function rateOf(operation: ApiOperation, connections: number, target: Target, round: number): Promise<number> {
+  const count = connections === 1 ? operation.count : operation.count * 2;
+  const run = `${connections}-${round}`;
+  if (operation.before !== undefined) await throughput(target, 8, (at) => operation.before?.(at, run) ?? operation.ask(at, run), count);
+  const rate = await throughput(target, connections, (at) => operation.ask(at, run), count);
+  if (operation.after !== undefined) await throughput(target, 8, (at) => operation.after?.(at, run) ?? operation.ask(at, run), count);
+  return rate;
+}
+
+async function watchers(ours: Target, theirs: Target): Promise<BenchResult> {
+  const [own, other] = [await fanOut(ours, WATCHERS, CHANGES), await fanOut(theirs, WATCHERS, CHANGES)];
+  const note = `more is better; ${CHANGES} changes reached all after ${Math.round(own.lastMs)} ms, there after ${Math.round(other.lastMs)} ms`;
+  const name = `events to ${WATCHERS.toLocaleString("en-GB")} watchers`;
+  return { name, value: own.eventsPerSecond, unit: "events/s", ratio: own.eventsPerSecond / other.eventsPerSecond, against: PEER, note };
+}
+
+async function besideEcho(): Promise<readonly BenchResult[]> {
+  const [ours, echo] = [await startLattice(hasBundle() ? BUNDLE : SOURCE), await startEcho()];
+  const results: BenchResult[] = [];
+  for (const connections of CONNECTIONS) {
+    for (const operation of apiOperations()) {
+      const result = await sideBySide(operation, connections, ours.target, echo.target);
+      results.push({ ...result, against: "a node:https server that sends back what it got" });
+    }
+  }
+  await ours.stop();
+  await echo.stop();
+  return results;
+}

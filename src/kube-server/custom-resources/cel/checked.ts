@@ -1,0 +1,22 @@
+/** What the checker is given, and what comes out of it: the same expression, with a type on every node and overloads on every call. */
+import type { Expression } from "./ast.ts";
+import type { Declarations, Overload } from "./declarations.ts";
+import type { CelType } from "./types.ts";
+
+export type CheckEnvironment = {
+  readonly functions: Declarations;
+  readonly variables: ReadonlyMap<string, CelType>;
+  /** Fields of a struct type by its name; undefined when there is no such struct. */
+  readonly fieldsOf: (struct: string) => ReadonlyMap<string, CelType> | undefined;
+};
+
+export type Checked = {
+  readonly expression: Expression;
+  readonly typeOf: (expression: Expression) => CelType;
+  readonly overloadsOf: (call: Expression) => readonly Overload[];
+  /** The call is of a function whose name has dots: `ip.isCanonical(x)`, so there is no target. */
+  readonly isQualified: (call: Expression) => boolean;
+  /** Identifiers and selections that name a variable or a type. */
+  readonly nameOf: (expression: Expression) => string | undefined;
+  readonly variablesUsed: ReadonlySet<string>;
+};
