@@ -3,8 +3,8 @@
  * connections, a change that a thousand watch, and what 100,000 objects change. `LATTICE_KUBE_BIN` names the folder of the binaries; without
  * it there is only a bare HTTP echo to stand beside.
  *
- * Both sides speak HTTPS/1.1 with keep-alive to the same node:https client in this process, and take turns. The client needs its share of
- * the machine: the faster the server, the more it is the client that is measured.
+ * Both sides speak HTTPS/1.1 with keep-alive to the same client (support/api-load.ts) in this process, and take turns. The client needs its
+ * share of the machine: the faster the server, the more it is the client that is measured.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { BenchResult } from "../scripts/bench/bench.ts";
@@ -27,7 +27,8 @@ const LESS = "less is better";
 
 export async function run(): Promise<readonly BenchResult[]> {
   const binaries = process.env["LATTICE_KUBE_BIN"];
-  if (binaries === undefined) console.log("api-server: no LATTICE_KUBE_BIN: measured beside a bare node:https echo server, not beside Kubernetes");
+  if (binaries === undefined)
+    console.log("api-server: no LATTICE_KUBE_BIN: measured beside a bare node:https echo server, not beside Kubernetes");
   const results = binaries === undefined ? await besideEcho() : await besideKubernetes(binaries);
   return [...results, ...(await growth())];
 }
@@ -50,7 +51,10 @@ async function besideKubernetes(binaries: string): Promise<readonly BenchResult[
 }
 
 async function startUp(binaries: string): Promise<readonly BenchResult[]> {
-  const programs = [...(hasBundle() ? [{ name: "as a process (dist/lattice.js)", path: BUNDLE }] : []), { name: "as a process (from source)", path: SOURCE }];
+  const programs = [
+    ...(hasBundle() ? [{ name: "as a process (dist/lattice.js)", path: BUNDLE }] : []),
+    { name: "as a process (from source)", path: SOURCE },
+  ];
   const peer: number[] = [];
   const ours = programs.map(() => [] as number[]);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -59,7 +63,14 @@ async function startUp(binaries: string): Promise<readonly BenchResult[]> {
   }
   const against = median(peer);
   const row = (name: string, ms: number): BenchResult => {
-    return { name: `start-up ${name}`, value: ms, unit: "ms", ratio: against / ms, against: PEER, note: `times faster; that takes ${Math.round(against)} ms until /readyz` };
+    return {
+      name: `start-up ${name}`,
+      value: ms,
+      unit: "ms",
+      ratio: against / ms,
+      against: PEER,
+      note: `times faster; that takes ${Math.round(against)} ms until /readyz`,
+    };
   };
   const { firstMs, laterMs } = await inProcessStarts();
   return [
@@ -77,7 +88,14 @@ async function readyTime(start: () => Promise<Running>): Promise<number> {
 
 function memory(ours: Running, theirs: Running): BenchResult {
   const [value, peer] = [ours.residentBytes() / 2 ** 20, theirs.residentBytes() / 2 ** 20];
-  return { name: "resident memory, idle", value, unit: "MB", ratio: value / peer, against: PEER, note: `${LESS}; that is ${Math.round(peer)} MB` };
+  return {
+    name: "resident memory, idle",
+    value,
+    unit: "MB",
+    ratio: value / peer,
+    against: PEER,
+    note: `${LESS}; that is ${Math.round(peer)} MB`,
+  };
 }
 
 async function sideBySide(operation: ApiOperation, connections: number, ours: Target, theirs: Target): Promise<BenchResult> {

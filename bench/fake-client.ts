@@ -34,7 +34,10 @@ export async function run(): Promise<readonly BenchResult[]> {
 function result(name: string, micros: number, go: Figures | undefined): BenchResult {
   const peer = (go ?? PUBLISHED_GO).get(name) ?? Number.NaN;
   const rust = PUBLISHED_RUST.get(name) ?? Number.NaN;
-  const against = go === undefined ? "controller-runtime's fake client (published figure: no Go or no ../shared here)" : "controller-runtime's fake client";
+  const against =
+    go === undefined
+      ? "controller-runtime's fake client (published figure: no Go or no ../shared here)"
+      : "controller-runtime's fake client";
   const note = `CPU time, more is better; that takes ${peer.toFixed(0)} µs; Rust kube-fake-client, published: ${rust} µs, ${(rust / micros).toFixed(2)}×`;
   return { name, value: micros, unit: "µs", ratio: peer / micros, against, note };
 }
@@ -59,11 +62,14 @@ function configMapOperations(client: KubeClient): readonly Operation[] {
     {
       name: "update configmap",
       run: async (round) => {
-        const before = current ?? (expectOk(await client.get(configMaps, named("cm-7"))) as Settings);
-        current = expectOk(await client.update(configMaps, { ...before, data: { ...before.data, "key-0": String(round) } })) as Settings;
+        const before = current ?? expectOk(await client.get(configMaps, named("cm-7")));
+        current = expectOk(await client.update(configMaps, { ...before, data: { ...before.data, "key-0": String(round) } }));
       },
     },
-    { name: "SMP configmap", run: (round) => done(client.patch(configMaps, named("cm-8"), strategic({ data: { "key-0": String(round) } }))) },
+    {
+      name: "SMP configmap",
+      run: (round) => done(client.patch(configMaps, named("cm-8"), strategic({ data: { "key-0": String(round) } }))),
+    },
     { name: "SSA configmap", run: (round) => done(apply(client, configMaps, appliedConfigMap(round))) },
     { name: "create configmap", run: (round) => done(client.create(configMaps, configMap(10_000 + round))) },
   ];
@@ -82,13 +88,14 @@ function deploymentOperations(client: KubeClient): readonly Operation[] {
     {
       name: "update deployment",
       run: async (round) => {
-        const before = current ?? (expectOk(await client.get(deployments, named("web-7"))) as Workload);
-        current = expectOk(await client.update(deployments, withImage(before, image(round)))) as Workload;
+        const before = current ?? expectOk(await client.get(deployments, named("web-7")));
+        current = expectOk(await client.update(deployments, withImage(before, image(round))));
       },
     },
     {
       name: "SMP deployment",
-      run: (round) => done(client.patch(deployments, named("web-8"), strategic({ spec: { template: { spec: { containers: [container(round)] } } } }))),
+      run: (round) =>
+        done(client.patch(deployments, named("web-8"), strategic({ spec: { template: { spec: { containers: [container(round)] } } } }))),
     },
     { name: "SSA deployment", run: (round) => done(apply(client, deployments, withImage(made, image(round)))) },
     { name: "create deployment", run: (round) => done(client.create(deployments, renamed(spare[round % spare.length], `new-${round}`))) },
@@ -97,7 +104,7 @@ function deploymentOperations(client: KubeClient): readonly Operation[] {
 
 function renamed(object: KubeObject | undefined, name: string): KubeObject {
   if (object === undefined) throw new Error("there is no such object");
-  return { ...object, metadata: { ...object.metadata, name } } as KubeObject;
+  return { ...object, metadata: { ...object.metadata, name } };
 }
 
 function appliedConfigMap(round: number): KubeObject {

@@ -2,7 +2,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { defineResource, type JsonObject, type KubeObject, type Resource } from "#kube";
 
-export const configMaps: Resource<Settings> = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
+export const configMaps: Resource<Settings> = defineResource({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+});
 export const deployments: Resource<Workload> = defineResource({
   group: "apps",
   version: "v1",
@@ -19,13 +25,13 @@ export type Settings = KubeObject & { readonly data: Readonly<Record<string, str
 export function configMap(at: number, namespace = "default"): Settings {
   const data = Object.fromEntries(Array.from({ length: 10 }, (_, key) => [`key-${key}`, `value-${at}-${key}`]));
   const metadata = { name: `cm-${at}`, namespace, labels: { group: String(at % 10), app: "web" } };
-  return { apiVersion: "v1", kind: "ConfigMap", metadata, data } as unknown as Settings;
+  return { apiVersion: "v1", kind: "ConfigMap", metadata, data };
 }
 
 export function deployment(at: number, namespace = "default"): Workload {
   const made = JSON.parse(deploymentText()) as Workload;
   const metadata = { ...made.metadata, name: `web-${at}`, namespace, labels: { ...made.metadata.labels, group: String(at % 10) } };
-  return { ...made, metadata } as Workload;
+  return { ...made, metadata };
 }
 
 /** The same Deployment with another image in its first container: the change that benches make. */
@@ -45,7 +51,10 @@ function deploymentText(): string {
 /** For a clone without ../shared: the same shape and about the same size. */
 function madeDeployment(): JsonObject {
   const labels = { app: "web", tier: "front" };
-  const template = { metadata: { labels }, spec: { containers: ["app", "sidecar"].map(madeContainer), volumes: [{ name: "config", emptyDir: {} }] } };
+  const template = {
+    metadata: { labels },
+    spec: { containers: ["app", "sidecar"].map(madeContainer), volumes: [{ name: "config", emptyDir: {} }] },
+  };
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",

@@ -54,7 +54,8 @@ const OPERATIONS_ON_MANY: readonly Operation[] = [
   },
   {
     name: `list by a label that ${PER_NAMESPACE} objects have`,
-    perform: async ({ client, namespaces }, at) => expectItems(client, { labelSelector: `shard=shard-${(at * 7) % namespaces}` }, PER_NAMESPACE),
+    perform: async ({ client, namespaces }, at) =>
+      expectItems(client, { labelSelector: `shard=shard-${(at * 7) % namespaces}` }, PER_NAMESPACE),
   },
 ];
 
@@ -70,7 +71,14 @@ async function asItGrows({ name, perform }: Operation, many: Filled, few: Filled
   const { measuredMs, againstMs } = await compare(on(many), on(few), 5);
   const against = `the same with ${FEW.toLocaleString("en-GB")} objects`;
   const note = `time, less is better and 1 is flat; ${MANY.toLocaleString("en-GB")} ConfigMaps, in process`;
-  return { name: `${name}, as it grows`, value: (measuredMs / OPERATIONS) * 1_000, unit: "µs", ratio: measuredMs / againstMs, against, note };
+  return {
+    name: `${name}, as it grows`,
+    value: (measuredMs / OPERATIONS) * 1_000,
+    unit: "µs",
+    ratio: measuredMs / againstMs,
+    against,
+    note,
+  };
 }
 
 async function filled(count: number): Promise<Filled> {
@@ -85,7 +93,8 @@ export async function fill(client: KubeClient, count: number): Promise<void> {
   const namespaces = { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false } as const;
   for (let at = 0; at < count; at += 1) {
     const namespace = `team-${Math.floor(at / PER_NAMESPACE)}`;
-    if (at % PER_NAMESPACE === 0) expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
+    if (at % PER_NAMESPACE === 0)
+      expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
     const made = configMap(at % PER_NAMESPACE, namespace);
     const labels = { ...made.metadata.labels, shard: `shard-${at % (count / PER_NAMESPACE)}` };
     expectOk(await client.create(configMaps, { ...made, metadata: { ...made.metadata, labels } }));

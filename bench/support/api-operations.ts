@@ -12,7 +12,12 @@ export type ApiOperation = {
   readonly after?: (at: number, run: string) => Ask;
 };
 
-type Kind = { readonly name: string; readonly make: (name: string, round: number) => KubeObject; readonly patch: (round: number) => object; readonly resource: Resource };
+type Kind = {
+  readonly name: string;
+  readonly make: (name: string, round: number) => KubeObject;
+  readonly patch: (round: number) => object;
+  readonly resource: Resource;
+};
 
 const namespace = "default";
 
@@ -20,13 +25,16 @@ const KINDS: readonly Kind[] = [
   {
     name: "ConfigMap",
     resource: configMaps,
-    make: (name, round) => ({ ...configMap(round), metadata: { name, namespace, labels: { app: "web" } } }) as KubeObject,
+    make: (name, round) => ({ ...configMap(round), metadata: { name, namespace, labels: { app: "web" } } }),
     patch: (round) => ({ data: { "key-0": String(round) } }),
   },
   {
     name: "Deployment",
     resource: deployments,
-    make: (name, round) => ({ ...withImage(deployment(0), `images.example/app:${round}`), metadata: { name, namespace, labels: { app: "web" } } }) as KubeObject,
+    make: (name, round) => ({
+      ...withImage(deployment(0), `images.example/app:${round}`),
+      metadata: { name, namespace, labels: { app: "web" } },
+    }),
     patch: (round) => ({ spec: { template: { spec: { containers: [{ name: "app", image: `images.example/app:${round}` }] } } } }),
   },
 ];
@@ -58,11 +66,22 @@ function operationsOn({ name: kind, resource, make, patch }: Kind): readonly Api
   return [
     { name: `create ${kind}`, count: 100, ask: (at, run) => create(each(at, run)), after: (at, run) => remove(each(at, run)) },
     { name: `get ${kind}`, count: 200, ask: (at, run) => ({ method: "GET", path: named(few(at, run)) }), ...made, ...cleaned },
-    { name: `list of ${LISTED} ${kind}s`, count: 50, ask: () => ({ method: "GET", path: `${collection}?limit=500` }), before: listed, after: unlisted },
+    {
+      name: `list of ${LISTED} ${kind}s`,
+      count: 50,
+      ask: () => ({ method: "GET", path: `${collection}?limit=500` }),
+      before: listed,
+      after: unlisted,
+    },
     {
       name: `strategic merge patch of ${kind}`,
       count: 100,
-      ask: (at, run) => ({ method: "PATCH", path: named(few(at, run)), type: "application/strategic-merge-patch+json", body: JSON.stringify(patch(at)) }),
+      ask: (at, run) => ({
+        method: "PATCH",
+        path: named(few(at, run)),
+        type: "application/strategic-merge-patch+json",
+        body: JSON.stringify(patch(at)),
+      }),
       ...made,
       ...cleaned,
     },

@@ -8,7 +8,9 @@ import type { Target } from "./api-load.ts";
 export async function startEcho(): Promise<{ readonly target: Target; readonly stop: () => Promise<void> }> {
   const period = { notBefore: new Date(Date.now() - 3_600_000), notAfter: new Date(Date.now() + 3_600_000) };
   const authority = expectOk(createCertificateAuthority({ commonName: "bench", ...period }));
-  const issued = expectOk(issueCertificate(authority, { commonName: "echo", usages: ["server"], ipAddresses: ["127.0.0.1"], dnsNames: [], ...period }));
+  const issued = expectOk(
+    issueCertificate(authority, { commonName: "echo", usages: ["server"], ipAddresses: ["127.0.0.1"], dnsNames: [], ...period }),
+  );
   const server = createServer({ cert: issued.certificate, key: reveal(issued.key) }, (request, response) => request.pipe(response));
   await new Promise<void>((resolve) => server.listen({ host: "127.0.0.1", port: 0 }, resolve));
   const { port } = server.address() as AddressInfo;

@@ -11,7 +11,10 @@ async function startOne(): Promise<number> {
   const [store, random] = [createMemoryStore(), Math.random];
   const server = createApiServer({ store, types: builtinKinds(store), clock, random });
   const client = inProcessClient(server, { clock, random, logger: silentLogger });
-  const first = await client.get({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false }, { namespace: undefined, name: "default" });
+  const first = await client.get(
+    { group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false },
+    { namespace: undefined, name: "default" },
+  );
   if (!first.ok) throw new Error(first.error.message);
   const ms = performance.now() - start;
   await client.close();

@@ -60,7 +60,12 @@ export async function startKubernetes(binaries: string): Promise<Running> {
   if (!ports.ok) throw new Error(ports.error);
   const [etcdPort = 0, etcdPeer = 0, apiServerPort = 0, controllerManager = 0] = ports.value;
   const folder = join(tmpdir(), `lattice-bench-kube-${process.pid}-${apiServerPort}`);
-  const place: Place = { binaries, folder, logs: join(folder, "logs"), ports: { etcd: etcdPort, etcdPeer, apiServer: apiServerPort, controllerManager } };
+  const place: Place = {
+    binaries,
+    folder,
+    logs: join(folder, "logs"),
+    ports: { etcd: etcdPort, etcdPeer, apiServer: apiServerPort, controllerManager },
+  };
   const group = await ProcessGroup.open(folder);
   if (!group.ok) throw new Error(group.error);
   mkdirSync(place.logs, { recursive: true });

@@ -115,12 +115,7 @@ export function withText({ content, ...request }: KubeRequest): TransportRequest
   return content === undefined ? request : { ...request, body: JSON.stringify(content) };
 }
 
-function onObject(
-  resource: Resource,
-  key: ObjectKey,
-  subresource: Subresource | undefined,
-  make: (path: string) => KubeRequest,
-): Prepared {
+function onObject(resource: Resource, key: ObjectKey, subresource: Subresource | undefined, make: (path: string) => KubeRequest): Prepared {
   if (!isPathSegment(key.name)) return failure("bad-request", `"${key.name}" cannot be the name of a ${resource.kind}`, "useless");
   if (resource.namespaced && key.namespace === undefined) return needsNamespace(resource, key.name);
   return onCollection(resource, key.namespace, () => make(pathOf(resource, { namespace: key.namespace, name: key.name, subresource })));

@@ -32,8 +32,12 @@ function send(server: ApiServer, { method, url, body, type = "application/json" 
 }
 
 const MERGE = "application/merge-patch+json";
-const nameOf = (object: Json | undefined) => String(fieldAt(object, "metadata", "name"));
-const keyOf = (object: Json | undefined) => `${String(fieldAt(object, "metadata", "namespace"))}/${nameOf(object)}`;
+const metaText = (object: Json | undefined, name: string): string => {
+  const text = fieldAt(object, "metadata", name);
+  return typeof text === "string" ? text : "";
+};
+const nameOf = (object: Json | undefined) => metaText(object, "name");
+const keyOf = (object: Json | undefined) => `${metaText(object, "namespace")}/${nameOf(object)}`;
 const versionOf = (object: Json | undefined) => Number(fieldAt(object, "metadata", "resourceVersion"));
 /** Lists leave out the kind of their items. */
 const bare = (object: JsonObject): JsonObject => ({ ...object, kind: undefined, apiVersion: undefined });
@@ -49,7 +53,19 @@ describe("watch = list + events", () => {
     namespace,
     name,
     labels,
-    do: fc.constantFrom("create", "create", "patch", "patch", "apply", "replace", "hold", "release", "delete", "delete", "deletecollection"),
+    do: fc.constantFrom(
+      "create",
+      "create",
+      "patch",
+      "patch",
+      "apply",
+      "replace",
+      "hold",
+      "release",
+      "delete",
+      "delete",
+      "deletecollection",
+    ),
   });
   type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -57,8 +73,15 @@ describe("watch = list + events", () => {
     const all = `${KINDS[kind]}/namespaces/${space}/${kind}`;
     const one = `${all}/${at}`;
     if (what === "create") await ask("POST", all, { metadata: { name: at, labels: marked } });
-    if (what === "patch") await ask("PATCH", one, { metadata: { labels: { colour: marked.colour ?? null }, annotations: { at: JSON.stringify(marked) } } }, MERGE);
-    if (what === "apply") await ask("PATCH", `${one}?fieldManager=m&force=true`, appliedAs(kind, at, marked), "application/apply-patch+yaml");
+    if (what === "patch")
+      await ask(
+        "PATCH",
+        one,
+        { metadata: { labels: { colour: marked.colour ?? null }, annotations: { at: JSON.stringify(marked) } } },
+        MERGE,
+      );
+    if (what === "apply")
+      await ask("PATCH", `${one}?fieldManager=m&force=true`, appliedAs(kind, at, marked), "application/apply-patch+yaml");
     if (what === "hold") await ask("PATCH", one, { metadata: { finalizers: ["test.example/hold"] } }, MERGE);
     if (what === "release") await ask("PATCH", one, { metadata: { finalizers: null } }, MERGE);
     if (what === "delete") await ask("DELETE", one);
@@ -78,7 +101,7 @@ describe("watch = list + events", () => {
   });
 
   const query = fc.constantFrom("", "labelSelector=colour%3Dred", "labelSelector=%21colour", "fieldSelector=metadata.name%3Da", "labelSelector=colour%20in%20(red,blue)&fieldSelector=metadata.name%21%3Db"); // prettier-ignore
-  const view = fc.record({ plural, namespace: fc.option(namespace, { nil: undefined }), query, after: fc.nat(30), fresh: fc.boolean() });
+  const view = fc.record({ plural, namespace: fc.option(namespace, { nil: undefined }), query, after: fc.nat(12), fresh: fc.boolean() });
   type View = typeof view extends fc.Arbitrary<infer T> ? T : never;
 
   class Watcher {
@@ -99,21 +122,28 @@ describe("watch = list + events", () => {
       const from = versionOf(body);
       this.#version = this.#fresh ? 0 : from;
       if (!this.#fresh) for (const item of body["items"] as readonly JsonObject[]) this.#seen.set(keyOf(item), bare(item));
-      const watching = await send(server, { method: "GET", url: `${this.#url}&watch=1${this.#fresh ? "" : `&resourceVersion=${from}`}` }, this.#gone.signal);
+      const watching = await send(
+        server,
+        { method: "GET", url: `${this.#url}&watch=1${this.#fresh ? "" : `&resourceVersion=${from}`}` },
+        this.#gone.signal,
+      );
       if (watching.body.kind !== "stream") throw new Error("no stream");
       this.#follow(watching.body.chunks).catch((thrown: unknown) => (this.#broken = thrown));
     }
 
     async #follow(chunks: AsyncIterable<string>): Promise<void> {
-      for await (const chunk of chunks) for (const line of chunk.trimEnd().split("\n")) this.#take(JSON.parse(line) as { type: string; object: JsonObject });
+      for await (const chunk of chunks)
+        for (const line of chunk.trimEnd().split("\n")) this.#take(JSON.parse(line) as { type: string; object: JsonObject });
     }
 
     #take({ type, object }: { type: string; object: JsonObject }): void {
       const key = keyOf(object);
       // the first events of a watch without a version come in the order of names
-      if (this.#version > 0 && versionOf(object) <= this.#version) throw new Error(`${type} ${key}: time went from ${this.#version} to ${versionOf(object)}`);
+      if (this.#version > 0 && versionOf(object) <= this.#version)
+        throw new Error(`${type} ${key}: time went from ${this.#version} to ${versionOf(object)}`);
       if (!this.#fresh || this.#version > 0) this.#version = versionOf(object);
-      if ((type === "ADDED") === this.#seen.has(key)) throw new Error(`${type} ${key} after ${this.#seen.has(key) ? "it was" : "nothing was"} there`);
+      if ((type === "ADDED") === this.#seen.has(key))
+        throw new Error(`${type} ${key} after ${this.#seen.has(key) ? "it was" : "nothing was"} there`);
       if (type === "DELETED") this.#seen.delete(key);
       else this.#seen.set(key, bare(object));
     }
@@ -123,7 +153,13 @@ describe("watch = list + events", () => {
       const { body } = await ask("GET", this.#url);
       const items = (body["items"] as readonly JsonObject[]).map((item) => [keyOf(item), bare(item)] as const);
       const sorted = [...this.#seen].toSorted(([a], [b]) => (a < b ? -1 : 1));
-      if (!jsonEqual(sorted, items.toSorted(([a], [b]) => (a < b ? -1 : 1)) as unknown as Json)) expect(sorted).toEqual(items);
+      if (
+        !jsonEqual(
+          sorted,
+          items.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+        )
+      )
+        expect(sorted).toEqual(items);
     }
 
     end(): void {
@@ -136,46 +172,58 @@ describe("watch = list + events", () => {
 
   it("holds after every step of several writers, for every namespace and selector", async () => {
     const writers = fc.array(fc.array(step, { minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 3 });
-    const property = fc.asyncProperty(writers, fc.array(view, { minLength: 1, maxLength: 5 }), fc.scheduler(), async (plans, views, scheduler) => {
-      const { server, ask } = newServer();
-      const watchers: Watcher[] = [];
-      const run = async (steps: readonly Step[]) => {
-        for (const one of steps) await scheduler.schedule(Promise.resolve(), one.do).then(() => perform(ask, one));
-      };
-      const done = Promise.all(plans.map(run));
-      for (let at = 0; scheduler.count() > 0; at += 1) {
-        const starting = views.filter(({ after }) => after === at).map((one) => new Watcher(one));
-        await Promise.all(starting.map((watcher) => watcher.start(server, ask)));
-        watchers.push(...starting);
-        await scheduler.waitNext(1);
-        await settled();
-        for (const watcher of watchers) await watcher.check(ask);
-      }
-      await done;
-      for (const watcher of watchers) watcher.end();
-      server.close();
-    });
+    const property = fc.asyncProperty(
+      writers,
+      fc.array(view, { minLength: 1, maxLength: 5 }),
+      fc.scheduler(),
+      async (plans, views, scheduler) => {
+        const { server, ask } = newServer();
+        const watchers: Watcher[] = [];
+        const run = async (steps: readonly Step[]) => {
+          for (const one of steps) await scheduler.schedule(Promise.resolve(), one.do).then(() => perform(ask, one));
+        };
+        const done = Promise.all(plans.map(run));
+        for (let at = 0; scheduler.count() > 0; at += 1) {
+          const starting = views.filter(({ after }) => after === at).map((one) => new Watcher(one));
+          await Promise.all(starting.map((watcher) => watcher.start(server, ask)));
+          watchers.push(...starting);
+          await scheduler.waitNext(1);
+          await settled();
+          for (const watcher of watchers) await watcher.check(ask);
+        }
+        await done;
+        for (const watcher of watchers) watcher.end();
+        server.close();
+      },
+    );
     await fc.assert(property, { numRuns: 60 });
   });
 
   it("pages that are read while others write are together the list of the moment of the first", async () => {
-    const property = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), fc.integer({ min: 1, max: 3 }), async (steps, limit) => {
-      const { server, ask } = newServer();
-      for (const one of steps) await perform(ask, { ...one, do: "create", plural: "configmaps" });
-      const before = (await ask("GET", "/api/v1/configmaps")).body["items"];
-      const pages: Json[] = [];
-      let token: string | undefined = "";
-      for (let at = 0; token !== undefined; at += 1) {
-        const { body }: Answer = await ask("GET", `/api/v1/configmaps?limit=${limit}${token === "" ? "" : `&continue=${encodeURIComponent(token)}`}`);
-        pages.push(...(body["items"] as readonly Json[]));
-        const next = fieldAt(body, "metadata", "continue");
-        token = typeof next === "string" && next !== "" ? next : undefined;
-        const other = steps[at % steps.length];
-        if (other !== undefined) await perform(ask, { ...other, plural: "configmaps" });
-      }
-      expect(pages).toEqual(before);
-      server.close();
-    });
+    const property = fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 40 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (steps, limit) => {
+        const { server, ask } = newServer();
+        for (const one of steps) await perform(ask, { ...one, do: "create", plural: "configmaps" });
+        const before = (await ask("GET", "/api/v1/configmaps")).body["items"];
+        const pages: Json[] = [];
+        let token: string | undefined = "";
+        for (let at = 0; token !== undefined; at += 1) {
+          const { body }: Answer = await ask(
+            "GET",
+            `/api/v1/configmaps?limit=${limit}${token === "" ? "" : `&continue=${encodeURIComponent(token)}`}`,
+          );
+          pages.push(...(body["items"] as readonly Json[]));
+          const next = fieldAt(body, "metadata", "continue");
+          token = typeof next === "string" && next !== "" ? next : undefined;
+          const other = steps[at % steps.length];
+          if (other !== undefined) await perform(ask, { ...other, plural: "configmaps" });
+        }
+        expect(pages).toEqual(before);
+        server.close();
+      },
+    );
     await fc.assert(property, { numRuns: 60 });
   });
 });
@@ -194,7 +242,8 @@ describe("a patch that was made from two versions of an object makes the one int
     containers,
     labels: map,
     annotations: map,
-    finalizers: fc.uniqueArray(fc.constantFrom("x.test/a", "x.test/b", "x.test/c"), { maxLength: 3 }),
+    // sorted: a list of plain values that only changes its order makes no patch, in Kubernetes neither
+    finalizers: fc.uniqueArray(fc.constantFrom("x.test/a", "x.test/b", "x.test/c"), { maxLength: 3 }).map((all) => all.toSorted()),
     strategy: fc.constantFrom({ type: "Recreate" }, { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: "10%" } }),
     replicas: fc.integer({ min: 0, max: 5 }),
     tolerations: fc.array(fc.record({ key: word, operator: fc.constant("Exists") }), { maxLength: 2 }),
@@ -220,11 +269,21 @@ describe("a patch that was made from two versions of an object makes the one int
       const { server, ask } = newServer();
       const made = await ask("POST", DEPLOYMENTS, { metadata: metaOf(first), spec: specOf(first) });
       expect(made.code, JSON.stringify(made.body["message"])).toBe(201);
-      const wanted = await ask("PUT", `${DEPLOYMENTS}/x?dryRun=All`, { ...made.body, metadata: { ...(made.body["metadata"] as JsonObject), ...metaOf(second) }, spec: specOf(second) });
+      const wanted = await ask("PUT", `${DEPLOYMENTS}/x?dryRun=All`, {
+        ...made.body,
+        metadata: { ...(made.body["metadata"] as JsonObject), ...metaOf(second) },
+        spec: specOf(second),
+      });
       expect(wanted.code, JSON.stringify(wanted.body["message"])).toBe(200);
       const [from, to] = [content(made.body), content(wanted.body)];
-      const patch = kind === "strategic" && schema !== undefined ? expectOk(createTwoWayStrategicPatch(from, to, schema)) : mergePatch(from, to);
-      const patched = await ask("PATCH", `${DEPLOYMENTS}/x`, patch, kind === "strategic" ? "application/strategic-merge-patch+json" : MERGE);
+      const patch =
+        kind === "strategic" && schema !== undefined ? expectOk(createTwoWayStrategicPatch(from, to, schema)) : mergePatch(from, to);
+      const patched = await ask(
+        "PATCH",
+        `${DEPLOYMENTS}/x`,
+        patch,
+        kind === "strategic" ? "application/strategic-merge-patch+json" : MERGE,
+      );
       expect(patched.code, JSON.stringify(patched.body["message"])).toBe(200);
       expect(content((await ask("GET", `${DEPLOYMENTS}/x`)).body)).toEqual(to);
       server.close();
@@ -245,7 +304,10 @@ describe("server-side apply keeps what belongs to whom", () => {
   function ownedBy(object: Json, manager: string): readonly string[] {
     const entries = (fieldAt(object, "metadata", "managedFields") ?? []) as readonly Json[];
     const own = entries.find((entry) => fieldAt(entry, "manager") === manager && fieldAt(entry, "operation") === "Apply");
-    return Object.keys((fieldAt(own, "fieldsV1", "f:data") ?? {}) as JsonObject).filter((field) => field !== ".").map((field) => field.slice(2)).toSorted();
+    return Object.keys((fieldAt(own, "fieldsV1", "f:data") ?? {}) as JsonObject)
+      .filter((field) => field !== ".")
+      .map((field) => field.slice(2))
+      .toSorted();
   }
 
   it("two managers: each owns what it applied last, a conflict changes nothing, and what nobody wants any more is gone", async () => {
@@ -262,7 +324,7 @@ describe("server-side apply keeps what belongs to whom", () => {
         if (contested.length > 0 && !force) {
           expect(answer.code).toBe(409);
           const causes = fieldAt(answer.body, "details", "causes") as readonly Json[];
-          expect(causes.map((cause) => fieldAt(cause, "field")).toSorted()).toEqual(contested.map((field) => `.data.${field}`).toSorted());
+          expect(new Set(causes.map((cause) => fieldAt(cause, "field")))).toEqual(new Set(contested.map((field) => `.data.${field}`)));
           expect(await ask("GET", `${MAPS}/x`)).toEqual(before);
           continue;
         }

@@ -57,4 +57,4 @@ export { addQuantities, compareQuantities, parseQuantity, QUANTITY_PATTERN, quan
 export { apiVersionOf, defineResource, groupResourceOf, pathOf, type Resource, type Subresource } from "./resource.ts";
 export { formatSelector, matches, parseSelector, requirementsOf, type LabelSelector, type Requirement } from "./selectors.ts";
 export { isStatus, type Status, type StatusCause } from "./status.ts";
-export { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml, type YamlError } from "./yaml.ts";
+export { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml, type YamlError, type YamlOptions } from "./yaml.ts";

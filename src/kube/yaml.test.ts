@@ -59,6 +59,10 @@ describe("parseYaml", () => {
 });
 
 describe("formatYaml", () => {
+  it("writes numbers that are too large to be read back, and quotes text that looks like one", () => {
+    expect(formatYaml({ a: 2 ** 60, b: "9007199254740993" })).toBe("a: 1152921504606847000\nb: '9007199254740993'\n");
+  });
+
   it("quotes what kubectl would read as something else", () => {
     expect(formatYaml({ a: "yes", b: "0644", on: 1, c: "1e3", d: "null", e: "09", f: "plain" })).toBe(
       "a: 'yes'\nb: '0644'\n'on': 1\nc: '1e3'\nd: 'null'\ne: '09'\nf: plain\n",

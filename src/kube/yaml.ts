@@ -31,20 +31,32 @@ class Refused extends Error {}
 
 const INTEGER = /^[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[1-9][0-9_]*|0)$/;
 
-const kubectlInteger = defineScalarTag<number>("tag:yaml.org,2002:int", {
-  implicit: true,
-  implicitFirstChars: "-+0123456789".split(""),
-  resolve(source) {
-    if (!INTEGER.test(source)) return NOT_RESOLVED;
-    const value = readInteger(source.replaceAll("_", ""));
-    if (value === undefined) return NOT_RESOLVED;
-    if (!Number.isSafeInteger(value)) throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
-    return value;
-  },
-  identify: (data) => Number.isInteger(data),
-});
+const schemaWith = (integer: ReturnType<typeof integerTag>) =>
+  new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, integer, floatCoreTag]);
 
-const kubectlSchema = new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, kubectlInteger, floatCoreTag]);
+function integerTag(tooLarge: (source: string) => void) {
+  return defineScalarTag<number>("tag:yaml.org,2002:int", {
+    implicit: true,
+    implicitFirstChars: "-+0123456789".split(""),
+    resolve(source) {
+      if (!INTEGER.test(source)) return NOT_RESOLVED;
+      const value = readInteger(source.replaceAll("_", ""));
+      if (value === undefined) return NOT_RESOLVED;
+      if (!Number.isSafeInteger(value)) tooLarge(source);
+      return value;
+    },
+    identify: (data) => Number.isInteger(data),
+  });
+}
+
+const kubectlSchema = schemaWith(
+  integerTag((source) => {
+    throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
+  }),
+);
+
+/** The writer asks the same tags whether a text needs quotes; there, a large number is no mistake of anybody. */
+const writingSchema = schemaWith(integerTag(() => {}));
 
 function readInteger(digits: string): number | undefined {
   const negative = digits.startsWith("-");
@@ -54,11 +66,14 @@ function readInteger(digits: string): number | undefined {
   return negative ? -value : value;
 }
 
+/** `duplicates: "last"`: a field given twice counts as its last value, as an API server reads it; otherwise it is an error. */
+export type YamlOptions = { readonly duplicates?: "error" | "last" };
+
 /** Every document of the text; empty ones (between two `---`) are left out. */
-export function parseYaml(text: string): Result<readonly Json[], YamlError> {
+export function parseYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   if (text.length > MAX_YAML_BYTES) return refuse(`the document is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB`);
   const loaded = fromThrowing(
-    () => loadAll(text, { schema: kubectlSchema, maxDepth: MAX_DEPTH, maxAliases: 0 }) as Json[],
+    () => loadAll(text, { schema: kubectlSchema, maxDepth: MAX_DEPTH, maxAliases: 0, json: options.duplicates === "last" }) as Json[],
     describeYamlError,
   );
   if (!loaded.ok) return loaded;
@@ -89,7 +104,7 @@ function refuse(message: string): Result<never, YamlError> {
 
 /** One document. Text that kubectl would read as something else (`on`, `0644`, `1e3`) is quoted. */
 export function formatYaml(value: unknown): string {
-  return dump(withoutUndefined(value), { schema: kubectlSchema, lineWidth: -1, noRefs: true });
+  return dump(withoutUndefined(value), { schema: writingSchema, lineWidth: -1, noRefs: true });
 }
 
 /** Several documents, each introduced by `---`, as `kubectl apply -f -` takes them. */

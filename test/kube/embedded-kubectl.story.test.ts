@@ -91,7 +91,10 @@ type Command = {
 const controllers = "a real plane has controllers, and they write status, events and revisions while we look";
 
 /** What is left are kinds, fields, types and enumerations. */
-const prose = { lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/, why: "our schemas have no descriptions: half of the size of the program would be prose" };
+const prose = {
+  lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/,
+  why: "our schemas have no descriptions: half of the size of the program would be prose",
+};
 
 /** In this order: each one stands on what the ones before have left. */
 const COMMANDS: readonly Command[] = [
@@ -181,12 +184,18 @@ const COMMANDS: readonly Command[] = [
 ]; // prettier-ignore
 
 describe("kubectl cannot tell our server from the real one", () => {
-  test.each(COMMANDS.map((command) => ({ ...command, title: command.args.join(" ").replace(NAMESPACE, "NAMESPACE") })))("kubectl $title", async (command) => {
-    const at = (args: readonly string[]) => [`--namespace=${NAMESPACE}`, ...args.map((arg) => (arg.endsWith(".yaml") ? join(home, arg) : arg))];
-    const [here, there] = await Promise.all([ours(at(command.args), command.stdin), real(at(command.args), command.stdin)]);
-    if (command.differs === undefined) expect(shown(here, command)).toEqual(shown(there, command));
-    else expect(here.code).toBe(there.code);
-  });
+  test.each(COMMANDS.map((command) => ({ ...command, title: command.args.join(" ").replace(NAMESPACE, "NAMESPACE") })))(
+    "kubectl $title",
+    async (command) => {
+      const at = (args: readonly string[]) => [
+        `--namespace=${NAMESPACE}`,
+        ...args.map((arg) => (arg.endsWith(".yaml") ? join(home, arg) : arg)),
+      ];
+      const [here, there] = await Promise.all([ours(at(command.args), command.stdin), real(at(command.args), command.stdin)]);
+      if (command.differs === undefined) expect(shown(here, command)).toEqual(shown(there, command));
+      else expect(here.code).toBe(there.code);
+    },
+  );
 
   test("and every command was run on a server that complained about nothing", () => {
     expect(server?.complaints).toBe("");

@@ -1,6 +1,6 @@
 /** Three thousand hostile requests: no exception, no 500 of our own, no prototype changed. test/long throws many more. */
-import { expect, test } from "vitest";
-import { fuzz } from "../builders/api-server/fuzz.ts";
+import { describe, expect, test } from "vitest";
+import { askFuzzed, fuzz, fuzzServer } from "../builders/api-server/fuzz.ts";
 
 test("three thousand hostile requests are all answered, and no answer is a mistake of ours", { timeout: 60_000 }, async () => {
   const report = await fuzz({ seed: 20, requests: 3_000 });
@@ -8,4 +8,49 @@ test("three thousand hostile requests are all answered, and no answer is a mista
   // most are refused, but enough get in to make the refusals mean something
   expect(report.byStatus.get(201)).toBeGreaterThan(30);
   expect(report.byStatus.get(200)).toBeGreaterThan(30);
+});
+
+describe("what it has found", () => {
+  const APPLY = "application/apply-patch+yaml";
+  const core = { apiVersion: "v1", kind: "Event", metadata: { name: "a" }, involvedObject: { namespace: "default" }, message: "m" };
+  const other = { apiVersion: "events.k8s.io/v1", kind: "Event", metadata: { name: "a" }, regarding: { namespace: "default" }, note: "m" };
+
+  test("a manager may apply an object in one version and then in another", async () => {
+    const server = fuzzServer(1);
+    const apply = (root: string, object: object) =>
+      askFuzzed(server, {
+        method: "PATCH",
+        url: `${root}/namespaces/default/events/a?fieldManager=m`,
+        headers: { "content-type": APPLY },
+        body: JSON.stringify({ reason: "R", reportingController: "c", ...object }),
+      });
+    await apply("/apis/events.k8s.io/v1", {
+      ...other,
+      type: "Normal",
+      action: "A",
+      reportingInstance: "i",
+      eventTime: "2020-01-01T00:00:00.000000Z",
+    });
+    const created = await askFuzzed(server, { method: "GET", url: "/api/v1/namespaces/default/events/a", headers: {}, body: undefined });
+    const again = await apply("/api/v1", { ...core, reportingController: undefined });
+    expect({ created: created.status, again: again.status }, JSON.stringify(again.body)).toEqual({ created: 200, again: 200 });
+  });
+
+  const refused = [
+    { name: "a CronJob without metadata", given: { url: "/apis/batch/v1/namespaces/default/cronjobs", body: '{"":""}' }, want: 422 },
+    {
+      name: "a PriorityClass without a name",
+      given: { url: "/apis/scheduling.k8s.io/v1/priorityclasses", body: '{"metadata":{}}' },
+      want: 422,
+    },
+    {
+      name: "a body that never closes its braces",
+      given: { url: "/api/v1/namespaces/default/configmaps", body: '{"a":'.repeat(5_000) },
+      want: 400,
+    },
+  ];
+  test.each(refused)("$name is refused", async ({ given: { url, body }, want }) => {
+    const answer = await askFuzzed(fuzzServer(1), { method: "POST", url, headers: { "content-type": "application/json" }, body });
+    expect(answer.status).toBe(want);
+  });
 });

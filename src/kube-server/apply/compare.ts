@@ -47,7 +47,8 @@ function visit(walk: Walk, pair: Pair): void {
 function nodeOfAll(type: TypeSchema, value: Json): FieldNode {
   const shape = shapeOf(type, value);
   if (shape === "map" && type.map?.atomic === false) return { member: true, children: fieldsOf(type.map, value) };
-  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return { member: true, children: itemsOf(type.list, value) };
+  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic")
+    return { member: true, children: itemsOf(type.list, value) };
   return LEAF;
 }
 

@@ -55,17 +55,21 @@ export type Outcome =
 export function create(type: CustomResourceType, raw: Json): Outcome {
   const decoded = type.decode(raw);
   if (!decoded.ok) return { status: 400, message: decoded.error };
-  const placed = withMetadata(type.prepareForCreate(type.applyDefaults(decoded.value.object)), { namespace: "default" });
+  const placed = withMetadata(type.prepareForCreate(type.applyDefaults(decoded.value.object)), place(type));
   return outcome(placed, type.validate(placed, undefined, undefined), decoded.value.findings);
 }
 
 export function update(type: CustomResourceType, previous: JsonObject, raw: JsonObject, subresource?: string): Outcome {
   const decoded = type.decode(raw);
   if (!decoded.ok) return { status: 400, message: decoded.error };
-  const old = withMetadata(previous as unknown as KubeObject, { namespace: "default", resourceVersion: "1" });
-  const placed = withMetadata(type.applyDefaults(decoded.value.object), { namespace: "default", resourceVersion: "1" });
+  const old = withMetadata(previous as unknown as KubeObject, { ...place(type), resourceVersion: "1" });
+  const placed = withMetadata(type.applyDefaults(decoded.value.object), { ...place(type), resourceVersion: "1" });
   const next = type.prepareForUpdate(placed, old, subresource);
   return outcome(next, type.validate(next, old, subresource), decoded.value.findings);
+}
+
+function place(type: CustomResourceType): JsonObject {
+  return type.resource.namespaced ? { namespace: "default" } : {};
 }
 
 function withMetadata(object: KubeObject, fields: JsonObject): KubeObject {

@@ -83,7 +83,11 @@ const refused: readonly { name: string; body: Json; want: object }[] = [
     body: { metadata: { name: "a" } },
     want: { code: 400, message: expect.stringContaining("Object 'Kind' is missing in") },
   },
-  { name: "no version", body: { kind: "Widget" }, want: { message: expect.stringContaining("Object 'apiVersion' is missing in") } },
+  {
+    name: "no version",
+    body: { kind: "Widget" },
+    want: { message: "the API version in the data () does not match the expected API version (x.dev/v1)" },
+  },
   {
     name: "another version",
     body: { apiVersion: "x.dev/v9", kind: "Widget" },

@@ -26,7 +26,7 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation): Result
   const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   if (!decoded.ok) return says(decoded.error);
   const findings = inTextOrder([...decoded.value.findings, ...read.value.duplicates], bodyTextOf(call));
-  if (findings.length > 0 && fieldValidation === "Strict") return says(`strict decoding error: ${findings.join(", ")}`);
+  if (findings.length > 0 && fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return ok(decoded.value.object);
 }
@@ -74,11 +74,20 @@ function readProtobuf({ request, target }: Call): Result<StrictJson, Failure> {
   return decoded.ok ? ok({ value: decoded.value, duplicates: [] }) : unrecognized(target.type, decoded.error, bodyText(request));
 }
 
+/** YAML's own findings name lines, not paths. */
 export function readYaml(text: string): Result<StrictJson, string> {
   const documents = parseYaml(text);
   if (documents.ok) return ok({ value: documents.value[0] ?? null, duplicates: [] });
   const { message, line } = documents.error;
-  return err(`yaml: ${line === undefined ? "" : `line ${line}: `}${message}`);
+  const lenient = message.includes("duplicated mapping key") ? parseYaml(text, { duplicates: "last" }) : documents;
+  if (!lenient.ok) return err(`yaml: ${line === undefined ? "" : `line ${line}: `}${message}`);
+  const name = /^[\s-]*"?([^":]*)"?\s*:/.exec(text.split("\n")[(line ?? 1) - 1] ?? "")?.[1] ?? "";
+  return ok({ value: lenient.value[0] ?? null, duplicates: [`line ${line ?? 1}: key ${JSON.stringify(name)} already set in map`] });
+}
+
+/** In a refusal, YAML's findings come with the words of its reader. */
+export function strictText(findings: readonly string[]): string {
+  return findings.map((finding) => (finding.startsWith("line ") ? `yaml: unmarshal errors:\n  ${finding}` : finding)).join(", ");
 }
 
 function unrecognized(type: ResourceType, problem: string, text: string): Result<never, Failure> {
@@ -122,17 +131,12 @@ export function goKind(value: Json): string {
 }
 
 function customType(object: JsonObject, type: ResourceType, text: () => string): Result<JsonObject, Failure> {
-  for (const [name, shown] of [
-    ["kind", "Kind"],
-    ["apiVersion", "apiVersion"],
-  ] as const) {
-    if ((field(object, name) ?? "") === "") return unrecognized(type, `Object '${shown}' is missing in '${text()}'`, text());
-  }
+  if ((field(object, "kind") ?? "") === "") return unrecognized(type, `Object 'Kind' is missing in '${text()}'`, text());
   return checkVersion(object, type);
 }
 
 function checkVersion(object: JsonObject, type: ResourceType): Result<JsonObject, Failure> {
-  const given = plainText(field(object, "apiVersion"));
+  const given = plainText(field(object, "apiVersion") ?? "");
   const wanted = apiVersionOf(type.resource);
   if (given === wanted) return ok(object);
   return badRequest(`the API version in the data (${given}) does not match the expected API version (${wanted})`);

@@ -24,7 +24,7 @@ export function parseFieldSelector(text: string, type: ResourceType): Result<rea
 
 /** Kinds with selectors of their own word it differently from those that have only the two of everybody. */
 function unknownField(type: ResourceType, field: string): string {
-  if (type.fieldSelectors.size === 0)
+  if (type.fieldSelectors.size === 0 && !type.custom)
     return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
   return `field label not supported: ${field}`;
 }

@@ -4,7 +4,8 @@
  * Words are cut first, then read one after the other, because that is how the real messages come about: they name the word that was found.
  */
 import { err, ok, type Result } from "#base";
-import { parseLabelKey, parseLabelValue, type Requirement } from "#kube";
+import type { Requirement } from "#kube";
+import { labelValue, qualifiedName } from "../builtin-kinds/rules/formats.ts";
 
 type Word = { readonly kind: "word" | "sign" | "end"; readonly text: string };
 
@@ -78,8 +79,8 @@ function parseRequirement(words: Words): Result<Requirement, string> {
   const negated = first.text === "!" && first.kind === "sign";
   const name = negated ? words.next() : first;
   if (name.kind !== "word") return err(`found '${name.text}', expected: identifier`);
-  const key = parseLabelKey(name.text);
-  if (!key.ok) return err(`key: Invalid value: ${JSON.stringify(name.text)}: ${key.error}`);
+  const [wrong] = qualifiedName(name.text);
+  if (wrong !== undefined) return err(`<nil>: Invalid value: ${JSON.stringify(name.text)}: ${wrong}`);
   const operator = words.peek();
   if (negated) return ok({ key: name.text, operator: "absent" });
   if (operator.kind === "end" || operator.text === ",") return ok({ key: name.text, operator: "exists" });
@@ -102,8 +103,8 @@ function parseComparison(words: Words, key: string): Result<Requirement, string>
 
 function withValues(key: string, operator: "in" | "notin", values: readonly string[]): Result<Requirement, string> {
   for (const [index, value] of values.entries()) {
-    const checked = parseLabelValue(value);
-    if (!checked.ok) return err(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${checked.error}`);
+    const [wrong] = labelValue(value);
+    if (wrong !== undefined) return err(`values[${index}][${key}]: Invalid value: ${JSON.stringify(value)}: ${wrong}`);
   }
   return ok({ key, operator, values });
 }

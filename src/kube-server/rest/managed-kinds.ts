@@ -93,11 +93,14 @@ function makeManagedKind(types: TypeRegistry, type: ResourceType, subresource: s
 }
 
 function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
+  // apply goes to a manager's version and back: what comes in need not be of the version that was asked for
+  const sourceOf = ({ apiVersion }: JsonObject) =>
+    (typeof apiVersion === "string" ? types.otherVersion(type, apiVersion) : undefined) ?? type;
   return (object, apiVersion) => {
     const other = types.otherVersion(type, apiVersion);
     if (other === undefined) return err({ kind: "missing-version" });
     // conversion None renames and prunes nothing: fields that the other version does not know end the tracking, as on a real server
-    const converted = type.custom ? asObject({ ...object, apiVersion }) : other.fromStorage(type.toStorage(asObject(object)));
+    const converted = type.custom ? asObject({ ...object, apiVersion }) : other.fromStorage(sourceOf(object).toStorage(asObject(object)));
     return ok({ object: asJsonObject(converted), schema: other.typeSchema });
   };
 }

@@ -67,17 +67,17 @@ export function negotiate(accept: string, transforms: ReadonlySet<Transform>, cu
     const output = outputOf(clause, form, transforms);
     if (output !== undefined) return ok(output);
   }
-  return spoken ? notAcceptable(namedFor(custom)) : noRepresentation(custom);
+  return spoken || custom ? notAcceptable([...SPOKEN, PROTOBUF]) : noRepresentation();
 }
 
 function namedFor(custom: boolean): readonly string[] {
   return custom ? SPOKEN : [...SPOKEN, PROTOBUF];
 }
 
-/** The router says no before the resource is asked, in words of its own. */
-function noRepresentation(custom: boolean): Result<never, Failure> {
-  const streams = (custom ? SPOKEN.slice(0, 1) : ["application/json", PROTOBUF]).map((type) => `${type};stream=watch`);
-  const available = [...namedFor(custom), ...streams].join(", ");
+/** The router says no before the resource is asked, in words of its own; custom resources have no router of theirs. */
+function noRepresentation(): Result<never, Failure> {
+  const streams = ["application/json", PROTOBUF].map((type) => `${type};stream=watch`);
+  const available = [...SPOKEN, PROTOBUF, ...streams].join(", ");
   const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
   return refuse({ code: 406, reason: "NotAcceptable", message, details: {} });
 }

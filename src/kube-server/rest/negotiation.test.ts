@@ -34,14 +34,14 @@ const refused: readonly { name: string; accept: string; custom: boolean; want: s
   {
     name: "HTML",
     accept: "text/html",
-    custom: true,
-    want: "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch",
+    custom: false,
+    want: "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch",
   },
   {
     name: "an unknown transformation",
     accept: "application/json;as=Nope;g=meta.k8s.io;v=v1",
     custom: true,
-    want: "only the following media types are accepted: application/json, application/yaml",
+    want: "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
   },
   {
     name: "another stream",
@@ -69,6 +69,14 @@ test("bodies may be YAML, and so may answers and refusals", async () => {
   expect(created.body).toContain("kind: ConfigMap");
   const missing = await ask("GET", `${MAPS}/nope`, { headers: { accept: "application/yaml" } });
   expect(missing.body).toContain("reason: NotFound");
+  const doubled = "metadata:\n  name: z\ndata:\n  a: b\n  a: c\n";
+  expect((await ask("POST", MAPS, { body: doubled, type: "application/yaml" })).response.warnings).toEqual([
+    'line 5: key "a" already set in map',
+  ]);
+  const strict = await ask("POST", `${MAPS}?fieldValidation=Strict`, { body: doubled, type: "application/yaml" });
+  expect(strict.body).toMatchObject({
+    message: expect.stringContaining('strict decoding error: yaml: unmarshal errors:\n  line 5: key "a" already set'),
+  });
   expect((await ask("POST", MAPS, { body: "a: [", type: "application/yaml" })).body).toMatchObject({
     message: expect.stringContaining("the object provided is unrecognized (must be of type ConfigMap): yaml: line"),
   });
@@ -101,6 +109,14 @@ test("metadata alone can be asked for, of one and of many", async () => {
   expect(one.body).not.toHaveProperty("data");
   const many = await ask("GET", MAPS, { headers: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" } });
   expect(many.body).toMatchObject({ kind: "PartialObjectMetadataList", items: [{ kind: "PartialObjectMetadata" }] });
+  expect((await ask("GET", MAPS, { headers: { accept: PARTIAL } })).body).toMatchObject({
+    code: 406,
+    message: "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)",
+  });
+  const list = { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1" };
+  expect((await ask("GET", `${MAPS}/a`, { headers: list })).body).toMatchObject({
+    message: "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)",
+  });
 });
 
 test("people with curl get line breaks, programs do not", async () => {

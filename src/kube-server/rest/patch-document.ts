@@ -34,12 +34,23 @@ export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
     typeof text === "string" ? parseStrictJson(text, request.fieldValidation !== "Ignore") : ok({ value: text.value, duplicates: [] });
   const shape = READERS[request.kind](request, read.ok ? ok(read.value.value) : read);
   if (!shape.ok) return shape;
-  const duplicates = read.ok ? read.value.duplicates : [];
+  const duplicates = [...(read.ok ? read.value.duplicates : []), ...unknownInOperations(request.kind, shape.value)];
   const patched = APPLY[request.kind](request, shape.value);
   if (!patched.ok) return patched;
   const shown = () =>
     request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touchedBy(shape.value)));
   return decodePatched(request, patched.value, duplicates, shown);
+}
+
+const OPERATION_FIELDS = new Set(["op", "path", "from", "value"]);
+
+function unknownInOperations(kind: PatchKind, patch: Json): readonly string[] {
+  if (kind !== "json" || !Array.isArray(patch)) return [];
+  return patch.flatMap((operation, index) =>
+    Object.keys(isJsonObject(operation) ? operation : {})
+      .filter((name) => !OPERATION_FIELDS.has(name))
+      .map((name) => `unknown field "[${index}].${name}"`),
+  );
 }
 
 type Shape = (request: PatchRequest, read: Result<Json, string>) => Result<Json, Failure>;
@@ -49,7 +60,11 @@ const READERS: Readonly<Record<PatchKind, Shape>> = {
   json: (request, read) => {
     const prefix = request.fieldValidation === "Ignore" ? "" : "error decoding patch: ";
     if (!read.ok) return badRequest(`${prefix}${read.error}`);
-    if (Array.isArray(read.value)) return read;
+    if (Array.isArray(read.value)) {
+      const wrong: Json | undefined = read.value.find((operation) => !isJsonObject(operation));
+      if (wrong === undefined || wrong === null) return read;
+      return badRequest(`${prefix}json: cannot unmarshal ${goKind(wrong)} into Go value of type handlers.jsonPatchOp`);
+    }
     return badRequest(`${prefix}json: cannot unmarshal ${goKind(read.value)} into Go value of type []handlers.jsonPatchOp`);
   },
   merge: (request, read) => {

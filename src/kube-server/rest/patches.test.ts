@@ -238,6 +238,27 @@ test.each(refused)("PATCH with $name is refused", async ({ url = `${MAPS}/x`, ty
   expect((await ask("PATCH", url, { type, body })).body).toMatchObject(want);
 });
 
+test("a field given twice in YAML is applied last, and reported", async () => {
+  const { ask } = await withObjects();
+  const body = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: yy\ndata:\n  a: "1"\n  a: "2"\n';
+  const warned = await ask("PATCH", `${MAPS}/yy?fieldManager=m`, { type: APPLY, body });
+  expect(warned).toMatchObject({ body: { data: { a: "2" } }, response: { warnings: ['line 7: key "a" already set in map'] } });
+  const strict = await ask("PATCH", `${MAPS}/yy?fieldManager=m&fieldValidation=Strict`, { type: APPLY, body });
+  expect(strict.body).toMatchObject({
+    code: 400,
+    message: expect.stringContaining("error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors"),
+  });
+});
+
+test("what an operation says that nobody knows is reported, and a list of numbers is no patch", async () => {
+  const { ask } = await withObjects();
+  const body = [{ op: "add", path: "/data/q", value: "1", extra: 1 }];
+  expect((await ask("PATCH", `${MAPS}/x`, { type: JSON_PATCH, body })).response.warnings).toEqual(['json patch unknown field "[0].extra"']);
+  expect((await ask("PATCH", `${MAPS}/x`, { type: JSON_PATCH, body: [1] })).body).toMatchObject({
+    message: "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp",
+  });
+});
+
 test("what a patch says that nobody knows is a warning", async () => {
   const { ask } = await withObjects();
   expect((await ask("PATCH", `${MAPS}/x`, { type: MERGE, body: '{"zz":1,"data":{"q":"1","q":"2"}}' })).response.warnings).toEqual([

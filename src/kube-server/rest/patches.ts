@@ -5,7 +5,7 @@ import { applyPatch, type ApplyError } from "../apply/index.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject } from "./create-object.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
-import { readYaml } from "./decode-body.ts";
+import { goKind, readYaml, strictText } from "./decode-body.ts";
 import { asJsonObject, managedKind } from "./managed-kinds.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
@@ -27,6 +27,7 @@ const FOR_CUSTOM = ["application/json-patch+json", "application/merge-patch+json
 /** The router of a real server knows all four; a kind without a strategic schema then refuses that one itself. */
 export function patchKindOf(call: Call): Result<PatchKind | "apply", Failure> {
   const kind = KINDS.get(header(call.request, "content-type").split(";")[0]?.trim() ?? "");
+  if (kind === undefined && call.target.type.custom) return unsupportedMediaType(FOR_CUSTOM);
   if (kind === undefined) {
     return refuse({ code: 415, reason: "UnsupportedMediaType", message: "415: Unsupported Media Type", details: {} });
   }
@@ -95,17 +96,19 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
 /** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */
 function mergeApplied(call: Call, options: WriteOptions, previous: Stored | undefined): Result<KubeObject, Failure> {
   const { type, subresource } = call.target;
-  const body = readApplied(call);
+  const body = readApplied(call, options);
   if (!body.ok) return body;
   const merged = applyPatch({
     ...managedKind(call.core.types, type, subresource),
     manager: options.fieldManager,
     now: timestamp(call.core.clock),
     live: previous === undefined ? undefined : asJsonObject(inVersion(type, previous.object)),
-    applied: body.value,
+    applied: body.value.object,
     force: options.force,
   });
   if (!merged.ok) return err(failureOf(merged.error));
+  const strict = body.value.duplicates.length > 0 && options.fieldValidation === "Strict";
+  if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
   const decoded = type.decode(merged.value);
   if (decoded.ok) return ok(decoded.value.object);
   return unexplained(type.custom ? decoded.error : unconvertible(type.resource, merged.value, decoded.error));
@@ -113,23 +116,30 @@ function mergeApplied(call: Call, options: WriteOptions, previous: Stored | unde
 
 /** What was merged is read as its Go type only now, through a door that names the object first and says less of the field. */
 function unconvertible({ group, version, kind }: Resource, merged: JsonObject, problem: string): string {
-  const name = [fieldAt(merged, "metadata", "namespace"), fieldAt(merged, "metadata", "name")].map((part) => (typeof part === "string" ? part : ""));
+  const name = [fieldAt(merged, "metadata", "namespace"), fieldAt(merged, "metadata", "name")].map((part) =>
+    typeof part === "string" ? part : "",
+  );
   const wanted = `${group}/${version}, Kind=${kind}`;
-  const said = problem.replace(/into Go struct field \S+ of type/, "into Go value of type").replace(/^illegal base64/, "error decoding from json: $&");
+  const said = problem
+    .replace(/into Go struct field \S+ of type/, "into Go value of type")
+    .replace(/^illegal base64/, "error decoding from json: $&");
   return `failed to convert new object (${name.join("/")}; ${wanted}) to proper version: unable to convert unstructured object to ${wanted}: ${said}`;
 }
 
-function readApplied(call: Call): Result<JsonObject, Failure> {
+type AppliedBody = { readonly object: JsonObject; readonly duplicates: readonly string[] };
+
+function readApplied(call: Call, { fieldValidation }: WriteOptions): Result<AppliedBody, Failure> {
   const { body } = call.request;
-  if (body !== undefined && typeof body === "object" && "value" in body) return isJsonObject(body.value) ? ok(body.value) : ok({});
-  const read = readYaml(bodyText(call.request));
-  if (!read.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${read.error}`);
-  if (isJsonObject(read.value.value)) return ok(read.value.value);
-  if (read.value.value === null) return ok({});
-  const kind = Array.isArray(read.value.value) ? "array" : typeof read.value.value;
-  return badRequest(
-    `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
-  );
+  const given =
+    body !== undefined && typeof body === "object" && "value" in body
+      ? ok({ value: body.value, duplicates: [] })
+      : readYaml(bodyText(call.request));
+  if (!given.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${given.error}`);
+  const { value, duplicates } = given.value;
+  if (fieldValidation === "Warn") for (const finding of duplicates) call.warnings.add(finding);
+  if (isJsonObject(value) || value === null) return ok({ object: value ?? {}, duplicates });
+  const problem = `json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`;
+  return badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${problem}`);
 }
 
 export function failureOf(error: ApplyError): Failure {

@@ -5,13 +5,13 @@ import type { Call } from "./core.ts";
 import { negotiate, type Transform } from "./media-types.ts";
 import { header, jsonAnswer, type ApiRequest, type ApiResponse } from "./request.ts";
 import { RecentTexts } from "./recent-texts.ts";
-import type { Failure } from "./status.ts";
+import { refuse, unexplained, type Failure } from "./status.ts";
 import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
 
 export type Answered = Result<ApiResponse, Failure>;
 
 export const TRANSFORMS: Readonly<Record<"object" | "list" | "plain", ReadonlySet<Transform>>> = {
-  object: new Set<Transform>(["Table", "PartialObjectMetadata"]),
+  object: new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]),
   list: new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]),
   plain: new Set<Transform>(),
 };
@@ -21,6 +21,7 @@ const objectTexts = new RecentTexts();
 export function answerObject(call: Call, status: number, object: KubeObject): Answered {
   const { output, target } = call;
   if (output.transform === undefined) return ok(answer(call, status, object, () => objectTexts.of(object, () => JSON.stringify(object))));
+  if (output.transform === "PartialObjectMetadataList") return wrongShape(call, "not a list", object.kind);
   if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, output.version)));
   const include = includeObject(call.request.query);
   if (!include.ok) return include;
@@ -36,6 +37,7 @@ export function answerList(call: Call, objects: readonly KubeObject[], metadata:
     const request = { type: target.type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
     return ok(answer(call, 200, tableOf(objects, metadata, request)));
   }
+  if (output.transform === "PartialObjectMetadata") return wrongShape(call, "a list", `${target.type.resource.kind}List`);
   if (output.transform !== undefined) return ok(answer(call, 200, partialListOf(objects, metadata, output.version)));
   const { resource, custom } = target.type;
   const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
@@ -54,13 +56,29 @@ function listText(head: object, objects: readonly KubeObject[]): string {
   return `${JSON.stringify(head).slice(0, -1)},"items":[${items.join(",")}]}`;
 }
 
+/** One cannot be shown as many, nor many as one. The type is Go's name for what there is. */
+function wrongShape({ output, target }: Call, is: string, kind: string): Answered {
+  const { group } = target.type.resource;
+  if (target.type.custom && is === "not a list") return unexplained("content is not a list");
+  const goType = target.type.custom
+    ? `unstructured.Unstructured${kind.endsWith("List") ? "List" : ""}`
+    : `${group === "" ? "core" : (group.split(".")[0] ?? "")}.${kind}`;
+  const message = `you requested ${output.transform ?? ""}, but the requested object is ${is} (*${goType})`;
+  return refuse({ code: 406, reason: "NotAcceptable", message });
+}
+
 /** Go lists hold items whose kind is known from the list; only unstructured ones repeat it (KUBE-FACTS 13). */
 function withoutType(object: KubeObject): unknown {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return rest;
 }
 
-export function answer(call: Pick<Call, "output" | "warnings" | "request">, status: number, value: unknown, text?: () => string): ApiResponse {
+export function answer(
+  call: Pick<Call, "output" | "warnings" | "request">,
+  status: number,
+  value: unknown,
+  text?: () => string,
+): ApiResponse {
   const warnings = [...call.warnings];
   if (call.output.form === "yaml") {
     const headers = { "content-type": "application/yaml" };

@@ -17,7 +17,7 @@ export type StrictJson = {
 export function parseStrictJson(text: string, wantDuplicates = true): Result<StrictJson, string> {
   const parsed = parseJson(text);
   if (!parsed.ok) return err(/deeper/.test(parsed.error) ? parsed.error : goJsonError(text));
-  if (!wantDuplicates) return ok({ value: parsed.value, duplicates: [] });
+  if (!wantDuplicates || !repeatsField(text)) return ok({ value: parsed.value, duplicates: [] });
   const duplicates = new Set<string>();
   scanFields(text, (path, again) => {
     if (again) duplicates.add(`duplicate field "${path}"`);
@@ -31,6 +31,42 @@ export function fieldOrder(text: string): ReadonlyMap<string, number> {
   let place = 0;
   scanFields(text, (path) => order.set(path, place++));
   return order;
+}
+
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
+
+/**
+ * Whether any object in the text, which is known to be JSON, has a field twice. Nearly none has, and then nobody needs the paths. A name
+ * with an escape in it could be the same as one without: in doubt, yes.
+ */
+function repeatsField(text: string): boolean {
+  const open: (Set<string> | undefined)[] = [];
+  let names: Set<string> | undefined;
+  let expectsName = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const start = at + 1;
+      at = text.indexOf('"', start);
+      const escaped = text.charCodeAt(at - 1) === BACKSLASH || (expectsName && text.slice(start, at).includes("\\"));
+      if (escaped && expectsName) return true;
+      if (escaped) at = endOfString(text, start - 1);
+      else if (expectsName && names !== undefined) {
+        const name = text.slice(start, at);
+        if (names.has(name)) return true;
+        names.add(name);
+      }
+      expectsName = false;
+    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      open.push(names);
+      names = code === OPEN_OBJECT ? new Set() : undefined;
+      expectsName = code === OPEN_OBJECT;
+    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
+      names = open.pop();
+      expectsName = false;
+    } else if (code === COMMA) expectsName = names !== undefined;
+  }
+  return false;
 }
 
 type Frame = { readonly path: string; readonly names: Set<string> | undefined; index: number };

@@ -7,7 +7,12 @@ import { expectOk } from "#base";
 import { parseJson, type Json, type JsonObject } from "#kube";
 import { TOKEN } from "./server-process.ts";
 
-export type Question = { readonly method: string; readonly path: string; readonly body?: Json | undefined; readonly type?: string | undefined };
+export type Question = {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: Json | undefined;
+  readonly type?: string | undefined;
+};
 export type Told = { readonly code: number; readonly body: JsonObject };
 
 export const IN_DOUBT = "in doubt";
@@ -51,10 +56,30 @@ export class Exchange {
     this.#agent.destroy();
   }
 
-  #send({ method, path, payload, type, signal }: { method: string; path: string; payload?: string | undefined; type?: string; signal?: AbortSignal }) {
+  #send({
+    method,
+    path,
+    payload,
+    type,
+    signal,
+  }: {
+    method: string;
+    path: string;
+    payload?: string | undefined;
+    type?: string;
+    signal?: AbortSignal;
+  }) {
     return new Promise<import("node:http").IncomingMessage>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${TOKEN}`, "user-agent": "load/1", ...(payload === undefined ? {} : { "content-type": type }) };
-      const sent = httpRequest(new URL(path, this.#url), { method, headers, agent: this.#agent, ...(signal === undefined ? {} : { signal }) }, resolve);
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        "user-agent": "load/1",
+        ...(payload === undefined ? {} : { "content-type": type }),
+      };
+      const sent = httpRequest(
+        new URL(path, this.#url),
+        { method, headers, agent: this.#agent, ...(signal === undefined ? {} : { signal }) },
+        resolve,
+      );
       sent.on("error", reject);
       sent.end(payload);
     });

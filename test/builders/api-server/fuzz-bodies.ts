@@ -10,7 +10,10 @@ const template = {
         name: "a",
         image: "i:1",
         ports: [{ containerPort: 80, protocol: "TCP" }],
-        env: [{ name: "A", value: "1" }, { name: "B", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+        env: [
+          { name: "A", value: "1" },
+          { name: "B", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+        ],
         resources: { limits: { cpu: "1" }, requests: { memory: "10Mi" } },
         livenessProbe: { httpGet: { path: "/", port: 80 } },
         volumeMounts: [{ name: "v", mountPath: "/v" }],
@@ -18,7 +21,13 @@ const template = {
     ],
     volumes: [{ name: "v", emptyDir: {} }],
     tolerations: [{ key: "k", operator: "Exists" }],
-    affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [{ key: "a", operator: "In", values: ["b"] }] }] } } },
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: "a", operator: "In", values: ["b"] }] }],
+        },
+      },
+    },
   },
 };
 const selector = { matchLabels: { app: "a" } };
@@ -50,7 +59,12 @@ const SPECS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
 ]); // prettier-ignore
 
 export function objectFor(plural: string, apiVersion: string, kind: string, name: string): JsonObject {
-  const metadata = { name: plural === "customresourcedefinitions" ? "gears.fuzz.test" : name, labels: { app: "a", tier: "b" }, annotations: { note: "x" }, finalizers: [] };
+  const metadata = {
+    name: plural === "customresourcedefinitions" ? "gears.fuzz.test" : name,
+    labels: { app: "a", tier: "b" },
+    annotations: { note: "x" },
+    finalizers: [],
+  };
   return { apiVersion, kind, metadata, ...SPECS.get(plural) };
 }
 
@@ -73,7 +87,10 @@ const DIRECTIVES: readonly [JsonObject, ...JsonObject[]] = [
 
 export function bodyText(random: Random, object: JsonObject, contentType: string): string {
   if (chance(random, 0.08)) return pick(random, STRANGE);
-  const value = contentType.includes("json-patch") && !contentType.includes("merge") ? operations(random, object) : changed(random, object, contentType);
+  const value =
+    contentType.includes("json-patch") && !contentType.includes("merge")
+      ? operations(random, object)
+      : changed(random, object, contentType);
   const text = contentType.includes("yaml") && chance(random, 0.3) ? formatYaml(object) : JSON.stringify(value);
   if (chance(random, 0.06)) return text.slice(0, Math.floor(random() * text.length));
   return chance(random, 0.04) ? text.replaceAll(/[:,]/g, (mark) => (chance(random, 0.1) ? "" : mark)) : text;

@@ -4,7 +4,12 @@ import type { ApiServer, ResourceType } from "#kube-server";
 import { bodyText, objectFor } from "./fuzz-bodies.ts";
 import { chance, NASTY_NAMES, pick, type Random } from "./fuzz-values.ts";
 
-export type FuzzRequest = { readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string | undefined };
+export type FuzzRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+};
 
 const USUAL: ReadonlySet<string> = new Set(["configmaps", "secrets", "pods", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "services", "ingresses", "networkpolicies", "horizontalpodautoscalers", "persistentvolumeclaims", "roles", "leases", "events", "widgets", "customresourcedefinitions"]); // prettier-ignore
 
@@ -61,17 +66,40 @@ function requestOn(random: Random, type: ResourceType): FuzzRequest {
   };
 }
 
-const METHODS: readonly [string, ...string[]] = ["POST", "POST", "POST", "PUT", "PUT", "PATCH", "PATCH", "PATCH", "PATCH", "PATCH", "GET", "GET", "DELETE"];
+const METHODS: readonly [string, ...string[]] = [
+  "POST",
+  "POST",
+  "POST",
+  "PUT",
+  "PUT",
+  "PATCH",
+  "PATCH",
+  "PATCH",
+  "PATCH",
+  "PATCH",
+  "GET",
+  "GET",
+  "DELETE",
+];
 
 function usualType(random: Random, method: string): string {
   if (method !== "PATCH") return chance(random, 0.1) ? "application/yaml" : "application/json";
-  return pick(random, ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+yaml"]);
+  return pick(random, [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+    "application/apply-patch+yaml",
+  ]);
 }
 
 function pathOf(random: Random, { resource, subresources }: ResourceType, { method, name }: { method: string; name: string }): string {
   if (chance(random, 0.04)) return pick(random, ["/", "/api", "/apis", "/openapi/v2", "/openapi/v3", "/version", "/healthz", "/livez/etcd", "/readyz?verbose", "//", "/api/v1/", "/apis/apps", "/openapi/v3/apis/apps/v1", "/%", "/api/%ff", "/api/v1/namespaces/%00/pods", `/${"a/".repeat(3_000)}`, "/api/v1/watch", "/api/v1/namespaces//pods", "*", "/apis/__proto__/v1/x", "/openapi/v3/api/__proto__"]); // prettier-ignore
   const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
-  const space = resource.namespaced && !chance(random, 0.08) ? `/namespaces/${chance(random, 0.08) ? pick(random, ["kube-system", "nowhere", "__proto__", "%2e%2e"]) : "default"}` : "";
+  const space =
+    resource.namespaced && !chance(random, 0.08)
+      ? `/namespaces/${chance(random, 0.08) ? pick(random, ["kube-system", "nowhere", "__proto__", "%2e%2e"]) : "default"}`
+      : "";
   const named = method === "POST" ? chance(random, 0.15) : !chance(random, 0.1);
   const below = [...subresources];
   const sub = named && chance(random, 0.15) ? `/${below[Math.floor(random() * below.length)] ?? "nonsense"}` : "";

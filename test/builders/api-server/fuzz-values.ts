@@ -57,7 +57,7 @@ function mutateMap(random: Random, map: JsonObject): Json {
 /** `__proto__` as an own field, as JSON.parse makes it. */
 function withField(map: JsonObject, name: string, value: Json | undefined): JsonObject {
   const kept = Object.entries(map).filter(([other]) => other !== name);
-  return Object.fromEntries(value === undefined ? kept : [...kept, [name, value]]) as JsonObject;
+  return Object.fromEntries(value === undefined ? kept : [...kept, [name, value]]);
 }
 
 function deep(random: Random): Json {

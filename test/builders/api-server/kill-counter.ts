@@ -1,5 +1,6 @@
 /** One object that several clients count up, each by reading it and writing it back under its version: no count is lost, none happens twice. */
 import { fieldAt } from "#kube";
+import { metaText } from "./kill-kinds.ts";
 import { IN_DOUBT, type Exchange } from "./exchange.ts";
 
 const PATH = "/api/v1/namespaces/default/configmaps";
@@ -33,7 +34,7 @@ export class CountedObject {
     const told = await exchange.ask({ method: "GET", path: `${PATH}/${NAME}` });
     if (made === IN_DOUBT || told === IN_DOUBT) return;
     if ((made.code === CREATED) !== (this.#uid === "")) this.wrong.push(`the counter is gone: ${made.code}`);
-    this.#uid = String(fieldAt(told.body, "metadata", "uid"));
+    this.#uid = metaText(told.body, "uid");
     const count = Number(fieldAt(told.body, "data", "count"));
     if (count < this.acknowledged || count > this.acknowledged + this.#doubts) {
       this.wrong.push(`counted to ${count}; confirmed ${this.acknowledged}, in doubt ${this.#doubts}`);

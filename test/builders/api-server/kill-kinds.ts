@@ -14,7 +14,6 @@ export type LoadKind = {
   /** The part of the object that carries the number, and how to read it back. */
   readonly body: (number: number) => JsonObject;
   readonly read: (object: Json) => Json | undefined;
-  readonly strategic: boolean;
 };
 
 const template = {
@@ -30,7 +29,6 @@ export const LOAD_KINDS: readonly LoadKind[] = [
     namespaced: true,
     body: (number) => ({ data: { number: String(number) } }),
     read: (object) => Number(fieldAt(object, "data", "number")),
-    strategic: true,
   },
   {
     plural: "deployments",
@@ -39,7 +37,6 @@ export const LOAD_KINDS: readonly LoadKind[] = [
     namespaced: true,
     body: (number) => ({ spec: { replicas: number, selector: { matchLabels: { app: "load" } }, template } }),
     read: (object) => fieldAt(object, "spec", "replicas"),
-    strategic: true,
   },
   {
     plural: "leases",
@@ -48,7 +45,6 @@ export const LOAD_KINDS: readonly LoadKind[] = [
     namespaced: true,
     body: (number) => ({ spec: { holderIdentity: `holder-${number}`, leaseDurationSeconds: number + 1 } }),
     read: (object) => Number(fieldAt(object, "spec", "leaseDurationSeconds")) - 1,
-    strategic: true,
   },
   {
     plural: "clusterroles",
@@ -56,8 +52,7 @@ export const LOAD_KINDS: readonly LoadKind[] = [
     kind: "ClusterRole",
     namespaced: false,
     body: (number) => ({ rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"], resourceNames: [`n${number}`] }] }),
-    read: (object) => Number(String((fieldAt(object, "rules") as readonly Json[] | undefined)?.map((rule) => fieldAt(rule, "resourceNames")).join()).slice(1)),
-    strategic: true,
+    read: (object) => Number(JSON.stringify(fieldAt(object, "rules")).match(/"n(\d+)"/)?.[1]),
   },
 ];
 
@@ -79,11 +74,17 @@ export function loadObject(kind: LoadKind, name: string, content: Content): Json
 }
 
 export function isWhole(kind: LoadKind, object: Json): boolean {
-  const [name, text, digest] = [["name"], ["annotations", "text"], ["annotations", "digest"]].map((path) => fieldAt(object, "metadata", ...path));
-  return typeof fieldAt(object, "metadata", "uid") === "string" && digest === digestOf(String(name), kind.read(object), String(text));
+  const written = digestOf(metaText(object, "name"), kind.read(object), metaText(object, "annotations", "text"));
+  return metaText(object, "uid") !== "" && metaText(object, "annotations", "digest") === written;
 }
 
 /** The text is different in every write, so its digest names the write. */
 export function digestOf(name: string, number: Json | undefined, text: string): string {
   return sha256Hex(JSON.stringify([name, number ?? null, text]));
+}
+
+/** Of metadata; "" when it is not there. */
+export function metaText(object: Json | undefined, ...path: readonly string[]): string {
+  const text = fieldAt(object, "metadata", ...path);
+  return typeof text === "string" ? text : "";
 }

@@ -10,7 +10,7 @@ import { seededRandom } from "#base";
 import { fieldAt, type JsonObject } from "#kube";
 import { CountedObject } from "./kill-counter.ts";
 import { Exchange, IN_DOUBT } from "./exchange.ts";
-import { collectionPath, isWhole, LOAD_KINDS, loadObject, type LoadKind } from "./kill-kinds.ts";
+import { collectionPath, isWhole, LOAD_KINDS, loadObject, type LoadKind, metaText } from "./kill-kinds.ts";
 import { KillWatcher, sameObject } from "./kill-watcher.ts";
 import { KillWriter, type Known } from "./kill-writer.ts";
 import { ServerProcess } from "./server-process.ts";
@@ -134,18 +134,25 @@ class Story {
       if (listed === IN_DOUBT) throw new Error(`round ${round}: no list`);
       const items = (listed.body["items"] as readonly JsonObject[]).filter((item) => fieldAt(item, "metadata", "labels", "load") === "yes");
       await watcher.reached(Number(fieldAt(marked.body, "metadata", "resourceVersion")));
-      this.#compare(`round ${round}: ${kind.plural}`, { kind, found: new Map(items.map((item) => [String(fieldAt(item, "metadata", "name")), item])), view: watcher.view });
+      this.#compare(`round ${round}: ${kind.plural}`, {
+        kind,
+        found: new Map(items.map((item) => [metaText(item, "name"), item])),
+        view: watcher.view,
+      });
     }
     await this.#counter.look(exchange);
   }
 
-  #compare(where: string, { kind, found, view }: { kind: LoadKind; found: ReadonlyMap<string, JsonObject>; view: ReadonlyMap<string, JsonObject> }): void {
+  #compare(
+    where: string,
+    { kind, found, view }: { kind: LoadKind; found: ReadonlyMap<string, JsonObject>; view: ReadonlyMap<string, JsonObject> },
+  ): void {
     for (const name of new Set([...found.keys(), ...view.keys()])) {
       if (!sameObject(found.get(name), view.get(name))) this.#wrong.push(`${where}: ${name} is not as its watcher sees it`);
     }
     for (const [name, object] of found) {
       if (!isWhole(kind, object)) this.#wrong.push(`${where}: ${name} is not whole`);
-      this.#checkUid(where, `${kind.plural}/${name}`, String(fieldAt(object, "metadata", "uid")));
+      this.#checkUid(where, `${kind.plural}/${name}`, metaText(object, "uid"));
     }
     const known = this.#writers.flatMap((writer) => writer.known).filter((one) => one.kind === kind);
     for (const one of known) this.#settle(where, one, found.get(one.name));
@@ -162,9 +169,13 @@ class Story {
     const { confirmed, doubt } = known;
     if (!sameObject(found, confirmed)) {
       const happened = doubt === "deletes" ? found === undefined : fieldAt(found, "metadata", "annotations", "digest") === doubt?.digest;
-      const newer = found === undefined || Number(fieldAt(found, "metadata", "resourceVersion")) > Number(fieldAt(confirmed, "metadata", "resourceVersion") ?? 0);
-      const same = found === undefined || confirmed === undefined || fieldAt(found, "metadata", "uid") === fieldAt(confirmed, "metadata", "uid");
-      if (doubt === undefined || !happened || !newer || !same) this.#wrong.push(`${where}: ${known.name} is neither what was confirmed nor what was under way`);
+      const newer =
+        found === undefined ||
+        Number(fieldAt(found, "metadata", "resourceVersion")) > Number(fieldAt(confirmed, "metadata", "resourceVersion") ?? 0);
+      const same =
+        found === undefined || confirmed === undefined || fieldAt(found, "metadata", "uid") === fieldAt(confirmed, "metadata", "uid");
+      if (doubt === undefined || !happened || !newer || !same)
+        this.#wrong.push(`${where}: ${known.name} is neither what was confirmed nor what was under way`);
       else this.#survived += 1;
     }
     known.confirmed = found === undefined ? undefined : { ...found, kind: known.kind.kind, apiVersion: known.kind.apiVersion };

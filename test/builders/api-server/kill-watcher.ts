@@ -3,9 +3,9 @@
  * list plus events make of the collection, and time must only go forward, over any number of deaths.
  */
 import { expectOk } from "#base";
-import { fieldAt, jsonEqual, parseJson, type Json, type JsonObject } from "#kube";
+import { fieldAt, jsonEqual, parseJson, type JsonObject } from "#kube";
 import { IN_DOUBT, type Exchange } from "./exchange.ts";
-import { collectionPath, isWhole, type LoadKind } from "./kill-kinds.ts";
+import { collectionPath, isWhole, type LoadKind, metaText } from "./kill-kinds.ts";
 
 const GONE = 410;
 
@@ -65,29 +65,33 @@ export class KillWatcher {
     }
     const shown = object as JsonObject;
     const version = Number(fieldAt(shown, "metadata", "resourceVersion"));
-    if (type !== "BOOKMARK") this.#follow(String(type), shown);
-    this.#advance(version, `${String(type)} ${String(fieldAt(shown, "metadata", "name"))}`, type === "BOOKMARK");
+    const what = typeof type === "string" ? type : "";
+    if (what !== "BOOKMARK") this.#follow(what, shown);
+    this.#advance(version, `${what} ${metaText(shown, "name")}`, what === "BOOKMARK");
     return false;
   }
 
   #follow(type: string, object: JsonObject): void {
     this.events += 1;
-    const name = String(fieldAt(object, "metadata", "name"));
+    const name = metaText(object, "name");
     const before = this.view.get(name);
-    if ((type === "ADDED") !== (before === undefined)) this.wrong.push(`${name}: ${type}, and ${before === undefined ? "not seen" : "seen"} before`);
-    if (before !== undefined && fieldAt(before, "metadata", "uid") !== fieldAt(object, "metadata", "uid")) this.wrong.push(`${name}: another uid without a deletion`);
+    if ((type === "ADDED") !== (before === undefined))
+      this.wrong.push(`${name}: ${type}, and ${before === undefined ? "not seen" : "seen"} before`);
+    if (before !== undefined && fieldAt(before, "metadata", "uid") !== fieldAt(object, "metadata", "uid"))
+      this.wrong.push(`${name}: another uid without a deletion`);
     if (type === "DELETED") this.view.delete(name);
     else this.#show(object);
   }
 
   #show(object: JsonObject): void {
-    const name = String(fieldAt(object, "metadata", "name"));
-    if (!isWhole(this.kind, object as Json)) this.wrong.push(`${name}: not whole`);
+    const name = metaText(object, "name");
+    if (!isWhole(this.kind, object)) this.wrong.push(`${name}: not whole`);
     this.view.set(name, object);
   }
 
   #advance(version: number, what: string, mayStand: boolean): void {
-    if (version < this.#version || (version === this.#version && !mayStand)) this.wrong.push(`${what}: time went from ${this.#version} to ${version}`);
+    if (version < this.#version || (version === this.#version && !mayStand))
+      this.wrong.push(`${what}: time went from ${this.#version} to ${version}`);
     this.#version = Math.max(version, this.#version);
     this.#moved();
   }
@@ -95,6 +99,7 @@ export class KillWatcher {
 
 /** Lists leave kind and apiVersion out of their items. */
 export function sameObject(a: JsonObject | undefined, b: JsonObject | undefined): boolean {
-  const bare = (object: JsonObject | undefined) => (object === undefined ? undefined : { ...object, kind: undefined, apiVersion: undefined });
+  const bare = (object: JsonObject | undefined) =>
+    object === undefined ? undefined : { ...object, kind: undefined, apiVersion: undefined };
   return jsonEqual(bare(a), bare(b));
 }

@@ -30,7 +30,9 @@ export class KillWriter {
   constructor(id: number, random: () => number) {
     this.id = id;
     this.#random = random;
-    this.known = LOAD_KINDS.flatMap((kind) => [0, 1, 2].map((at) => ({ kind, name: `w${id}-${at}`, confirmed: undefined, doubt: undefined })));
+    this.known = LOAD_KINDS.flatMap((kind) =>
+      [0, 1, 2].map((at) => ({ kind, name: `w${id}-${at}`, confirmed: undefined, doubt: undefined })),
+    );
   }
 
   /** Until the server does not answer any more. */
@@ -47,7 +49,8 @@ export class KillWriter {
     const told = await exchange.ask(question);
     if (told === IN_DOUBT) return false;
     known.doubt = undefined;
-    if (told.code >= 300) this.wrong.push(`${question.method} ${question.path} ${question.type ?? ""}: ${told.code} ${String(told.body["message"])}`);
+    if (told.code >= 300)
+      this.wrong.push(`${question.method} ${question.path} ${question.type ?? ""}: ${told.code} ${JSON.stringify(told.body["message"])}`);
     else this.#confirm(known, told, content === undefined);
     return true;
   }
@@ -57,7 +60,8 @@ export class KillWriter {
     const before = known.confirmed;
     known.confirmed = deleted ? undefined : body;
     if (before === undefined || deleted) return;
-    if (Number(fieldAt(body, "metadata", "resourceVersion")) <= Number(fieldAt(before, "metadata", "resourceVersion"))) this.wrong.push(`${known.name}: the version did not grow`);
+    if (Number(fieldAt(body, "metadata", "resourceVersion")) <= Number(fieldAt(before, "metadata", "resourceVersion")))
+      this.wrong.push(`${known.name}: the version did not grow`);
     if (fieldAt(body, "metadata", "uid") !== fieldAt(before, "metadata", "uid")) this.wrong.push(`${known.name}: the uid changed`);
   }
 
@@ -80,19 +84,26 @@ export class KillWriter {
     const path = collectionPath(kind);
     const at = `${path}/${name}`;
     const fields = contentFields(kind, name, content);
-    const { resourceVersion, managedFields, ...metadata } = fieldAt(confirmed, "metadata") as JsonObject;
-    const updated = { ...confirmed, ...fields, metadata: { ...metadata, resourceVersion, ...fields.metadata } } as Json;
+    const { managedFields: _, ...metadata } = fieldAt(confirmed, "metadata") as JsonObject;
+    const updated = { ...confirmed, ...fields, metadata: { ...metadata, ...fields.metadata } } as Json;
     const pick = this.#random();
     if (pick < 0.25) return { question: { method: "PUT", path: at, body: updated }, content };
     if (pick < 0.5) return { question: { method: "PATCH", path: at, body: fields, type: "application/merge-patch+json" }, content };
-    if (pick < 0.65) return { question: { method: "PATCH", path: at, body: fields, type: "application/strategic-merge-patch+json" }, content };
-    if (pick < 0.8) return { question: { method: "PATCH", path: at, body: replacing(fields), type: "application/json-patch+json" }, content };
+    if (pick < 0.65)
+      return { question: { method: "PATCH", path: at, body: fields, type: "application/strategic-merge-patch+json" }, content };
+    if (pick < 0.8)
+      return { question: { method: "PATCH", path: at, body: replacing(fields), type: "application/json-patch+json" }, content };
     return applied(path, name, object, content);
   }
 }
 
 function applied(path: string, name: string, object: JsonObject, content: Content): Move {
-  const question = { method: "PATCH", path: `${path}/${name}?fieldManager=load&force=true`, body: object, type: "application/apply-patch+yaml" };
+  const question = {
+    method: "PATCH",
+    path: `${path}/${name}?fieldManager=load&force=true`,
+    body: object,
+    type: "application/apply-patch+yaml",
+  };
   return { question, content };
 }
 

@@ -6,7 +6,7 @@ import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kub
 import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
 import { parseGoDuration } from "../validation/durations.ts";
 import { goTypeOf, isInt64 } from "../validation/numbers.ts";
-import { parseDate, parseTimestamp } from "../validation/timestamps.ts";
+import { parseDate, parseLocalTime, parseTimestamp } from "../validation/timestamps.ts";
 import { withResourceFields } from "./declared-type.ts";
 import { equal } from "./equality.ts";
 import { escapeName, unescapeName } from "./escaping.ts";
@@ -74,9 +74,9 @@ function textValue(text: string, format: string): CelValue {
 
 /** A time without a zone is allowed here, and is UTC. */
 function timeValue(text: string): CelValue {
-  const time = parseTimestamp(text);
-  const local = time.value === undefined ? parseTimestamp(`${text}Z`) : time;
-  return local.value === undefined ? failure(`Invalid date-time formatted string ${text}: ${time.error}`) : new CelTimestamp(local.value);
+  const zoned = parseTimestamp(text);
+  const time = zoned.value === undefined ? parseLocalTime(text) : zoned;
+  return time.value === undefined ? failure(`Invalid date-time formatted string ${text}: ${time.error}`) : new CelTimestamp(time.value);
 }
 
 function bytesValue(text: string): CelValue {

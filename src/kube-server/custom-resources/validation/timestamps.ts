@@ -3,8 +3,6 @@
  *
  * Errors are worded as Go's `time.Parse` words them, because the API server passes them on.
  */
-import { quote } from "../../apply/go-text.ts";
-
 export type Instant = {
   /** Since 1970-01-01T00:00:00Z. */
   readonly seconds: bigint;
@@ -29,6 +27,7 @@ type Parsed = { readonly value: Instant; readonly error?: undefined } | { readon
 const DAY = 86_400n;
 const RFC3339 = "2006-01-02T15:04:05Z07:00";
 const RFC3339_DATE = "2006-01-02";
+const LOCAL_TIME = "2006-01-02T15:04:05";
 
 type Part = { readonly layout: string; readonly pattern: RegExp };
 const DATE_PARTS: readonly Part[] = [
@@ -52,6 +51,11 @@ export function parseTimestamp(text: string): Parsed {
   return parseWith(text, RFC3339, [...DATE_PARTS, ...TIME_PARTS]);
 }
 
+/** Without a zone, which is then UTC. */
+export function parseLocalTime(text: string): Parsed {
+  return parseWith(text, LOCAL_TIME, [...DATE_PARTS, ...TIME_PARTS.slice(0, -1)]);
+}
+
 /** "2006-01-02", at midnight UTC. */
 export function parseDate(text: string): Parsed {
   return parseWith(text, RFC3339_DATE, DATE_PARTS);
@@ -69,6 +73,18 @@ function parseWith(text: string, layout: string, parts: readonly Part[]): Parsed
   }
   if (rest !== "") return { error: `parsing time ${quote(text)}: extra text: ${quote(rest)}` };
   return instantOf(text, found);
+}
+
+const UTF8 = new TextEncoder();
+
+/** Go's package time quotes in its own way: every byte beyond ASCII is a number. */
+function quote(text: string): string {
+  const parts = Array.from(text, (character) => {
+    if (character === '"' || character === "\\") return `\\${character}`;
+    if (character >= " " && character < "\u0080") return character;
+    return Array.from(UTF8.encode(character), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  });
+  return `"${parts.join("")}"`;
 }
 
 function instantOf(text: string, found: readonly string[]): Parsed {

@@ -26,6 +26,21 @@ export function numberAt(object: KubeObject, path: readonly string[]): number {
   return typeof value === "number" ? value : 0;
 }
 
+const KNOWN: Readonly<Record<string, readonly string[]>> = {
+  "": ["apiVersion", "kind", "metadata", "spec", "status"],
+  spec: ["replicas"],
+  status: ["replicas", "selector"],
+};
+
+/** What a client said that a Scale does not know. */
+export function unknownInScale(value: Json): readonly string[] {
+  return Object.entries(KNOWN).flatMap(([place, known]) => {
+    const fields = place === "" ? value : field(value, place);
+    const unknown = Object.keys(isJsonObject(fields) ? fields : {}).filter((name) => !known.includes(name));
+    return unknown.map((name) => `unknown field "${place === "" ? name : `${place}.${name}`}"`);
+  });
+}
+
 /** A Scale is small enough to be checked by hand. */
 export function decodeScale(value: Json): Result<KubeObject, string> {
   if (!isJsonObject(value)) return err(`json: cannot unmarshal ${goKind(value)} into Go value of type v1.Scale`);

@@ -17,7 +17,7 @@ import {
   type ReplicasPaths,
 } from "../../apply/index.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
-import { readBody, readYaml } from "../decode-body.ts";
+import { readBody, readYaml, strictText } from "../decode-body.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
@@ -30,7 +30,7 @@ import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../writes.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import type { Stored } from "../../store/port.ts";
-import { API_VERSION, decodeScale, numberAt, SCALE, scaleOf, setAt } from "./scale-object.ts";
+import { API_VERSION, decodeScale, numberAt, SCALE, scaleOf, setAt, unknownInScale } from "./scale-object.ts";
 import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
@@ -47,6 +47,11 @@ export function updateScale(call: Call): Answered {
   if (!body.ok) return body;
   const scale = decodeScale(body.value.value);
   if (!scale.ok) return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${scale.error}`);
+  const findings = [...unknownInScale(body.value.value), ...body.value.duplicates];
+  if (findings.length > 0 && options.value.fieldValidation === "Strict") {
+    return badRequest(`Scale in version "v1" cannot be handled as a Scale: strict decoding error: ${strictText(findings)}`);
+  }
+  if (options.value.fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   const placed = placedAt(call, scale.value);
   if (!placed.ok) return placed;
   const found = parentOf(call);
@@ -86,14 +91,14 @@ function scaleType(parent: ResourceType): ResourceType {
     strategicSchema: SCALE,
     decode: (value) => {
       const decoded = decodeScale(value);
-      return decoded.ok ? ok({ object: decoded.value, findings: [] }) : decoded;
+      return decoded.ok ? ok({ object: decoded.value, findings: unknownInScale(value) }) : decoded;
     },
   };
 }
 
-function patchedScale(call: Call, { object, paths }: Parent, kind: PatchKind, options: WriteOptions): Result<KubeObject, Failure> {
+function patchedScale(call: Call, parent: Parent, kind: PatchKind, options: WriteOptions): Result<KubeObject, Failure> {
   const { type } = call.target;
-  const current = scaleOf(object, paths);
+  const current = withOwners(call, parent);
   const { fieldValidation } = options;
   const patched = patchDocument({
     kind,
@@ -103,7 +108,9 @@ function patchedScale(call: Call, { object, paths }: Parent, kind: PatchKind, op
     fieldValidation,
     typeOfKind: () => undefined,
   });
-  return patched.ok ? placedAt(call, patched.value.object) : patched;
+  if (!patched.ok) return patched;
+  for (const finding of patched.value.findings) call.warnings.add(finding);
+  return placedAt(call, patched.value.object);
 }
 
 function applyScale(call: Call, parent: Parent, options: WriteOptions): Answered {
@@ -150,7 +157,7 @@ type How = { readonly options: WriteOptions; readonly apply: boolean };
 function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }: How): Answered {
   const tracked = apply ? asJsonObject(scale) : trackScale(call, parent, scale, options);
   const replicas = numberAt(scale, ["spec", "replicas"]);
-  if (replicas < 0) {
+  if (replicas < 0 && !call.target.type.custom) {
     const detail = `Invalid value: ${replicas}: must be greater than or equal to 0`;
     const cause = { reason: "FieldValueInvalid", field: "spec.replicas", detail } as const;
     return invalid({ group: SCALE.group, kind: SCALE.kind, name: parent.object.metadata.name }, [cause]);

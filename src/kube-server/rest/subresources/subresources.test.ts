@@ -63,6 +63,18 @@ test("writing a Scale changes the object and gives its owner the replicas", asyn
   ).toMatchObject({ spec: { replicas: 7 } });
 });
 
+test("what a Scale does not know is reported", async () => {
+  const { ask } = await withDeployment();
+  const url = `${DEPLOYMENTS}/d/scale`;
+  const body = { metadata: { name: "d" }, spec: { replicas: 1, x: 1 }, zz: 1 };
+  expect((await ask("PUT", url, { body })).response.warnings).toEqual(['unknown field "zz"', 'unknown field "spec.x"']);
+  expect((await ask("PUT", `${url}?fieldValidation=Strict`, { body })).body).toMatchObject({
+    code: 400,
+    message: expect.stringContaining("strict decoding error"),
+  });
+  expect((await ask("PATCH", url, { body: { spec: { x: 1 } }, type: MERGE })).response.warnings).toEqual(['unknown field "spec.x"']);
+});
+
 test("a Scale can be applied, and conflicts with who owns the replicas", async () => {
   const { ask } = await withDeployment();
   const body = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "d" }, spec: { replicas: 3 } };

@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MAX_DEPTH } from "#kube";
+import { copyJson } from "./copy-json.ts";
+
+describe("copyJson", () => {
+  test("a copy is equal to what JSON makes of the value", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.stringify(copyJson(value))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  test("nothing in a copy is shared", () => {
+    const value = { list: [{ a: 1 }], map: { b: { c: 2 } } };
+    const copy = copyJson(value) as typeof value;
+    copy.list.push({ a: 2 });
+    copy.map.b.c = 3;
+    expect(value).toEqual({ list: [{ a: 1 }], map: { b: { c: 2 } } });
+  });
+
+  test("undefined is absence in an object, null in a list and at the top", () => {
+    const copy = copyJson({ gone: undefined, list: [undefined, 1] });
+    expect(copy).toStrictEqual({ list: [null, 1] });
+    expect(copyJson(undefined)).toBeNull();
+  });
+
+  test("__proto__ is a name like any other", () => {
+    const copy = copyJson(JSON.parse('{"__proto__":{"polluted":true},"a":1}'));
+    expect(JSON.stringify(copy)).toBe('{"__proto__":{"polluted":true},"a":1}');
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  });
+
+  test("a value that is too deep is a bug of the caller", () => {
+    let deep: unknown = 1;
+    for (let at = 0; at <= MAX_DEPTH; at += 1) deep = [deep];
+    expect(() => copyJson(deep)).toThrow("nested deeper");
+  });
+});

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { expectOk, FakeClock, seededRandom, silentLogger } from "#base";
+import { defineResource, type KubeObject } from "#kube";
+import { inProcessClient } from "./in-process.ts";
+import { testServer } from "./rest/test-server.ts";
+
+type Settings = KubeObject & { readonly data: Readonly<Record<string, string>> };
+
+const configMaps = defineResource<Settings>({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
+const key = { namespace: "default", name: "a" };
+const settings: Settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { ...key }, data: { x: "1" } };
+
+function client() {
+  return inProcessClient(testServer().server, { clock: new FakeClock(), random: seededRandom(1), logger: silentLogger });
+}
+
+describe("the client in the server's own process", () => {
+  test("every verb works without text in between", async () => {
+    const own = client();
+    expectOk(await own.create(configMaps, settings));
+    expect(expectOk(await own.get(configMaps, key)).data).toEqual({ x: "1" });
+    expect(expectOk(await own.list(configMaps, { namespace: "default" })).items).toHaveLength(1);
+    expect(expectOk(await own.patch(configMaps, key, { type: "merge", patch: { data: { y: "2" } } })).data).toEqual({ x: "1", y: "2" });
+    expect(
+      expectOk(await own.apply(configMaps, { ...settings, data: { z: "3" } } as Settings, { fieldManager: "m", force: true })).metadata
+        .name,
+    ).toBe("a");
+    expect(expectOk(await own.delete(configMaps, key))).toBe(true);
+    expect(expectOk(await own.delete(configMaps, key))).toBe(false);
+    expect(expectOk(await own.raw("/readyz"))).toBe("ok");
+  });
+
+  test("what a caller changes in its own objects changes nothing in the server", async () => {
+    const own = client();
+    const mine = structuredClone(settings) as { data: Record<string, string> } & Settings;
+    const given = expectOk(await own.create(configMaps, mine)) as typeof mine;
+    mine.data["x"] = "changed";
+    given.data["x"] = "changed";
+    expect(expectOk(await own.get(configMaps, key)).data).toEqual({ x: "1" });
+  });
+
+  test("a refusal is the error that a socket would have brought", async () => {
+    const missing = await client().get(configMaps, key);
+    expect(missing).toMatchObject({ ok: false, error: { kind: "not-found", code: 404, message: 'configmaps "a" not found' } });
+  });
+
+  test("a call that was cancelled, or may not leave, does nothing", async () => {
+    const own = client();
+    expect(await own.create(configMaps, settings, { signal: AbortSignal.abort() })).toMatchObject({
+      ok: false,
+      error: { kind: "cancelled" },
+    });
+    expect(await own.create(configMaps, settings, { mayLeave: () => false })).toMatchObject({ ok: false, error: { kind: "cancelled" } });
+    expect(expectOk(await own.list(configMaps)).items).toEqual([]);
+    await own.close();
+    expect(await own.list(configMaps)).toMatchObject({ ok: false, error: { kind: "cancelled" } });
+  });
+
+  test("a watch sees what is written", async () => {
+    const own = client();
+    const stop = new AbortController();
+    const added = (async () => {
+      for await (const item of own.watch(configMaps, { namespace: "default" }, stop.signal))
+        if (expectOk(item).type === "ADDED") return item;
+      return undefined;
+    })();
+    expectOk(await own.create(configMaps, settings));
+    expect(await added).toMatchObject({ ok: true, value: { object: { metadata: { name: "a" } } } });
+    stop.abort();
+  });
+});
