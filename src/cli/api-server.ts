@@ -1,10 +1,10 @@
 /** `lattice api-server`: runs the embedded API server as a process, until Ctrl-C or SIGTERM. One line says where, when it is ready. */
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import { createLogger, describeThrown, err, fromPromise, ok, reveal, type Result } from "#base";
-import { formatYaml } from "#kube";
 import { startServer, type RunningServer } from "#kube-server";
-import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
+import { writeKubeconfig } from "./kubeconfig-file.ts";
 
 export type ApiServerFlags = {
   readonly port: string;
@@ -40,11 +40,11 @@ type Started = { readonly server: RunningServer; readonly tokens: string | undef
 
 async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { server, tokens }: Started): Promise<ExitCode> {
   try {
-    const written = await writeKubeconfig(io, flags, server, tokens);
+    const written = await offerKubeconfig(io, flags, server, tokens);
     if (!written.ok) return complain(io, written.error);
     if (flags.controllers) io.stderr("lattice: API server only: there are no controllers in this version\n");
     io.stdout(`${server.url}\n`);
-    await aborted(io.signal);
+    await untilAskedToStop(io.signal);
     return 0;
   } finally {
     await server.close();
@@ -64,15 +64,8 @@ async function readTokens(path: string): Promise<Result<string, string>> {
   return fromPromise(readFile(path, "utf8"), (thrown) => `--token-file: ${describeThrown(thrown)}`);
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
-
 /** With a token file, the kubeconfig speaks as its first user: somebody must be it. */
-async function writeKubeconfig(
+async function offerKubeconfig(
   io: CliIo,
   flags: ApiServerFlags,
   server: RunningServer,
@@ -85,28 +78,10 @@ async function writeKubeconfig(
   }
   if (flags.http === true) io.stderr("lattice: kubectl sends no token over plain HTTP; leave out --http to use the kubeconfig with it\n");
   const token = server.adminToken === undefined ? firstToken(tokens ?? "") : reveal(server.adminToken);
-  const path = pathOf(io, flags.kubeconfigOut);
-  const text = kubeconfigOf(server, token);
-  const write = async () => {
-    await writeFile(path, text, { mode: 0o600 });
-    await chmod(path, 0o600); // a file that was there before keeps its mode
-  };
-  return fromPromise(write(), (thrown) => `--kubeconfig-out: ${describeThrown(thrown)}`);
+  return writeKubeconfig(pathOf(io, flags.kubeconfigOut), server, token);
 }
 
 function firstToken(tokens: string): string {
   const line = tokens.split(/\r?\n/).find((one) => one.trim() !== "" && !one.trimStart().startsWith("#")) ?? "";
   return (line.split(",")[0] ?? "").trim().replace(/^"|"$/g, "");
-}
-
-function kubeconfigOf({ url, certificateAuthority }: RunningServer, token: string): string {
-  const trust = certificateAuthority === undefined ? {} : { "certificate-authority-data": btoa(certificateAuthority) };
-  return formatYaml({
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "lattice",
-    clusters: [{ name: "lattice", cluster: { server: url, ...trust } }],
-    users: [{ name: "lattice", user: { token } }],
-    contexts: [{ name: "lattice", context: { cluster: "lattice", user: "lattice" } }],
-  });
 }

@@ -30,3 +30,11 @@ export function complain(io: CliIo, message: string): ExitCode {
   io.stderr(`lattice: ${message}\n`);
   return 1;
 }
+
+/** Until Ctrl-C or SIGTERM. */
+export function untilAskedToStop(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

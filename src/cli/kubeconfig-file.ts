@@ -1,6 +1,5 @@
 /** A kubeconfig for an API server that runs here, readable by its owner alone. */
-import { chmod, mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { chmod, writeFile } from "node:fs/promises";
 import { describeThrown, fromPromise, type Result } from "#base";
 import { formatYaml } from "#kube";
 import type { RunningServer } from "#kube-server";
@@ -9,7 +8,6 @@ type Server = Pick<RunningServer, "url" | "certificateAuthority">;
 
 export function writeKubeconfig(path: string, server: Server, token: string): Promise<Result<void, string>> {
   const write = async () => {
-    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, kubeconfigOf(server, token), { mode: 0o600 });
     await chmod(path, 0o600); // a file that was there before keeps its mode
   };

@@ -7,7 +7,7 @@ import { createLogger, PROGRAM_VERSION, sleep } from "#base";
 import { latticeKinds, type LatticeObject } from "#crds";
 import { fieldAt, keyOf, keyText, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
 import { applyAll, startLocalCluster, type LocalCluster } from "./local-cluster.ts";
 import { checkFiles } from "./validate.ts";
 
@@ -25,7 +25,7 @@ export async function up(io: CliIo, flags: UpFlags): Promise<ExitCode> {
   io.stdout(describeCluster(cluster.value, relative(io.cwd, folder) || "."));
   const shown = await showExamples(io, cluster.value.client);
   if (shown === 0) io.stdout(whatNext(relative(io.cwd, kubeconfig)));
-  if (shown === 0) await aborted(io.signal);
+  if (shown === 0) await untilAskedToStop(io.signal);
   io.stdout("\nstopping\n");
   await cluster.value.close();
   return shown;
@@ -101,11 +101,4 @@ function whatNext(kubeconfig: string): string {
     "Ctrl-C stops it. State is kept; delete the folder to begin anew.",
     "",
   ].join("\n");
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener("abort", () => done(), { once: true });
-  });
 }

@@ -1,124 +1,95 @@
 /**
- * The JSONPath of printer columns and selectable fields: names, quoted names, indices, slices, `*`, `..` and filters of one
- * comparison, as in kubectl's templates. What is missing is no error: it finds nothing.
+ * The JSONPath of printer columns and selectable fields, as kubectl's templates have it: names, indices, slices, unions, `*`,
+ * `..` and filters of one comparison.
+ *
+ * Surprise: `['a.b']` means `.a.b`, and double quotes are no quotes there: a name with a dot is written `a\.b`.
  */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, type Json } from "#kube";
+import type { Json } from "#kube";
+import { chain, children, descendants, filter, member, slice, union, type Step } from "./json-path-steps.ts";
 
-type Select = (values: readonly Json[]) => readonly Json[];
 export type JsonPath = (root: Json) => readonly Json[];
 
 export function parseJsonPath(text: string): Result<JsonPath, string> {
-  const steps: Select[] = [];
-  let rest = text.replace(/^[$@]/, "");
+  const step = parseSteps(text);
+  return step.ok ? ok((root) => step.value([root]) ?? []) : step;
+}
+
+/** How far a step reaches, and what it does. */
+type Parsed = { readonly length: number; readonly step: Step };
+
+const NAME = String.raw`(?:\\.|[^\\\s.,[\]$@{}])*`;
+const FILTER = /^\[\?\(((?:"[^"]*"|'[^']*'|[^"')])*)\)\]/;
+const DESCENT = new RegExp(String.raw`^\.\.([\w]${NAME})?`, "su");
+const FIELD = new RegExp(String.raw`^\.(${NAME})`, "su");
+const LITERAL = /^(?:(["'])([^"']*)\1|([+-]?\d+(?:\.\d+)?)|(true|false)\b)/;
+
+function parseSteps(text: string): Result<Step, string> {
+  const steps: Step[] = [];
+  let rest = text;
   while (rest !== "") {
-    const step = readStep(rest);
-    if (!step.ok) return step;
-    steps.push(step.value.select);
-    rest = rest.slice(step.value.length);
+    const parsed = parseStep(rest);
+    if (!parsed.ok) return parsed;
+    steps.push(parsed.value.step);
+    rest = rest.slice(parsed.value.length);
   }
-  return ok((root) => steps.reduce((values: readonly Json[], select) => select(values), [root]));
+  return ok(chain(steps));
 }
 
-type Step = { readonly select: Select; readonly length: number };
-
-const NAME = /^\.((?:[^.,[\]$@{}\s\\]|\\.)+)/u;
-const DESCENT = /^\.\.(?=[^.])/;
-const BRACKET = /^\[((?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\]"'])*)\]/u;
-
-function readStep(rest: string): Result<Step, string> {
+function parseStep(rest: string): Result<Parsed, string> {
+  if (/^[ @$]/.test(rest)) return ok({ length: 1, step: (values) => values });
+  const filtered = FILTER.exec(rest);
+  if (filtered !== null) return withLength(parseFilter(filtered[1] ?? ""), filtered[0].length);
   const descent = DESCENT.exec(rest);
-  if (descent !== null) return ok({ select: (values) => values.flatMap(descendants), length: rest[2] === "[" ? 2 : 1 });
-  const name = NAME.exec(rest);
-  if (name !== null) {
-    const plain = (name[1] ?? "").replace(/\\(.)/gu, "$1");
-    return ok({ select: plain === "*" ? everything : member(plain), length: name[0].length });
+  if (descent !== null) {
+    const steps = descent[1] === undefined ? [descendants] : [descendants, member(descent[1])];
+    return ok({ length: descent[0].length, step: chain(steps) });
   }
-  const bracket = BRACKET.exec(rest);
-  if (bracket === null)
-    return rest === "." ? ok({ select: (values) => values, length: 1 }) : err(`unrecognized character in action: ${rest}`);
-  const select = readBracket((bracket[1] ?? "").trim());
-  return select === undefined ? err(`invalid array index ${bracket[1]}`) : ok({ select, length: bracket[0].length });
+  const named = FIELD.exec(rest);
+  if (named !== null) return ok({ length: named[0].length, step: named[1] === "*" ? children : member(unescaped(named[1] ?? "")) });
+  const bracket = /^\[([^\]]*)\]/.exec(rest);
+  if (bracket !== null) return withLength(parseBracket(bracket[1] ?? ""), bracket[0].length);
+  const literal = LITERAL.exec(rest);
+  if (literal !== null) return ok({ length: literal[0].length, step: constant(literal) });
+  return err(`unrecognized character in action: ${rest}`);
 }
 
-function readBracket(text: string): Select | undefined {
-  if (text === "*") return everything;
-  const quoted = /^(["'])(.*)\1$/su.exec(text);
-  if (quoted !== null) return member((quoted[2] ?? "").replace(/\\(.)/gsu, "$1"));
-  const filter = /^\?\((.*)\)$/s.exec(text);
-  if (filter !== null) return readFilter(filter[1] ?? "");
-  const slice = /^(-?\d+)?(:)?(-?\d+)?(?::(\d+))?$/.exec(text);
-  return slice === null || text === "" ? undefined : sliced(slice);
+function withLength(step: Result<Step, string>, length: number): Result<Parsed, string> {
+  return step.ok ? ok({ length, step: step.value }) : step;
 }
 
-function member(name: string): Select {
-  return (values) =>
-    values.flatMap((value) => {
-      const found = field(value, name);
-      return found === undefined ? [] : [found];
-    });
+function unescaped(name: string): string {
+  return name.replaceAll("\\", "");
 }
 
-function everything(values: readonly Json[]): readonly Json[] {
-  return values.flatMap(childrenOf);
+function constant([whole, quote, text, number]: RegExpExecArray): Step {
+  const value = quote !== undefined ? (text ?? "") : number === undefined ? whole === "true" : Number(number);
+  return (values) => values.map(() => value);
 }
 
-function childrenOf(value: Json): readonly Json[] {
-  if (Array.isArray(value)) return value;
-  return isJsonObject(value) ? Object.values(value).filter((item) => item !== undefined) : [];
+function parseBracket(text: string): Result<Step, string> {
+  if (text.includes(",")) {
+    const parts = text.split(",").map((part) => parseBracket(part.trim()));
+    const failed = parts.find((part) => !part.ok);
+    return failed ?? ok(union(parts.flatMap((part) => (part.ok ? [part.value] : []))));
+  }
+  const quoted = /^'([^']*)'$/.exec(text);
+  if (quoted !== null) return parseSteps(`.${quoted[1]}`);
+  const sliced = /^(-?\d*)(:-?\d*)?(:-?\d*)?$/.exec(text === "*" ? ":" : text);
+  if (sliced === null) return err(`invalid array index ${text}`);
+  const numberOf = (part: string | undefined): number | undefined => {
+    const digits = part?.replace(/^:/, "") ?? "";
+    return digits === "" ? undefined : Number(digits);
+  };
+  const single = sliced[2] === undefined;
+  return ok(slice({ start: numberOf(sliced[1]) ?? 0, end: numberOf(sliced[2]), step: numberOf(sliced[3]) ?? 1, single }));
 }
-
-function descendants(value: Json): readonly Json[] {
-  return [value, ...childrenOf(value).flatMap(descendants)];
-}
-
-function sliced([, start, colon, end, step]: RegExpExecArray): Select {
-  return (values) =>
-    values.flatMap((value) => {
-      if (!Array.isArray(value)) return [];
-      if (colon === undefined) {
-        const item = value.at(Number(start)) as Json | undefined;
-        return item === undefined ? [] : [item];
-      }
-      const part: readonly Json[] = value.slice(Number(start ?? 0), end === undefined ? undefined : Number(end));
-      return part.filter((_, at) => at % Math.max(1, Number(step ?? 1)) === 0);
-    });
-}
-
-const COMPARISONS: ReadonlyMap<string, (a: string | number, b: string | number) => boolean> = new Map<
-  string,
-  (a: string | number, b: string | number) => boolean
->([
-  ["==", (a, b) => a === b],
-  ["!=", (a, b) => a !== b],
-  ["<", (a, b) => a < b],
-  ["<=", (a, b) => a <= b],
-  [">", (a, b) => a > b],
-  [">=", (a, b) => a >= b],
-]);
 
 /** `@.type=="Ready"`, or `@.name`, which asks whether it is there. */
-function readFilter(text: string): Select | undefined {
-  const parts = /^\s*(@[^=!<>]*?)\s*(?:(==|!=|<=|>=|<|>)\s*(.*?))?\s*$/s.exec(text);
-  const left = parts === null ? undefined : parseJsonPath(parts[1] ?? "");
-  if (parts === null || left === undefined || !left.ok) return undefined;
-  const path = left.value;
-  const compare = COMPARISONS.get(parts[2] ?? "");
-  const right = literal(parts[3] ?? "");
-  return (values) =>
-    everything(values).filter((item) => {
-      const [found] = path(item);
-      if (compare === undefined || found === undefined) return found !== undefined;
-      return compare(comparable(found), right);
-    });
-}
-
-function literal(text: string): string | number {
-  const quoted = /^(["'])(.*)\1$/su.exec(text);
-  if (quoted !== null) return quoted[2] ?? "";
-  return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
-}
-
-function comparable(value: Json): string | number {
-  return typeof value === "number" || typeof value === "string" ? value : JSON.stringify(value);
+function parseFilter(text: string): Result<Step, string> {
+  const parts = /^([^!<>=]+)([!<>=]+)(.+)$/s.exec(text);
+  const left = parseSteps(parts?.[1] ?? text);
+  if (!left.ok || parts === null) return left.ok ? ok(filter(left.value, undefined)) : left;
+  const right = parseSteps(parts[3] ?? "");
+  return right.ok ? ok(filter(left.value, { left: left.value, operator: parts[2] ?? "", right: right.value })) : right;
 }

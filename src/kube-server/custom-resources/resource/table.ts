@@ -53,7 +53,7 @@ function cellOf(value: Json | undefined, type: string, now: number): Json {
     case "string":
       return textOf(value);
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : null;
+      return typeof value === "number" ? toInt64(value) : null;
     case "number":
       return typeof value === "number" ? value : null;
     case "boolean":
@@ -65,7 +65,13 @@ function cellOf(value: Json | undefined, type: string, now: number): Json {
   }
 }
 
+/** What does not fit becomes the smallest number, as it does in Go on amd64. */
+function toInt64(value: number): number {
+  return Math.abs(value) < 2 ** 63 ? Math.trunc(value) : -(2 ** 63);
+}
+
 function textOf(value: Json): string {
+  if (value === null) return "<no value>";
   if (typeof value === "string") return value;
   return typeof value === "number" ? numberText(value) : jsonText(value);
 }
