@@ -93,7 +93,7 @@ const refused: readonly { name: string; argv: readonly string[]; want: string }[
   {
     name: "a kubeconfig that cannot be written",
     argv: ["--http", "--kubeconfig-out", "no/such/folder/kc"],
-    want: "--kubeconfig-out: ENOENT",
+    want: "cannot be written: ENOENT",
   },
 ];
 
