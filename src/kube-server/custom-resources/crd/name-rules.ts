@@ -96,7 +96,7 @@ export function selectableFieldCauses(paths: readonly string[], schema: JsonSche
       causes.push(invalid(at, jsonPath, `is an invalid path: ${found.error}`));
       continue;
     }
-    if (/^metadata(?:\.|$)/.test(found.value.path)) causes.push(invalid(at, jsonPath, "must not point to fields in metadata"));
+    if (/^metadata(?:[.[]|$)/.test(found.value.path)) causes.push(invalid(at, jsonPath, "must not point to fields in metadata"));
     if (!["string", "boolean", "integer"].includes(found.value.schema?.type ?? "")) {
       const detail = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
       causes.push(invalid(at, jsonPath, detail));

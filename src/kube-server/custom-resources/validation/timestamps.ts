@@ -29,21 +29,23 @@ const RFC3339 = "2006-01-02T15:04:05Z07:00";
 const RFC3339_DATE = "2006-01-02";
 const LOCAL_TIME = "2006-01-02T15:04:05";
 
-type Part = { readonly layout: string; readonly pattern: RegExp };
+/** Whether a day exists is only asked at the end; other numbers are checked as they are read. */
+type Unit = { readonly name: string; readonly least: number; readonly most: number };
+type Part = { readonly layout: string; readonly pattern: RegExp; readonly unit?: Unit };
 const DATE_PARTS: readonly Part[] = [
   { layout: "2006", pattern: /^\d{4}/ },
   { layout: "-", pattern: /^-/ },
-  { layout: "01", pattern: /^\d{2}/ },
+  { layout: "01", pattern: /^\d{2}/, unit: { name: "month", least: 1, most: 12 } },
   { layout: "-", pattern: /^-/ },
   { layout: "02", pattern: /^\d{2}/ },
 ];
 const TIME_PARTS: readonly Part[] = [
   { layout: "T", pattern: /^T/ },
-  { layout: "15", pattern: /^\d{2}/ },
+  { layout: "15", pattern: /^\d{2}/, unit: { name: "hour", least: 0, most: 23 } },
   { layout: ":", pattern: /^:/ },
-  { layout: "04", pattern: /^\d{2}/ },
+  { layout: "04", pattern: /^\d{2}/, unit: { name: "minute", least: 0, most: 59 } },
   { layout: ":", pattern: /^:/ },
-  { layout: "05", pattern: /^\d{2}(?:[.,]\d+)?/ },
+  { layout: "05", pattern: /^\d{2}(?:[.,]\d+)?/, unit: { name: "second", least: 0, most: 59 } },
   { layout: "Z07:00", pattern: /^(?:Z|[+-]\d{2}:\d{2})/ },
 ];
 
@@ -68,6 +70,7 @@ function parseWith(text: string, layout: string, parts: readonly Part[]): Parsed
     const match = part.pattern.exec(rest)?.[0];
     if (match === undefined)
       return { error: `parsing time ${quote(text)} as ${quote(layout)}: cannot parse ${quote(rest)} as ${quote(part.layout)}` };
+    if (isOutOfRange(part, match)) return { error: `parsing time ${quote(text)}: ${part.unit?.name} out of range` };
     found.push(match);
     rest = rest.slice(match.length);
   }
@@ -99,18 +102,14 @@ function instantOf(text: string, found: readonly string[]): Parsed {
     second: Number(second),
     nanos: Number(fraction.slice(0, 9).padEnd(9, "0")),
   };
-  const problem = outOfRange(civil);
-  if (problem !== undefined) return { error: `parsing time ${quote(text)}: ${problem} out of range` };
+  if (civil.day < 1 || civil.day > daysIn(civil.year, civil.month)) return { error: `parsing time ${quote(text)}: day out of range` };
   const offset = zone === "Z" ? 0 : offsetSeconds(zone);
   return { value: { seconds: secondsOf(civil) - BigInt(offset), nanos: civil.nanos, offset } };
 }
 
-function outOfRange(civil: CivilTime): string | undefined {
-  if (civil.month < 1 || civil.month > 12) return "month";
-  if (civil.day < 1 || civil.day > daysIn(civil.year, civil.month)) return "day";
-  if (civil.hour > 23) return "hour";
-  if (civil.minute > 59) return "minute";
-  return civil.second > 59 ? "second" : undefined;
+function isOutOfRange({ unit }: Part, match: string): boolean {
+  const number = Number(match.slice(0, 2));
+  return unit !== undefined && (number < unit.least || number > unit.most);
 }
 
 /** "+02:00" in seconds. */

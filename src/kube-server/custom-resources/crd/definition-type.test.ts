@@ -1,0 +1,57 @@
+/** CustomResourceDefinition as a kind among others. */
+import { describe, expect, test } from "vitest";
+import { expectOk } from "#base";
+import type { JsonObject, KubeObject } from "#kube";
+import { crdOf, crdWithVersions, GROUP, lineOf, typeOf } from "../widget-fixture.ts";
+import { definitionType } from "./definition-type.ts";
+
+const OBJECT = { type: "object" };
+const type = definitionType(typeOf(crdOf(OBJECT)));
+const version = (name: string, storage: boolean): JsonObject => ({ name, served: true, storage, schema: { openAPIV3Schema: OBJECT } });
+const decoded = (crd: JsonObject): KubeObject => type.applyDefaults(expectOk(type.decode(crd)).object);
+
+function stored(): KubeObject {
+  const created = type.prepareForCreate(decoded({ ...crdOf(OBJECT), status: { storedVersions: ["v9"] } }));
+  return { ...created, metadata: { ...created.metadata, resourceVersion: "1" } };
+}
+
+function changed(crd: JsonObject): KubeObject {
+  const next = decoded(crd);
+  return type.prepareForUpdate({ ...next, metadata: { ...next.metadata, resourceVersion: "1" } }, stored(), undefined);
+}
+
+describe("a CRD that is created", () => {
+  test("starts with a status of its own", () => {
+    expect(stored()).toHaveProperty("status", { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: ["v1"] });
+    expect(type.validate(stored(), undefined, undefined)).toEqual([]);
+    expect(type.warnings(stored(), undefined)).toEqual([]);
+    expect(type.generationOf(stored())).toHaveProperty("group", GROUP);
+  });
+  test("cannot be of the wrong shape", () => {
+    expect(type.decode({ ...crdOf(OBJECT), spec: 5 }).ok).toBe(false);
+  });
+  test("names what nobody knows", () => {
+    expect(expectOk(type.decode({ ...crdOf(OBJECT), what: 1 })).findings).toEqual(['unknown field "what"']);
+  });
+});
+
+describe("a CRD that is changed", () => {
+  test("remembers each version that was stored", () => {
+    const next = changed(crdWithVersions([version("v1", false), version("v2", true)]));
+    expect(next).toHaveProperty("status.storedVersions", ["v1", "v2"]);
+    expect(type.validate(next, stored(), undefined)).toEqual([]);
+  });
+  test("warns only of what is new", () => {
+    const odd = crdOf({ type: "object", properties: { a: { type: "string", format: "foo" } } });
+    expect(type.warnings(changed(odd), stored())).toEqual(['unrecognized format "foo"']);
+    expect(type.warnings(changed(odd), changed(odd))).toEqual([]);
+  });
+  test("by its status keeps its spec", () => {
+    const next = { ...stored(), spec: {}, status: { acceptedNames: { plural: "No" }, storedVersions: ["v1"] } } as unknown as KubeObject;
+    const prepared = type.prepareForUpdate(next, stored(), "status");
+    expect(prepared).toHaveProperty("spec.group", GROUP);
+    expect(type.validate(prepared, stored(), "status").map(lineOf)).toEqual([
+      expect.stringContaining('status.acceptedNames.plural: Invalid value: "No"'),
+    ]);
+  });
+});

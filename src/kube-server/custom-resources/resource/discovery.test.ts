@@ -1,0 +1,95 @@
+/** Discovery: entries, the order of versions, and words about old ones. */
+import { describe, expect, test } from "vitest";
+import { field, type JsonObject } from "#kube";
+import { readDefinition } from "../crd/definition.ts";
+import { admitted, crdOf, crdWithVersions, GROUP, typeOf } from "../widget-fixture.ts";
+import { compareVersions, resourceEntries, verbsOf } from "./discovery.ts";
+
+const OBJECT = { type: "object" };
+const scale = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" };
+
+function established(crd: JsonObject): ReturnType<typeof readDefinition> {
+  const { object } = admitted(crd);
+  const status = { ...(object["status"] as JsonObject), acceptedNames: field(object["spec"], "names") ?? {} };
+  return readDefinition({ ...object, status });
+}
+
+test("a kind with subresources has three entries", () => {
+  const names = { plural: "widgets", kind: "Widget", shortNames: ["wd"], categories: ["all"] };
+  const definition = established(crdOf(OBJECT, { subresources: { status: {}, scale } }, { names }));
+  const [version] = definition.versions;
+  const verbs = ["get", "patch", "update"];
+  expect(version === undefined ? [] : resourceEntries(definition, version)).toEqual([
+    {
+      name: "widgets",
+      singularName: "widget",
+      namespaced: true,
+      kind: "Widget",
+      verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
+      shortNames: ["wd"],
+      categories: ["all"],
+    },
+    { name: "widgets/status", singularName: "", namespaced: true, kind: "Widget", verbs },
+    { name: "widgets/scale", singularName: "", namespaced: true, group: "autoscaling", version: "v1", kind: "Scale", verbs },
+  ]);
+});
+
+test("a plain kind has one", () => {
+  const definition = established(crdOf(OBJECT, {}, { scope: "Cluster" }));
+  expect(definition.versions.flatMap((version) => resourceEntries(definition, version))).toMatchObject([
+    { name: "widgets", namespaced: false },
+  ]);
+});
+
+test("nothing can be created while the CRD goes", () => {
+  const { object } = admitted(crdOf(OBJECT));
+  const conditions = [{ type: "Terminating", status: "True" }];
+  expect(verbsOf(readDefinition({ ...object, status: { conditions } }))).toEqual(["delete", "deletecollection", "get", "list", "watch"]);
+});
+
+test("versions are offered from the most stable and newest on", () => {
+  const given = ["foo10", "v1alpha1", "v3beta1", "v10", "foo1", "v12alpha1", "v2", "v11beta2", "v1", "v10beta3", "v1"];
+  expect(given.toSorted(compareVersions)).toEqual([
+    "v10",
+    "v2",
+    "v1",
+    "v1",
+    "v11beta2",
+    "v10beta3",
+    "v3beta1",
+    "v12alpha1",
+    "v1alpha1",
+    "foo1",
+    "foo10",
+  ]);
+});
+
+describe("a deprecated version says", () => {
+  const version = (name: string, more: JsonObject = {}): JsonObject => ({
+    name,
+    served: true,
+    storage: name === "v1",
+    schema: { openAPIV3Schema: OBJECT },
+    ...more,
+  });
+  test.each([
+    {
+      name: "what to use instead",
+      given: [version("v1"), version("v1alpha1", { deprecated: true })],
+      want: `${GROUP}/v1alpha1 Widget is deprecated; use ${GROUP}/v1 Widget`,
+    },
+    {
+      name: "only that it is, when nothing better is served",
+      given: [version("v1", { served: false }), version("v1alpha1", { deprecated: true })],
+      want: `${GROUP}/v1alpha1 Widget is deprecated`,
+    },
+    {
+      name: "its own words",
+      given: [version("v1"), version("v1alpha1", { deprecated: true, deprecationWarning: "go away" })],
+      want: "go away",
+    },
+    { name: "nothing when it is not", given: [version("v1"), version("v1alpha1")], want: undefined },
+  ])("$name", ({ given, want }) => {
+    expect(typeOf(crdWithVersions(given), "v1alpha1").deprecationWarning).toBe(want);
+  });
+});
