@@ -12,7 +12,6 @@ const MEMBERS: ReadonlyMap<string, Expand> = new Map<string, Expand>([
   ["exists/2", (macro, target) => quantifier(macro, target, "exists", 1)],
   ["exists/3", (macro, target) => quantifier(macro, target, "exists", 2)],
   ["exists_one/2", (macro, target) => exactlyOne(macro, target, 1)],
-  ["existsOne/2", (macro, target) => exactlyOne(macro, target, 1)],
   ["existsOne/3", (macro, target) => exactlyOne(macro, target, 2)],
   ["map/2", (macro, target) => mapped(macro, target, 1)],
   ["map/3", (macro, target) => mapped(macro, target, 1)],

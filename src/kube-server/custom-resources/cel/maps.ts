@@ -1,27 +1,36 @@
 /** Maps that an expression makes: literals, `transformMap`, query parameters. Keys are compared as CEL compares them. */
-import { CelUint, failure, type CelFailure, type CelMap, type CelValue } from "./values.ts";
+import { CelDuration, CelTimestamp, CelUint, failure, type CelFailure, type CelMap, type CelValue } from "./values.ts";
 
 /** Undefined for a value that cannot be a key. */
-export function keyText(key: CelValue): string | undefined {
+function keyText(key: CelValue): string | undefined {
   if (typeof key === "string") return `s${key}`;
-  if (typeof key === "boolean") return `b${key}`;
-  if (typeof key === "bigint") return `n${key}`;
-  if (key instanceof CelUint) return `n${key.value}`;
-  return typeof key === "number" && Number.isInteger(key) ? `n${BigInt(key)}` : undefined;
+  if (key === null || typeof key === "boolean") return String(key);
+  if (typeof key === "bigint") return `i${key}`;
+  if (key instanceof CelUint) return `u${key.value}`;
+  if (typeof key === "number") return `d${key}`;
+  if (key instanceof CelTimestamp) return `t${key.instant.seconds}.${key.instant.nanos}`;
+  return key instanceof CelDuration ? `p${key.nanos}` : undefined;
 }
 
+/** A number finds an equal key of another type, if there is none of its own. */
+function textsOf(key: CelValue): readonly string[] {
+  const own = keyText(key);
+  const whole = typeof key === "number" ? (Number.isInteger(key) ? BigInt(key) : undefined) : key instanceof CelUint ? key.value : key;
+  return [...(own === undefined ? [] : [own]), ...(typeof whole === "bigint" ? [`i${whole}`, `u${whole}`, `d${Number(whole)}`] : [])];
+}
+
+/** A key that is given twice has its last value, as in a Go map. */
 export function mapOf(entries: readonly (readonly [CelValue, CelValue])[]): CelMap | CelFailure {
   const byText = new Map<string, readonly [CelValue, CelValue]>();
   for (const entry of entries) {
     const text = keyText(entry[0]);
-    if (text === undefined || typeof entry[0] === "number") return failure("unsupported key type");
-    if (byText.has(text)) return failure(`Failed with repeated key: ${describeKey(entry[0])}`);
+    if (text === undefined) return failure("unsupported key type");
     byText.set(text, entry);
   }
   return {
     kind: "map",
     size: byText.size,
-    get: (key) => byText.get(keyText(key) ?? "")?.[1],
+    get: (key) => byText.get(textsOf(key).find((text) => byText.has(text)) ?? "")?.[1],
     keys: () => [...byText.values()].map(([key]) => key),
   };
 }

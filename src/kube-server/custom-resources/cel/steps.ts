@@ -3,6 +3,7 @@
  */
 import { actualCost } from "./cost/actual.ts";
 import type { Overload } from "./declarations.ts";
+import { describeMismatch } from "./mismatch.ts";
 import { accepts, typeName } from "./value-types.ts";
 import { CelFailure, CelOptional, failure, isList, isMap, itemsOf, NO_SUCH_OVERLOAD, type CelValue } from "./values.ts";
 
@@ -57,21 +58,24 @@ function goName(value: CelValue): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
+const NOT_A_POSITION = failure("unsupported index type 'string' in list");
+
+/** A value without fields has just not this one. */
 export function selectField(target: CelValue, field: string): CelValue {
   if (target instanceof CelOptional) {
     const found = target.value === undefined || !isMap(target.value) ? undefined : target.value.get(field);
     return found instanceof CelFailure ? found : new CelOptional(found);
   }
-  if (!isMap(target)) return NO_SUCH_OVERLOAD;
-  const found = target.get(field);
+  if (isList(target)) return NOT_A_POSITION;
+  const found = isMap(target) ? target.get(field) : undefined;
   return found === undefined ? failure(`no such key: ${field}`) : found;
 }
 
 export function hasField(target: CelValue, field: string): CelValue {
   const inner = target instanceof CelOptional ? target.value : target;
   if (inner === undefined) return false;
-  if (!isMap(inner)) return NO_SUCH_OVERLOAD;
-  const found = inner.get(field);
+  if (isList(inner)) return NOT_A_POSITION;
+  const found = isMap(inner) ? inner.get(field) : undefined;
   return found instanceof CelFailure ? found : found !== undefined;
 }
 
@@ -102,11 +106,7 @@ export function logical(decides: boolean, left: Step, right: Step): Step {
   };
 }
 
-/** Operators and the methods of strings and times do not say which types they were given. */
-const TERSE = /_|^@in$|^(?:contains|endsWith|startsWith|matches|size|get[A-Z]\w*)$/;
-
 export function invoke(name: string, overloads: readonly Overload[], operands: readonly Step[]): Step {
-  const mismatch = TERSE.test(name) ? NO_SUCH_OVERLOAD : undefined;
   return (frame) => {
     const args: CelValue[] = [];
     for (const operand of operands) {
@@ -115,7 +115,7 @@ export function invoke(name: string, overloads: readonly Overload[], operands: r
       args.push(value);
     }
     const overload = overloads.find(({ parameters }) => parameters.every((type, at) => accepts(type, args[at] ?? null)));
-    if (overload === undefined) return mismatch ?? failure(`no such overload: ${name}(${args.map(typeName).join(", ")})`);
+    if (overload === undefined) return describeMismatch(name, args);
     const result = overload.evaluate(...args);
     return pay(frame, actualCost(name, args, result)) ?? result;
   };

@@ -78,11 +78,13 @@ function typeOfObject(value: Exclude<CelValue, null | boolean | bigint | number 
   return value instanceof CelOpaque ? OPAQUE[value.content.of] : DYN;
 }
 
-/** Parameters of types are not looked at: a list is a list. */
+/** Of a list only the first item is looked at. */
 export function accepts(type: CelType, value: CelValue): boolean {
   if (type.kind === "dyn" || type.kind === "parameter") return true;
   const actual = typeOfValue(value);
-  return actual.kind === type.kind && actual.name === type.name;
+  if (actual.kind !== type.kind || actual.name !== type.name) return false;
+  const [element] = type.parameters;
+  return !isList(value) || value.size === 0 || element === undefined || accepts(element, value.get(0));
 }
 
 /** As `type(x)` prints it. */

@@ -4,15 +4,15 @@ import { fieldAt, type JsonObject } from "#kube";
 import { admitted, crdOf } from "../widget-fixture.ts";
 import { isEstablished } from "./admit.ts";
 import { readDefinition } from "./definition.ts";
+import { text } from "./json-access.ts";
 import { establish, nameConflict, terminating } from "./status.ts";
 
 const NOW = "2026-11-15T12:00:00Z";
 const OBJECT = { type: "object" };
 
 function crd(names: JsonObject, more: JsonObject = {}): JsonObject {
-  const { plural } = names;
   const base = crdOf(OBJECT, {}, { group: "g.test", names, ...more });
-  return admitted({ ...base, metadata: { name: `${String(plural)}.g.test` } }).object;
+  return admitted({ ...base, metadata: { name: `${text(names, "plural")}.g.test` } }).object;
 }
 
 function conditionsOf(object: JsonObject): unknown {

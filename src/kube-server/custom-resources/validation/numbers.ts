@@ -39,46 +39,50 @@ export function floatText(value: number): string {
 export function validateNumber(path: string, schema: JsonSchema, value: number): Findings {
   const findings = new Findings();
   findings.add(outOfRange(value, schema, "Checked", path));
-  const integer = isInt64(value);
-  const shown = integer ? numberText(value) : floatText(value);
-  if (schema.multipleOf !== undefined) findings.merge(validateMultiple(path, schema, value, shown));
+  if (schema.multipleOf !== undefined) findings.merge(validateMultiple(path, schema, value, schema.multipleOf));
   if (schema.minimum !== undefined) {
-    findings.add(outOfRange(schema.minimum, schema, "Minimum boundary", path));
-    findings.add(validateMinimum(path, boundOf(schema.minimum, integer), schema.exclusiveMinimum, value, shown));
+    const bound = boundOf(schema.minimum, schema, value, "Minimum boundary", path);
+    findings.add(bound.problem);
+    findings.add(validateMinimum(path, bound, schema.exclusiveMinimum, value));
   }
   if (schema.maximum !== undefined) {
-    findings.add(outOfRange(schema.maximum, schema, "Maximum boundary", path));
-    findings.add(validateMaximum(path, boundOf(schema.maximum, integer), schema.exclusiveMaximum, value, shown));
+    const bound = boundOf(schema.maximum, schema, value, "Maximum boundary", path);
+    findings.add(bound.problem);
+    findings.add(validateMaximum(path, bound, schema.exclusiveMaximum, value));
   }
   findings.matches += 1;
   return findings;
 }
 
-type Bound = { readonly value: number; readonly text: string };
+/** `shown`: how the value is printed beside it. */
+type Bound = { readonly value: number; readonly text: string; readonly shown: string; readonly problem: Problem | undefined };
 
-function boundOf(bound: number, integer: boolean): Bound {
-  return integer ? { value: Math.trunc(bound), text: numberText(Math.trunc(bound)) } : { value: bound, text: floatText(bound) };
+/** A bound that does not fit the type is a problem of its own, and then both are floats. */
+function boundOf(bound: number, schema: JsonSchema, value: number, what: string, path: string): Bound {
+  const problem = outOfRange(bound, schema, what, path);
+  if (!isInt64(value) || problem !== undefined) return { value: bound, text: floatText(bound), shown: floatText(value), problem };
+  const whole = Math.trunc(bound);
+  return { value: whole, text: numberText(whole), shown: numberText(value), problem };
 }
 
-function validateMinimum(path: string, bound: Bound, exclusive: boolean, value: number, shown: string): Problem | undefined {
+function validateMinimum(path: string, bound: Bound, exclusive: boolean, value: number): Problem | undefined {
   if (exclusive ? value > bound.value : value >= bound.value) return undefined;
-  return beyondBound(path, `should be greater than ${exclusive ? "" : "or equal to "}${bound.text}`, shown);
+  return beyondBound(path, `should be greater than ${exclusive ? "" : "or equal to "}${bound.text}`, bound.shown);
 }
 
-function validateMaximum(path: string, bound: Bound, exclusive: boolean, value: number, shown: string): Problem | undefined {
+function validateMaximum(path: string, bound: Bound, exclusive: boolean, value: number): Problem | undefined {
   if (exclusive ? value < bound.value : value <= bound.value) return undefined;
-  return beyondBound(path, `should be less than ${exclusive ? "" : "or equal to "}${bound.text}`, shown);
+  return beyondBound(path, `should be less than ${exclusive ? "" : "or equal to "}${bound.text}`, bound.shown);
 }
 
-function validateMultiple(path: string, schema: JsonSchema, value: number, shown: string): Findings {
+function validateMultiple(path: string, schema: JsonSchema, value: number, declared: number): Findings {
   const findings = new Findings();
-  const declared = schema.multipleOf ?? 1;
-  const range = outOfRange(declared, schema, "MultipleOf", path);
-  findings.add(range);
-  const integer = isInt64(value) && range === undefined;
-  const factor = boundOf(declared, integer);
+  const factor = boundOf(declared, schema, value, "MultipleOf", path);
+  findings.add(factor.problem);
+  const integer = isInt64(value) && factor.problem === undefined;
   if (factor.value <= 0) findings.add(badFactor(path, factor.text));
-  else if (!isMultiple(value, factor.value, integer)) findings.add(beyondBound(path, `should be a multiple of ${factor.text}`, shown));
+  else if (!isMultiple(value, factor.value, integer))
+    findings.add(beyondBound(path, `should be a multiple of ${factor.text}`, factor.shown));
   return findings;
 }
 

@@ -74,7 +74,7 @@ describe("an address", () => {
     "%s is read and written",
     (given) => {
       const address = parseIp(given);
-      expect(address === undefined ? "" : formatIp(address)).toBe(given.replace("1:0:0:2::", "1:0:0:2::"));
+      expect(address === undefined ? "" : formatIp(address)).toBe(given);
     },
   );
   test("is in the networks that hold it", () => {

@@ -1,6 +1,6 @@
 /** Optional values, and what the two-variable macros need to build maps. */
 import { declare, type Declarations, type Evaluate } from "../declarations.ts";
-import { entriesOf, mapOf } from "../maps.ts";
+import { describeKey, entriesOf, mapOf } from "../maps.ts";
 import {
   CelDuration,
   CelOptional,
@@ -25,7 +25,6 @@ function isZero(value: CelValue): boolean {
   if (value instanceof CelUint) return value.value === 0n;
   if (value instanceof CelDuration) return value.nanos === 0n;
   if (value instanceof CelTimestamp) return value.instant.seconds === -62_135_596_800n && value.instant.nanos === 0;
-  if (value instanceof CelOptional) return value.value === undefined;
   return value instanceof Uint8Array ? value.length === 0 : (isList(value) || isMap(value)) && value.size === 0;
 }
 
@@ -39,7 +38,11 @@ function end(list: CelValue, at: number): CelValue {
 }
 
 function insert(map: CelValue, added: readonly (readonly [CelValue, CelValue])[]): CelValue {
-  return isMap(map) ? mapOf([...entriesOf(map), ...added]) : NO_SUCH_OVERLOAD;
+  if (!isMap(map)) return NO_SUCH_OVERLOAD;
+  const repeated = added.find(([key]) => map.get(key) !== undefined);
+  return repeated === undefined
+    ? mapOf([...entriesOf(map), ...added])
+    : failure(`insert failed: key ${describeKey(repeated[0])} already exists`);
 }
 
 export function optionals(): Declarations {
