@@ -54,7 +54,6 @@ beforeAll(async () => {
     "--mode",
     "tolerant",
     "--quiet",
-    "--fast",
     "--json",
     output,
   ];
