@@ -5,7 +5,12 @@
  */
 import type { Json } from "#kube";
 
-export type User = { readonly name: string; readonly uid: string; readonly groups: readonly string[] };
+export type User = {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra?: ReadonlyMap<string, readonly string[]> | undefined;
+};
 
 export type ApiRequest = {
   readonly method: string;

@@ -1,0 +1,30 @@
+/** The parts of admission as one: each gets what the one before it left; the first refusal ends it. */
+import { andThen, ok, type Later, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import type { Failure } from "../rest/status.ts";
+import type { Admission, AdmissionPlugin, Attributes, Mutate, Validate } from "./port.ts";
+
+export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
+  const mutators = plugins.flatMap(({ mutate }) => (mutate === undefined ? [] : [mutate]));
+  const validators = plugins.flatMap(({ validate }) => (validate === undefined ? [] : [validate]));
+  return {
+    mutate: (attributes) => mutateFrom(mutators, 0, attributes),
+    validate: (attributes) => validateFrom(validators, 0, attributes),
+  };
+}
+
+function mutateFrom(mutators: readonly Mutate[], from: number, attributes: Attributes): Later<Result<KubeObject | undefined, Failure>> {
+  const mutate = mutators[from];
+  if (mutate === undefined) return ok(attributes.object);
+  return andThen(mutate(attributes), (answer) => {
+    if (!answer.ok) return answer;
+    const next = answer.value === attributes.object ? attributes : { ...attributes, object: answer.value };
+    return mutateFrom(mutators, from + 1, next);
+  });
+}
+
+function validateFrom(validators: readonly Validate[], from: number, attributes: Attributes): Later<Result<undefined, Failure>> {
+  const validate = validators[from];
+  if (validate === undefined) return ok(undefined);
+  return andThen(validate(attributes), (answer) => (answer.ok ? validateFrom(validators, from + 1, attributes) : answer));
+}

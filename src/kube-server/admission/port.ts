@@ -1,0 +1,46 @@
+/**
+ * What the REST layer asks before it keeps a change, and what each part of admission gives as an answer.
+ *
+ * Most parts answer at once; a webhook answers later. A request that had to wait finds out at the store whether the world moved on meanwhile.
+ */
+import type { Later, Result } from "#base";
+import type { JsonObject, KubeObject } from "#kube";
+import type { ResourceType } from "../resource-type.ts";
+import type { User } from "../rest/request.ts";
+import type { Failure } from "../rest/status.ts";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+
+/** One change that somebody wants to make. Objects are as the version that was asked for, with defaults. */
+export type Attributes = {
+  readonly operation: Operation;
+  readonly type: ResourceType;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+  /** "" while a generated name is not chosen yet. */
+  readonly name: string;
+  readonly user: User;
+  readonly dryRun: boolean;
+  /** As the client gave them: `{kind: "CreateOptions", apiVersion: "meta.k8s.io/v1", …}`. */
+  readonly options: JsonObject;
+  /** Absent on DELETE. */
+  readonly object: KubeObject | undefined;
+  /** Absent on CREATE. */
+  readonly old: KubeObject | undefined;
+  /** For a Warning header of the answer. */
+  readonly warn: (text: string) => void;
+};
+
+/** Changes: the object as it shall go on, or why it may not. On DELETE the object that comes back is ignored. */
+export type Mutate = (attributes: Attributes) => Later<Result<KubeObject | undefined, Failure>>;
+/** Judges what will be stored. */
+export type Validate = (attributes: Attributes) => Later<Result<undefined, Failure>>;
+
+/** One part of admission, named as kube-apiserver names its plugins. */
+export type AdmissionPlugin = {
+  readonly name: string;
+  readonly mutate?: Mutate;
+  readonly validate?: Validate;
+};
+
+export type Admission = { readonly mutate: Mutate; readonly validate: Validate };
