@@ -1,5 +1,5 @@
 /** The parts of admission as one: each gets what the one before it left; the first refusal ends it. */
-import { andThen, ok, type Later, type Result } from "#base";
+import { whenThere, ok, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { Failure } from "../rest/status.ts";
 import type { Admission, AdmissionPlugin, Attributes, Mutate, Validate } from "./port.ts";
@@ -16,7 +16,7 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
 function mutateFrom(mutators: readonly Mutate[], from: number, attributes: Attributes): Later<Result<KubeObject | undefined, Failure>> {
   const mutate = mutators[from];
   if (mutate === undefined) return ok(attributes.object);
-  return andThen(mutate(attributes), (answer) => {
+  return whenThere(mutate(attributes), (answer) => {
     if (!answer.ok) return answer;
     const next = answer.value === attributes.object ? attributes : { ...attributes, object: answer.value };
     return mutateFrom(mutators, from + 1, next);
@@ -26,5 +26,5 @@ function mutateFrom(mutators: readonly Mutate[], from: number, attributes: Attri
 function validateFrom(validators: readonly Validate[], from: number, attributes: Attributes): Later<Result<undefined, Failure>> {
   const validate = validators[from];
   if (validate === undefined) return ok(undefined);
-  return andThen(validate(attributes), (answer) => (answer.ok ? validateFrom(validators, from + 1, attributes) : answer));
+  return whenThere(validate(attributes), (answer) => (answer.ok ? validateFrom(validators, from + 1, attributes) : answer));
 }
