@@ -5,7 +5,9 @@
  */
 import type { Later, Result } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
+import type { Authorizer } from "../auth/port.ts";
 import type { ResourceType } from "../resource-type.ts";
+import type { Core } from "../rest/core.ts";
 import type { User } from "../rest/request.ts";
 import type { Failure } from "../rest/status.ts";
 
@@ -44,3 +46,6 @@ export type AdmissionPlugin = {
 };
 
 export type Admission = { readonly mutate: Mutate; readonly validate: Validate };
+
+/** What the parts of admission work with. */
+export type AdmissionContext = Pick<Core, "store" | "types" | "clock" | "random" | "logger" | "closing"> & { readonly authorize: Authorizer };
