@@ -40,3 +40,8 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<bo
 export function timestamp(clock: Clock): string {
   return `${new Date(clock.now()).toISOString().slice(0, -5)}Z`;
 }
+
+/** Milliseconds since 1970; NaN for what is no time. */
+export function millisecondsOf(time: string): number {
+  return Date.parse(time);
+}

@@ -1,10 +1,10 @@
 export { backoffDelay, withJitter, type BackoffPolicy } from "./backoff.ts";
 export type { Brand } from "./brand.ts";
-export { sleep, systemClock, timestamp, type Clock } from "./clock.ts";
+export { millisecondsOf, sleep, systemClock, timestamp, type Clock } from "./clock.ts";
 export { equalInConstantTime, hmacSha256Hex, sha256Hex } from "./digests.ts";
 export { DURATION_PATTERN, milliseconds, parseDuration, seconds, type Duration } from "./duration.ts";
 export { FakeClock } from "./fake-clock.ts";
-export { whenThere, type Later } from "./later.ts";
+export { whenOk, whenThere, type Later } from "./later.ts";
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel, type LogSink } from "./log.ts";
 export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type Labels, type Metrics } from "./metrics.ts";
 export { seededRandom } from "./random.ts";

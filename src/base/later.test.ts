@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { whenThere } from "./later.ts";
+import { whenOk, whenThere } from "./later.ts";
+import { err, ok } from "./result.ts";
 
 test("what is there goes on at once", () => {
   expect(whenThere(1, (one) => one + 1)).toBe(2);
@@ -9,4 +10,9 @@ test("what comes later goes on later", async () => {
   const later = whenThere(Promise.resolve(1), (one) => one + 1);
   expect(later).toBeInstanceOf(Promise);
   expect(await later).toBe(2);
+});
+
+test("what failed goes no further", () => {
+  expect(whenOk(ok(1), (one) => ok(one + 1))).toEqual(ok(2));
+  expect(whenOk(err("no"), () => ok(2))).toEqual(err("no"));
 });

@@ -16,15 +16,18 @@ export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 /** One change that somebody wants to make. Objects are as the version that was asked for, with defaults. */
 export type Attributes = {
   readonly operation: Operation;
+  /** The resource that was asked for. */
   readonly type: ResourceType;
+  /** What the objects are: the kind of the resource, but a Scale behind `scale`, an Eviction behind `eviction`. */
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
-  /** "" while a generated name is not chosen yet. */
+  /** "" while a generated name is not chosen yet, and for each object of a collection that is deleted. */
   readonly name: string;
   readonly user: User;
   readonly dryRun: boolean;
-  /** As the client gave them: `{kind: "CreateOptions", apiVersion: "meta.k8s.io/v1", …}`. */
-  readonly options: JsonObject;
+  /** As the client gave them: `{kind: "CreateOptions", apiVersion: "meta.k8s.io/v1", …}`. Made only for who asks: hardly anybody does. */
+  readonly options: () => JsonObject;
   /** Absent on DELETE. */
   readonly object: KubeObject | undefined;
   /** Absent on CREATE. */
@@ -48,4 +51,6 @@ export type AdmissionPlugin = {
 export type Admission = { readonly mutate: Mutate; readonly validate: Validate };
 
 /** What the parts of admission work with. */
-export type AdmissionContext = Pick<Core, "store" | "types" | "clock" | "random" | "logger" | "closing"> & { readonly authorize: Authorizer };
+export type AdmissionContext = Pick<Core, "store" | "types" | "clock" | "random" | "logger" | "closing"> & {
+  readonly authorize: Authorizer;
+};

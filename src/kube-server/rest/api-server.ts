@@ -3,9 +3,11 @@
  *
  * A request is worked on from its first to its last step without letting another in between, so what it read is still true when it writes.
  */
-import { err, type Clock, type Logger, silentLogger } from "#base";
+import { err, silentLogger, whenThere, type Clock, type Later, type Logger } from "#base";
 import { fieldAt } from "#kube";
 import { createDiscovery, type Discovery } from "../discovery/index.ts";
+import { admissionChain, admissionPlugins, type AdmissionContext, type AdmissionPlugin } from "../admission/index.ts";
+import type { Authorizer } from "../auth/port.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
 import { followDefinitions } from "./custom-types.ts";
@@ -18,13 +20,13 @@ import { ensureFirstNamespaces } from "./namespaces.ts";
 import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
 import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
-import { answerFailure, TRANSFORMS, type Answered } from "./respond.ts";
+import { answerFailure, TRANSFORMS, type Answering } from "./respond.ts";
 import { resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
 import { badRequest, methodNotAllowed } from "./status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
 import { answerSubresource } from "./subresources/table.ts";
-import { TypeRegistry } from "./type-registry.ts";
+import { TypeRegistry, type AdaptType } from "./type-registry.ts";
 import { watch } from "./watches.ts";
 import { create, update } from "./writes.ts";
 
@@ -32,10 +34,16 @@ export type ApiServerOptions = {
   readonly store: Store;
   /** The kinds that are always there. */
   readonly types: readonly ResourceType[];
+  /** Asked once about every kind, custom ones included. */
+  readonly adaptType?: AdaptType | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger?: Logger | undefined;
   readonly authenticate?: ((token: string) => User | undefined) | undefined;
+  /** Who may do what; without it everybody may do everything. */
+  readonly authorize?: Authorizer | undefined;
+  /** The parts of admission, in order; without it those of kube-apiserver. */
+  readonly admission?: ((context: AdmissionContext) => readonly AdmissionPlugin[]) | undefined;
   /** "host:port", as discovery tells it to clients. */
   readonly address?: (() => string) | undefined;
 };
@@ -48,7 +56,7 @@ export interface ApiServer {
   close(): void;
 }
 
-const VERBS: Readonly<Record<Verb, (call: Call) => Answered>> = {
+const VERBS: Readonly<Record<Verb, (call: Call) => Answering>> = {
   get: getObject,
   list: listObjects,
   watch,
@@ -61,14 +69,19 @@ const VERBS: Readonly<Record<Verb, (call: Call) => Answered>> = {
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const closing = new AbortController();
-  const types = new TypeRegistry(options.types);
-  const core: Core = {
+  const types = new TypeRegistry(options.types, options.adaptType);
+  const ground = {
     store: options.store,
     types,
     clock: options.clock,
     random: options.random,
     logger: options.logger ?? silentLogger,
     closing: closing.signal,
+  };
+  const context = { ...ground, authorize: options.authorize ?? EVERYTHING };
+  const core: Core = {
+    ...ground,
+    admission: admissionChain((options.admission ?? admissionPlugins)(context)),
     authenticate: options.authenticate ?? (() => undefined),
     printed: { object: undefined, text: "" },
   };
@@ -89,9 +102,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   };
 }
 
+const EVERYTHING: Authorizer = () => ({ allowed: true, reason: "" });
 const NOT_FOUND_PAGE = "404 page not found\n";
 
-function handle(core: Core, discovery: Discovery, request: ApiRequest, signal: AbortSignal): ApiResponse {
+function handle(core: Core, discovery: Discovery, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
   const own = discovery.answer(request);
   if (own !== undefined) return own;
   const segments = resourceSegments(request.path);
@@ -100,13 +114,14 @@ function handle(core: Core, discovery: Discovery, request: ApiRequest, signal: A
   if (!target.ok) return answerFailure(request, target.error);
   const deprecation = deprecationOf(target.value.type);
   const warnings = new Set<string>(deprecation === undefined ? [] : [deprecation]);
-  const answered = answerTarget(core, request, { target: target.value, signal, warnings });
-  return answered.ok ? answered.value : answerFailure(request, answered.error, warnings);
+  return whenThere(answerTarget(core, request, { target: target.value, signal, warnings }), (answered) =>
+    answered.ok ? answered.value : answerFailure(request, answered.error, warnings),
+  );
 }
 
 type Started = { readonly target: Target; readonly signal: AbortSignal; readonly warnings: Set<string> };
 
-function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): Answered {
+function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): Answering {
   const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom);
   if (!output.ok) return err(output.error);
   const call: Call = { core, request, target, output: output.value, signal, warnings };
@@ -121,7 +136,7 @@ function transformsOf({ verb, subresource }: Target) {
 }
 
 /** Most things that are created are kept. Questions are answered, and a Binding changes a pod. */
-function createWhatever(call: Call): Answered {
+function createWhatever(call: Call): Answering {
   const review = reviewOf(call);
   if (review !== undefined) return review(call);
   const { type } = call.target;
@@ -131,7 +146,7 @@ function createWhatever(call: Call): Answered {
 }
 
 /** `POST …/bindings` names the pod in its body; it is the same as `POST …/pods/NAME/binding`. */
-function bindByName(call: Call): Answered {
+function bindByName(call: Call): Answering {
   const pods = call.core.types.find("", "v1", "pods");
   const body = readBody(call, "Ignore");
   if (!body.ok) return body;

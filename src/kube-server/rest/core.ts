@@ -1,6 +1,7 @@
 /** What every request handler works with: the store, the types, time and chance. One per server; a Call is one request to it. */
 import type { Clock, Logger } from "#base";
 import { keyText, type KubeObject } from "#kube";
+import type { Admission } from "../admission/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store, Stored, StoreKey } from "../store/port.ts";
 import type { Output } from "./media-types.ts";
@@ -19,6 +20,7 @@ export type Core = {
   /** Who a bearer token belongs to: TokenReview asks it. */
   readonly authenticate: (token: string) => User | undefined;
   readonly printed: PrintedObject;
+  readonly admission: Admission;
 };
 
 /**

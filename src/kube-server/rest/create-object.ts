@@ -1,8 +1,8 @@
 /** The way of a new object into the store: owners noted, prepared, named, checked. POST, PUT of what is not there, and apply all end here. */
-import { err, ok, timestamp, type Result } from "#base";
+import { err, ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
-import { admit } from "./admission.ts";
+import { attributesOf } from "./attributes.ts";
 import { generateName, inVersion, newUid, readStored, storeKey, type Call } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { checkNamespace } from "./namespaces.ts";
@@ -19,23 +19,34 @@ export type NewObject = {
 
 const NAME_TRIES = 8;
 
-export function createObject(call: Call, { object, options, tracked }: NewObject): Result<KubeObject, Failure> {
-  const { core, target } = call;
-  const { type } = target;
+export function createObject(call: Call, { object, options, tracked }: NewObject): Later<Result<KubeObject, Failure>> {
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text));
   const owned = tracked ? clean : noteCreator(call, clean, options.fieldManager);
   const inNamespace = checkNamespace(call, owned);
   if (!inNamespace.ok) return inNamespace;
-  const admitted = admit(call, owned, undefined);
-  if (!admitted.ok) return admitted;
+  const name = metaText(owned, "name");
+  const attributes = attributesOf(call, { operation: "CREATE", name, dryRun: options.dryRun, object: owned, old: undefined });
+  return whenOk(call.core.admission.mutate(attributes), (admitted) => {
+    const prepared = prepare(call, admitted ?? owned);
+    if (!prepared.ok) return prepared;
+    const judged = { ...attributes, object: prepared.value, name: prepared.value.metadata.name };
+    return whenOk(call.core.admission.validate(judged), () => insert(call, prepared.value, options.dryRun));
+  });
+}
+
+/** What the kind makes of a new object, and what it thinks of it. */
+function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+  const { core, target } = call;
+  const { type } = target;
+  const clean = withoutDuplicateOwners(object, () => {});
   // identity comes first: a Job writes its uid into its own labels
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
-  const named = nameFor(call, withMetadata(admitted.value, identity));
+  const named = nameFor(call, withMetadata(clean, identity));
   const prepared = withMetadata(type.prepareForCreate(named), type.generationOf === undefined ? {} : { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
   if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: prepared.metadata.name ?? "" }, causes);
   for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
-  return insert(call, prepared, options.dryRun);
+  return ok(prepared);
 }
 
 /** A write that cannot be tracked goes through without managedFields, as on a real server. */

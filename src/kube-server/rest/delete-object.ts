@@ -4,16 +4,17 @@
  * The propagation policy becomes a finalizer ("orphan", "foregroundDeletion") that a garbage collector acts on; none runs here, so such an
  * object stays until somebody takes the finalizer off, exactly as on an API server without a controller manager.
  */
-import { ok, timestamp, type Result } from "#base";
+import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import { inVersion, storeKey, type Call } from "./core.ts";
+import { attributesOf } from "./attributes.ts";
+import { inVersion, readStored, storeKey, type Call } from "./core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "./object-meta.ts";
-import { internalError, refuse, type Failure } from "./status.ts";
+import { internalError, notFound, refuse, type Failure } from "./status.ts";
 
 export type Deleted = {
   /** In the version of the request. */
@@ -23,9 +24,29 @@ export type Deleted = {
 
 type Step = { readonly call: Call; readonly stored: Stored; readonly options: DeleteOptions };
 
-export function deleteObject(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
-  const meant = checkPreconditions(call.target.type, stored.object, options);
+/** `name`: as admission sees it; the objects of a collection have none there. */
+export function deleteObject(
+  call: Call,
+  stored: Stored,
+  options: DeleteOptions,
+  name = call.target.name ?? "",
+): Later<Result<Deleted, Failure>> {
+  const { core, target } = call;
+  const meant = checkPreconditions(target.type, stored.object, options);
   if (!meant.ok) return meant;
+  const old = inVersion(target.type, stored.object);
+  const attributes = attributesOf(call, { operation: "DELETE", name, dryRun: options.dryRun, object: undefined, old });
+  return whenOk(core.admission.mutate(attributes), () =>
+    whenOk(core.admission.validate(attributes), () => {
+      const current = readStored(call, stored.object.metadata.name);
+      if (current === undefined) return notFound({ resource: target.type.resource, name: stored.object.metadata.name });
+      // a webhook was asked about an object that is another one by now: it is asked again
+      return current.revision === stored.revision ? deleteAdmitted(call, stored, options) : deleteObject(call, current, options, name);
+    }),
+  );
+}
+
+function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
   const step = { call, stored, options };
   if (isPending(stored.object) && !canShorten(stored.object, options))
     return ok({ object: inVersion(call.target.type, stored.object), gone: false });

@@ -1,12 +1,13 @@
 /** DELETE of one object and of a collection. */
-import { ok } from "#base";
+import { ok, whenOk, type Later, type Result } from "#base";
+import type { KubeObject } from "#kube";
 import { readStored, type Call } from "./core.ts";
 import { deleteObject } from "./delete-object.ts";
 import { deleteOptions, type DeleteOptions } from "./delete-options.ts";
 import { listOptions } from "./list-options.ts";
-import { answer, answerList, answerObject, type Answered } from "./respond.ts";
+import { answer, answerList, answerObject, type Answering } from "./respond.ts";
 import { readPage } from "./reads.ts";
-import { detailsOf, notFound, success } from "./status.ts";
+import { detailsOf, notFound, success, type Failure } from "./status.ts";
 
 const WARNINGS: ReadonlyMap<string, string> = new Map([
   [
@@ -15,21 +16,20 @@ const WARNINGS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-export function deleteOne(call: Call): Answered {
+export function deleteOne(call: Call): Answering {
   const options = deleteOptions(call);
   if (!options.ok) return options;
   const { type, name = "" } = call.target;
   const stored = readStored(call, name);
   if (stored === undefined) return notFound({ resource: type.resource, name });
   warnAboutDefaults(call, options.value);
-  const deleted = deleteObject(call, stored, options.value);
-  if (!deleted.ok) return deleted;
-  const { object, gone } = deleted.value;
-  const status = !gone && options.value.orphanDependents === false ? 202 : 200;
-  if (!gone || type.deletion.answersObject) return answerObject(call, status, object);
-  const { uid } = object.metadata;
-  const details = { ...detailsOf({ resource: type.resource, name }), ...(uid === undefined ? {} : { uid }) };
-  return ok(answer(call, status, success(details)));
+  return whenOk(deleteObject(call, stored, options.value), ({ object, gone }) => {
+    const status = !gone && options.value.orphanDependents === false ? 202 : 200;
+    if (!gone || type.deletion.answersObject) return answerObject(call, status, object);
+    const { uid } = object.metadata;
+    const details = { ...detailsOf({ resource: type.resource, name }), ...(uid === undefined ? {} : { uid }) };
+    return ok(answer(call, status, success(details)));
+  });
 }
 
 function warnAboutDefaults(call: Call, { propagationPolicy, orphanDependents }: DeleteOptions): void {
@@ -38,20 +38,25 @@ function warnAboutDefaults(call: Call, { propagationPolicy, orphanDependents }: 
 }
 
 /** Not one step: what was listed is deleted one by one, and what is gone by then is nobody's mistake. */
-export function deleteCollection(call: Call): Answered {
+export function deleteCollection(call: Call): Answering {
   const selection = listOptions(call.request, call.target.type, false);
   if (!selection.ok) return selection;
   const options = deleteOptions(call);
   if (!options.ok) return options;
   const page = readPage(call, selection.value);
   if (!page.ok) return page;
-  for (const { metadata } of page.value.objects) {
-    const target = { ...call.target, name: metadata.name };
-    const one = { ...call, target };
+  const { objects, metadata } = page.value;
+  return whenOk(deleteEach(call, objects.values(), options.value), () => answerList(call, objects, metadata));
+}
+
+/** A loop while nothing makes it wait, a promise from there on: thousands of steps are too many for a chain of calls. */
+function deleteEach(call: Call, objects: IterableIterator<KubeObject>, options: DeleteOptions): Later<Result<undefined, Failure>> {
+  for (const { metadata } of objects) {
+    const one = { ...call, target: { ...call.target, name: metadata.name } };
     const stored = readStored(one, metadata.name);
-    if (stored === undefined) continue;
-    const deleted = deleteObject(one, stored, options.value);
+    const deleted = stored === undefined ? ok(undefined) : deleteObject(one, stored, options, "");
+    if (deleted instanceof Promise) return whenOk(deleted, () => deleteEach(call, objects, options));
     if (!deleted.ok) return deleted;
   }
-  return answerList(call, page.value.objects, page.value.metadata);
+  return ok(undefined);
 }

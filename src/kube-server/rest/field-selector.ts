@@ -42,12 +42,15 @@ function parseTerm(part: string): FieldTerm | undefined {
   return { field, value: value.replace(/\\([\\,=])/g, "$1"), equal: sign !== "!=" };
 }
 
-function readerOf(type: ResourceType, field: string): ((object: KubeObject) => string) | undefined {
+function readerOf(type: ResourceType, field: string): ((object: KubeObject) => string | readonly string[]) | undefined {
   return COMMON.get(field) ?? type.fieldSelectors.get(field);
 }
 
 export function fieldsMatch(terms: readonly FieldTerm[], type: ResourceType, object: KubeObject): boolean {
-  return terms.every(({ field, value, equal }) => (readerOf(type, field)?.(object) === value) === equal);
+  return terms.every(({ field, value, equal }) => {
+    const own = readerOf(type, field)?.(object);
+    return (typeof own === "string" ? own === value : own?.includes(value) === true) === equal;
+  });
 }
 
 /** The one name that can match, when the selector says so: then nothing needs to be scanned. */

@@ -89,7 +89,10 @@ const APPLY: Readonly<Record<PatchKind, Apply>> = {
   json: ({ current }, patch) => orFailure(applyJsonPatch(asJsonObject(current), patch)),
   merge: ({ current }, patch) => orFailure(applyMergePatch(asJsonObject(current), patch)),
   strategic: ({ current, type }, patch) => {
-    const schema = type.strategicSchema === undefined ? undefined : builtinSchema(type.strategicSchema);
+    const given = type.strategicSchema;
+    if (given !== undefined && "schema" in given)
+      return orFailure(applyStrategicMergePatch(asJsonObject(current), patch, given.schema, { lists: given.lists }));
+    const schema = given === undefined ? undefined : builtinSchema(given);
     if (schema === undefined) return unexplained("unable to find api field in struct");
     return orFailure(applyStrategicMergePatch(asJsonObject(current), patch, schema));
   },

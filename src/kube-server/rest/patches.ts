@@ -1,18 +1,18 @@
 /** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
-import { err, ok, timestamp, type Result } from "#base";
+import { err, ok, timestamp, whenOk, type Result } from "#base";
 import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject } from "./create-object.ts";
-import { inVersion, readStored, type Call } from "./core.ts";
+import { inVersion, type Call } from "./core.ts";
 import { goKind, readYaml, strictText } from "./decode-body.ts";
 import { asJsonObject, managedKind } from "./managed-kinds.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
 import { bodyText, header } from "./request.ts";
-import { answerObject, type Answered } from "./respond.ts";
+import { answerObject, type Answering } from "./respond.ts";
 import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaType, type Failure } from "./status.ts";
-import { updateObject } from "./update-object.ts";
+import { changeStored, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "./write-options.ts";
 import { placedAt } from "./writes.ts";
 
@@ -35,21 +35,29 @@ export function patchKindOf(call: Call): Result<PatchKind | "apply", Failure> {
   return ok(kind);
 }
 
-export function patch(call: Call): Answered {
+export function patch(call: Call): Answering {
   const kind = patchKindOf(call);
   if (!kind.ok) return kind;
   const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
   if (!options.ok) return options;
-  const previous = readStored(call, call.target.name ?? "");
-  if (kind.value === "apply") return applied(call, options.value, previous);
-  if (previous === undefined) return notFound({ resource: call.target.type.resource, name: call.target.name ?? "" });
-  const next = patchedObject(call, { kind: kind.value, options: options.value, current: inVersion(call.target.type, previous.object) });
-  if (!next.ok) return next;
-  const updated = updateObject(call, { previous, next: next.value, options: options.value, tracked: false });
-  return updated.ok ? answerObject(call, 200, updated.value) : updated;
+  const how = { kind: kind.value, options: options.value };
+  return changeStored(call, (previous) =>
+    how.kind === "apply" ? applied(call, how.options, previous) : patched(call, previous, { ...how, kind: how.kind }),
+  );
 }
 
-type PatchStep = { readonly kind: PatchKind; readonly options: WriteOptions; readonly current: KubeObject };
+type How = { readonly kind: PatchKind; readonly options: WriteOptions };
+
+function patched(call: Call, previous: Stored | undefined, { kind, options }: How): Answering {
+  const { type, name = "" } = call.target;
+  if (previous === undefined) return notFound({ resource: type.resource, name });
+  const next = patchedObject(call, { kind, options, current: inVersion(type, previous.object) });
+  if (!next.ok) return next;
+  const updated = updateObject(call, { previous, next: next.value, options, tracked: false });
+  return whenOk(updated, (stored) => answerObject(call, 200, stored));
+}
+
+type PatchStep = How & { readonly current: KubeObject };
 
 function patchedObject(call: Call, { kind, options, current }: PatchStep): Result<KubeObject, Failure> {
   const { type } = call.target;
@@ -72,7 +80,7 @@ function bodyOf({ request }: Call): string | { readonly value: Json } {
   return body !== undefined && typeof body === "object" && "value" in body ? body : bodyText(request);
 }
 
-function applied(call: Call, options: WriteOptions, previous: Stored | undefined): Answered {
+function applied(call: Call, options: WriteOptions, previous: Stored | undefined): Answering {
   const { type, name = "", subresource } = call.target;
   if (previous === undefined && subresource !== undefined) return notFound({ resource: type.resource, name });
   const merged = mergeApplied(call, options, previous);
@@ -81,7 +89,7 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
   if (!next.ok) return next;
   if (previous !== undefined) {
     const updated = updateObject(call, { previous, next: next.value, options, tracked: true });
-    return updated.ok ? answerObject(call, 200, updated.value) : updated;
+    return whenOk(updated, (stored) => answerObject(call, 200, stored));
   }
   const uid = metaText(next.value, "uid");
   if (uid !== "")
@@ -90,7 +98,7 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
   const created = createObject(call, { object: withMetadata(next.value, { resourceVersion: undefined }), options, tracked: true });
-  return created.ok ? answerObject(call, 201, created.value) : created;
+  return whenOk(created, (stored) => answerObject(call, 201, stored));
 }
 
 /** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */

@@ -31,7 +31,9 @@ export type ApiBody =
   | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly text?: () => string }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "stream"; readonly chunks: EventStream }
-  | { readonly kind: "none" };
+  | { readonly kind: "none" }
+  /** No answer: the connection breaks off. The server never does this by itself; tests of clients ask for it. */
+  | { readonly kind: "cut" };
 
 export type ApiResponse = {
   readonly status: number;

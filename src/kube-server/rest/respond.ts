@@ -1,5 +1,5 @@
 /** Turning what a handler found into an answer, in the form the client asked for. */
-import { ok, type Result } from "#base";
+import { ok, type Later, type Result } from "#base";
 import { formatYaml, type KubeObject, type Status } from "#kube";
 import type { Call } from "./core.ts";
 import { negotiate, type Transform } from "./media-types.ts";
@@ -9,6 +9,8 @@ import { refuse, unexplained, type Failure } from "./status.ts";
 import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
 
 export type Answered = Result<ApiResponse, Failure>;
+/** Mostly there at once: only webhooks make a request wait. */
+export type Answering = Later<Answered>;
 
 export const TRANSFORMS: Readonly<Record<"object" | "list" | "plain", ReadonlySet<Transform>>> = {
   object: new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]),

@@ -5,13 +5,18 @@
 import { apiVersionOf, type Resource } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 
+/** What whoever started the server wants otherwise about a kind: an index more, a patch schema. Custom kinds come through it too. */
+export type AdaptType = (type: ResourceType) => ResourceType;
+
 export class TypeRegistry {
   readonly #types = new Map<string, ResourceType>();
   readonly #versions = new Map<string, Set<string>>();
+  readonly #adapt: AdaptType;
   #generation = 0;
 
-  constructor(types: readonly ResourceType[]) {
-    for (const type of types) this.#types.set(keyOf(type.resource), type);
+  constructor(types: readonly ResourceType[], adapt: AdaptType = (type) => type) {
+    this.#adapt = adapt;
+    for (const type of types) this.#types.set(keyOf(type.resource), adapt(type));
     this.#changed();
   }
 
@@ -61,7 +66,7 @@ export class TypeRegistry {
     for (const [key, type] of this.#types) {
       if (type.custom && type.resource.group === group && type.resource.plural === plural) this.#types.delete(key);
     }
-    for (const type of types) this.#types.set(keyOf(type.resource), type);
+    for (const type of types) this.#types.set(keyOf(type.resource), this.#adapt(type));
     this.#changed();
   }
 

@@ -4,13 +4,14 @@
  * Two ends are not a write: a change that changes nothing keeps the resourceVersion and wakes nobody, and an object that was only kept by its
  * finalizers goes away with the last of them.
  */
-import { err, ok, timestamp, type Result } from "#base";
+import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { jsonEqual, type KubeObject } from "#kube";
 import { keepTimesIfUnchanged, trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import { admit } from "./admission.ts";
-import { inVersion, storeKey, type Call } from "./core.ts";
+import type { Attributes } from "../admission/index.ts";
+import { attributesOf } from "./attributes.ts";
+import { inVersion, readStored, storeKey, type Call } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
 import { storagePath } from "./storage-path.ts";
@@ -29,25 +30,64 @@ export type ChangedObject = {
   readonly prepare?: (next: KubeObject, previous: KubeObject) => KubeObject;
   /** The server's own change to an object that was checked before. */
   readonly trusted?: boolean;
+  /** What admission is shown instead of the object, and how its changes come back: a Scale stands for the replicas of another object. */
+  readonly face?: Face;
 };
 
-export function updateObject(call: Call, change: ChangedObject): Result<KubeObject, Failure> {
-  const { type, subresource } = call.target;
+export type Face = {
+  readonly kind: Attributes["kind"];
+  readonly subresource: string;
+  readonly of: (object: KubeObject) => KubeObject;
+  readonly back: (object: KubeObject, changed: KubeObject) => KubeObject;
+};
+
+export function updateObject(call: Call, change: ChangedObject): Later<Result<KubeObject, Failure>> {
+  const { type } = call.target;
   const previous = inVersion(type, change.previous.object);
   const clean = withoutDuplicateOwners(change.next, (text) => call.warnings.add(text));
   const owned = change.tracked ? clean : noteWriter(call, clean, previous, change.options.fieldManager);
   const versioned = checkVersion(call, owned, previous);
   if (!versioned.ok) return versioned;
+  const both = { change, previous };
+  if (change.trusted === true) return whenOk(prepare(call, both, versioned.value), (next) => replace(call, change, next));
+  const { admission } = call.core;
+  return whenOk(admission.mutate(shown(call, both, versioned.value)), (admitted) => {
+    const prepared = prepare(call, both, unshown(change, versioned.value, admitted));
+    if (!prepared.ok) return prepared;
+    return whenOk(admission.validate(shown(call, both, prepared.value)), () => replace(call, change, prepared.value));
+  });
+}
+
+type Both = { readonly change: ChangedObject; readonly previous: KubeObject };
+
+function shown(call: Call, { change, previous }: Both, next: KubeObject): Attributes {
+  const { face, options } = change;
+  return attributesOf(call, {
+    operation: "UPDATE",
+    name: previous.metadata.name,
+    dryRun: options.dryRun,
+    object: face === undefined ? next : face.of(next),
+    old: face === undefined ? previous : face.of(previous),
+    ...(face === undefined ? {} : { kind: face.kind, subresource: face.subresource }),
+  });
+}
+
+function unshown({ face }: ChangedObject, next: KubeObject, admitted: KubeObject | undefined): KubeObject {
+  if (admitted === undefined) return next;
+  return face === undefined ? admitted : face.back(next, admitted);
+}
+
+/** What the kind makes of the change, and what it thinks of it. */
+function prepare(call: Call, { change, previous }: Both, next: KubeObject): Result<KubeObject, Failure> {
+  const { type, subresource } = call.target;
   const view = change.subresource ?? subresource;
-  const admitted = change.trusted === true ? ok(versioned.value) : admit(call, versioned.value, previous);
-  if (!admitted.ok) return admitted;
-  const own = change.prepare ?? ((next: KubeObject, old: KubeObject) => type.prepareForUpdate(next, old, view));
-  const prepared = carryOver(type, own(admitted.value, previous), previous, view !== "status");
+  const clean = withoutDuplicateOwners(next, () => {});
+  const own = change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view));
+  const prepared = carryOver(type, own(clean, previous), previous, view !== "status");
   const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
   if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: previous.metadata.name }, causes);
   for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
-  const settled = asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared)));
-  return replace(call, change, settled);
+  return ok(asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared))));
 }
 
 function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: string): KubeObject {
@@ -127,7 +167,26 @@ function isFinished(next: KubeObject, previous: KubeObject): boolean {
   return (spec?.finalizers ?? []).length === 0;
 }
 
-/** Nothing runs between reading and writing here, so only a failing disk or a bug gets this far. */
+const MAX_TRIES = 5;
+
+/**
+ * Reads, changes, writes; once more when somebody else was there in between. That happens only to a change that had to wait for a webhook:
+ * nothing else runs between reading and writing.
+ */
+export function changeStored<T>(
+  call: Call,
+  attempt: (previous: Stored | undefined) => Later<Result<T, Failure>>,
+  tries = MAX_TRIES,
+): Later<Result<T, Failure>> {
+  const name = call.target.name ?? "";
+  const previous = readStored(call, name);
+  return whenThere(attempt(previous), (answered) => {
+    if (answered.ok || answered.error.code !== 409 || tries === 1) return answered;
+    return readStored(call, name)?.revision === previous?.revision ? answered : changeStored(call, attempt, tries - 1);
+  });
+}
+
+/** The store has another version by now, or failed. */
 function lost(call: Call, error: { readonly kind: "storage" | "conflict"; readonly message?: string }): Result<never, Failure> {
   if (error.kind === "storage") return internalError(error.message ?? "the storage failed");
   return conflict({ resource: call.target.type.resource, name: call.target.name ?? "" }, MODIFIED);

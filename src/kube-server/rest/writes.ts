@@ -1,16 +1,17 @@
 /** POST and PUT of whole objects. */
-import { ok, type Result } from "#base";
+import { ok, whenOk, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { createObject, withoutSystemFields } from "./create-object.ts";
-import { readStored, type Call } from "./core.ts";
+import type { Call } from "./core.ts";
 import { decodeBody } from "./decode-body.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
-import { answerObject, type Answered } from "./respond.ts";
+import { answerObject, type Answering } from "./respond.ts";
 import { badRequest, notFound, type Failure } from "./status.ts";
-import { checkUid, updateObject } from "./update-object.ts";
-import { writeOptions } from "./write-options.ts";
+import { changeStored, checkUid, updateObject } from "./update-object.ts";
+import { writeOptions, type WriteOptions } from "./write-options.ts";
+import type { Stored } from "../store/port.ts";
 
-export function create(call: Call): Answered {
+export function create(call: Call): Answering {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
@@ -19,28 +20,33 @@ export function create(call: Call): Answered {
   const placed = inItsNamespace(call, type.applyDefaults(withoutSystemFields(decoded.value)));
   if (!placed.ok) return placed;
   const created = createObject(call, { object: placed.value, options: options.value, tracked: false });
-  return created.ok ? answerObject(call, 201, created.value) : created;
+  return whenOk(created, (object) => answerObject(call, 201, object));
 }
 
-export function update(call: Call): Answered {
+export function update(call: Call): Answering {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const { type, name = "" } = call.target;
-  const placed = placedAt(call, type.applyDefaults(decoded.value));
+  const placed = placedAt(call, call.target.type.applyDefaults(decoded.value));
   if (!placed.ok) return placed;
-  const previous = readStored(call, name);
+  return changeStored(call, (previous) => put(call, previous, { object: placed.value, options: options.value }));
+}
+
+type Put = { readonly object: KubeObject; readonly options: WriteOptions };
+
+function put(call: Call, previous: Stored | undefined, { object, options }: Put): Answering {
+  const { type, name = "" } = call.target;
   const creates = previous === undefined && type.createOnUpdate && call.target.subresource === undefined;
   if (previous === undefined && !creates) return notFound({ resource: type.resource, name });
-  const meant = checkUid(call, placed.value, previous?.object);
+  const meant = checkUid(call, object, previous?.object);
   if (!meant.ok) return meant;
   if (previous === undefined) {
-    const created = createObject(call, { object: withoutVersion(placed.value), options: options.value, tracked: false });
-    return created.ok ? answerObject(call, 201, created.value) : created;
+    const created = createObject(call, { object: withoutVersion(object), options, tracked: false });
+    return whenOk(created, (stored) => answerObject(call, 201, stored));
   }
-  const updated = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false });
-  return updated.ok ? answerObject(call, 200, updated.value) : updated;
+  const updated = updateObject(call, { previous, next: object, options, tracked: false });
+  return whenOk(updated, (stored) => answerObject(call, 200, stored));
 }
 
 function withoutVersion(object: KubeObject): KubeObject {

@@ -1,6 +1,7 @@
 /** Subresources of pods that act on them: binding to a node, eviction, and the ones that would need a kubelet. */
-import { ok, timestamp, type Result } from "#base";
-import { field, fieldAt, isJsonObject, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
+import { ok, timestamp, whenOk, type Result } from "#base";
+import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
+import { attributesOf } from "../attributes.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
 import { readBody } from "../decode-body.ts";
 import { deleteObject } from "../delete-object.ts";
@@ -8,10 +9,11 @@ import { plainText } from "../go-format.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { withMetadata } from "../object-meta.ts";
 import { textAnswer } from "../request.ts";
-import { answer, type Answered } from "../respond.ts";
+import { answer, type Answered, type Answering } from "../respond.ts";
 import { badRequest, conflict, notFound, refuse, success, unexplained, type Failure } from "../status.ts";
-import { updateObject } from "../update-object.ts";
-import { writeOptions } from "../write-options.ts";
+import { changeStored, updateObject } from "../update-object.ts";
+import { writeOptions, type WriteOptions } from "../write-options.ts";
+import type { Attributes } from "../../admission/index.ts";
 import type { Stored } from "../../store/port.ts";
 
 function podOf(call: Call): Result<Stored, Failure> {
@@ -20,14 +22,33 @@ function podOf(call: Call): Result<Stored, Failure> {
   return stored === undefined ? notFound({ resource: type.resource, name }) : ok(stored);
 }
 
-export function bindPod(call: Call): Answered {
+type Said = { readonly body: Json; readonly options: WriteOptions };
+
+const BINDING = { group: "", version: "v1", kind: "Binding" } as const;
+const EVICTION = { group: "policy", version: "v1", kind: "Eviction" } as const;
+
+/** The body says what to do with a pod that is there; admission is asked about the body. */
+function actOnPod(call: Call, kind: Attributes["kind"], act: (said: Said) => Answering): Answering {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const body = readBody(call, options.value.fieldValidation);
   if (!body.ok) return body;
+  const said = { body: body.value.value, options: options.value };
+  const { name = "" } = call.target;
+  const object = asObject(isJsonObject(said.body) ? said.body : {});
+  const attributes = attributesOf(call, { operation: "CREATE", name, kind, dryRun: options.value.dryRun, object, old: undefined });
+  const { admission } = call.core;
+  return whenOk(admission.mutate(attributes), () => whenOk(admission.validate(attributes), () => act(said)));
+}
+
+export function bindPod(call: Call): Answering {
+  return actOnPod(call, BINDING, (said) => changeStored(call, () => assign(call, said)));
+}
+
+function assign(call: Call, { body, options }: Said): Answering {
   const pod = podOf(call);
   if (!pod.ok) return pod;
-  const node = fieldAt(body.value.value, "target", "name");
+  const node = fieldAt(body, "target", "name");
   if (typeof node !== "string" || node === "") return badRequest("binding.target.name: Required value");
   const { name = "", type } = call.target;
   const assigned = fieldAt(pod.value.object, "spec", "nodeName");
@@ -37,8 +58,8 @@ export function bindPod(call: Call): Answered {
   }
   const next = bound(inVersion(type, pod.value.object), node, timestamp(call.core.clock));
   const prepare = (object: KubeObject) => object;
-  const written = updateObject(call, { previous: pod.value, next, options: options.value, tracked: true, prepare, trusted: true });
-  return written.ok ? ok(answer(call, 201, success(undefined, 201))) : written;
+  const written = updateObject(call, { previous: pod.value, next, options, tracked: true, prepare, trusted: true });
+  return whenOk(written, () => ok(answer(call, 201, success(undefined, 201))));
 }
 
 function bound(pod: KubeObject, nodeName: string, now: string): KubeObject {
@@ -59,26 +80,26 @@ function objectAt(object: JsonObject, name: string): JsonObject {
 }
 
 /** Eviction is a delete that asks the disruption budgets first. */
-export function evictPod(call: Call): Answered {
-  const options = writeOptions(call.request, "CreateOptions");
-  if (!options.ok) return options;
-  const body = readBody(call, options.value.fieldValidation);
-  if (!body.ok) return body;
+export function evictPod(call: Call): Answering {
+  return actOnPod(call, EVICTION, (said) => evict(call, said));
+}
+
+function evict(call: Call, { body, options }: Said): Answering {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const allowed = askBudgets(call, pod.value.object);
   if (!allowed.ok) return allowed;
-  const given = field(body.value.value, "deleteOptions");
+  const given = field(body, "deleteOptions");
   const grace = field(given, "gracePeriodSeconds");
   const deleted = deleteObject({ ...call, target: { ...call.target, subresource: undefined } }, pod.value, {
-    dryRun: options.value.dryRun,
+    dryRun: options.dryRun,
     gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
     propagationPolicy: undefined,
     orphanDependents: undefined,
     uid: textAt(given, "uid"),
     resourceVersion: textAt(given, "resourceVersion"),
   });
-  return deleted.ok ? ok(answer(call, 201, success(undefined, 201))) : deleted;
+  return whenOk(deleted, () => ok(answer(call, 201, success(undefined, 201))));
 }
 
 function textAt(options: unknown, name: string): string | undefined {

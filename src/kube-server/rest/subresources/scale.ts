@@ -3,7 +3,7 @@
  *
  * Who owns the replicas is kept in the object's managedFields and shown to apply as if the Scale were an object of its own.
  */
-import { err, ok, timestamp, type Result } from "#base";
+import { err, ok, timestamp, whenOk, type Result } from "#base";
 import { apiVersionOf, field, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { builtinDefinition } from "#patch";
 import {
@@ -23,9 +23,9 @@ import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
 import { failureOf, patchKindOf } from "../patches.ts";
 import { bodyText } from "../request.ts";
-import { answer, type Answered } from "../respond.ts";
+import { answer, type Answered, type Answering } from "../respond.ts";
 import { badRequest, invalid, notFound, type Failure } from "../status.ts";
-import { checkUid, updateObject } from "../update-object.ts";
+import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../writes.ts";
 import type { ResourceType } from "../../resource-type.ts";
@@ -40,7 +40,7 @@ export function getScale(call: Call): Answered {
   return found.ok ? ok(answer(call, 200, scaleOf(found.value.object, found.value.paths))) : found;
 }
 
-export function updateScale(call: Call): Answered {
+export function updateScale(call: Call): Answering {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
   const body = readBody(call, options.value.fieldValidation);
@@ -54,22 +54,27 @@ export function updateScale(call: Call): Answered {
   if (options.value.fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   const placed = placedAt(call, scale.value);
   if (!placed.ok) return placed;
-  const found = parentOf(call);
-  if (!found.ok) return found;
-  const meant = checkUid(call, placed.value, found.value.object);
-  return meant.ok ? write(call, found.value, placed.value, { options: options.value, apply: false }) : meant;
+  return changeStored(call, () => {
+    const found = parentOf(call);
+    if (!found.ok) return found;
+    const meant = checkUid(call, placed.value, found.value.object);
+    return meant.ok ? write(call, found.value, placed.value, { options: options.value, apply: false }) : meant;
+  });
 }
 
-export function patchScale(call: Call): Answered {
+export function patchScale(call: Call): Answering {
   const kind = patchKindOf(call);
   if (!kind.ok) return kind;
   const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
   if (!options.ok) return options;
-  const found = parentOf(call);
-  if (!found.ok) return found;
-  if (kind.value === "apply") return applyScale(call, found.value, options.value);
-  const patched = patchedScale(call, found.value, kind.value, options.value);
-  return patched.ok ? write(call, found.value, patched.value, { options: options.value, apply: false }) : patched;
+  const how = { kind: kind.value, options: options.value };
+  return changeStored(call, () => {
+    const found = parentOf(call);
+    if (!found.ok) return found;
+    if (how.kind === "apply") return applyScale(call, found.value, how.options);
+    const patched = patchedScale(call, found.value, how.kind, how.options);
+    return patched.ok ? write(call, found.value, patched.value, { options: how.options, apply: false }) : patched;
+  });
 }
 
 type Parent = { readonly stored: Stored; readonly object: KubeObject; readonly paths: ScalePaths };
@@ -113,7 +118,7 @@ function patchedScale(call: Call, parent: Parent, kind: PatchKind, options: Writ
   return placedAt(call, patched.value.object);
 }
 
-function applyScale(call: Call, parent: Parent, options: WriteOptions): Answered {
+function applyScale(call: Call, parent: Parent, options: WriteOptions): Answering {
   const body = readYaml(bodyText(call.request));
   if (!body.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${body.error}`);
   const applied = isJsonObject(body.value.value) ? body.value.value : {};
@@ -154,7 +159,7 @@ function withOwners(call: Call, { object, paths }: Parent): KubeObject {
 
 type How = { readonly options: WriteOptions; readonly apply: boolean };
 
-function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }: How): Answered {
+function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }: How): Answering {
   const tracked = apply ? asJsonObject(scale) : trackScale(call, parent, scale, options);
   const replicas = numberAt(scale, ["spec", "replicas"]);
   if (replicas < 0 && !call.target.type.custom) {
@@ -172,8 +177,17 @@ function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }
   const version = metaText(scale, "resourceVersion");
   const next = withMetadata(setAt(owned, parent.paths.replicas, replicas), version === "" ? {} : { resourceVersion: version });
   const target = { ...call.target, subresource: undefined };
-  const updated = updateObject({ ...call, target }, { previous: parent.stored, next, options, tracked: true });
-  return updated.ok ? ok(answer(call, 200, scaleOf(updated.value, parent.paths))) : updated;
+  const updated = updateObject({ ...call, target }, { previous: parent.stored, next, options, tracked: true, face: faceOf(parent.paths) });
+  return whenOk(updated, (object) => ok(answer(call, 200, scaleOf(object, parent.paths))));
+}
+
+function faceOf(paths: ScalePaths): Face {
+  return {
+    kind: SCALE,
+    subresource: "scale",
+    of: (object) => scaleOf(object, paths),
+    back: (object, scale) => setAt(object, paths.replicas, numberAt(scale, ["spec", "replicas"])),
+  };
 }
 
 function trackScale(call: Call, parent: Parent, scale: KubeObject, options: WriteOptions): JsonObject {

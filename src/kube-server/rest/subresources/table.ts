@@ -1,20 +1,21 @@
 /** Which subresource answers which verb. What is not named here works on the object itself, through its own view of it (`status`, `resize`, …). */
+import { whenOk } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
 import { readStored, type Call } from "../core.ts";
 import { decodeBody } from "../decode-body.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { patch } from "../patches.ts";
 import { getObject } from "../reads.ts";
-import { answerObject, type Answered } from "../respond.ts";
+import { answerObject, type Answered, type Answering } from "../respond.ts";
 import type { Verb } from "../route.ts";
 import { methodNotAllowed, notFound, refuse } from "../status.ts";
-import { updateObject } from "../update-object.ts";
+import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../write-options.ts";
 import { placedAt, update } from "../writes.ts";
 import { bindPod, enterPod, evictPod, podLog } from "./pods.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 
-type Handler = (call: Call) => Answered;
+type Handler = (call: Call) => Answering;
 type ByVerb = ReadonlyMap<Verb, Handler>;
 
 const VIEW: ByVerb = new Map<Verb, Handler>([
@@ -51,7 +52,7 @@ const SUBRESOURCES: ReadonlyMap<string, ByVerb> = new Map<string, ByVerb>([
   ["/nodes/proxy", new Map<Verb, Handler>([...NO_KUBELET.keys()].map((verb) => [verb, noProxy]))],
 ]);
 
-export function answerSubresource(call: Call): Answered {
+export function answerSubresource(call: Call): Answering {
   const { type, subresource = "", verb } = call.target;
   const handlers = SUBRESOURCES.get(`${type.collection}/${subresource}`) ?? SUBRESOURCES.get(subresource) ?? VIEW;
   const handler = handlers.get(verb);
@@ -59,7 +60,7 @@ export function answerSubresource(call: Call): Answered {
 }
 
 /** The only way to take a finalizer off a namespace; its status stays as it is. */
-function finalizeNamespace(call: Call): Answered {
+function finalizeNamespace(call: Call): Answering {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
@@ -67,11 +68,12 @@ function finalizeNamespace(call: Call): Answered {
   const { type, name = "" } = call.target;
   const placed = placedAt(call, type.applyDefaults(decoded.value));
   if (!placed.ok) return placed;
-  const previous = readStored(call, name);
-  if (previous === undefined) return notFound({ resource: type.resource, name });
   const prepare = (next: KubeObject, old: KubeObject) => asObject({ ...asJsonObject(next), status: fieldAt(old, "status") ?? {} });
-  const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
-  return written.ok ? answerObject(call, 200, written.value) : written;
+  return changeStored(call, (previous) => {
+    if (previous === undefined) return notFound({ resource: type.resource, name });
+    const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
+    return whenOk(written, (object) => answerObject(call, 200, object));
+  });
 }
 
 /** ServiceAccount tokens need keys, which come with authentication. */

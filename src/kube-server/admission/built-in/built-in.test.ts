@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { realServer } from "./test-server.ts";
+import { realServer } from "../../rest/test-server.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const pod = (spec: object = {}) => ({ metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
