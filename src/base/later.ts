@@ -7,11 +7,11 @@ import type { Result } from "./result.ts";
 
 export type Later<T> = T | Promise<T>;
 
-export function whenThere<T, U>(value: Later<T>, next: (value: T) => Later<U>): Later<U> {
-  return value instanceof Promise ? value.then(async (there) => next(there)) : next(value);
+export function whenThere<T, U>(value: Later<T>, go: (value: T) => Later<U>): Later<U> {
+  return value instanceof Promise ? value.then(async (there) => go(there)) : go(value);
 }
 
 /** The same for a value that may also have failed: a failure goes on as it is. */
-export function whenOk<T, U, E>(value: Later<Result<T, E>>, next: (value: T) => Later<Result<U, E>>): Later<Result<U, E>> {
+export function whenOk<T, U, E>(value: Later<Result<T, E>>, go: (value: T) => Later<Result<U, E>>): Later<Result<U, E>> {
   return whenThere(value, (result): Later<Result<U, E>> => (result.ok ? next(result.value) : result));
 }

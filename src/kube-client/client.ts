@@ -12,6 +12,7 @@ import type { Answer, CallOptions, KubeClient } from "./ports.ts";
 import {
   applyRequest,
   createRequest,
+  deleteCollectionRequest,
   deleteRequest,
   getRequest,
   listRequest,
@@ -45,7 +46,7 @@ export type KubeClientOptions = {
 /** Gives back a value of the caller's own: nobody else holds a part of it. */
 export type DirectServer = (request: KubeRequest, options: CallOptions) => Answer<Json>;
 
-const DEFAULT_TIMEOUT_MS = 30_000;
+export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_BODY_BYTES = 128 * 1024 * 1024;
 
 export function createKubeClient(options: KubeClientOptions): KubeClient {
@@ -80,6 +81,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     apply: (resource, value, call) => object(resource, applyRequest(resource, value, call), call),
     patch: (resource, key, body, call = {}) => object(resource, patchRequest(resource, key, body, call), call),
     delete: async (resource, key, call = {}) => whetherThere(await json(deleteRequest(resource, key, call), call)),
+    deleteCollection: async (resource, query, call = {}) =>
+      map(await json(deleteCollectionRequest(resource, query, call), call), () => undefined),
     raw: (path, call) => text(rawRequest(path), call),
     async close() {
       closing.abort();

@@ -26,6 +26,8 @@ export function decodeObject<T extends KubeObject>(resource: Resource<T>, value:
   if (typeof fieldAt(value, "metadata", "name") !== "string" || !isJsonObject(value)) {
     return failure("protocol", `the API server sent something that is not a ${resource.kind}`);
   }
+  // a PartialObjectMetadata says that of itself; the reader asked for a kind, and gets it
+  if (resource.view === "metadata") return ok({ ...value, apiVersion: apiVersionOf(resource), kind: resource.kind } as unknown as T);
   if (field(value, "kind") !== undefined) return ok(value as unknown as T);
   return ok({ apiVersion: apiVersionOf(resource), kind: resource.kind, ...value } as unknown as T);
 }

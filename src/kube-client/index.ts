@@ -1,4 +1,5 @@
-export { createKubeClient, type DirectServer, type KubeClientOptions } from "./client.ts";
+export { openScope, type CallScope } from "./call-scope.ts";
+export { createKubeClient, DEFAULT_TIMEOUT_MS, type DirectServer, type KubeClientOptions } from "./client.ts";
 export {
   parseServerUrl,
   staticCredentials,
@@ -22,6 +23,7 @@ export type {
   Answer,
   ApplyOptions,
   CallOptions,
+  DeleteCollectionQuery,
   DeleteOptions,
   KubeClient,
   KubeRaw,
@@ -37,3 +39,4 @@ export type {
 export type { KubeRequest } from "./requests.ts";
 export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 export type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
+export { unlessAborted } from "./unless-aborted.ts";

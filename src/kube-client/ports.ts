@@ -68,9 +68,14 @@ export type PatchOptions = CallOptions & { readonly fieldManager?: string; reado
 
 export type DeleteOptions = CallOptions & {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
+  /** Absent: what the object says. 0: at once. */
+  readonly gracePeriodSeconds?: number;
   /** Refuse if the object is not the one that was meant. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 };
+
+/** Namespaced kinds need the namespace. */
+export type DeleteCollectionQuery = Pick<ListQuery, "namespace" | "labelSelector" | "fieldSelector">;
 
 export interface KubeWriter {
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CallOptions & { readonly fieldManager?: string }): Answer<T>;
@@ -85,6 +90,8 @@ export interface KubeWriter {
   patch<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, body: PatchBody, options?: PatchOptions): Answer<T>;
   /** True when the object is gone or going, false when it was not there. */
   delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Answer<boolean>;
+  /** Deletes what the query selects, one by one on the server; an error may come after some are gone. */
+  deleteCollection(resource: Resource, query: DeleteCollectionQuery, options?: DeleteOptions): Answer<void>;
 }
 
 /** Paths that are no resource: discovery, /version, /readyz. */

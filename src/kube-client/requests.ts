@@ -6,7 +6,7 @@
 import { ok, type Result } from "#base";
 import { keyOf, pathOf, type KubeObject, type ObjectKey, type Resource, type Subresource } from "#kube";
 import { failure, type KubeError } from "./errors.ts";
-import type { ApplyOptions, DeleteOptions, ListQuery, PatchBody, PatchOptions, WatchQuery } from "./ports.ts";
+import type { ApplyOptions, DeleteCollectionQuery, DeleteOptions, ListQuery, PatchBody, PatchOptions, WatchQuery } from "./ports.ts";
 import type { TransportRequest } from "./transport.ts";
 
 /** A request whose body is still a value: it becomes text when it travels as text. */
@@ -16,6 +16,11 @@ type WriteOptions = { readonly fieldManager?: string; readonly subresource?: Sub
 type Query = readonly (readonly [name: string, value: string | undefined])[];
 
 const ACCEPT = { accept: "application/json" };
+/** Servers that cannot cut an object down to its metadata send it whole, which is right as well. */
+const ACCEPT_METADATA = {
+  object: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json" },
+  list: { accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json" },
+};
 const JSON_BODY = { ...ACCEPT, "content-type": "application/json" };
 const PATCH_TYPES = {
   json: "application/json-patch+json",
@@ -26,7 +31,7 @@ const PATCH_TYPES = {
 const VALIDATION = ["fieldValidation", "Warn"] as const;
 
 export function getRequest(resource: Resource, key: ObjectKey): Prepared {
-  return onObject(resource, key, undefined, (path) => ({ method: "GET", path, headers: ACCEPT }));
+  return onObject(resource, key, undefined, (path) => ({ method: "GET", path, headers: accepted(resource, "object") }));
 }
 
 export function listRequest(resource: Resource, query: ListQuery): Prepared {
@@ -38,7 +43,7 @@ export function listRequest(resource: Resource, query: ListQuery): Prepared {
       ["continue", query.continue],
       ["resourceVersion", query.resourceVersion],
     ]),
-    headers: ACCEPT,
+    headers: accepted(resource, "list"),
   }));
 }
 
@@ -52,7 +57,7 @@ export function watchRequest(resource: Resource, query: WatchQuery): Prepared {
       ["resourceVersion", query.resourceVersion],
       ["timeoutSeconds", text(query.timeoutSeconds)],
     ]),
-    headers: ACCEPT,
+    headers: accepted(resource, "object"),
   }));
 }
 
@@ -101,9 +106,20 @@ export function patchRequest(resource: Resource, key: ObjectKey, body: PatchBody
 }
 
 export function deleteRequest(resource: Resource, key: ObjectKey, options: DeleteOptions): Prepared {
-  const { propagation, preconditions } = options;
-  const content = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: propagation, preconditions };
+  const content = deleteOptions(options);
   return onObject(resource, key, undefined, (path) => ({ method: "DELETE", path, headers: JSON_BODY, content }));
+}
+
+export function deleteCollectionRequest(resource: Resource, query: DeleteCollectionQuery, options: DeleteOptions): Prepared {
+  if (resource.namespaced && (query.namespace ?? "") === "") {
+    return failure("bad-request", `the ${resource.plural} of which namespace? all of them at once are not deleted`, "useless");
+  }
+  const content = deleteOptions(options);
+  // what was deleted is in the answer, and nobody reads it: the metadata is the least that can be asked for
+  const headers = { ...JSON_BODY, ...ACCEPT_METADATA.list };
+  return onCollection(resource, query.namespace, (path) => {
+    return { method: "DELETE", path: withQuery(path, selectors(query)), headers, content };
+  });
 }
 
 export function rawRequest(path: string): Prepared {
@@ -137,7 +153,15 @@ function isPathSegment(name: string): boolean {
   return name !== "" && name !== "." && name !== ".." && !/[/%]/.test(name);
 }
 
-function selectors(query: WatchQuery): Query {
+function deleteOptions({ propagation, preconditions, gracePeriodSeconds }: DeleteOptions) {
+  return { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: propagation, preconditions, gracePeriodSeconds };
+}
+
+function accepted(resource: Resource, shape: "object" | "list"): Readonly<Record<string, string>> {
+  return resource.view === "metadata" ? ACCEPT_METADATA[shape] : ACCEPT;
+}
+
+function selectors(query: DeleteCollectionQuery): Query {
   return [
     ["labelSelector", query.labelSelector],
     ["fieldSelector", query.fieldSelector],

@@ -3,41 +3,71 @@
  *
  * Values are copied on their way in and out. Objects in the store are shared by all who read them, and a test may well change what it got.
  */
-import { err, ok, type Clock, type Logger, type Result } from "#base";
+import { err, ok, type Clock, type Err, type Logger, type Result } from "#base";
 import {
   createKubeClient,
+  DEFAULT_TIMEOUT_MS,
   errorOfAnswer,
+  failure,
   inProcessTransport,
+  openScope,
   type DirectServer,
   type InProcessHandler,
   type KubeClient,
   type KubeError,
   type TransportAnswer,
+  unlessAborted,
 } from "#kube-client";
 import { copyJson } from "./copy-json.ts";
 import type { ApiServer } from "./rest/api-server.ts";
 import type { ApiBody, ApiRequest, User } from "./rest/request.ts";
 
-export type InProcessOptions = { readonly user?: User; readonly clock: Clock; readonly random: () => number; readonly logger: Logger };
+export type InProcessOptions = {
+  readonly user?: User;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  /** Asked for each call: may the answer take its time? Only then are signals and time limits looked at; they cost more than most answers. */
+  readonly mayWait?: () => boolean;
+};
 
 const ADMIN: User = { name: "admin", uid: "admin", groups: ["system:masters", "system:authenticated"] };
 
-export function inProcessClient(server: ApiServer, { user = ADMIN, clock, random, logger }: InProcessOptions): KubeClient {
+export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, ...options }: InProcessOptions): KubeClient {
   const transport = inProcessTransport(handlerOf(server, user));
-  return createKubeClient({ transport, direct: directlyTo(server, user, logger), clock, random, logger });
+  const quick = directlyTo(server, user, options.logger);
+  const patient = withinTime(quick, options.clock);
+  const direct: DirectServer = (request, call) => (mayWait?.() === true ? patient(request, call) : quick(request, call));
+  return createKubeClient({ transport, direct, ...options });
 }
 
-/** No call of this kind outlives its own turn, so nothing can end it early. */
+/** A call that is answered in its own turn cannot be ended early. */
 const NEVER = new AbortController().signal;
 
 function directlyTo(server: ApiServer, user: User, logger: Logger): DirectServer {
-  return async ({ method, path, headers, content }) => {
+  return async ({ method, path, headers, content }, { signal = NEVER }) => {
     const body = content === undefined ? undefined : { value: copyJson(content) };
-    const { status, body: answer, warnings, headers: given } = await server.handle(requestOf({ method, path, headers, body, user }), NEVER);
+    const { status, body: answer, warnings, headers: given } = await server.handle(requestOf({ method, path, headers, body, user }), signal);
     for (const warning of warnings) logger.warn("the API server warns", { warning });
+    if (answer.kind === "cut") return connectionLost();
     const value = answer.kind === "json" ? copyJson(answer.value) : null;
     return status < 300 ? ok(value) : err(errorOfAnswer(status, value, given["retry-after"]));
   };
+}
+
+/** As on a socket: the caller's signal and its time limit end the wait, whatever the server does meanwhile. */
+function withinTime(direct: DirectServer, clock: Clock): DirectServer {
+  return async (request, call) => {
+    const scope = openScope(clock, call.timeoutMs ?? DEFAULT_TIMEOUT_MS, [call.signal]);
+    const answer = await unlessAborted(direct(request, { ...call, signal: scope.signal }), scope.signal);
+    const ended = scope.ending();
+    scope.release();
+    return ended ?? answer ?? failure("cancelled", "the call was cancelled");
+  };
+}
+
+function connectionLost(): Err<KubeError> {
+  return failure("network", "the connection was lost before an answer came");
 }
 
 const NO_QUERY = new URLSearchParams();
@@ -61,5 +91,6 @@ const encoder = new TextEncoder();
 async function* bytesOf(body: ApiBody): AsyncGenerator<Result<Uint8Array, KubeError>, void> {
   if (body.kind === "json") yield ok(encoder.encode(JSON.stringify(body.value)));
   else if (body.kind === "text") yield ok(encoder.encode(body.text));
+  else if (body.kind === "cut") yield connectionLost();
   else if (body.kind === "stream") for await (const chunk of body.chunks) yield ok(encoder.encode(chunk));
 }

@@ -1,9 +1,10 @@
 export { inProcessClient, type InProcessOptions } from "./in-process.ts";
 export { builtinKinds } from "./kinds.ts";
-export { parseTokenFile, type TokenTable } from "./http/index.ts";
+export { listen, parseTokenFile, userOf, type Listener, type TokenTable } from "./http/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
+export { resourceSegments, routeOf, type Target, type Verb } from "./rest/route.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./rest/request.ts";
-export type { DeletePolicy, FieldCause, ResourceType, TableColumn } from "./resource-type.ts";
+export type { DeletePolicy, FieldCause, ResourceType, StrategicSchema, TableColumn } from "./resource-type.ts";
 export { startServer, type RunningServer, type ServerOptions } from "./server.ts";
 export {
   createMemoryStore,

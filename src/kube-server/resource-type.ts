@@ -4,6 +4,7 @@
  * Pure: time and identity come in with the request. Objects are never changed in place; each step returns a new one.
  */
 import type { Json, KubeObject, Resource } from "#kube";
+import type { PatchSchema } from "#patch";
 import type { TypeSchema } from "./apply/index.ts";
 import type { CollectionName } from "./store/port.ts";
 
@@ -46,6 +47,9 @@ export type DeletePolicy = {
   readonly gracePeriodSeconds: (object: KubeObject) => number;
 };
 
+/** A patch schema that is brought along, for kinds that #patch has no table of. */
+export type StrategicSchema = { readonly schema: PatchSchema; readonly lists: "patch-metadata" | "list-types" };
+
 export type ResourceType = {
   readonly resource: Resource;
   readonly singular: string;
@@ -60,7 +64,7 @@ export type ResourceType = {
   readonly fromStorage: (stored: KubeObject) => KubeObject;
   readonly toStorage: (object: KubeObject) => KubeObject;
   /** For strategic merge patch: the name under which #patch knows the kind; undefined: 415. */
-  readonly strategicSchema: { readonly group: string; readonly version: string; readonly kind: string } | undefined;
+  readonly strategicSchema: { readonly group: string; readonly version: string; readonly kind: string } | StrategicSchema | undefined;
   /** For server-side apply. */
   readonly typeSchema: TypeSchema;
   /** Types checked, unknown fields dropped and reported; a wrong type is a 400 in the server's words. */
@@ -77,8 +81,8 @@ export type ResourceType = {
   readonly createOnUpdate: boolean;
   readonly unconditionalUpdate: boolean;
   readonly deletion: DeletePolicy;
-  /** Beyond metadata.name and metadata.namespace. */
-  readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string>;
+  /** Beyond metadata.name and metadata.namespace. A field with several values is selected by each of them. */
+  readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string | readonly string[]>;
   readonly columns: readonly TableColumn[];
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
 };

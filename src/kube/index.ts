@@ -53,8 +53,47 @@ export {
   type ObjectMeta,
   type OwnerReference,
 } from "./object.ts";
-export { addQuantities, compareQuantities, parseQuantity, QUANTITY_PATTERN, quantityToNumber, type Quantity } from "./quantities.ts";
-export { apiVersionOf, defineResource, groupResourceOf, pathOf, type Resource, type Subresource } from "./resource.ts";
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  QUANTITY_PATTERN,
+  quantityFamily,
+  quantityToNumber,
+  type Quantity,
+  type QuantityFamily,
+} from "./quantities.ts";
+export {
+  addAmounts,
+  amountText,
+  claimUsageMoved,
+  countedKind,
+  describeAmounts,
+  evaluatorOf,
+  growth,
+  isInScope,
+  isTerminating,
+  OWN_EVALUATORS,
+  onlyNamed,
+  podLimits,
+  podRequests,
+  quotaTypeOf,
+  readAmounts,
+  readQuota,
+  sameAmounts,
+  usageOf,
+  usesResources,
+  withoutZeros,
+  writeAmounts,
+  type Amount,
+  type Amounts,
+  type PodResourceRules,
+  type QuotaEvaluator,
+  type QuotaScope,
+  type ResourceQuota,
+} from "./quota/index.ts";
+export { apiVersionOf, defineResource, groupResourceOf, metadataOf, pathOf, type Resource, type Subresource } from "./resource.ts";
 export { formatSelector, matches, parseSelector, requirementsOf, type LabelSelector, type Requirement } from "./selectors.ts";
 export { isStatus, type Status, type StatusCause } from "./status.ts";
 export { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml, type YamlError, type YamlOptions } from "./yaml.ts";

@@ -67,3 +67,45 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
 export function quantityToNumber(quantity: Quantity): number {
   return Number(quantity) / Number(NANO);
 }
+
+/** Which units an amount was written in; what is computed from it is written in the same. */
+export type QuantityFamily = "decimal" | "binary" | "exponent";
+
+export function quantityFamily(text: string): QuantityFamily {
+  if (text.endsWith("i")) return "binary";
+  return /[eE][+-]?[0-9]+$/.test(text) ? "exponent" : "decimal";
+}
+
+const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/** As the API server writes it: the largest unit that needs no fraction. Amounts too small for binary units turn decimal. */
+export function formatQuantity(quantity: Quantity, family: QuantityFamily): string {
+  const nanos: bigint = quantity;
+  const large = nanos >= 1024n * NANO || nanos <= -1024n * NANO;
+  return family === "binary" && large ? binaryText(nanos) : decimalText(nanos, family === "exponent");
+}
+
+function decimalText(nanos: bigint, exponent: boolean): string {
+  if (nanos === 0n) return "0";
+  let amount = nanos;
+  let step = 0;
+  while (amount % 1000n === 0n && step < DECIMAL.length - 1) {
+    amount /= 1000n;
+    step += 1;
+  }
+  if (!exponent) return `${amount}${DECIMAL[step] ?? ""}`;
+  const power = (step - 3) * 3;
+  return power === 0 ? `${amount}` : `${amount}e${power}`;
+}
+
+function binaryText(nanos: bigint): string {
+  const sign = nanos < 0n ? -1n : 1n;
+  let amount = (nanos * sign + NANO - 1n) / NANO;
+  let step = 0;
+  while (amount % 1024n === 0n && step < BINARY.length - 1) {
+    amount /= 1024n;
+    step += 1;
+  }
+  return `${amount * sign}${BINARY[step] ?? ""}`;
+}

@@ -12,14 +12,22 @@ export type Resource<T extends KubeObject = KubeObject> = {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** "metadata": the server is asked for the metadata alone (PartialObjectMetadata). Absent: for the whole object. */
+  readonly view?: "metadata";
   /** Never present at run time. */
   readonly type?: T;
 };
 
-export type Subresource = "status" | "scale";
+export type Subresource = "status" | "scale" | "finalize";
 
 export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>, "type">): Resource<T> {
   return resource;
+}
+
+/** The same collection, but reads bring only metadata: for those who care about every kind and the content of none. */
+export function metadataOf(resource: Resource): Resource {
+  const { type: _type, ...rest } = resource;
+  return { ...rest, view: "metadata" };
 }
 
 export function apiVersionOf(resource: Pick<Resource, "group" | "version">): string {

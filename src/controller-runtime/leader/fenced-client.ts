@@ -33,6 +33,8 @@ export function fencedClient(client: KubeClient, fence: Fence): KubeClient {
     update: (resource, object, options) => write(options, (limits) => client.update(resource, object, { ...options, ...limits })),
     apply: (resource, object, options) => write(options, (limits) => client.apply(resource, object, { ...options, ...limits })),
     patch: (resource, key, body, options) => write(options, (limits) => client.patch(resource, key, body, { ...options, ...limits })),
+    deleteCollection: (resource, query, options) =>
+      write(options, (limits) => client.deleteCollection(resource, query, { ...options, ...limits })),
     delete: (resource, key, options) => write(options, (limits) => client.delete(resource, key, { ...options, ...limits })),
   };
 }

@@ -1,7 +1,7 @@
 /** One HTTP exchange: read the request within its limits, ask the server, write the answer as it comes. HTTP/1.1 and HTTP/2 look alike here. */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { describeThrown, type Clock, type Logger } from "#base";
 import type { ApiServer } from "../rest/api-server.ts";
 import type { ApiRequest, ApiResponse, EventStream, User } from "../rest/request.ts";
@@ -113,6 +113,7 @@ async function readBody(request: HttpRequest): Promise<Uint8Array | "too large">
 
 async function write(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
   const { body, headers, status, warnings } = answered;
+  if (body.kind === "cut") return breakOff(response);
   response.statusCode = status;
   for (const [name, value] of Object.entries({ "cache-control": "no-cache, private", ...headers })) response.setHeader(name, value);
   if (warnings.length > 0)
@@ -124,6 +125,11 @@ async function write(response: HttpResponse, answered: ApiResponse, headOnly: bo
   const text = textOf(answered);
   if (text !== "" || status === 200) response.setHeader("content-length", Buffer.byteLength(text));
   response.end(headOnly ? "" : text);
+}
+
+function breakOff(response: HttpResponse): void {
+  if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else response.destroy();
 }
 
 /** A quoted-string of HTTP: quotes and backslashes escaped, no line breaks, nothing outside Latin-1. */

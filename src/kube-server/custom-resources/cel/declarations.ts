@@ -3,12 +3,15 @@
  * because a table of them must be readable.
  */
 import {
+  AUTHORIZER,
   BOOL,
   BYTES,
   CIDR,
+  DECISION,
   DOUBLE,
   DURATION,
   DYN,
+  GROUP_CHECK,
   INT,
   IP,
   listType,
@@ -16,7 +19,9 @@ import {
   NAMED_FORMAT,
   optionalType,
   parameterType,
+  PATH_CHECK,
   QUANTITY,
+  RESOURCE_CHECK,
   SEMVER,
   STRING,
   TIMESTAMP,
@@ -56,6 +61,11 @@ const NAMED: ReadonlyMap<string, CelType> = new Map([
   ["Format", NAMED_FORMAT],
   ["IP", IP],
   ["CIDR", CIDR],
+  ["Authorizer", AUTHORIZER],
+  ["PathCheck", PATH_CHECK],
+  ["GroupCheck", GROUP_CHECK],
+  ["ResourceCheck", RESOURCE_CHECK],
+  ["Decision", DECISION],
 ]);
 
 /** One row of a library: its id, its signature, and what it does. */

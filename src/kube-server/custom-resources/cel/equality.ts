@@ -5,6 +5,7 @@
  */
 import { jsonEqual } from "#kube";
 import { compareText } from "../../apply/go-text.ts";
+import { isAuthorization } from "./library/authorization.ts";
 import {
   CelDuration,
   CelFailure,
@@ -31,6 +32,7 @@ export function equal(a: CelValue, b: CelValue): boolean | CelFailure {
   if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0;
   if (isList(a)) return isList(b) ? equalLists(a, b) : mismatch(a);
   if (isMap(a)) return isMap(b) ? equalMaps(a, b) : mismatch(a);
+  if (a instanceof CelOpaque && isAuthorization(a.content)) return NO_SUCH_OVERLOAD;
   return equalOthers(a, b);
 }
 
@@ -74,6 +76,8 @@ function opaqueText(value: CelOpaque): string {
       return `semver ${content.version.major}.${content.version.minor}.${content.version.patch}-${content.version.prerelease.join(".")}`;
     case "format":
       return `format ${content.name}`;
+    default:
+      return content.of; // values of the authorizer compare with nothing
   }
 }
 

@@ -41,6 +41,11 @@ export const QUANTITY = simple("struct", "kubernetes.Quantity");
 export const URL_TYPE = simple("struct", "kubernetes.URL");
 export const SEMVER = simple("struct", "kubernetes.Semver");
 export const NAMED_FORMAT = simple("struct", "kubernetes.NamedFormat");
+export const AUTHORIZER = simple("struct", "kubernetes.authorization.Authorizer");
+export const PATH_CHECK = simple("struct", "kubernetes.authorization.PathCheck");
+export const GROUP_CHECK = simple("struct", "kubernetes.authorization.GroupCheck");
+export const RESOURCE_CHECK = simple("struct", "kubernetes.authorization.ResourceCheck");
+export const DECISION = simple("struct", "kubernetes.authorization.Decision");
 export const IP = simple("opaque", "net.IP");
 export const CIDR = simple("opaque", "net.CIDR");
 

@@ -1,11 +1,14 @@
 /** Which type a value has, and whether it fits a declared one. */
 import {
+  AUTHORIZER,
   BOOL,
   BYTES,
   CIDR,
+  DECISION,
   DOUBLE,
   DURATION,
   DYN,
+  GROUP_CHECK,
   INT,
   IP,
   listType,
@@ -13,7 +16,9 @@ import {
   NAMED_FORMAT,
   NULL,
   optionalType,
+  PATH_CHECK,
   QUANTITY,
+  RESOURCE_CHECK,
   SEMVER,
   STRING,
   TIMESTAMP,
@@ -48,6 +53,11 @@ const OPAQUE: Readonly<Record<OpaqueContent["of"], CelType>> = {
   url: URL_TYPE,
   semver: SEMVER,
   format: NAMED_FORMAT,
+  authorizer: AUTHORIZER,
+  pathCheck: PATH_CHECK,
+  groupCheck: GROUP_CHECK,
+  resourceCheck: RESOURCE_CHECK,
+  decision: DECISION,
 };
 
 export function typeOfValue(value: CelValue): CelType {

@@ -66,7 +66,8 @@ export type OpaqueContent =
   | { readonly of: "cidr"; readonly cidr: Cidr }
   | { readonly of: "url"; readonly text: string; readonly url: import("../validation/go-net.ts").GoUrl }
   | { readonly of: "semver"; readonly version: import("./library/semantic-version.ts").SemanticVersion }
-  | { readonly of: "format"; readonly name: string };
+  | { readonly of: "format"; readonly name: string }
+  | import("./library/authorization.ts").AuthorizationContent;
 
 export class CelOpaque {
   readonly content: OpaqueContent;

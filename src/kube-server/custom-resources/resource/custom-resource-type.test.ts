@@ -74,7 +74,7 @@ describe("with a status subresource", () => {
 });
 
 describe("a field selector", () => {
-  const select = (name: string, object: JsonObject): string | undefined => withStatus.fieldSelectors.get(name)?.(kube(object));
+  const select = (name: string, object: JsonObject) => withStatus.fieldSelectors.get(name)?.(kube(object));
   test("finds the fields that the CRD names, as text", () => {
     expect([...withStatus.fieldSelectors.keys()]).toEqual(["spec.a", "spec.flag"]);
     expect(select("spec.a", widget({ a: "1" }))).toBe("1");

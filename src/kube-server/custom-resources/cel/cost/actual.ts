@@ -1,7 +1,7 @@
 /** What a call did cost, from the sizes of its operands; one unit is about a hundred nanoseconds on a real server. */
 import { isList, isMap, CelOptional, type CelValue } from "../values.ts";
 import { characters } from "../../validation/schema-validator.ts";
-import { LIST_COST, REGEX_FACTOR, TEXT_FACTOR } from "./sizes.ts";
+import { LIST_COST, REGEX_FACTOR, STRUCT_COST, TEXT_FACTOR } from "./sizes.ts";
 
 export function sizeOf(value: CelValue | undefined): number {
   if (typeof value === "string") return characters(value);
@@ -23,6 +23,14 @@ function compared(args: readonly CelValue[], factor: number): number {
   const first = list !== undefined && isList(list) && list.size > 0 ? list.get(0) : undefined;
   const isText = typeof first === "string" || first instanceof Uint8Array;
   return Math.trunc(sizeOf(list) ** 2 * (isText ? factor + TEXT_FACTOR : factor)) + 1 + LIST_COST;
+}
+
+/** Two questions to the authorizer in one expression, and no more. */
+const AUTHORIZATION_COST = 350_000;
+
+/** A selector is read, and each of its requirements (two characters at least) is kept. */
+function selectorCost(selector: CelValue | undefined): number {
+  return LIST_COST + text(selector) + Math.ceil(Math.ceil(sizeOf(selector) / 2) * (LIST_COST + STRUCT_COST));
 }
 
 /** By function; anything else costs one. */
@@ -73,6 +81,9 @@ const BY_NAME: ReadonlyMap<string, (args: readonly CelValue[], result: CelValue)
   ["lists.range", (_, result) => sizeOf(result) + 1 + LIST_COST],
   ["sets.contains", (args) => 1 + sizeOf(args[0]) * sizeOf(args[1])],
   ["sets.intersects", (args) => 1 + sizeOf(args[0]) * sizeOf(args[1])],
+  ["check", () => AUTHORIZATION_COST],
+  ["fieldSelector", (args) => selectorCost(args[1])],
+  ["labelSelector", (args) => selectorCost(args[1])],
   ["sets.equivalent", (args) => 1 + 2 * sizeOf(args[0]) * sizeOf(args[1])],
 ]);
 

@@ -1,6 +1,7 @@
-/** Every function that a rule of a CRD may call on Kubernetes 1.36. Built on first use: most programs never compile a rule. */
+/** Every function that an expression may call on Kubernetes 1.36. Built on first use: most programs never compile a rule. */
 import { joinDeclarations, type Declarations } from "../declarations.ts";
 import { arithmetic } from "./arithmetic.ts";
+import { authorization } from "./authorization.ts";
 import { comparison } from "./comparison.ts";
 import { conversions } from "./conversions.ts";
 import { kubernetesValues } from "./kubernetes-values.ts";
@@ -21,5 +22,6 @@ export function kubernetesLibrary(): Declarations {
     optionals(),
     network(),
     kubernetesValues(),
+    authorization(),
   ]));
 }
