@@ -13,5 +13,5 @@ export function whenThere<T, U>(value: Later<T>, go: (value: T) => Later<U>): La
 
 /** The same for a value that may also have failed: a failure goes on as it is. */
 export function whenOk<T, U, E>(value: Later<Result<T, E>>, go: (value: T) => Later<Result<U, E>>): Later<Result<U, E>> {
-  return whenThere(value, (result): Later<Result<U, E>> => (result.ok ? next(result.value) : result));
+  return whenThere(value, (result): Later<Result<U, E>> => (result.ok ? go(result.value) : result));
 }
