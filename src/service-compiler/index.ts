@@ -1,0 +1,1 @@
+export { hasPlaceholders, renderText, type Origin, type Rendered, type TemplateProblem, type Value } from "./templates/index.ts";

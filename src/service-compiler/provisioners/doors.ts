@@ -1,0 +1,89 @@
+/** `route`: a door from outside. `volume`: something to mount. Neither has a secret in it. */
+import { ok } from "#base";
+import { didYouMean } from "#crds";
+import { parseQuantity } from "#kube";
+import { open } from "./outputs.ts";
+import { listParam, openText, problem } from "./params.ts";
+import type { Claim, Provisioner, ResourceRequest } from "./provisioner.ts";
+
+const HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LONGEST_HOST = 253;
+
+export const routeProvisioner: Provisioner = {
+  type: "route",
+  params: ["host", "path", "port"],
+  provision: ({ name, params, surroundings }) => {
+    const given = openText(params, "host");
+    const path = openText(params, "path");
+    const port = openText(params, "port");
+    if (!given.ok) return given;
+    if (!path.ok) return path;
+    if (!port.ok) return port;
+    const { ingressDomain } = surroundings;
+    const host = given.value ?? (ingressDomain === undefined ? undefined : `${name}.${ingressDomain}`);
+    if (host === undefined)
+      return problem("has no host; set params.host, or an ingress domain (ingressDomain of the LatticeEnvironment, --ingress-domain)");
+    if (host.length > LONGEST_HOST || !HOST.test(host))
+      return problem(`params.host is ${JSON.stringify(host)}; it must be a host name in lower case`);
+    const door = path.value ?? "/";
+    if (!/^\/[^\s?#]*$/.test(door))
+      return problem(`params.path is ${JSON.stringify(door)}; it must begin with "/" and have no "?", "#" or space`);
+    return ok({
+      route: { host, path: door, port: port.value === undefined ? undefined : portNameOrNumber(port.value) },
+      outputs: new Map([
+        ["host", open(host)],
+        ["path", open(door)],
+        ["url", open(`https://${host}${door}`)],
+      ]),
+    });
+  },
+};
+
+function portNameOrNumber(text: string): string | number {
+  return /^[0-9]+$/.test(text) ? Number(text) : text;
+}
+
+const CLASSES = ["pvc", "configmap", "secret", "emptydir"] as const;
+const ACCESS_MODES = ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"];
+
+export const volumeProvisioner: Provisioner = {
+  type: "volume",
+  params: ["size", "accessModes", "storageClass"],
+  provision: (request) => {
+    const { address } = request;
+    const kind = request.class ?? "pvc";
+    if (!CLASSES.some((known) => known === kind))
+      return problem(`class ${JSON.stringify(kind)} is unknown${didYouMean(kind, CLASSES)}; there are ${CLASSES.join(", ")}`);
+    const claim = claimOf(request, kind);
+    if (!claim.ok) return claim;
+    return ok({
+      ...(claim.value === undefined ? {} : { claim: claim.value }),
+      outputs: new Map([
+        ["name", open(address.name)],
+        ["ref", open(kind === "emptydir" ? "emptydir:" : `${kind}:${address.name}`)],
+        ["class", open(kind)],
+      ]),
+    });
+  },
+};
+
+/** With a size the claim is made; without one it must be there already. */
+function claimOf({ params, address }: ResourceRequest, kind: string) {
+  const size = openText(params, "size");
+  const modes = listParam(params, "accessModes");
+  const storageClass = openText(params, "storageClass");
+  if (!size.ok) return size;
+  if (!modes.ok) return modes;
+  if (!storageClass.ok) return storageClass;
+  if (size.value === undefined) return ok(undefined);
+  if (kind !== "pvc") return problem(`params.size is only for class pvc, and this is ${kind}`);
+  if (!parseQuantity(size.value).ok) return problem(`params.size is ${JSON.stringify(size.value)}; it must be a quantity, such as 10Gi`);
+  const accessModes = modes.value ?? ["ReadWriteOnce"];
+  const unknown = accessModes.find((mode) => !ACCESS_MODES.includes(mode));
+  if (unknown !== undefined)
+    return problem(
+      `params.accessModes has ${JSON.stringify(unknown)}${didYouMean(unknown, ACCESS_MODES)}; there are ${ACCESS_MODES.join(", ")}`,
+    );
+  const claim: Claim = { name: address.name, size: size.value, accessModes, storageClassName: storageClass.value };
+  return ok(claim);
+}

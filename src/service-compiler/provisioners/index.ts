@@ -1,0 +1,23 @@
+export { declaredProvisioner, PROVISIONER_LABEL } from "./declared.ts";
+export { flagParam, listParam, openText, portParam, problem, textParam, type Param, type Params } from "./params.ts";
+export type {
+  Claim,
+  Output,
+  Peer,
+  Provisioned,
+  Provisioner,
+  ResourceProblem,
+  ResourceRequest,
+  Route,
+  ServiceAddress,
+  Surroundings,
+} from "./provisioner.ts";
+export { registryWith, type Registry } from "./registry.ts";
+export {
+  resolveResources,
+  type Resolution,
+  type ResolvedResources,
+  type ResourceEntry,
+  type ResourceError,
+  type Resolving,
+} from "./resolve.ts";

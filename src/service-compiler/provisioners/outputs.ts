@@ -1,0 +1,27 @@
+/** Small ways to write the outputs of a provisioner. */
+import { ok, reveal } from "#base";
+import { plain, secret, type Value } from "../templates/index.ts";
+import type { Output } from "./provisioner.ts";
+
+export function open(text: string): Output {
+  return () => ok(plain(text));
+}
+
+export function closed(value: Value): Output {
+  return () => ok(hidden(value));
+}
+
+/** Sensitive by what it is, whatever it was made of: a user name is nobody's business either. */
+export function hidden(value: Value): Value {
+  return value.kind === "plain" ? secret(value.text) : value;
+}
+
+/** As it stands in a URL. What only External Secrets knows cannot be encoded here, and goes in as it is. */
+export function encoded(value: Value): Value {
+  if (value.kind === "external") return value;
+  return value.kind === "plain" ? plain(encodeURIComponent(value.text)) : secret(encodeURIComponent(reveal(value.text)));
+}
+
+export function hostOf({ namespace, name }: { readonly namespace: string; readonly name: string }, clusterDomain: string): string {
+  return `${name}.${namespace}.svc.${clusterDomain}`;
+}

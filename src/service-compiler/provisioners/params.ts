@@ -1,0 +1,66 @@
+/**
+ * The params of a resource, with their templates filled in, read by name and kind.
+ *
+ * A number may come as text (`"${config.port}"` is one): what counts is what it says.
+ */
+import { err, ok, type Result } from "#base";
+import type { Json } from "#kube";
+import { plain, type Value } from "../templates/index.ts";
+import type { ResourceProblem } from "./provisioner.ts";
+
+/** A text stays a Value, since it may be sensitive; below the first level nothing is. */
+export type Param = { readonly kind: "text"; readonly value: Value } | { readonly kind: "json"; readonly json: Json };
+
+export type Params = ReadonlyMap<string, Param>;
+
+export function problem(message: string): Result<never, ResourceProblem> {
+  return err({ kind: "other", message });
+}
+
+/** The text, sensitive or not; numbers and booleans as they are written. */
+export function textParam(params: Params, name: string, fallback: string): Result<Value, ResourceProblem> {
+  const param = params.get(name);
+  if (param === undefined) return ok(plain(fallback));
+  if (param.kind === "text") return ok(param.value);
+  if (typeof param.json === "number" || typeof param.json === "boolean") return ok(plain(String(param.json)));
+  return problem(`params.${name} must be a text`);
+}
+
+/** A text that ends up where everybody can read it. */
+export function openText(params: Params, name: string): Result<string | undefined, ResourceProblem> {
+  if (!params.has(name)) return ok(undefined);
+  const text = textParam(params, name, "");
+  if (!text.ok) return text;
+  return text.value.kind === "plain" ? ok(text.value.text) : problem(`params.${name} is sensitive, and would be readable by everybody`);
+}
+
+const HIGHEST_PORT = 65_535;
+
+export function portParam(params: Params, name: string, fallback: number): Result<number, ResourceProblem> {
+  const text = openText(params, name);
+  if (!text.ok) return text;
+  if (text.value === undefined) return ok(fallback);
+  const port = /^[0-9]{1,5}$/.test(text.value) ? Number(text.value) : 0;
+  if (port >= 1 && port <= HIGHEST_PORT) return ok(port);
+  return problem(`params.${name} is ${JSON.stringify(text.value)}; it must be a port from 1 to ${HIGHEST_PORT}`);
+}
+
+export function flagParam(params: Params, name: string): Result<boolean, ResourceProblem> {
+  const text = openText(params, name);
+  if (!text.ok) return text;
+  if (text.value === undefined || text.value === "false") return ok(false);
+  return text.value === "true" ? ok(true) : problem(`params.${name} is ${JSON.stringify(text.value)}; it must be true or false`);
+}
+
+/** A list of texts, or one. */
+export function listParam(params: Params, name: string): Result<readonly string[] | undefined, ResourceProblem> {
+  const param = params.get(name);
+  if (param === undefined) return ok(undefined);
+  if (param.kind === "json" && Array.isArray(param.json)) {
+    const texts = param.json.map((item) => (typeof item === "string" || typeof item === "number" ? String(item) : undefined));
+    const all = texts.filter((text) => text !== undefined);
+    return all.length === texts.length ? ok(all) : problem(`params.${name} must be a list of texts`);
+  }
+  const one = openText(params, name);
+  return one.ok ? ok(one.value === undefined ? undefined : [one.value]) : one;
+}

@@ -1,0 +1,69 @@
+/**
+ * What a type of resource does: it turns an entry of `spec.resources` into outputs that templates read.
+ *
+ * This is the interface for types of your own. Outputs are worked out when somebody asks: a password that no template reads is never looked
+ * up, and a callee that is not there is no error until its address is needed.
+ */
+import type { Result } from "#base";
+import type { Value } from "../templates/index.ts";
+import type { Params } from "./params.ts";
+
+export type ServiceAddress = { readonly namespace: string; readonly name: string };
+
+/** What a provisioner may know of the world around the service. Nothing here reads a clock, a file or a network. */
+export type Surroundings = {
+  readonly clusterDomain: string;
+  /** Under which routes get their host. */
+  readonly ingressDomain: string | undefined;
+  /** Ports by name. */
+  readonly findService: (address: ServiceAddress) => { readonly ports: ReadonlyMap<string, number> } | undefined;
+  /** URLs by name. */
+  readonly findExternalService: (address: ServiceAddress) => { readonly endpoints: ReadonlyMap<string, string> } | undefined;
+  /** `postgres/main-db/password`. The error is a sentence that never holds a value. */
+  readonly readSecret: (path: string) => Result<Value, string>;
+};
+
+export type ResourceRequest = {
+  /** The key in `spec.resources`. */
+  readonly name: string;
+  /** What `id` means, or the name; and where. */
+  readonly address: ServiceAddress;
+  readonly class: string | undefined;
+  readonly params: Params;
+  readonly surroundings: Surroundings;
+};
+
+/** `not-found`: the thing itself is not there. Anything else is a sentence. */
+export type ResourceProblem = { readonly kind: "not-found" } | { readonly kind: "other"; readonly message: string };
+
+export type Output = () => Result<Value, ResourceProblem>;
+
+/** A claim to be made for a volume. */
+export type Claim = {
+  readonly name: string;
+  readonly size: string;
+  readonly accessModes: readonly string[];
+  readonly storageClassName: string | undefined;
+};
+
+/** A door from outside: requests for this host and path reach the port of the service. */
+export type Route = { readonly host: string; readonly path: string; readonly port: string | number | undefined };
+
+/** What is called on the network, when it is not the address itself: a database runs behind a service of its own. */
+export type Peer = { readonly address: ServiceAddress; readonly port: number };
+
+export type Provisioned = {
+  readonly outputs: ReadonlyMap<string, Output>;
+  readonly claim?: Claim;
+  readonly route?: Route;
+  readonly peer?: Peer;
+  /** Sentences for people. */
+  readonly warnings?: readonly string[];
+};
+
+export type Provisioner = {
+  readonly type: string;
+  /** Names it understands; a warning names any other. undefined: anything goes. */
+  readonly params?: readonly string[];
+  readonly provision: (request: ResourceRequest) => Result<Provisioned, ResourceProblem>;
+};

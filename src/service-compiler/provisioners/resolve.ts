@@ -1,0 +1,145 @@
+/**
+ * The resources of one service, each worked out when it is first needed.
+ *
+ * Params may read the outputs of other resources, so the order comes out of the asking. Whoever is asked for while it is still being worked
+ * out stands in a circle. Each resource's own mistake is kept once, however many templates run into it.
+ */
+import { err, ok, type Result } from "#base";
+import { didYouMean } from "#crds";
+import type { JsonObject } from "#kube";
+import type { Missing, Namespace, Scope, TemplateProblem } from "../templates/index.ts";
+import type { Provisioned, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
+import type { Registry } from "./registry.ts";
+import { renderParams } from "./render-params.ts";
+
+export type ResourceEntry = {
+  readonly name: string;
+  readonly type: string;
+  readonly direction: "inbound" | "outbound" | "both";
+  readonly address: ServiceAddress;
+  readonly class: string | undefined;
+  readonly params: JsonObject;
+};
+
+export type ResourceError =
+  | { readonly kind: "resource-not-found"; readonly name: string; readonly type: string; readonly id: string }
+  | { readonly kind: "unsupported-resource-type"; readonly name: string; readonly type: string; readonly known: readonly string[] }
+  | { readonly kind: "provisioner"; readonly name: string; readonly message: string }
+  | { readonly kind: "circular-dependency"; readonly name: string; readonly path: readonly string[] };
+
+export type Resolution = {
+  readonly provisioned: ReadonlyMap<string, Provisioned>;
+  readonly errors: readonly ResourceError[];
+  readonly warnings: readonly string[];
+};
+
+export type ResolvedResources = {
+  /** `${resources.NAME.OUTPUT}`. */
+  readonly namespace: Namespace;
+  /** Works out what nobody asked for yet, and tells all that was found on the way. */
+  readonly finish: () => Resolution;
+};
+
+export type Resolving = {
+  readonly entries: readonly ResourceEntry[];
+  readonly registry: Registry;
+  readonly surroundings: Surroundings;
+  /** Everything but `resources`, which params see as well. */
+  readonly scope: Scope;
+};
+
+export function resolveResources({ entries, registry, surroundings, scope }: Resolving): ResolvedResources {
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  const done = new Map<string, Result<Provisioned, ResourceError>>();
+  const errors = new Map<string, ResourceError>();
+  const warnings = new Set<string>();
+  const stack: string[] = [];
+
+  const keep = (name: string, result: Result<Provisioned, ResourceError>) => {
+    done.set(name, result);
+    if (!result.ok && !errors.has(name)) errors.set(name, result.error);
+    return result;
+  };
+
+  const provision = (entry: ResourceEntry): Result<Provisioned, ResourceError> => {
+    const known = done.get(entry.name);
+    if (known !== undefined) return known;
+    const { name, type } = entry;
+    const from = stack.indexOf(name);
+    if (from >= 0) return err({ kind: "circular-dependency", name, path: [...stack.slice(from), name] });
+    const provisioner = registry.get(type);
+    if (provisioner === undefined) return keep(name, err({ kind: "unsupported-resource-type", name, type, known: [...registry.keys()] }));
+    stack.push(name);
+    const params = renderParams(entry.params, inner);
+    stack.pop();
+    if (!params.ok) return keep(name, err(paramError(entry, params.error, errors)));
+    for (const text of unknownParams(entry, provisioner.params)) warnings.add(text);
+    const made = provisioner.provision({ ...entry, params: params.value, surroundings });
+    if (!made.ok) return keep(name, err(ownError(entry, made.error)));
+    for (const text of made.value.warnings ?? []) warnings.add(`resource '${name}': ${text}`);
+    return keep(name, made);
+  };
+
+  const namespace: Namespace = ([name = "", ...rest]) => {
+    const entry = byName.get(name);
+    if (entry === undefined) return err({ message: `resource '${name}' is not declared${didYouMean(name, byName.keys())}` });
+    if (entry.direction === "inbound") return err({ message: `resource '${name}' is inbound: it calls this service, and has no outputs` });
+    const made = provision(entry);
+    if (!made.ok) {
+      if (made.error.kind === "circular-dependency") errors.set(name, made.error);
+      return err({ message: `resource '${name}' has an error of its own`, resource: name });
+    }
+    const wanted = rest.join(".");
+    const output = made.value.outputs.get(wanted);
+    if (output === undefined) return err(noOutput(entry, wanted, made.value));
+    const value = output();
+    if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
+    if (!errors.has(name)) errors.set(name, ownError(entry, value.error));
+    return err({ message: `resource '${name}' has an error of its own`, resource: name });
+  };
+  const inner: Scope = new Map([...scope, ["resources", namespace]]);
+
+  return {
+    namespace,
+    finish: () => {
+      const provisioned = new Map<string, Provisioned>();
+      for (const entry of entries) {
+        const made = entry.direction === "inbound" ? undefined : provision(entry);
+        if (made?.ok === true) provisioned.set(entry.name, made.value);
+      }
+      return { provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
+    },
+  };
+}
+
+function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): Missing {
+  if (wanted === "") return { message: `names resource '${name}' and none of its outputs; there are ${[...outputs.keys()].join(", ")}` };
+  return {
+    message: `${type} '${name}' has no output '${wanted}'${didYouMean(wanted, outputs.keys())}; there are ${[...outputs.keys()].join(", ")}`,
+  };
+}
+
+function unknownParams({ name, type, params }: ResourceEntry, known: readonly string[] | undefined): readonly string[] {
+  if (known === undefined) return [];
+  return Object.keys(params)
+    .filter((param) => !known.includes(param))
+    .map((param) => `resource '${name}': ${type} does not know params.${param}${didYouMean(param, known)}`);
+}
+
+/** A param that reads a resource in a circle is that circle's error; one that reads a broken resource waits for that one. */
+function paramError(
+  { name }: ResourceEntry,
+  problems: readonly TemplateProblem[],
+  errors: ReadonlyMap<string, ResourceError>,
+): ResourceError {
+  const circle = problems
+    .map(({ resource }) => (resource === undefined ? undefined : errors.get(resource)))
+    .find((error) => error?.kind === "circular-dependency");
+  if (circle !== undefined) return circle;
+  return { kind: "provisioner", name, message: problems.map(({ message }) => message).join("; ") };
+}
+
+function ownError({ name, type, address }: ResourceEntry, problem: ResourceProblem): ResourceError {
+  if (problem.kind === "not-found") return { kind: "resource-not-found", name, type, id: `${address.namespace}/${address.name}` };
+  return { kind: "provisioner", name, message: problem.message };
+}

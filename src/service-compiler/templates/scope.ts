@@ -1,0 +1,51 @@
+/** What the names in a template stand for. Unknown names are answered with the nearest known one. */
+import { err, ok, type Result } from "#base";
+import { didYouMean } from "#crds";
+import { plain, type Value } from "./value.ts";
+
+/** Why a name stands for nothing. `resource`: it is that resource's own fault, which is told once and not at every use. */
+export type Missing = { readonly message: string; readonly resource?: string };
+
+export type Found = { readonly value: Value; readonly source: string };
+
+/** `rest`: the path behind the namespace's own name, with at least one name. */
+export type Namespace = (rest: readonly string[]) => Result<Found, Missing>;
+
+export type Scope = ReadonlyMap<string, Namespace>;
+
+export function missing(message: string): Result<never, Missing> {
+  return err({ message });
+}
+
+/** Both spellings are in the documents that Lattice comes from. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ["service.config", "config"],
+  ["env", "environment"],
+]);
+
+export function lookUp(scope: Scope, path: readonly string[]): Result<Found, Missing> {
+  const { name, rest } = namespaceOf(path);
+  const namespace = scope.get(name);
+  if (namespace === undefined) {
+    const known = [...scope.keys()];
+    return missing(`'${name}' is no namespace of templates${didYouMean(name, known)}; there are ${known.join(", ")}`);
+  }
+  return rest.length === 0 ? missing(`'${path.join(".")}' names a namespace and nothing in it`) : namespace(rest);
+}
+
+function namespaceOf(path: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
+  const [first = "", second = "", ...others] = path;
+  const two = ALIASES.get(`${first}.${second}`);
+  if (two !== undefined) return { name: two, rest: others };
+  return { name: ALIASES.get(first) ?? first, rest: path.slice(1) };
+}
+
+/** Plain texts under fixed names. One that is known but has no value says how to give it one. */
+export function fields(name: string, values: ReadonlyMap<string, string | undefined>, hint: string): Namespace {
+  return (rest) => {
+    const wanted = rest.join(".");
+    if (!values.has(wanted)) return missing(`${name} has no '${wanted}'${didYouMean(wanted, [...values.keys()])}`);
+    const text = values.get(wanted);
+    return text === undefined ? missing(`${name}.${wanted} is not set; ${hint}`) : ok({ value: plain(text), source: `${name}.${wanted}` });
+  };
+}

@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { err, ok, reveal } from "#base";
+import { fields, lookUp, type Namespace, type Scope } from "./scope.ts";
+import { literal, renderText } from "./render.ts";
+import { hasPlaceholders, parseTemplate } from "./template.ts";
+import { joined, plain, secret, type ExternalReference, type Value } from "./value.ts";
+
+const metadata = fields(
+  "metadata",
+  new Map([
+    ["name", "api"],
+    ["labels.app.kubernetes.io/part-of", "shop"],
+  ]),
+  "",
+);
+const cluster = fields(
+  "cluster",
+  new Map([
+    ["name", "east"],
+    ["region", undefined],
+  ]),
+  "set it with --cluster-region",
+);
+const config = fields(
+  "config",
+  new Map([
+    ["redis.host", "r"],
+    ["level", "info"],
+  ]),
+  "",
+);
+const environment = fields("environment", new Map([["name", "prod"]]), "");
+const outside: ExternalReference = { store: { kind: "SecretStore", name: "vault" }, key: "app", property: "key", refreshInterval: "1h" };
+const resources: Namespace = ([name, output]) => {
+  const value = new Map<string, Value>([
+    ["db.host", plain("db.prod")],
+    ["db.password", secret("hunter2")],
+    ["out.key", { kind: "external", parts: [outside] }],
+  ]).get(`${name}.${output}`);
+  return value === undefined ? err({ message: "there is no such thing" }) : ok({ value, source: `output "${output}" of "${name}"` });
+};
+const scope: Scope = new Map([
+  ["metadata", metadata],
+  ["cluster", cluster],
+  ["config", config],
+  ["environment", environment],
+  ["resources", resources],
+]);
+
+function textOf(template: string): string {
+  const rendered = renderText(template, scope);
+  if (!rendered.ok) return rendered.error.map(({ line, column, message }) => `${line}:${column} ${message}`).join("\n");
+  const { value } = rendered.value;
+  return value.kind === "plain" ? value.text : value.kind === "sensitive" ? `secret ${reveal(value.text)}` : JSON.stringify(value.parts);
+}
+
+describe("a template becomes", () => {
+  const rows: readonly { name: string; given: string; want: string }[] = [
+    { name: "itself without placeholders", given: "info", want: "info" },
+    { name: "nothing when it is empty", given: "", want: "" },
+    { name: "its value", given: "${metadata.name}", want: "api" },
+    { name: "text and values in their order", given: "a ${metadata.name} b ${config.level} c", want: "a api b info c" },
+    { name: "a value under a dotted key", given: "${config.redis.host}", want: "r" },
+    { name: "the same under its longer name", given: "${service.config.redis.host}", want: "r" },
+    { name: "the environment under its short name", given: "${env.name}", want: "prod" },
+    { name: "a name with dots, behind backslashes", given: "${metadata.labels.app\\.kubernetes\\.io/part-of}", want: "shop" },
+    { name: "a dollar and brace where it is escaped", given: "$${metadata.name}", want: "${metadata.name}" },
+    { name: "an escape next to a value", given: "$${a}${metadata.name}", want: "${a}api" },
+    { name: "a value right behind a lone dollar's escape", given: "$$${x}", want: "$${x}" },
+    { name: "lone dollars and braces as they are", given: "$ $$ {x} }", want: "$ $$ {x} }" },
+    {
+      name: "sensitive when one part is",
+      given: "postgres://${resources.db.host}:${resources.db.password}",
+      want: "secret postgres://db.prod:hunter2",
+    },
+    { name: "a recipe when a part is outside", given: "k=${resources.out.key}", want: `["k=",${JSON.stringify(outside)}]` },
+  ];
+  test.each(rows)("$name", ({ given, want }) => expect(textOf(given)).toBe(want));
+});
+
+describe("a template is refused, with the place and what to do", () => {
+  const rows: readonly { name: string; given: string; want: string }[] = [
+    { name: "no end", given: "a\nbc${x", want: "2:3 '${' has no '}'; close it, or write '$${' for a '${' that means itself" },
+    { name: "nothing inside", given: "${}", want: "1:1 '${}' names nothing; write what to fill in, such as ${metadata.name}" },
+    { name: "one in another", given: "${a${b}}", want: "1:1 '${a${b}' has a '${' inside; a placeholder cannot contain another" },
+    { name: "a space", given: "${ metadata.name }", want: "1:1 '${ metadata.name }' has a space inside; write the path without spaces" },
+    { name: "an empty name", given: "${metadata..name}", want: "1:1 '${metadata..name}' has an empty name between its dots" },
+    {
+      name: "an unknown namespace",
+      given: "${metadat.name}",
+      want: `1:1 \${metadat.name}: 'metadat' is no namespace of templates; did you mean "metadata"?; there are metadata, cluster, config, environment, resources`,
+    },
+    { name: "an unknown name", given: "${metadata.nam}", want: `1:1 \${metadata.nam}: metadata has no 'nam'; did you mean "name"?` },
+    { name: "only a namespace", given: "${cluster}", want: "1:1 ${cluster}: 'cluster' names a namespace and nothing in it" },
+    {
+      name: "a name without a value",
+      given: "${cluster.region}",
+      want: "1:1 ${cluster.region}: cluster.region is not set; set it with --cluster-region",
+    },
+    {
+      name: "all at once",
+      given: "${}\n${metadata.nam} ${x",
+      want: "1:1 '${}' names nothing; write what to fill in, such as ${metadata.name}\n2:17 '${' has no '}'; close it, or write '$${' for a '${' that means itself",
+    },
+    {
+      name: "a value from outside with one from a Secret",
+      given: "${resources.db.password}${resources.out.key}",
+      want: "1:1 this mixes a value of External Secrets with one from a Secret; give each a variable or file of its own",
+    },
+  ];
+  test.each(rows)("$name", ({ given, want }) => expect(textOf(given)).toBe(want));
+
+  test("a placeholder that never ends within reason", () => {
+    expect(textOf(`\${${"a".repeat(2_000)}}`)).toBe("1:1 a placeholder of 2000 characters is none; is a '}' missing before it?");
+  });
+});
+
+test("each value knows where it came from", () => {
+  const rendered = renderText("${resources.db.host} ${resources.db.password}", scope);
+  expect(rendered.ok && rendered.value.origins).toEqual([
+    { placeholder: "resources.db.host", source: 'output "host" of "db"', sensitive: false },
+    { placeholder: "resources.db.password", source: 'output "password" of "db"', sensitive: true },
+  ]);
+  expect(literal("${x}")).toEqual({ value: plain("${x}"), origins: [] });
+});
+
+test("names of JavaScript's own objects are unknown names", () => {
+  for (const path of [["__proto__", "x"], ["metadata", "constructor"], ["toString"]]) expect(lookUp(scope, path).ok).toBe(false);
+});
+
+test("values keep their kind when they stand alone", () => {
+  const one = secret("x");
+  expect(joined([one])).toBe(one);
+  expect(joined([])).toEqual(plain(""));
+});
+
+test("ten thousand placeholders and ten million characters are filled in", () => {
+  const many = renderText("${metadata.name},".repeat(10_000), scope);
+  expect(many.ok && many.value.value).toEqual(plain("api,".repeat(10_000)));
+  const long = "x".repeat(10_000_000);
+  expect(renderText(`${long}\${metadata.name}`, scope)).toMatchObject({ ok: true });
+  const wrong = renderText("${metadata.nam}\n".repeat(10_000), scope);
+  expect(!wrong.ok && wrong.error.at(-1)).toMatchObject({ line: 10_000, column: 1 });
+});
+
+test("whatever is escaped comes out as it went in", () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const escaped = text.replaceAll("${", "$${");
+      const rendered = renderText(escaped, scope);
+      expect(rendered).toEqual(ok({ value: plain(text), origins: [] }));
+    }),
+  );
+});
+
+test("no text makes the parser throw, and what has no '${' is one part", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("$", "{", "}", ".", "a", "\\", "\n") }), (text) => {
+      const parsed = parseTemplate(text);
+      if (!hasPlaceholders(text)) expect(parsed).toEqual(ok(text === "" ? [] : [text]));
+      else expect(typeof parsed.ok).toBe("boolean");
+    }),
+  );
+});

@@ -1,0 +1,59 @@
+/**
+ * What a template becomes, and where each part of it came from.
+ *
+ * Sensitivity follows the value and never the name: whatever touches a sensitive part is sensitive whole. A value that only External Secrets
+ * knows stays a recipe: it is put together in the cluster and never passes through here.
+ */
+import { reveal, sensitive, type Sensitive } from "#base";
+
+/** The place in the namespace where the value will be: a property of a key in a store. */
+export type ExternalReference = {
+  readonly store: { readonly kind: "SecretStore" | "ClusterSecretStore"; readonly name: string };
+  readonly key: string;
+  readonly property: string;
+  readonly refreshInterval: string;
+};
+
+export type Value =
+  | { readonly kind: "plain"; readonly text: string }
+  | { readonly kind: "sensitive"; readonly text: Sensitive<string> }
+  | { readonly kind: "external"; readonly parts: readonly (string | ExternalReference)[] };
+
+/** One thing that a text was made of. */
+export type Origin = {
+  /** As the template names it: `resources.db.password`. */
+  readonly placeholder: string;
+  /** What stands behind it, in words: `output "password" of postgres "main-db"`. */
+  readonly source: string;
+  readonly sensitive: boolean;
+};
+
+export type Rendered = { readonly value: Value; readonly origins: readonly Origin[] };
+
+export function plain(text: string): Value {
+  return { kind: "plain", text };
+}
+
+export function secret(text: string): Value {
+  return { kind: "sensitive", text: sensitive(text) };
+}
+
+export function isSensitive({ kind }: Value): boolean {
+  return kind !== "plain";
+}
+
+/** undefined: one part is in a Secret and another in a store outside; no object could hold both without showing the first. */
+export function joined(values: readonly Value[]): Value | undefined {
+  const only = values[0];
+  if (values.length === 1 && only !== undefined) return only;
+  if (values.every((value) => value.kind === "plain"))
+    return plain(values.map((value) => (value.kind === "plain" ? value.text : "")).join(""));
+  if (values.every((value) => value.kind !== "external")) return secret(values.map(revealed).join(""));
+  if (values.some((value) => value.kind === "sensitive")) return undefined;
+  return { kind: "external", parts: values.flatMap((value) => (value.kind === "external" ? value.parts : [revealed(value)])) };
+}
+
+function revealed(value: Value): string {
+  if (value.kind === "external") return "";
+  return value.kind === "plain" ? value.text : reveal(value.text);
+}
