@@ -1,1 +1,30 @@
-export { hasPlaceholders, renderText, type Origin, type Rendered, type TemplateProblem, type Value } from "./templates/index.ts";
+export { compileService, type CompiledService } from "./compile-service.ts";
+export { describeCompileError, placeOf, type CompileError } from "./errors.ts";
+export type { SecretStore, ServiceInput, Settings } from "./input.ts";
+export {
+  declaredProvisioner,
+  PROVISIONER_LABEL,
+  registryWith,
+  type Peer,
+  type Provisioned,
+  type Provisioner,
+  type Registry,
+  type ResourceProblem,
+  type ResourceRequest,
+  type Route,
+  type ServiceAddress,
+  type Surroundings,
+} from "./provisioners/index.ts";
+export { entriesOf } from "./rendering/render-service.ts";
+export {
+  hasPlaceholders,
+  plain,
+  renderText,
+  secret,
+  type Origin,
+  type Rendered,
+  type TemplateProblem,
+  type Value,
+} from "./templates/index.ts";
+export { CONFIG_HASH_ANNOTATION, CONFIG_TYPE_LABEL, labelsOf, SERVICE_LABEL } from "./workload/names.ts";
+export { atFirst, type Compiled } from "./workload/once.ts";

@@ -413,7 +413,7 @@ describe("resources that read each other", () => {
   test("a circle is one error that names its path", () => {
     const reads = (other: string): JsonObject => ({ database: `\${resources.${other}.database}` });
     const entries = ["a", "b", "c"].map((name, index) => entry(name, { type: "postgres", params: reads(["b", "c", "a"][index] ?? "") }));
-    expect(resolved(entries).finish().errors).toEqual([{ kind: "circular-dependency", name: "a", path: ["a", "b", "c", "a"] }]);
+    expect(resolved(entries).finish().errors).toEqual([{ kind: "circular-dependency", of: "resources", path: ["a", "b", "c", "a"] }]);
   });
 
   test("a resource that reads a broken one says which", () => {

@@ -25,7 +25,7 @@ export type ResourceError =
   | { readonly kind: "resource-not-found"; readonly name: string; readonly type: string; readonly id: string }
   | { readonly kind: "unsupported-resource-type"; readonly name: string; readonly type: string; readonly known: readonly string[] }
   | { readonly kind: "provisioner"; readonly name: string; readonly message: string }
-  | { readonly kind: "circular-dependency"; readonly name: string; readonly path: readonly string[] };
+  | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
 export type Resolution = {
   readonly provisioned: ReadonlyMap<string, Provisioned>;
@@ -66,7 +66,7 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     if (known !== undefined) return known;
     const { name, type } = entry;
     const from = stack.indexOf(name);
-    if (from >= 0) return err({ kind: "circular-dependency", name, path: [...stack.slice(from), name] });
+    if (from >= 0) return err({ kind: "circular-dependency", of: "resources", path: [...stack.slice(from), name] });
     const provisioner = registry.get(type);
     if (provisioner === undefined) return keep(name, err({ kind: "unsupported-resource-type", name, type, known: [...registry.keys()] }));
     stack.push(name);

@@ -1,0 +1,23 @@
+/** Base64 of bytes and of text (as UTF-8), without Node's Buffer: the compilers run anywhere. */
+import { err, ok, type Result } from "./result.ts";
+
+const CHUNK = 8_192;
+
+export function base64OfBytes(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
+  return btoa(binary);
+}
+
+const encoder = new TextEncoder();
+
+export function base64OfText(text: string): string {
+  return base64OfBytes(encoder.encode(text));
+}
+
+/** Line breaks and spaces are allowed, as in files that people paste; anything else must be right. */
+export function bytesOfBase64(text: string): Result<Uint8Array, string> {
+  const dense = text.replace(/[\r\n\t ]/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(dense) || dense.length % 4 !== 0) return err("is not valid base64");
+  return ok(Uint8Array.from(atob(dense), (character) => character.charCodeAt(0)));
+}

@@ -1,0 +1,47 @@
+/** One service from its spec to the objects that it needs. Pure: the same input gives the same bytes. */
+import { err, ok, type Result } from "#base";
+import type { CompileError } from "./errors.ts";
+import type { ServiceInput } from "./input.ts";
+import type { Peer, Route } from "./provisioners/index.ts";
+import { renderService, type RenderedService } from "./rendering/render-service.ts";
+import { compileWorkload } from "./workload/compile-workload.ts";
+import type { Compiled } from "./workload/once.ts";
+
+export type CompiledService = {
+  /** In the order in which they are applied. */
+  readonly objects: readonly Compiled[];
+  /** URL of each dependency that has one which everybody may read. */
+  readonly resolvedDependencies: ReadonlyMap<string, string>;
+  /** What is really called behind a resource, by its name: `main-db-postgres` and its port. */
+  readonly peers: ReadonlyMap<string, Peer>;
+  readonly routes: ReadonlyMap<string, Route>;
+  /** Placeholders that were filled in. */
+  readonly resolved: number;
+  readonly warnings: readonly string[];
+};
+
+export function compileService(input: ServiceInput): Result<CompiledService, readonly CompileError[]> {
+  const rendered = renderService(input);
+  if (!rendered.ok) return rendered;
+  const workload = compileWorkload(input, rendered.value);
+  if (!workload.ok) return err(workload.error);
+  const { provisioned, resolved, warnings } = rendered.value;
+  return ok({
+    objects: workload.value.objects,
+    resolvedDependencies: urlsOf(rendered.value),
+    peers: new Map([...provisioned].flatMap(([name, { peer }]) => (peer === undefined ? [] : [[name, peer] as const]))),
+    routes: new Map([...provisioned].flatMap(([name, { route }]) => (route === undefined ? [] : [[name, route] as const]))),
+    resolved,
+    warnings: [...warnings, ...workload.value.warnings],
+  });
+}
+
+/** A URL that cannot be made out, or that is sensitive, is left out: the status is read by everybody. */
+function urlsOf({ provisioned }: RenderedService): ReadonlyMap<string, string> {
+  const urls = new Map<string, string>();
+  for (const [name, { outputs }] of provisioned) {
+    const url = outputs.get("url")?.();
+    if (url?.ok === true && url.value.kind === "plain") urls.set(name, url.value.text);
+  }
+  return urls;
+}

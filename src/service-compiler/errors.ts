@@ -1,0 +1,55 @@
+/** What can be wrong with a service that its schema cannot see. Each says where, and its first line is the one that people search for. */
+import { didYouMean } from "#crds";
+import type { ResourceError } from "./provisioners/index.ts";
+
+export type CompileError =
+  | { readonly kind: "template-variable"; readonly container: string; readonly variable: string; readonly message: string }
+  | { readonly kind: "template-file"; readonly container: string; readonly path: string; readonly message: string }
+  | { readonly kind: "invalid-file-mount"; readonly container: string; readonly path: string; readonly message: string }
+  | { readonly kind: "invalid-volume-mount"; readonly container: string; readonly path: string; readonly message: string }
+  | ResourceError;
+
+/** The field that is wrong. */
+export function placeOf(error: CompileError): string {
+  switch (error.kind) {
+    case "template-variable":
+      return `spec.containers.${error.container}.variables.${error.variable}`;
+    case "template-file":
+    case "invalid-file-mount":
+      return `spec.containers.${error.container}.files["${error.path}"]`;
+    case "invalid-volume-mount":
+      return `spec.containers.${error.container}.volumes["${error.path}"]`;
+    case "circular-dependency":
+      return error.of === "containers" ? "spec.containers" : "spec.resources";
+    default:
+      return `spec.resources.${error.name}`;
+  }
+}
+
+export function describeCompileError(error: CompileError): string {
+  switch (error.kind) {
+    case "template-variable":
+      return `template error in container '${error.container}' variable '${error.variable}': ${error.message}`;
+    case "template-file":
+      return `template error in container '${error.container}' file '${error.path}': ${error.message}`;
+    case "invalid-file-mount":
+      return `invalid file mount at '${error.path}': ${error.message}`;
+    case "invalid-volume-mount":
+      return `invalid volume mount at '${error.path}': ${error.message}`;
+    case "resource-not-found":
+      return `resource '${error.name}' of type '${error.type}' not found\n${whatIsMissing(error.type, error.id)}`;
+    case "unsupported-resource-type": {
+      const near = didYouMean(error.type, error.known);
+      return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}`;
+    }
+    case "provisioner":
+      return `resource '${error.name}' provisioner error: ${error.message}`;
+    case "circular-dependency":
+      return `circular dependency detected: ${error.path.join(" -> ")}`;
+  }
+}
+
+function whatIsMissing(type: string, id: string): string {
+  const kind = type === "external-service" ? "LatticeExternalService" : "LatticeService";
+  return `a template reads its outputs, and there is no ${kind} ${id}; add it, or correct the id`;
+}

@@ -1,0 +1,36 @@
+/** All that the compilation of one service may know. It is handed in: the compiler itself reads no clock, file, cluster or environment. */
+import type { Result, Sensitive } from "#base";
+import type { LatticeEnvironment, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
+import type { Registry, Surroundings } from "./provisioners/index.ts";
+
+export type Settings = {
+  readonly clusterDomain: string;
+  readonly trustDomain: string;
+  readonly ingressDomain: string | undefined;
+  readonly gateway: { readonly namespace: string; readonly name: string };
+  readonly cluster: { readonly name?: string | undefined; readonly provider?: string | undefined; readonly region?: string | undefined };
+  /** Under which secret contents enter the config hash: a bare hash of a weak password can be guessed. */
+  readonly hashKey: Sensitive<string>;
+};
+
+/** `postgres/main-db/password` is key `password` of Secret `postgres-main-db` in the namespace of the workload. */
+export type SecretStore = (namespace: string, path: string) => Result<string, string>;
+
+export type ServiceInput = {
+  readonly service: LatticeService;
+  /** Where the workload runs. */
+  readonly namespace: string;
+  readonly environment: LatticeEnvironment | undefined;
+  /** Those of the service's namespace; which of them apply is found out here. */
+  readonly configs: readonly LatticeServiceConfig[];
+  readonly bindings: readonly LatticeSecretBindings[];
+  readonly settings: Settings;
+  readonly registry: Registry;
+  readonly findService: Surroundings["findService"];
+  readonly findExternalService: Surroundings["findExternalService"];
+  readonly secrets: SecretStore;
+  /** `source` of a file; only the command line has files. */
+  readonly readFile: (path: string) => Result<Uint8Array, string>;
+  /** resourceVersion of a Secret that External Secrets keeps in step; absent: not there yet. */
+  readonly syncedVersion: (namespace: string, name: string) => string | undefined;
+};

@@ -1,0 +1,132 @@
+/**
+ * A service with its templates filled in: the variables, files and volumes of each container, and what its resources brought.
+ *
+ * Only four fields are templates. A `${` anywhere else is taken as it is, with a warning, since somebody meant something by it.
+ */
+import { err, ok, type Result } from "#base";
+import type { LatticeService } from "#crds";
+import type { CompileError } from "../errors.ts";
+import type { ServiceInput } from "../input.ts";
+import { resolveResources, type Provisioned, type ResourceEntry } from "../provisioners/index.ts";
+import { hasPlaceholders, literal, renderText, secret, type Rendered, type Scope, type TemplateProblem } from "../templates/index.ts";
+import { renderFile, type RenderedFile } from "./render-file.ts";
+import { scopeFor } from "./scope.ts";
+
+export type ContainerSpec = NonNullable<LatticeService["spec"]["containers"]>[string];
+
+export type RenderedVolume = { readonly source: Rendered; readonly path: string | undefined; readonly readOnly: boolean | undefined };
+
+export type RenderedContainer = {
+  readonly name: string;
+  readonly spec: ContainerSpec;
+  readonly variables: ReadonlyMap<string, Rendered>;
+  readonly files: ReadonlyMap<string, RenderedFile>;
+  readonly volumes: ReadonlyMap<string, RenderedVolume>;
+};
+
+export type RenderedService = {
+  readonly containers: readonly RenderedContainer[];
+  readonly provisioned: ReadonlyMap<string, Provisioned>;
+  /** How many placeholders were filled in. */
+  readonly resolved: number;
+  readonly warnings: readonly string[];
+};
+
+export function renderService(input: ServiceInput): Result<RenderedService, readonly CompileError[]> {
+  const { service, registry } = input;
+  const scope = scopeFor(input);
+  const resources = resolveResources({ entries: entriesOf(input), registry, surroundings: surroundingsOf(input), scope });
+  const all: Scope = new Map([...scope, ["resources", resources.namespace]]);
+  const errors: CompileError[] = [];
+  const entries = Object.entries(service.spec.containers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const containers = entries.map(([name, spec]) => renderContainer(name, spec, { input, scope: all, errors }));
+  const resolution = resources.finish();
+  errors.push(...resolution.errors);
+  if (errors.length > 0) return err(errors);
+  const warnings = [...resolution.warnings, ...entries.flatMap(([name, spec]) => literalDollars(name, spec))];
+  return ok({ containers, provisioned: resolution.provisioned, resolved: countPlaceholders(containers), warnings });
+}
+
+/** `id` may name another namespace; without one it means where the workload runs. */
+export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
+  return Object.entries(service.spec.resources ?? {}).map(([name, { id = name, type, direction, class: variant, params }]) => {
+    const slash = id.indexOf("/");
+    const address = slash < 0 ? { namespace, name: id } : { namespace: id.slice(0, slash), name: id.slice(slash + 1) };
+    return { name, type, direction, address, class: variant, params: params as ResourceEntry["params"] };
+  });
+}
+
+function surroundingsOf({ settings, environment, namespace, secrets, findService, findExternalService }: ServiceInput) {
+  return {
+    clusterDomain: settings.clusterDomain,
+    ingressDomain: environment?.spec.ingressDomain ?? settings.ingressDomain,
+    findService,
+    findExternalService,
+    readSecret: (path: string) => {
+      const found = secrets(namespace, path);
+      return found.ok ? ok(secret(found.value)) : found;
+    },
+  };
+}
+
+type Rendering = { readonly input: ServiceInput; readonly scope: Scope; readonly errors: CompileError[] };
+
+function renderContainer(name: string, spec: ContainerSpec, rendering: Rendering): RenderedContainer {
+  const { scope, errors } = rendering;
+  const variables = new Map<string, Rendered>();
+  for (const [variable, text] of sorted(spec.variables)) {
+    const rendered = hasPlaceholders(text) ? renderText(text, scope) : ok(literal(text));
+    if (rendered.ok) variables.set(variable, rendered.value);
+    else for (const message of messagesOf(rendered.error)) errors.push({ kind: "template-variable", container: name, variable, message });
+  }
+  const files = new Map<string, RenderedFile>();
+  for (const [path, file] of sorted(spec.files)) {
+    const rendered = renderFile(file, scope, rendering.input.readFile);
+    if (rendered.ok) files.set(path, rendered.value);
+    else if (rendered.error.kind === "mount")
+      errors.push({ kind: "invalid-file-mount", container: name, path, message: rendered.error.message });
+    else for (const message of messagesOf(rendered.error.problems)) errors.push({ kind: "template-file", container: name, path, message });
+  }
+  const volumes = new Map<string, RenderedVolume>();
+  for (const [path, volume] of sorted(spec.volumes)) {
+    const source = renderText(volume.source, scope);
+    if (source.ok) volumes.set(path, { source: source.value, path: volume.path, readOnly: volume.readOnly });
+    else for (const message of messagesOf(source.error)) errors.push({ kind: "invalid-volume-mount", container: name, path, message });
+  }
+  return { name, spec, variables, files, volumes };
+}
+
+function sorted<T>(map: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] {
+  return Object.entries(map ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** A resource's own mistake is told with the resource. The place helps in texts of several lines only. */
+export function messagesOf(problems: readonly TemplateProblem[]): readonly string[] {
+  return problems
+    .filter(({ resource }) => resource === undefined)
+    .map(({ message, line, column }) => (line === 1 && column === 1 ? message : `${message} (line ${line}, column ${column})`));
+}
+
+function countPlaceholders(containers: readonly RenderedContainer[]): number {
+  const counts = containers.flatMap(({ variables, files, volumes }) => [
+    ...[...variables.values()].map(({ origins }) => origins.length),
+    ...[...files.values()].map(({ origins }) => origins.length),
+    ...[...volumes.values()].map(({ source }) => source.origins.length),
+  ]);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** Fields that people try templates in. */
+function literalDollars(name: string, { image, command = [], args = [] }: ContainerSpec): readonly string[] {
+  const texts = [
+    ["image", image ?? ""],
+    ...command.map((word, at) => [`command[${at}]`, word]),
+    ...args.map((word, at) => [`args[${at}]`, word]),
+  ];
+  return texts
+    .filter(([, text = ""]) => hasPlaceholders(text))
+    .map(
+      ([place]) =>
+        `spec.containers.${name}.${place} has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`,
+    );
+}

@@ -1,0 +1,111 @@
+/** What `${…}` can name in one service: everything but `resources`, which needs these to be worked out. */
+import { err, ok } from "#base";
+import { didYouMean, type LatticeEnvironment, type LatticeSecretBindings, type LatticeServiceConfig } from "#crds";
+import type { ServiceInput } from "../input.ts";
+import { fields, secret, type Namespace, type Scope, type Value } from "../templates/index.ts";
+
+export function scopeFor(input: ServiceInput): Scope {
+  const { settings, environment, namespace } = input;
+  const { cluster } = settings;
+  return new Map([
+    ["metadata", metadataOf(input)],
+    ["config", fields("config", configOf(input), "")],
+    ["secrets", secretsOf(input)],
+    [
+      "cluster",
+      fields(
+        "cluster",
+        new Map([
+          ["name", cluster.name],
+          ["domain", settings.clusterDomain],
+          ["provider", cluster.provider],
+          ["region", cluster.region],
+        ]),
+        "give it with the flags --cluster-name, --cluster-provider and --cluster-region, or in the operator's settings",
+      ),
+    ],
+    [
+      "environment",
+      fields(
+        "environment",
+        new Map([
+          ["name", input.service.spec.environment ?? namespace],
+          ["namespace", namespace],
+          ["ingressDomain", environment?.spec.ingressDomain ?? settings.ingressDomain],
+        ]),
+        "set ingressDomain in the LatticeEnvironment, or --ingress-domain",
+      ),
+    ],
+  ]);
+}
+
+function metadataOf({ service, namespace }: ServiceInput): Namespace {
+  const { name, labels = {}, annotations = {} } = service.metadata;
+  const known = new Map<string, string | undefined>([
+    ["name", name],
+    ["namespace", namespace],
+    ...Object.entries(labels).map(([key, value]) => [`labels.${key}`, value] as const),
+    ...Object.entries(annotations).map(([key, value]) => [`annotations.${key}`, value] as const),
+  ]);
+  return fields("metadata", known, "");
+}
+
+/** The environment's defaults, then environment < service < cluster, then by name; the last word counts. */
+export function configOf(input: ServiceInput): ReadonlyMap<string, string> {
+  const ranked = input.configs.map((config) => ({ config, rank: rankOf(config, input) })).filter(({ rank }) => rank > 0);
+  const ordered = ranked.toSorted((a, b) => a.rank - b.rank || (a.config.metadata.name < b.config.metadata.name ? -1 : 1));
+  const layers = [input.environment?.spec.defaults?.config ?? {}, ...ordered.map(({ config }) => config.spec.values)];
+  return new Map(layers.flatMap((values) => Object.entries(values)));
+}
+
+/** 0: it is for others. */
+function rankOf({ spec }: LatticeServiceConfig, { service, settings }: ServiceInput): number {
+  const { environment, service: name, cluster } = spec.appliesTo;
+  if (environment !== undefined) return environment === service.spec.environment ? 1 : 0;
+  if (name !== undefined) return name === service.metadata.name ? 2 : 0;
+  return cluster !== undefined && cluster === settings.cluster.name ? 3 : 0;
+}
+
+type Binding = LatticeSecretBindings["spec"]["bindings"][string];
+
+/** A binding for this service goes before one for all, and both before the environment's. */
+function bindingsOf({ service, environment, bindings }: ServiceInput): ReadonlyMap<string, Binding> {
+  const byName = bindings.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const forAll = byName.filter(({ spec }) => spec.service === undefined);
+  const forThis = byName.filter(({ spec }) => spec.service === service.metadata.name);
+  const found = new Map<string, Binding>(environmentBindings(environment));
+  for (const { spec } of [...forAll, ...forThis]) for (const [name, binding] of Object.entries(spec.bindings)) found.set(name, binding);
+  return found;
+}
+
+function environmentBindings(environment: LatticeEnvironment | undefined): readonly (readonly [string, Binding])[] {
+  return (environment?.spec.defaults?.secretBindings ?? []).map(({ name, ...binding }) => [name, binding] as const);
+}
+
+function secretsOf(input: ServiceInput): Namespace {
+  const bindings = bindingsOf(input);
+  return ([name = "", ...rest]) => {
+    const binding = bindings.get(name);
+    const key = rest.join(".");
+    if (binding === undefined) {
+      const near = didYouMean(name, bindings.keys());
+      return err({ message: `secret '${name}' is not bound${near}; bind it in a LatticeSecretBindings of this namespace` });
+    }
+    if (key === "") return err({ message: `names secret '${name}' and none of its keys` });
+    const source = binding.keys === undefined ? key : Object.hasOwn(binding.keys, key) ? binding.keys[key] : undefined;
+    if (source === undefined)
+      return err({ message: `secret '${name}' has no key '${key}'${didYouMean(key, Object.keys(binding.keys ?? {}))}` });
+    const value = boundValue(input, binding, source);
+    return value.ok ? ok({ value: value.value, source: `key '${key}' of secret '${name}'` }) : err({ message: value.error });
+  };
+}
+
+function boundValue({ secrets, namespace }: ServiceInput, { secretRef, external }: Binding, key: string) {
+  if (external !== undefined) {
+    const { storeRef, key: place, refreshInterval } = external;
+    const value: Value = { kind: "external", parts: [{ store: storeRef, key: place, property: key, refreshInterval }] };
+    return ok(value);
+  }
+  const found = secrets(namespace, `${secretRef?.name ?? ""}/${key}`);
+  return found.ok ? ok(secret(found.value)) : found;
+}

@@ -1,0 +1,138 @@
+/** All objects of one workload, in the order in which they are applied. */
+import { err, ok, type Result } from "#base";
+import type { JsonObject, KubeObject } from "#kube";
+import type { CompileError } from "../errors.ts";
+import type { ServiceInput } from "../input.ts";
+import type { Claim } from "../provisioners/index.ts";
+import type { RenderedContainer, RenderedService } from "../rendering/render-service.ts";
+import { compileCanary } from "./canary.ts";
+import { configHash } from "./config-hash.ts";
+import type { ConfigObjects } from "./config-objects.ts";
+import { compileContainer, type Ports } from "./container.ts";
+import { compileDeployment, type Replicas } from "./deployment.ts";
+import { compileEnv, type CompiledEnv } from "./env.ts";
+import { compileFiles, type CompiledFiles } from "./files.ts";
+import type { Owner } from "./names.ts";
+import { compileRoute, compileService, compileServiceAccount, portOfRoute } from "./network.ts";
+import type { Compiled } from "./once.ts";
+import { isSidecar, orderContainers, type Order } from "./order.ts";
+import { compileAutoscaler, compileClaim, compileDisruptionBudget } from "./scaling.ts";
+import { tooLarge } from "./size-limits.ts";
+import { compileVolumes, type CompiledVolumes } from "./volumes.ts";
+
+export type Workload = { readonly objects: readonly Compiled[]; readonly warnings: readonly string[] };
+
+type Config = { readonly env: CompiledEnv; readonly files: CompiledFiles };
+
+export function compileWorkload(input: ServiceInput, rendered: RenderedService): Result<Workload, readonly CompileError[]> {
+  const { service, namespace } = input;
+  const owner: Owner = { name: service.metadata.name, namespace, several: rendered.containers.length > 1 };
+  const order = orderContainers(rendered.containers);
+  const volumes = compileVolumes(rendered.containers);
+  const routes = compileRoutes(input, owner, rendered);
+  const configs = new Map<string, Config>(
+    rendered.containers.map((container) => [container.name, { env: compileEnv(owner, container), files: compileFiles(owner, container) }]),
+  );
+  const errors = [
+    ...(order.ok ? [] : [order.error]),
+    ...(volumes.ok ? [] : volumes.error),
+    ...(routes.ok ? [] : routes.error),
+    ...tooLarge(configs),
+  ];
+  if (!order.ok || !volumes.ok || !routes.ok || errors.length > 0) return err(errors);
+  const replicas = replicasOf(input);
+  const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
+  const pod = compilePod({ input, order: order.value, configs, volumes: volumes.value, config });
+  const claims = claimsOf(rendered);
+  const objects = [
+    ...inOrder(config).map((object) => ({ object })),
+    ...claims.map((claim) => compileClaim(owner, claim)),
+    compileServiceAccount(owner),
+    compileDeployment(owner, service.spec, replicas, pod),
+    compileService(owner, service.spec),
+    compileAutoscaler(owner, replicas),
+    compileDisruptionBudget(owner, replicas),
+    compileCanary(owner, service.spec, replicas),
+    ...routes.value,
+  ].filter((object) => object !== undefined);
+  return ok({ objects, warnings: warningsOf(input, replicas) });
+}
+
+function objectsOf({ open, closed, outside }: ConfigObjects): readonly KubeObject[] {
+  return [open, closed, outside].filter((object) => object !== undefined);
+}
+
+const KIND_ORDER = ["ConfigMap", "Secret", "ExternalSecret"];
+
+function inOrder(objects: readonly KubeObject[]): readonly KubeObject[] {
+  return objects.toSorted((a, b) => KIND_ORDER.indexOf(a.kind) - KIND_ORDER.indexOf(b.kind));
+}
+
+type PodInput = {
+  readonly input: ServiceInput;
+  readonly order: Order;
+  readonly configs: ReadonlyMap<string, Config>;
+  readonly volumes: CompiledVolumes;
+  readonly config: readonly KubeObject[];
+};
+
+function compilePod({ input, order, configs, volumes, config }: PodInput) {
+  const { service, settings, namespace, syncedVersion } = input;
+  const ports: Ports = service.spec.service?.ports ?? {};
+  const serving = order.main.find(({ name }) => name === "main") ?? order.main[0];
+  const compile = (container: RenderedContainer, first: boolean): JsonObject => {
+    const { env, files } = configs.get(container.name) ?? {};
+    const mounts = [...(files?.mounts ?? []), ...(volumes.mounts.get(container.name) ?? [])];
+    const sidecar = first && isSidecar(container);
+    return compileContainer(container, { ports, serves: container === serving, envFrom: env?.envFrom ?? [], mounts, sidecar });
+  };
+  const hashed = { objects: config, key: settings.hashKey, syncedVersion: (name: string) => syncedVersion(namespace, name) };
+  return {
+    initContainers: order.first.map((container) => compile(container, true)),
+    containers: order.main.map((container) => compile(container, false)),
+    volumes: [...[...configs.values()].flatMap(({ files }) => files.volumes), ...volumes.volumes],
+    configHash: config.length === 0 ? undefined : configHash(hashed),
+  };
+}
+
+/** What the service says, else what its environment says for all. */
+export function replicasOf({ service, environment }: ServiceInput): Replicas {
+  const own = service.spec.replicas;
+  const usual = environment?.spec.defaults?.replicas;
+  return own === undefined ? { min: usual?.min ?? 1, max: usual?.max } : { min: own.min, max: own.max };
+}
+
+function claimsOf({ provisioned }: RenderedService): readonly Claim[] {
+  const claims = [...provisioned.values()].flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
+  return [...new Map(claims.map((claim) => [claim.name, claim])).values()];
+}
+
+function compileRoutes(
+  input: ServiceInput,
+  owner: Owner,
+  { provisioned }: RenderedService,
+): Result<readonly Compiled[], readonly CompileError[]> {
+  const ports: Ports = input.service.spec.service?.ports ?? {};
+  const gateway = input.environment?.spec.gatewayRef ?? input.settings.gateway;
+  const routes: Compiled[] = [];
+  const errors: CompileError[] = [];
+  for (const [name, { route }] of provisioned) {
+    if (route === undefined) continue;
+    const port = portOfRoute(route, ports);
+    if (port !== undefined) routes.push(compileRoute(owner, gateway, { resource: name, route, port }));
+    else errors.push({ kind: "provisioner", name, message: noPort(route.port, ports) });
+  }
+  return errors.length > 0 ? err(errors) : ok(routes);
+}
+
+function noPort(wanted: string | number | undefined, ports: Ports): string {
+  const known = Object.keys(ports);
+  if (known.length === 0) return "a route needs a port to lead to; add one in service.ports";
+  return `params.port is ${JSON.stringify(wanted)}, and service.ports has none like that; there are ${known.join(", ")}`;
+}
+
+function warningsOf({ service }: ServiceInput, { max }: Replicas): readonly string[] {
+  if (max === undefined) return [];
+  const without = Object.entries(service.spec.containers ?? {}).filter(([, { resources }]) => resources?.requests?.["cpu"] === undefined);
+  return without.map(([name]) => `spec.containers.${name} requests no cpu: the autoscaler cannot tell how busy it is, and will not scale`);
+}

@@ -1,0 +1,27 @@
+/**
+ * One text that changes when any config of the pods does, so that they roll.
+ *
+ * Secret contents enter under a key: the hash stands in the Deployment, where everybody can read it, and a bare hash of a weak password can
+ * be guessed. What External Secrets keeps is unknown here; the version of the Secret it made stands for it.
+ */
+import { hmacSha256Hex, reveal, sha256Hex, type Sensitive } from "#base";
+import { canonicalJson, type Json, type KubeObject } from "#kube";
+
+export type HashInput = {
+  readonly objects: readonly KubeObject[];
+  readonly key: Sensitive<string>;
+  readonly syncedVersion: (name: string) => string | undefined;
+};
+
+export function configHash({ objects, key, syncedVersion }: HashInput): string {
+  const entries = objects.map((object): Json => [object.kind, object.metadata.name, contentOf(object, reveal(key), syncedVersion)]);
+  const sorted = entries.map((entry) => canonicalJson(entry)).toSorted();
+  return `sha256:${sha256Hex(`[${sorted.join(",")}]`)}`;
+}
+
+function contentOf(object: KubeObject, key: string, syncedVersion: HashInput["syncedVersion"]): Json {
+  const { data, spec } = object as { readonly data?: Json; readonly spec?: Json };
+  if (object.kind === "Secret") return hmacSha256Hex(key, canonicalJson(data ?? {}));
+  if (object.kind === "ExternalSecret") return [spec ?? {}, syncedVersion(object.metadata.name) ?? ""];
+  return data ?? {};
+}

@@ -1,0 +1,42 @@
+/** The Deployment. It holds references to config, never the config itself; a hash of it makes pods roll when it changes. */
+import type { LatticeServiceSpec } from "#crds";
+import type { JsonObject, KubeObject } from "#kube";
+import { CONFIG_HASH_ANNOTATION, labelsOf, metadataFor, SERVICE_LABEL, type Owner } from "./names.ts";
+import type { Compiled } from "./once.ts";
+
+export type PodParts = {
+  readonly initContainers: readonly JsonObject[];
+  readonly containers: readonly JsonObject[];
+  readonly volumes: readonly JsonObject[];
+  readonly configHash: string | undefined;
+};
+
+export type Replicas = { readonly min: number; readonly max: number | undefined };
+
+export function compileDeployment(owner: Owner, spec: LatticeServiceSpec, replicas: Replicas, pod: PodParts): Compiled {
+  const labels = { ...labelsOf(owner.name), [SERVICE_LABEL]: owner.name };
+  const handsOff = replicas.max !== undefined || spec.deploy?.strategy === "canary";
+  const rolling = spec.deploy?.rolling;
+  const object = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: metadataFor(owner, owner.name, { [SERVICE_LABEL]: owner.name }),
+    spec: {
+      ...(handsOff ? {} : { replicas: replicas.min }),
+      selector: { matchLabels: { "app.kubernetes.io/name": owner.name } },
+      ...(rolling === undefined ? {} : { strategy: { type: "RollingUpdate", rollingUpdate: rolling } }),
+      template: {
+        metadata: { labels, ...(pod.configHash === undefined ? {} : { annotations: { [CONFIG_HASH_ANNOTATION]: pod.configHash } }) },
+        spec: {
+          serviceAccountName: owner.name,
+          automountServiceAccountToken: false,
+          enableServiceLinks: false,
+          ...(pod.initContainers.length === 0 ? {} : { initContainers: pod.initContainers }),
+          containers: pod.containers,
+          ...(pod.volumes.length === 0 ? {} : { volumes: pod.volumes }),
+        },
+      },
+    },
+  } as unknown as KubeObject;
+  return handsOff ? { object, once: { spec: { replicas: replicas.min } } } : { object };
+}

@@ -1,0 +1,65 @@
+/** Files: one volume for the open ones and one for the closed ones of a container, each file mounted by itself. */
+import type { JsonObject } from "#kube";
+import type { RenderedFile } from "../rendering/render-file.ts";
+import type { RenderedContainer } from "../rendering/render-service.ts";
+import { configObjects, homeOf, type ConfigObjects } from "./config-objects.ts";
+import { configName, fileKeys, type Owner } from "./names.ts";
+
+export type CompiledFiles = {
+  readonly objects: ConfigObjects;
+  readonly volumes: readonly JsonObject[];
+  readonly mounts: readonly JsonObject[];
+};
+
+const OPEN_MODE = 0o644;
+const CLOSED_MODE = 0o600;
+
+const VOLUMES = { open: "files", closed: "files-secret", outside: "files-external" } as const;
+type Home = keyof typeof VOLUMES;
+
+/** Names that no volume of a service may have. */
+export const RESERVED_VOLUMES: ReadonlySet<string> = new Set(Object.values(VOLUMES));
+
+export function compileFiles(owner: Owner, container: RenderedContainer): CompiledFiles {
+  const { name, files } = container;
+  const keys = fileKeys(files.keys());
+  const keyOf = (path: string) => keys.get(path) ?? path;
+  const names = {
+    open: configName(owner, name, "files"),
+    closed: configName(owner, name, "files-secret"),
+    outside: configName(owner, name, "files-external"),
+  };
+  const contents = new Map([...files].map(([path, { content }]) => [keyOf(path), content]));
+  const objects = configObjects({ owner, names, types: { open: "files", closed: "files" }, contents });
+  const volumeOf = (home: Home) => (owner.several ? `${name}-${VOLUMES[home]}` : VOLUMES[home]);
+  const mounts = [...files].map(([path, { content }]) => ({
+    name: volumeOf(homeOf(content)),
+    mountPath: path,
+    subPath: keyOf(path),
+    readOnly: true,
+  }));
+  const volumes = (["open", "closed", "outside"] as const).flatMap((home) => {
+    const here = [...files].filter(([, { content }]) => homeOf(content) === home);
+    return here.length === 0 ? [] : [volumeFor(home, { volume: volumeOf(home), object: names[home] }, itemsOf(here, keyOf, home))];
+  });
+  return { objects, volumes, mounts };
+}
+
+/** Items are only named when one of them is not as the volume has it by itself. */
+function itemsOf(
+  files: readonly (readonly [string, RenderedFile])[],
+  keyOf: (path: string) => string,
+  home: Home,
+): readonly JsonObject[] | undefined {
+  const usual = home === "open" ? OPEN_MODE : CLOSED_MODE;
+  if (files.every(([, { mode }]) => mode === usual)) return undefined;
+  return files.map(([path, { mode }]) => ({ key: keyOf(path), path: keyOf(path), mode }));
+}
+
+type Names = { readonly volume: string; readonly object: string };
+
+function volumeFor(home: Home, { volume, object }: Names, items: readonly JsonObject[] | undefined): JsonObject {
+  const listed = items === undefined ? {} : { items };
+  if (home === "open") return { name: volume, configMap: { name: object, defaultMode: OPEN_MODE, ...listed } };
+  return { name: volume, secret: { secretName: object, defaultMode: CLOSED_MODE, ...listed } };
+}

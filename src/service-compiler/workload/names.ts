@@ -1,0 +1,62 @@
+/** Names of objects and labels, as people find them with kubectl. Each is made in one place only. */
+import { sha256Hex } from "#base";
+import type { ObjectMeta } from "#kube";
+
+export const SERVICE_LABEL = "lattice.dev/service";
+export const CONFIG_TYPE_LABEL = "lattice.dev/config-type";
+export const CONFIG_HASH_ANNOTATION = "lattice.dev/config-hash";
+
+export function labelsOf(service: string): Readonly<Record<string, string>> {
+  return { "app.kubernetes.io/name": service, "app.kubernetes.io/managed-by": "lattice" };
+}
+
+export function metadataFor(owner: Owner, name: string, more: Readonly<Record<string, string>> = {}): ObjectMeta {
+  return { name, namespace: owner.namespace, labels: { ...labelsOf(owner.name), ...more } };
+}
+
+/** The service that objects are made for. */
+export type Owner = {
+  readonly name: string;
+  readonly namespace: string;
+  /** With several containers, each has config objects of its own. */
+  readonly several: boolean;
+};
+
+export function configName({ name, several }: Owner, container: string, suffix: string): string {
+  return several ? `${name}-${container}-${suffix}` : `${name}-${suffix}`;
+}
+
+const LONGEST_KEY = 253;
+const LONGEST_VOLUME = 63;
+const HASH_LENGTH = 8;
+
+function shortHash(text: string): string {
+  return sha256Hex(text).slice(0, HASH_LENGTH);
+}
+
+/** `/etc/app/config.yaml` is `etc-app-config.yaml`. Two paths that would share a key, and what is no legal key, get a hash behind it. */
+export function fileKeys(paths: Iterable<string>): ReadonlyMap<string, string> {
+  const all = [...paths];
+  const plain = all.map((path) => path.replace(/^\/+/, "").replaceAll("/", "-"));
+  const uses = new Map<string, number>();
+  for (const key of plain) uses.set(key, (uses.get(key) ?? 0) + 1);
+  return new Map(
+    all.map((path, at) => {
+      const key = plain[at] ?? "";
+      const legal = /^[-._a-zA-Z0-9]+$/.test(key) && key.length <= LONGEST_KEY && key !== "." && !key.startsWith("..");
+      return [path, legal && uses.get(key) === 1 ? key : `${key.replace(/[^-_a-zA-Z0-9]/g, "-").slice(0, 200)}-${shortHash(path)}`];
+    }),
+  );
+}
+
+/** A name for a volume, from the first path that it is mounted at. */
+export function volumeName(path: string, taken: ReadonlySet<string>): string {
+  const plain = path.replace(/^\/+/, "").replaceAll("/", "-");
+  if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(plain) && plain.length <= LONGEST_VOLUME && !taken.has(plain)) return plain;
+  const base = plain
+    .toLowerCase()
+    .replace(/[^-a-z0-9]/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, LONGEST_VOLUME - HASH_LENGTH - 1);
+  return `${base === "" ? "volume" : base.replace(/-+$/, "")}-${shortHash(path)}`;
+}

@@ -1,0 +1,59 @@
+/** ServiceAccount, Service and HTTPRoutes: under which name, at which address and through which door a service is reached. */
+import type { LatticeServiceSpec } from "#crds";
+import type { JsonObject, KubeObject } from "#kube";
+import type { Route } from "../provisioners/index.ts";
+import { sortedPorts, type Ports } from "./container.ts";
+import { metadataFor, type Owner } from "./names.ts";
+import type { Compiled } from "./once.ts";
+
+export function compileServiceAccount(owner: Owner): Compiled {
+  return { object: { apiVersion: "v1", kind: "ServiceAccount", metadata: metadataFor(owner, owner.name) } };
+}
+
+/** Under a canary, Flagger rewrites selector and ports. */
+export function compileService(owner: Owner, { service, deploy }: LatticeServiceSpec): Compiled | undefined {
+  const ports = service?.ports ?? {};
+  if (Object.keys(ports).length === 0) return undefined;
+  const spec = { selector: { "app.kubernetes.io/name": owner.name }, ports: servicePorts(ports) };
+  const head = { apiVersion: "v1", kind: "Service", metadata: metadataFor(owner, owner.name) };
+  if (deploy?.strategy === "canary") return { object: { ...head, spec: { type: "ClusterIP" } } as KubeObject, once: { spec } };
+  return { object: { ...head, spec } as KubeObject };
+}
+
+function servicePorts(ports: Ports): readonly JsonObject[] {
+  return sortedPorts(ports).map(([name, { port, targetPort = port, protocol }]) => ({
+    name,
+    port,
+    targetPort,
+    ...(protocol === "TCP" ? {} : { protocol }),
+  }));
+}
+
+export type Door = { readonly resource: string; readonly route: Route; readonly port: number };
+
+export function compileRoute(
+  owner: Owner,
+  gateway: { readonly namespace: string; readonly name: string },
+  { resource, route, port }: Door,
+): Compiled {
+  return {
+    object: {
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "HTTPRoute",
+      metadata: metadataFor(owner, `${owner.name}-${resource}`),
+      spec: {
+        parentRefs: [{ name: gateway.name, namespace: gateway.namespace }],
+        hostnames: [route.host],
+        rules: [{ matches: [{ path: { type: "PathPrefix", value: route.path } }], backendRefs: [{ name: owner.name, port }] }],
+      },
+    } as KubeObject,
+  };
+}
+
+/** The port that a route means: by name or number, else http, else the first by name. undefined: there is none like that. */
+export function portOfRoute({ port }: Route, ports: Ports): number | undefined {
+  const sorted = sortedPorts(ports);
+  if (typeof port === "string") return Object.hasOwn(ports, port) ? ports[port]?.port : undefined;
+  if (port !== undefined) return sorted.find(([, one]) => one.port === port)?.[1].port;
+  return (Object.hasOwn(ports, "http") ? ports["http"]?.port : undefined) ?? sorted[0]?.[1].port;
+}

@@ -1,0 +1,50 @@
+/** How many pods there are, and how many there must be while nodes come and go. */
+import type { KubeObject } from "#kube";
+import type { Claim } from "../provisioners/index.ts";
+import type { Replicas } from "./deployment.ts";
+import { metadataFor, SERVICE_LABEL, type Owner } from "./names.ts";
+import type { Compiled } from "./once.ts";
+
+const CPU_UTILIZATION = 80;
+
+export function compileAutoscaler(owner: Owner, { min, max }: Replicas): Compiled | undefined {
+  if (max === undefined) return undefined;
+  return {
+    object: {
+      apiVersion: "autoscaling/v2",
+      kind: "HorizontalPodAutoscaler",
+      metadata: metadataFor(owner, owner.name),
+      spec: {
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: owner.name },
+        minReplicas: min,
+        maxReplicas: max,
+        metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: CPU_UTILIZATION } } }],
+      },
+    } as unknown as KubeObject,
+  };
+}
+
+/** One pod at a time may be taken away. With a single pod that would mean never, and nodes could not be drained. */
+export function compileDisruptionBudget(owner: Owner, { min }: Replicas): Compiled | undefined {
+  if (min < 2) return undefined;
+  return {
+    object: {
+      apiVersion: "policy/v1",
+      kind: "PodDisruptionBudget",
+      metadata: metadataFor(owner, owner.name),
+      // not by app.kubernetes.io/name, which Flagger changes on the pods that carry the traffic
+      spec: { maxUnavailable: 1, selector: { matchLabels: { [SERVICE_LABEL]: owner.name } } },
+    } as unknown as KubeObject,
+  };
+}
+
+export function compileClaim(owner: Owner, { name, size, accessModes, storageClassName }: Claim): Compiled {
+  return {
+    object: {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: metadataFor(owner, name),
+      spec: { accessModes, resources: { requests: { storage: size } }, ...(storageClassName === undefined ? {} : { storageClassName }) },
+    } as unknown as KubeObject,
+  };
+}

@@ -1,0 +1,67 @@
+/** Volumes of the pod. Containers that name the same source share one; a bare name is a claim. */
+import { err, ok, type Result } from "#base";
+import { parseDnsSubdomain, type JsonObject } from "#kube";
+import type { CompileError } from "../errors.ts";
+import type { RenderedContainer, RenderedVolume } from "../rendering/render-service.ts";
+import { RESERVED_VOLUMES } from "./files.ts";
+import { volumeName } from "./names.ts";
+
+export type CompiledVolumes = {
+  readonly volumes: readonly JsonObject[];
+  /** By container. */
+  readonly mounts: ReadonlyMap<string, readonly JsonObject[]>;
+  /** Claims that are used. */
+  readonly claims: ReadonlySet<string>;
+};
+
+type Source = { readonly key: string; readonly volume: JsonObject; readonly claim?: string };
+
+export function compileVolumes(containers: readonly RenderedContainer[]): Result<CompiledVolumes, readonly CompileError[]> {
+  const errors: CompileError[] = [];
+  const volumes = new Map<string, JsonObject & { readonly name: string }>();
+  const names = new Set(RESERVED_VOLUMES);
+  const claims = new Set<string>();
+  const mounts = new Map<string, readonly JsonObject[]>();
+  for (const container of containers) {
+    const own: JsonObject[] = [];
+    for (const [path, volume] of container.volumes) {
+      const source = container.files.has(path) ? err("a file of the container has the same path") : sourceOf(path, volume);
+      if (!source.ok) {
+        errors.push({ kind: "invalid-volume-mount", container: container.name, path, message: source.error });
+        continue;
+      }
+      const { key, volume: fields, claim } = source.value;
+      const made = volumes.get(key) ?? { name: volumeName(path, names), ...fields };
+      volumes.set(key, made);
+      names.add(made.name);
+      if (claim !== undefined) claims.add(claim);
+      own.push(mountOf(made.name, path, volume));
+    }
+    mounts.set(container.name, own);
+  }
+  return errors.length > 0 ? err(errors) : ok({ volumes: [...volumes.values()], mounts, claims });
+}
+
+function mountOf(name: string, mountPath: string, { path, readOnly }: RenderedVolume): JsonObject {
+  return { name, mountPath, ...(path === undefined ? {} : { subPath: path }), ...(readOnly === undefined ? {} : { readOnly }) };
+}
+
+const CLASSES = ["pvc", "configmap", "secret", "emptydir"] as const;
+
+function sourceOf(path: string, { source, path: subPath }: RenderedVolume): Result<Source, string> {
+  const { value, origins } = source;
+  if (value.kind !== "plain") return err("its source is sensitive, and would be readable by everybody");
+  if (subPath !== undefined && (subPath.startsWith("/") || subPath.split("/").includes("..")))
+    return err("path must be relative and without '..'");
+  const colon = value.text.indexOf(":");
+  const kind = colon < 0 ? "pvc" : value.text.slice(0, colon);
+  const name = colon < 0 ? value.text : value.text.slice(colon + 1);
+  if (!CLASSES.some((known) => known === kind))
+    return err(`'${kind}' is no kind of volume; there are ${CLASSES.join(", ")}, as in "pvc:data"`);
+  // an empty directory has no name; containers that read it from the same resource share it, others by its path
+  if (kind === "emptydir") return ok({ key: `emptydir:${name}:${origins[0]?.placeholder ?? path}`, volume: { emptyDir: {} } });
+  if (!parseDnsSubdomain(name).ok) return err(`'${name}' is no legal name; lower case letters, digits, '-' and '.'`);
+  if (kind === "configmap") return ok({ key: `configmap:${name}`, volume: { configMap: { name } } });
+  if (kind === "secret") return ok({ key: `secret:${name}`, volume: { secret: { secretName: name } } });
+  return ok({ key: `pvc:${name}`, volume: { persistentVolumeClaim: { claimName: name } }, claim: name });
+}
