@@ -1,0 +1,86 @@
+/**
+ * The mesh as it was declared: who offers what, and who says it talks to whom. There are no manifests in here, and nothing of Kubernetes but
+ * names.
+ */
+
+/** `namespace/name`. The same name in another namespace is another service. */
+export type ServiceId = string;
+
+export function serviceId(namespace: string, name: string): ServiceId {
+  return `${namespace}/${name}`;
+}
+
+export function splitId(id: ServiceId): { readonly namespace: string; readonly name: string } {
+  const slash = id.indexOf("/");
+  return { namespace: id.slice(0, slash), name: id.slice(slash + 1) };
+}
+
+export type Port = {
+  readonly name: string;
+  /** Of the Service. */
+  readonly port: number;
+  /** Of the pod. */
+  readonly targetPort: number;
+  readonly protocol: "TCP" | "UDP" | "SCTP";
+};
+
+/** What requests must look like; only a proxy that reads requests can tell. */
+export type RequestRules = { readonly methods: readonly string[]; readonly paths: readonly string[] };
+
+export type Direction = "inbound" | "outbound" | "both";
+
+export type Declaration = {
+  /** The key in `spec.resources`: people are told about it by this name. */
+  readonly resource: string;
+  readonly peer: ServiceId;
+  readonly direction: Direction;
+  /** Names or numbers of the callee's ports; undefined: all of them. */
+  readonly ports: readonly (string | number)[] | undefined;
+  readonly requests: RequestRules | undefined;
+  /** A database that may run without being a service of ours: its name is the peer's, and this its port. */
+  readonly managedPort: number | undefined;
+};
+
+export type ServiceNode = {
+  readonly kind: "service";
+  readonly id: ServiceId;
+  readonly serviceAccount: string;
+  readonly ports: readonly Port[];
+  /** By peer: a gateway has thousands, and each of its callers is looked up here. */
+  readonly declarations: ReadonlyMap<ServiceId, readonly Declaration[]>;
+  /** Ports that a route leads to, from outside the cluster. */
+  readonly routedPorts: readonly number[];
+  /** Its traffic is split by request, which needs a waypoint. */
+  readonly canary: boolean;
+};
+
+export type Endpoint = { readonly name: string; readonly host: string; readonly port: number; readonly scheme: string };
+
+export type ExternalNode = {
+  readonly kind: "external";
+  readonly id: ServiceId;
+  readonly endpoints: readonly Endpoint[];
+  /** Services that may call it; "*" stands for all of its namespace. */
+  readonly requesters: ReadonlySet<ServiceId>;
+  readonly resolution: "dns" | "static";
+};
+
+export type MeshNode = ServiceNode | ExternalNode;
+
+export function declarationsByPeer(declarations: Iterable<Declaration>): ReadonlyMap<ServiceId, readonly Declaration[]> {
+  const byPeer = new Map<ServiceId, Declaration[]>();
+  for (const declaration of declarations) {
+    const known = byPeer.get(declaration.peer);
+    if (known === undefined) byPeer.set(declaration.peer, [declaration]);
+    else known.push(declaration);
+  }
+  return byPeer;
+}
+
+export function calls({ direction }: Declaration): boolean {
+  return direction !== "inbound";
+}
+
+export function isCalled({ direction }: Declaration): boolean {
+  return direction !== "outbound";
+}

@@ -1,0 +1,22 @@
+export { admits, agreement, incoming, outgoing, type Agreement, type Outgoing } from "./graph/agreements.ts";
+export { allEdges, edgesOf, type Edge, type EdgeState } from "./graph/edges.ts";
+export { ServiceGraph } from "./graph/graph.ts";
+export {
+  calls,
+  declarationsByPeer,
+  isCalled,
+  serviceId,
+  splitId,
+  type Declaration,
+  type Direction,
+  type Endpoint,
+  type ExternalNode,
+  type MeshNode,
+  type Port,
+  type RequestRules,
+  type ServiceId,
+  type ServiceNode,
+} from "./graph/node.ts";
+export { Mesh, type Touched } from "./mesh.ts";
+export { DEFAULT_DENY } from "./policies/namespace.ts";
+export { HBONE_PORT, PROBE_CIDR, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";

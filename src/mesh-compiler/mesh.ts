@@ -1,0 +1,119 @@
+/**
+ * The policies of a whole mesh, kept up to date: a changed service makes its own anew and those of its neighbours, and nothing else.
+ *
+ * What comes out after any sequence of changes is what a fresh compilation of the same services would give, byte for byte.
+ */
+import type { KubeObject } from "#kube";
+import { incoming, outgoing, type Outgoing } from "./graph/agreements.ts";
+import { ServiceGraph } from "./graph/graph.ts";
+import { splitId, type MeshNode, type ServiceId, type ServiceNode } from "./graph/node.ts";
+import { authorizationPolicies, type Identities } from "./policies/authorization.ts";
+import { ciliumPolicy, type Neighbourhood } from "./policies/cilium.ts";
+import { defaultDeny, namespaceObject, waypointObjects } from "./policies/namespace.ts";
+import { serviceEntries } from "./policies/service-entry.ts";
+import type { MeshSettings } from "./settings.ts";
+
+/** What has to be made anew: policies of services, and objects of namespaces. */
+export type Touched = { readonly services: ReadonlySet<ServiceId>; readonly namespaces: ReadonlySet<string> };
+
+export class Mesh {
+  readonly graph = new ServiceGraph();
+  readonly #settings: MeshSettings;
+  readonly #policies = new Map<ServiceId, readonly KubeObject[]>();
+  readonly #identities: Identities;
+
+  constructor(settings: MeshSettings) {
+    this.#settings = settings;
+    this.#identities = {
+      trustDomain: settings.trustDomain,
+      serviceAccount: (id) => this.graph.service(id)?.serviceAccount ?? splitId(id).name,
+    };
+  }
+
+  put(node: MeshNode): Touched {
+    return this.#changed(node.id, () => this.graph.put(node));
+  }
+
+  remove(id: ServiceId): Touched {
+    return this.#changed(id, () => this.graph.remove(id));
+  }
+
+  /** AuthorizationPolicies and CiliumNetworkPolicy of a service, or the ServiceEntries of an external one. */
+  policiesOf(id: ServiceId): readonly KubeObject[] {
+    const known = this.#policies.get(id);
+    if (known !== undefined) return known;
+    const node = this.graph.get(id);
+    if (node === undefined) return [];
+    const made = node.kind === "external" ? serviceEntries(node) : this.#servicePolicies(node);
+    this.#policies.set(id, made);
+    return made;
+  }
+
+  hasWaypoint(namespace: string): boolean {
+    return this.#settings.waypointWanted(namespace) || this.graph.needsWaypoint(namespace);
+  }
+
+  /** Namespace, default deny and waypoint. */
+  namespaceObjects(namespace: string, labels: Readonly<Record<string, string>> = {}): readonly KubeObject[] {
+    const waypoint = this.hasWaypoint(namespace);
+    return [
+      namespaceObject(namespace, waypoint, labels),
+      ...defaultDeny(namespace),
+      ...(waypoint ? waypointObjects(this.#waypointTraffic(namespace)) : []),
+    ];
+  }
+
+  neighbourhood(node: ServiceNode): Neighbourhood {
+    const { namespace } = splitId(node.id);
+    const going = outgoing(this.graph, node);
+    return {
+      node,
+      incoming: incoming(this.graph, node),
+      outgoing: going,
+      behindWaypoint: this.hasWaypoint(namespace),
+      waypointsCalled: this.#waypointsCalled(going),
+      gateway: this.#settings.gateway(namespace),
+    };
+  }
+
+  #servicePolicies(node: ServiceNode): readonly KubeObject[] {
+    const neighbourhood = this.neighbourhood(node);
+    return [...authorizationPolicies(neighbourhood, this.#identities), ciliumPolicy(neighbourhood)];
+  }
+
+  #waypointsCalled({ services }: Outgoing): readonly string[] {
+    const namespaces = new Set(services.map(({ callee }) => splitId(callee).namespace));
+    return [...namespaces].filter((namespace) => this.hasWaypoint(namespace)).toSorted();
+  }
+
+  /** A namespace that gets or loses its waypoint touches all its services and all who call them. */
+  #changed(id: ServiceId, change: () => ReadonlySet<ServiceId>): Touched {
+    const { namespace } = splitId(id);
+    const before = this.hasWaypoint(namespace);
+    const services = new Set(change());
+    if (before !== this.hasWaypoint(namespace)) {
+      for (const own of this.graph.servicesIn(namespace)) {
+        services.add(own);
+        for (const other of this.graph.mentioning(own)) services.add(other);
+      }
+    }
+    for (const touched of services) this.#policies.delete(touched);
+    return { services, namespaces: new Set([...services].map((touched) => splitId(touched).namespace)) };
+  }
+
+  #waypointTraffic(namespace: string) {
+    const callers = new Set<ServiceId>();
+    const services = new Set<ServiceId>();
+    let routed = false;
+    for (const id of this.graph.servicesIn(namespace)) {
+      const node = this.graph.service(id);
+      if (node === undefined) continue;
+      const agreements = incoming(this.graph, node);
+      for (const { caller } of agreements) callers.add(caller);
+      routed ||= node.routedPorts.length > 0;
+      if (agreements.length > 0 || node.routedPorts.length > 0) services.add(id);
+    }
+    const gateway = routed ? this.#settings.gateway(namespace) : undefined;
+    return { namespace, callers: [...callers].toSorted(), gateway, services: [...services].toSorted() };
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * Layer 7, by identity. Without a waypoint the destination's ztunnel decides, by principal and pod port. With one the waypoint decides, by
+ * principal, service port, method and path; the workload then lets nobody in but the waypoint.
+ */
+import type { JsonObject, KubeObject } from "#kube";
+import type { Agreement } from "../graph/agreements.ts";
+import { splitId, type Port, type RequestRules, type ServiceId } from "../graph/node.ts";
+import { WAYPOINT } from "../settings.ts";
+import type { Neighbourhood } from "./cilium.ts";
+import { meshMetadata } from "./metadata.ts";
+import { ownPods, principal } from "./selectors.ts";
+
+export type Identities = {
+  readonly trustDomain: (namespace: string) => string;
+  readonly serviceAccount: (id: ServiceId) => string;
+};
+
+/** Nobody may call: no policy at all. The namespace's own denies everything that is not allowed. */
+export function authorizationPolicies(neighbourhood: Neighbourhood, identities: Identities): readonly KubeObject[] {
+  const callers = callersOf(neighbourhood, identities);
+  if (callers.length === 0) return [];
+  return neighbourhood.behindWaypoint ? atWaypoint(neighbourhood, callers, identities) : [atWorkload(neighbourhood, callers)];
+}
+
+type Caller = { readonly principal: string; readonly ports: readonly Port[]; readonly requests: RequestRules | undefined };
+
+function callersOf({ node, incoming, gateway }: Neighbourhood, { trustDomain, serviceAccount }: Identities): readonly Caller[] {
+  const services = incoming.map(({ caller, ports, requests }: Agreement) => {
+    const { namespace } = splitId(caller);
+    return { principal: principal(trustDomain(namespace), namespace, serviceAccount(caller)), ports, requests };
+  });
+  const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
+  if (routed.length === 0) return services;
+  const door = principal(trustDomain(gateway.namespace), gateway.namespace, gateway.serviceAccount);
+  return [...services, { principal: door, ports: routed, requests: undefined }];
+}
+
+function atWorkload({ node }: Neighbourhood, callers: readonly Caller[]): KubeObject {
+  const { namespace, name } = splitId(node.id);
+  return policy(namespace, name, name, { selector: ownPods(name), rules: rulesFor(callers, ({ targetPort }) => targetPort) });
+}
+
+/** A selector cannot tell requests apart, so the rules stand on the Service, where the waypoint reads them. */
+function atWaypoint({ node }: Neighbourhood, callers: readonly Caller[], { trustDomain }: Identities): readonly KubeObject[] {
+  const { namespace, name } = splitId(node.id);
+  const own = principal(trustDomain(namespace), namespace, WAYPOINT);
+  const ports = [...new Set(node.ports.map(({ targetPort }) => String(targetPort)))];
+  return [
+    policy(namespace, name, name, {
+      targetRefs: [{ kind: "Service", group: "", name }],
+      rules: rulesFor(callers, ({ port }) => port),
+    }),
+    policy(namespace, `${name}-${WAYPOINT}`, name, {
+      selector: ownPods(name),
+      rules: [{ from: [{ source: { principals: [own] } }], to: [{ operation: { ports } }] }],
+    }),
+  ];
+}
+
+function policy(namespace: string, name: string, service: string, spec: JsonObject): KubeObject {
+  return {
+    apiVersion: "security.istio.io/v1",
+    kind: "AuthorizationPolicy",
+    metadata: meshMetadata(namespace, name, service),
+    spec: { action: "ALLOW", ...spec },
+  } as unknown as KubeObject;
+}
+
+/** Callers that may do the same share a rule. */
+function rulesFor(callers: readonly Caller[], portOf: (port: Port) => number): readonly JsonObject[] {
+  const groups = new Map<string, { readonly principals: string[]; readonly operation: JsonObject }>();
+  for (const { principal: who, ports, requests } of callers) {
+    const operation: JsonObject = { ports: portTexts(ports, portOf), ...requestFields(requests) };
+    const key =
+      requests === undefined && ports.length === 1 ? String(ports[0] === undefined ? "" : portOf(ports[0])) : JSON.stringify(operation);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { principals: [who], operation });
+    else group.principals.push(who);
+  }
+  return [...groups.values()].map(({ principals, operation }) => ({ from: [{ source: { principals } }], to: [{ operation }] }));
+}
+
+function portTexts(ports: readonly Port[], portOf: (port: Port) => number): readonly string[] {
+  return [...new Set(ports.map((port) => String(portOf(port))))];
+}
+
+function requestFields(requests: RequestRules | undefined): JsonObject {
+  if (requests === undefined) return {};
+  const { methods, paths } = requests;
+  return { ...(methods.length === 0 ? {} : { methods }), ...(paths.length === 0 ? {} : { paths }) };
+}

@@ -1,0 +1,120 @@
+/**
+ * Layer 4: pairs. Between pods of the mesh everything travels on one port, so Cilium can tell who talks to whom but not about what; the ports
+ * of the service are named for traffic that does not go through the mesh. Which port may be called is Istio's part.
+ */
+import type { JsonObject, KubeObject } from "#kube";
+import type { Agreement, Outgoing } from "../graph/agreements.ts";
+import { splitId, type ExternalNode, type Port, type ServiceNode } from "../graph/node.ts";
+import { HBONE_PORT, PROBE_CIDR, type GatewayIdentity } from "../settings.ts";
+import { meshMetadata } from "./metadata.ts";
+import { DNS_PODS, gatewayPods, managedPods, ownPods, podsOf, waypointPods } from "./selectors.ts";
+
+export type Neighbourhood = {
+  readonly node: ServiceNode;
+  readonly incoming: readonly Agreement[];
+  readonly outgoing: Outgoing;
+  /** Its own namespace has a waypoint. */
+  readonly behindWaypoint: boolean;
+  /** Namespaces of callees that have one. */
+  readonly waypointsCalled: readonly string[];
+  readonly gateway: GatewayIdentity;
+};
+
+export function ciliumPolicy(neighbourhood: Neighbourhood): KubeObject {
+  const { namespace, name } = splitId(neighbourhood.node.id);
+  return {
+    apiVersion: "cilium.io/v2",
+    kind: "CiliumNetworkPolicy",
+    metadata: meshMetadata(namespace, name),
+    spec: { endpointSelector: ownPods(name), ingress: ingressRules(neighbourhood), egress: egressRules(neighbourhood) },
+  } as unknown as KubeObject;
+}
+
+/** Probes always; callers by the ports that they agreed on; the gateway and the waypoint where there is one. */
+function ingressRules({ node, incoming, behindWaypoint, gateway }: Neighbourhood): readonly JsonObject[] {
+  const { namespace } = splitId(node.id);
+  const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
+  return [
+    PROBES,
+    ...byPorts(incoming.map(({ caller, ports }) => ({ pods: podsOf(caller), ports }))).map(({ pods, ports }) => ({
+      fromEndpoints: pods,
+      toPorts: [{ ports }],
+    })),
+    ...(routed.length === 0 ? [] : [{ fromEndpoints: [gatewayPods(gateway)], toPorts: [{ ports: portList(routed) }] }]),
+    ...(behindWaypoint ? [{ fromEndpoints: [waypointPods(namespace)], toPorts: [{ ports: portList(node.ports) }] }] : []),
+  ];
+}
+
+export const PROBES: JsonObject = { fromCIDR: [PROBE_CIDR] };
+
+const DNS_PORTS = [
+  { port: "53", protocol: "UDP" },
+  { port: "53", protocol: "TCP" },
+];
+
+/** Names are looked up through Cilium's own proxy: only so does it learn which addresses a name stands for. */
+export const DNS: JsonObject = { toEndpoints: [DNS_PODS], toPorts: [{ ports: DNS_PORTS, rules: { dns: [{ matchPattern: "*" }] } }] };
+
+function egressRules({ outgoing, waypointsCalled }: Neighbourhood): readonly JsonObject[] {
+  const { services, externals, managed } = outgoing;
+  const hbone = { ports: [{ port: String(HBONE_PORT), protocol: "TCP" }] };
+  return [
+    DNS,
+    ...byPorts(services.map(({ callee, ports }) => ({ pods: podsOf(callee), ports }))).map(({ pods, ports }) => ({
+      toEndpoints: pods,
+      toPorts: [{ ports }],
+    })),
+    ...managed.map(({ peer, port }) => ({
+      toEndpoints: [managedPods(peer)],
+      toPorts: [{ ports: portList([{ targetPort: port, protocol: "TCP" }]) }],
+    })),
+    ...(waypointsCalled.length === 0 ? [] : [{ toEndpoints: waypointsCalled.map(waypointPods), toPorts: [hbone] }]),
+    ...externals.flatMap(externalRules),
+  ];
+}
+
+type PortText = { readonly port: string; readonly protocol: string };
+type Listed = Pick<Port, "targetPort" | "protocol">;
+
+/** The mesh's port first. */
+export function portList(ports: readonly Listed[]): readonly PortText[] {
+  const texts = new Map<string, PortText>([[`TCP/${HBONE_PORT}`, { port: String(HBONE_PORT), protocol: "TCP" }]]);
+  for (const { targetPort, protocol } of ports) texts.set(`${protocol}/${targetPort}`, { port: String(targetPort), protocol });
+  return [...texts.values()];
+}
+
+/** Peers with the same ports share a rule: a service that all may call has one, not thousands. */
+function byPorts(peers: readonly { readonly pods: JsonObject; readonly ports: readonly Listed[] }[]) {
+  const groups = new Map<string, { readonly pods: JsonObject[]; readonly ports: readonly PortText[] }>();
+  for (const { pods, ports } of peers) {
+    const key =
+      ports.length === 1 ? `${ports[0]?.protocol}/${ports[0]?.targetPort}` : ports.map((one) => `${one.protocol}/${one.targetPort}`).join();
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { pods: [pods], ports: portList(ports) });
+    else group.pods.push(pods);
+  }
+  return [...groups.values()];
+}
+
+/** By name, or by address where there is no name to look up. One rule per port, since not every host has every port. */
+function externalRules({ endpoints, resolution }: ExternalNode): readonly JsonObject[] {
+  const byPort = new Map<number, Set<string>>();
+  for (const { host, port } of endpoints) {
+    const hosts = byPort.get(port) ?? new Set<string>();
+    byPort.set(port, hosts.add(host));
+  }
+  return [...byPort]
+    .toSorted(([a], [b]) => a - b)
+    .map(([port, hosts]) => {
+      const toPorts = [{ ports: [{ port: String(port), protocol: "TCP" }] }];
+      const sorted = [...hosts].toSorted();
+      return resolution === "static"
+        ? { toCIDR: sorted.map(cidrOf), toPorts }
+        : { toFQDNs: sorted.map((host) => ({ matchName: host })), toPorts };
+    });
+}
+
+export function cidrOf(host: string): string {
+  const address = host.replace(/^\[|\]$/g, "");
+  return address.includes(":") ? `${address}/128` : `${address}/32`;
+}

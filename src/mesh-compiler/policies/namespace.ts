@@ -1,0 +1,81 @@
+/**
+ * What a Lattice namespace has before anybody in it may talk: it is in the mesh, and everything is closed. Each namespace has its own pair;
+ * one for the whole cluster would shut other people's doors, or none at all.
+ */
+import type { KubeObject } from "#kube";
+import type { ServiceId } from "../graph/node.ts";
+import { HBONE_PORT, WAYPOINT } from "../settings.ts";
+import { DNS, PROBES } from "./cilium.ts";
+import { meshMetadata } from "./metadata.ts";
+import { GATEWAY_LABEL, gatewayPods, ISTIOD_PODS, podsOf } from "./selectors.ts";
+import type { GatewayIdentity } from "../settings.ts";
+
+export const DEFAULT_DENY = "lattice-default-deny";
+
+export function namespaceObject(name: string, waypoint: boolean, labels: Readonly<Record<string, string>> = {}): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: {
+      name,
+      labels: {
+        "app.kubernetes.io/managed-by": "lattice",
+        "istio.io/dataplane-mode": "ambient",
+        ...(waypoint ? { "istio.io/use-waypoint": WAYPOINT } : {}),
+        ...labels,
+      },
+    },
+  };
+}
+
+export function defaultDeny(namespace: string): readonly KubeObject[] {
+  const metadata = meshMetadata(namespace, DEFAULT_DENY);
+  return [
+    // an empty list would deny nothing: the rule that allows nobody must be there
+    { apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy", metadata, spec: { endpointSelector: {}, ingress: [{}], egress: [{}] } },
+    { apiVersion: "security.istio.io/v1", kind: "AuthorizationPolicy", metadata, spec: {} },
+    { apiVersion: "security.istio.io/v1", kind: "PeerAuthentication", metadata, spec: { mtls: { mode: "STRICT" } } },
+  ] as unknown as readonly KubeObject[];
+}
+
+export type WaypointTraffic = {
+  readonly namespace: string;
+  /** Everybody who may call some service behind it. */
+  readonly callers: readonly ServiceId[];
+  /** A gateway that some route behind it comes through. */
+  readonly gateway: GatewayIdentity | undefined;
+  /** Services behind it that somebody may call. */
+  readonly services: readonly ServiceId[];
+};
+
+/** The waypoint, closed but for what passes it: its own pods are under the namespace's default deny as well. */
+export function waypointObjects({ namespace, callers, gateway, services }: WaypointTraffic): readonly KubeObject[] {
+  const hbone = [{ ports: [{ port: String(HBONE_PORT), protocol: "TCP" }] }];
+  const from = [...callers.map(podsOf), ...(gateway === undefined ? [] : [gatewayPods(gateway)])];
+  const istiod = { toEndpoints: [ISTIOD_PODS], toPorts: [{ ports: [{ port: "15012", protocol: "TCP" }] }] };
+  const metadata = meshMetadata(namespace, WAYPOINT);
+  return [
+    {
+      apiVersion: "gateway.networking.k8s.io/v1",
+      kind: "Gateway",
+      metadata: { ...metadata, labels: { ...metadata.labels, "istio.io/waypoint-for": "service" } },
+      spec: { gatewayClassName: "istio-waypoint", listeners: [{ name: "mesh", port: HBONE_PORT, protocol: "HBONE" }] },
+    },
+    {
+      apiVersion: "security.istio.io/v1",
+      kind: "AuthorizationPolicy",
+      metadata: meshMetadata(namespace, `${DEFAULT_DENY}-${WAYPOINT}`, WAYPOINT),
+      spec: { targetRefs: [{ kind: "Gateway", group: "gateway.networking.k8s.io", name: WAYPOINT }] },
+    },
+    {
+      apiVersion: "cilium.io/v2",
+      kind: "CiliumNetworkPolicy",
+      metadata,
+      spec: {
+        endpointSelector: { matchLabels: { [GATEWAY_LABEL]: WAYPOINT } },
+        ingress: [PROBES, ...(from.length === 0 ? [] : [{ fromEndpoints: from, toPorts: hbone }])],
+        egress: [DNS, istiod, ...(services.length === 0 ? [] : [{ toEndpoints: services.map(podsOf), toPorts: hbone }])],
+      },
+    },
+  ] as unknown as readonly KubeObject[];
+}
