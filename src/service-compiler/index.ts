@@ -3,19 +3,23 @@ export { describeCompileError, placeOf, type CompileError } from "./errors.ts";
 export type { SecretStore, ServiceInput, Settings } from "./input.ts";
 export {
   declaredProvisioner,
+  listParam,
   PROVISIONER_LABEL,
   registryWith,
   type Peer,
   type Provisioned,
   type Provisioner,
+  type Params,
   type Registry,
+  type Resolution,
+  type ResourceEntry,
   type ResourceProblem,
   type ResourceRequest,
   type Route,
   type ServiceAddress,
   type Surroundings,
 } from "./provisioners/index.ts";
-export { entriesOf } from "./rendering/render-service.ts";
+export { entriesOf, resolveService } from "./rendering/render-service.ts";
 export {
   hasPlaceholders,
   plain,

@@ -8,6 +8,7 @@ import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
 import type { Missing, Namespace, Scope, TemplateProblem } from "../templates/index.ts";
+import type { Params } from "./params.ts";
 import type { Provisioned, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
 import type { Registry } from "./registry.ts";
 import { renderParams } from "./render-params.ts";
@@ -28,6 +29,8 @@ export type ResourceError =
   | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
 export type Resolution = {
+  /** Of every entry, inbound ones too: the mesh reads ports, methods and paths from them. */
+  readonly params: ReadonlyMap<string, Params>;
   readonly provisioned: ReadonlyMap<string, Provisioned>;
   readonly errors: readonly ResourceError[];
   readonly warnings: readonly string[];
@@ -54,6 +57,7 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
   const errors = new Map<string, ResourceError>();
   const warnings = new Set<string>();
   const stack: string[] = [];
+  const rendered = new Map<string, Params>();
 
   const keep = (name: string, result: Result<Provisioned, ResourceError>) => {
     done.set(name, result);
@@ -72,12 +76,20 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     stack.push(name);
     const params = renderParams(entry.params, inner);
     stack.pop();
+    if (params.ok) rendered.set(name, params.value);
     if (!params.ok) return keep(name, err(paramError(entry, params.error, errors)));
     for (const text of unknownParams(entry, provisioner.params)) warnings.add(text);
     const made = provisioner.provision({ ...entry, params: params.value, surroundings });
     if (!made.ok) return keep(name, err(ownError(entry, made.error)));
     for (const text of made.value.warnings ?? []) warnings.add(`resource '${name}': ${text}`);
     return keep(name, made);
+  };
+
+  /** Who calls is not looked up; what it may call is read. */
+  const readInbound = (entry: ResourceEntry): undefined => {
+    const params = renderParams(entry.params, inner);
+    if (params.ok) rendered.set(entry.name, params.value);
+    else if (!errors.has(entry.name)) errors.set(entry.name, paramError(entry, params.error, errors));
   };
 
   const namespace: Namespace = ([name = "", ...rest]) => {
@@ -104,10 +116,10 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     finish: () => {
       const provisioned = new Map<string, Provisioned>();
       for (const entry of entries) {
-        const made = entry.direction === "inbound" ? undefined : provision(entry);
+        const made = entry.direction === "inbound" ? readInbound(entry) : provision(entry);
         if (made?.ok === true) provisioned.set(entry.name, made.value);
       }
-      return { provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
+      return { params: rendered, provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
     },
   };
 }

@@ -7,7 +7,7 @@ import { err, ok, type Result } from "#base";
 import type { LatticeService } from "#crds";
 import type { CompileError } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
-import { resolveResources, type Provisioned, type ResourceEntry } from "../provisioners/index.ts";
+import { resolveResources, type Provisioned, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
 import { hasPlaceholders, literal, renderText, secret, type Rendered, type Scope, type TemplateProblem } from "../templates/index.ts";
 import { renderFile, type RenderedFile } from "./render-file.ts";
 import { scopeFor } from "./scope.ts";
@@ -31,6 +31,12 @@ export type RenderedService = {
   readonly resolved: number;
   readonly warnings: readonly string[];
 };
+
+/** The resources of a service alone: what they bring, and what is wrong with them. The mesh needs no more. */
+export function resolveService(input: ServiceInput): Resolution {
+  const scope = scopeFor(input);
+  return resolveResources({ entries: entriesOf(input), registry: input.registry, surroundings: surroundingsOf(input), scope }).finish();
+}
 
 export function renderService(input: ServiceInput): Result<RenderedService, readonly CompileError[]> {
   const { service, registry } = input;

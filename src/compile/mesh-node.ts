@@ -1,0 +1,108 @@
+/** What the mesh has to know of a service or an external service. */
+import type { LatticeExternalService } from "#crds";
+import {
+  declarationsByPeer,
+  serviceId,
+  type Declaration,
+  type Endpoint,
+  type ExternalNode,
+  type RequestRules,
+  type ServiceNode,
+} from "#mesh-compiler";
+import {
+  entriesOf,
+  listParam,
+  resolveService,
+  type Params,
+  type Resolution,
+  type ResourceEntry,
+  type ServiceInput,
+} from "#service-compiler";
+
+export function meshNodeOf(input: ServiceInput): ServiceNode {
+  const { service, namespace } = input;
+  const resolution = resolveService(input);
+  const ports = Object.entries(service.spec.service?.ports ?? {}).map(([name, { port, targetPort = port, protocol }]) => ({
+    name,
+    port,
+    targetPort,
+    protocol,
+  }));
+  const sorted = ports.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    kind: "service",
+    id: serviceId(namespace, service.metadata.name),
+    serviceAccount: service.metadata.name,
+    ports: sorted,
+    declarations: declarationsByPeer(entriesOf(input).flatMap((entry) => declarationOf(entry, resolution))),
+    routedPorts: routedPorts(resolution, sorted),
+    canary: service.spec.deploy?.strategy === "canary",
+  };
+}
+
+/** Routes and volumes are no peers. What nobody knows how to provision calls nobody, until its error is mended. */
+const CALLED_BY_NAME = new Set(["service", "external-service"]);
+
+function declarationOf(entry: ResourceEntry, { provisioned, params }: Resolution): readonly Declaration[] {
+  const own = params.get(entry.name) ?? new Map();
+  const behind = provisioned.get(entry.name)?.peer;
+  const address = behind?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
+  if (address === undefined) return [];
+  return [
+    {
+      resource: entry.name,
+      peer: serviceId(address.namespace, address.name),
+      direction: entry.direction,
+      ports: portsIn(own),
+      requests: requestsIn(own),
+      managedPort: behind?.port,
+    },
+  ];
+}
+
+function textsIn(params: Params, name: string): readonly string[] | undefined {
+  const list = listParam(params, name);
+  return list.ok ? list.value : undefined;
+}
+
+function portsIn(params: Params): Declaration["ports"] {
+  return textsIn(params, "ports")?.map((text) => (/^[0-9]+$/.test(text) ? Number(text) : text));
+}
+
+function requestsIn(params: Params): RequestRules | undefined {
+  const [methods, paths] = [textsIn(params, "methods"), textsIn(params, "paths")];
+  return methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] };
+}
+
+/** The same choice as the route itself makes: by name or number, else http, else the first. */
+function routedPorts({ provisioned }: Resolution, ports: ServiceNode["ports"]): readonly number[] {
+  const routes = [...provisioned.values()].flatMap(({ route }) => (route === undefined ? [] : [route]));
+  const chosen = routes.map(({ port }) => {
+    if (port === undefined) return ports.find(({ name }) => name === "http") ?? ports[0];
+    return ports.find((one) => one.name === port || one.port === port);
+  });
+  return [...new Set(chosen.flatMap((one) => (one === undefined ? [] : [one.port])))];
+}
+
+const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:/]*)(?::([0-9]{1,5}))?(?:\/|$)/;
+const WELL_KNOWN: ReadonlyMap<string, number> = new Map([
+  ["http", 80],
+  ["https", 443],
+]);
+
+export function externalNodeOf({ metadata, spec }: LatticeExternalService, namespace: string): ExternalNode {
+  const { name } = metadata;
+  const endpoints = Object.entries(spec.endpoints).flatMap(([endpoint, url]): readonly Endpoint[] => {
+    const [, scheme = "", host = "", port] = URL_PARTS.exec(url) ?? [];
+    const number = port === undefined ? WELL_KNOWN.get(scheme) : Number(port);
+    return number === undefined ? [] : [{ name: endpoint, scheme, host, port: number }];
+  });
+  const requesters = (spec.allowedRequesters ?? []).map((one) => (one === "*" || one.includes("/") ? one : serviceId(namespace, one)));
+  return {
+    kind: "external",
+    id: serviceId(namespace, name),
+    endpoints: endpoints.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    requesters: new Set(requesters),
+    resolution: spec.resolution,
+  };
+}

@@ -1,0 +1,35 @@
+/**
+ * Where a service runs. Its environment says so, else it runs where it was written. Into another namespace only with the word of the
+ * environment there: whoever owns a namespace must not be able to deploy into somebody else's.
+ */
+import { err, ok, type Result } from "#base";
+import { isSystemNamespace, type LatticeEnvironment } from "#crds";
+
+export type PlacementError =
+  | { readonly kind: "target-not-allowed"; readonly namespace: string; readonly from: string; readonly environment: string }
+  | { readonly kind: "system-namespace"; readonly namespace: string };
+
+export type Placed = { readonly namespace: string; readonly environment: LatticeEnvironment | undefined };
+
+export function namespaceOfEnvironment(name: string, environment: LatticeEnvironment | undefined): string {
+  return environment?.spec.namespace ?? name;
+}
+
+type Written = { readonly namespace: string; readonly environment: string | undefined };
+
+export function place(
+  { namespace: from, environment: name }: Written,
+  environments: ReadonlyMap<string, LatticeEnvironment>,
+): Result<Placed, PlacementError> {
+  const environment = name === undefined ? undefined : environments.get(name);
+  const namespace = name === undefined ? from : namespaceOfEnvironment(name, environment);
+  if (isSystemNamespace(namespace)) return err({ kind: "system-namespace", namespace });
+  const allowed = namespace === from || environment?.spec.sourceNamespaces?.includes(from) === true;
+  return allowed ? ok({ namespace, environment }) : err({ kind: "target-not-allowed", namespace, from, environment: name ?? "" });
+}
+
+export function describePlacementError(error: PlacementError): string {
+  if (error.kind === "system-namespace") return `namespace ${error.namespace} is a system namespace, which Lattice never touches`;
+  const { namespace, from, environment } = error;
+  return `namespace ${from} may not deploy into ${namespace}\nadd ${from} to spec.sourceNamespaces of LatticeEnvironment ${environment}, or write the service in ${namespace}`;
+}

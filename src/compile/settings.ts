@@ -1,0 +1,47 @@
+/** What a world needs beside its resources: settings, and ports to what is not pure. */
+import { err, sensitive } from "#base";
+import type { GatewayIdentity } from "#mesh-compiler";
+import type { ServiceInput, Settings } from "#service-compiler";
+
+type GatewayName = Settings["gateway"];
+
+export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFile" | "syncedVersion"> & {
+  readonly trustDomain: string;
+  readonly gateway: GatewayName;
+  readonly gatewayIdentity: (gateway: GatewayName) => GatewayIdentity;
+};
+
+/** Offline there is no key of the cluster's, and nothing to guess it from either. */
+const OFFLINE_KEY = "lattice-offline";
+
+export const DEFAULT_SETTINGS: Settings = {
+  clusterDomain: "cluster.local",
+  trustDomain: "cluster.local",
+  ingressDomain: undefined,
+  gateway: { namespace: "istio-ingress", name: "gateway" },
+  cluster: {},
+  hashKey: sensitive(OFFLINE_KEY),
+};
+
+/** Istio gives a gateway's pods an account that is named after the gateway and its class. */
+export function istioGateway({ namespace, name }: GatewayName): GatewayIdentity {
+  return { namespace, name, serviceAccount: `${name}-istio` };
+}
+
+/** A world without secrets and files; give what there is. */
+export function worldSettings(
+  settings: Partial<Settings> = {},
+  ports: Partial<Pick<WorldSettings, "secrets" | "readFile" | "syncedVersion">> = {},
+): WorldSettings {
+  const all = { ...DEFAULT_SETTINGS, ...settings };
+  return {
+    settings: all,
+    trustDomain: all.trustDomain,
+    gateway: all.gateway,
+    gatewayIdentity: istioGateway,
+    secrets: (_, path) => err(`there is no secret '${path}'`),
+    readFile: (path) => err(`${path} cannot be read here: only the command line has files`),
+    syncedVersion: () => undefined,
+    ...ports,
+  };
+}

@@ -1,0 +1,257 @@
+/**
+ * All Lattice resources at once, and what they become. Each change says which services have to be compiled anew: itself, its neighbours in
+ * the mesh, those whose environment, config or bindings changed. Nothing else.
+ *
+ * Services are known here by where they are written (`team-a/api`); in the mesh by where they run (`prod/api`).
+ */
+import { err, ok, type Result } from "#base";
+import type { LatticeEnvironment, LatticeExternalService, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
+import { keyText, type KubeObject } from "#kube";
+import { Mesh, serviceId, type ServiceId } from "#mesh-compiler";
+import { compileService, registryWith, type Compiled, type CompiledService, type Provisioner, type ServiceInput } from "#service-compiler";
+import type { ServiceError } from "./errors.ts";
+import { externalNodeOf, meshNodeOf } from "./mesh-node.ts";
+import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
+import { Indexed } from "./indexed.ts";
+import type { WorldSettings } from "./settings.ts";
+
+export type WorldObject = LatticeService | LatticeExternalService | LatticeEnvironment | LatticeServiceConfig | LatticeSecretBindings;
+
+/** Where a service is written: `namespace/name`. */
+export type ServiceKey = string;
+
+export type CompiledApplication = Omit<CompiledService, "objects"> & {
+  readonly id: ServiceId;
+  /** Workload, then policies: in the order in which they are applied. */
+  readonly objects: readonly Compiled[];
+};
+
+export class World {
+  readonly mesh: Mesh;
+  readonly #settings: WorldSettings;
+  readonly #services = new Indexed<LatticeService>(({ spec }) => spec.environment);
+  readonly #externals = new Indexed<LatticeExternalService>(({ spec }) => spec.environment);
+  readonly #configs = new Indexed<LatticeServiceConfig>(({ metadata }) => metadata.namespace);
+  readonly #bindings = new Indexed<LatticeSecretBindings>(({ metadata }) => metadata.namespace);
+  readonly #environments = new Map<string, LatticeEnvironment>();
+  readonly #environmentOf = new Map<string, LatticeEnvironment>();
+  readonly #owners = new Map<ServiceId, ServiceKey>();
+  readonly #ids = new Map<ServiceKey, ServiceId>();
+  #registry = registryWith();
+
+  constructor(settings: WorldSettings) {
+    this.#settings = settings;
+    this.mesh = new Mesh({
+      trustDomain: (namespace) => this.#environmentOf.get(namespace)?.spec.mesh?.trustDomain ?? settings.trustDomain,
+      gateway: (namespace) => settings.gatewayIdentity(this.#environmentOf.get(namespace)?.spec.gatewayRef ?? settings.gateway),
+      waypointWanted: (namespace) => this.#environmentOf.get(namespace)?.spec.mesh?.waypoint === true,
+    });
+  }
+
+  /** Types of resources that are not built in. All services are touched: any of them may use one. */
+  setProvisioners(provisioners: readonly Provisioner[]): ReadonlySet<ServiceKey> {
+    this.#registry = registryWith(provisioners);
+    return this.#replaceAll(this.#services.keys());
+  }
+
+  services(): readonly ServiceKey[] {
+    return [...this.#services.keys()].toSorted();
+  }
+
+  externals(): readonly ServiceKey[] {
+    return [...this.#externals.keys()].toSorted();
+  }
+
+  service(key: ServiceKey): LatticeService | undefined {
+    return this.#services.get(key);
+  }
+
+  /** Where it runs; undefined: nowhere, and compiling it says why. */
+  idOf(key: ServiceKey): ServiceId | undefined {
+    return this.#ids.get(key);
+  }
+
+  keyOf(id: ServiceId): ServiceKey | undefined {
+    return this.#owners.get(id);
+  }
+
+  environment(name: string): LatticeEnvironment | undefined {
+    return this.#environments.get(name);
+  }
+
+  put(object: WorldObject): ReadonlySet<ServiceKey> {
+    const key = keyText(object.metadata);
+    switch (object.kind) {
+      case "LatticeService":
+        this.#services.set(key, object);
+        return this.#replace(key);
+      case "LatticeExternalService":
+        this.#externals.set(key, object);
+        return this.#replace(key);
+      case "LatticeEnvironment":
+        return this.#changeEnvironment(object.metadata.name, object);
+      case "LatticeServiceConfig":
+        this.#configs.set(key, object);
+        return this.#replaceAll(this.#servicesOf(object.metadata.namespace));
+      case "LatticeSecretBindings":
+        this.#bindings.set(key, object);
+        return this.#replaceAll(this.#servicesOf(object.metadata.namespace));
+    }
+  }
+
+  remove(kind: WorldObject["kind"], key: ServiceKey): ReadonlySet<ServiceKey> {
+    const namespace = key.slice(0, Math.max(0, key.indexOf("/")));
+    switch (kind) {
+      case "LatticeService":
+        this.#services.delete(key);
+        return this.#replace(key);
+      case "LatticeExternalService":
+        this.#externals.delete(key);
+        return this.#replace(key);
+      case "LatticeEnvironment":
+        return this.#changeEnvironment(key, undefined);
+      case "LatticeServiceConfig":
+        this.#configs.delete(key);
+        return this.#replaceAll(this.#servicesOf(namespace));
+      case "LatticeSecretBindings":
+        this.#bindings.delete(key);
+        return this.#replaceAll(this.#servicesOf(namespace));
+    }
+  }
+
+  compile(key: ServiceKey): Result<CompiledApplication, readonly ServiceError[]> {
+    const service = this.#services.get(key);
+    if (service === undefined) return err([]);
+    const placed = this.#place(service);
+    if (!placed.ok) return err([placed.error]);
+    const id = serviceId(placed.value.namespace, service.metadata.name);
+    const owner = this.#owners.get(id);
+    if (owner !== undefined && owner !== key) return err([{ kind: "name-taken", namespace: placed.value.namespace, by: owner }]);
+    const compiled = compileService(this.#inputFor(service, placed.value));
+    if (!compiled.ok) return compiled;
+    const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
+    return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies] });
+  }
+
+  /** ServiceEntries of an external service. */
+  compileExternal(key: ServiceKey): Result<readonly KubeObject[], readonly ServiceError[]> {
+    const external = this.#externals.get(key);
+    if (external === undefined) return err([]);
+    const placed = this.#place(external);
+    return placed.ok ? ok(this.mesh.policiesOf(serviceId(placed.value.namespace, external.metadata.name))) : err([placed.error]);
+  }
+
+  /** Namespaces that something runs in, or that an environment has. */
+  namespaces(): readonly string[] {
+    return [...new Set([...this.#environmentOf.keys(), ...this.mesh.graph.namespaces()])].toSorted();
+  }
+
+  namespaceObjects(namespace: string): readonly KubeObject[] {
+    const environment = this.#environmentOf.get(namespace);
+    return this.mesh.namespaceObjects(namespace, environment === undefined ? {} : { "lattice.dev/environment": environment.metadata.name });
+  }
+
+  #place({ metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
+    return place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
+  }
+
+  #servicesOf(namespace: string | undefined): readonly ServiceKey[] {
+    return [...this.#services.keys()].filter((key) => key.startsWith(`${namespace ?? "default"}/`));
+  }
+
+  #inputFor(service: LatticeService, { namespace, environment }: Placed): ServiceInput {
+    const { settings, secrets, readFile, syncedVersion } = this.#settings;
+    const written = service.metadata.namespace ?? "default";
+    return {
+      service,
+      namespace,
+      environment,
+      configs: this.#configs.under(written),
+      bindings: this.#bindings.under(written),
+      settings,
+      registry: this.#registry,
+      secrets,
+      readFile,
+      syncedVersion,
+      findService: (address) => {
+        const node = this.mesh.graph.service(serviceId(address.namespace, address.name));
+        return node === undefined ? undefined : { ports: new Map(node.ports.map(({ name, port }) => [name, port])) };
+      },
+      findExternalService: (address) => {
+        const external = this.#externalAt(serviceId(address.namespace, address.name));
+        return external === undefined ? undefined : { endpoints: new Map(Object.entries(external.spec.endpoints)) };
+      },
+    };
+  }
+
+  #externalAt(id: ServiceId): LatticeExternalService | undefined {
+    return this.mesh.graph.get(id)?.kind === "external" ? this.#externals.get(this.#owners.get(id) ?? "") : undefined;
+  }
+
+  #replaceAll(keys: Iterable<ServiceKey>): ReadonlySet<ServiceKey> {
+    const touched = new Set<ServiceKey>();
+    for (const key of keys) for (const other of this.#replace(key)) touched.add(other);
+    return touched;
+  }
+
+  /** Puts one into the mesh where it runs now, and takes it out from where it ran before. */
+  #replace(key: ServiceKey): ReadonlySet<ServiceKey> {
+    const object = this.#services.get(key) ?? this.#externals.get(key);
+    const placed = object === undefined ? undefined : this.#place(object);
+    const id = object === undefined || placed?.ok !== true ? undefined : serviceId(placed.value.namespace, object.metadata.name);
+    const before = this.#ids.get(key);
+    const touched = new Set<ServiceId>();
+    if (before !== undefined && before !== id) for (const one of this.#leave(key, before)) touched.add(one);
+    const owner = id === undefined ? undefined : this.#owners.get(id);
+    if (object !== undefined && placed?.ok === true && id !== undefined && (owner === undefined || owner === key)) {
+      this.#owners.set(id, key);
+      this.#ids.set(key, id);
+      const node =
+        object.kind === "LatticeService"
+          ? meshNodeOf(this.#inputFor(object, placed.value))
+          : externalNodeOf(object, placed.value.namespace);
+      for (const one of this.mesh.put(node).services) touched.add(one);
+    }
+    return this.#keysOf(touched, key);
+  }
+
+  /** The place is free: one that wants the same name gets it. */
+  #leave(key: ServiceKey, id: ServiceId): ReadonlySet<ServiceId> {
+    this.#owners.delete(id);
+    this.#ids.delete(key);
+    const touched = new Set(this.mesh.remove(id).services);
+    const name = id.slice(id.indexOf("/") + 1);
+    for (const other of [...this.#services.keys(), ...this.#externals.keys()]) {
+      if (other !== key && other.endsWith(`/${name}`) && !this.#ids.has(other)) {
+        this.#replace(other);
+        const taken = this.#ids.get(other);
+        if (taken !== undefined) touched.add(taken);
+      }
+    }
+    return touched;
+  }
+
+  #keysOf(ids: Iterable<ServiceId>, self: ServiceKey): ReadonlySet<ServiceKey> {
+    const keys = new Set<ServiceKey>([self]);
+    for (const id of ids) {
+      const key = this.#owners.get(id);
+      if (key !== undefined) keys.add(key);
+    }
+    return keys;
+  }
+
+  #changeEnvironment(name: string, next: LatticeEnvironment | undefined): ReadonlySet<ServiceKey> {
+    const before = this.#environments.get(name);
+    if (before !== undefined) this.#environmentOf.delete(namespaceOfEnvironment(name, before));
+    if (next === undefined) this.#environments.delete(name);
+    else {
+      this.#environments.set(name, next);
+      this.#environmentOf.set(namespaceOfEnvironment(name, next), next);
+    }
+    const namespaces = [before, next].flatMap((one) => (one === undefined ? [] : [namespaceOfEnvironment(name, one)]));
+    const inside = namespaces.flatMap((namespace) =>
+      [...this.mesh.graph.servicesIn(namespace)].flatMap((id) => this.#owners.get(id) ?? []),
+    );
+    return this.#replaceAll(new Set([...this.#services.keysUnder(name), ...this.#externals.keysUnder(name), ...inside]));
+  }
+}
