@@ -24,7 +24,7 @@ export function place(
   const environment = name === undefined ? undefined : environments.get(name);
   const namespace = name === undefined ? from : namespaceOfEnvironment(name, environment);
   if (isSystemNamespace(namespace)) return err({ kind: "system-namespace", namespace });
-  const allowed = namespace === from || environment?.spec.sourceNamespaces?.includes(from) === true;
+  const allowed = namespace === from || environment?.spec.sourceNamespaces?.some((one) => one === from) === true;
   return allowed ? ok({ namespace, environment }) : err({ kind: "target-not-allowed", namespace, from, environment: name ?? "" });
 }
 

@@ -22,7 +22,12 @@ export function authorizationPolicies(neighbourhood: Neighbourhood, identities: 
   return neighbourhood.behindWaypoint ? atWaypoint(neighbourhood, callers, identities) : [atWorkload(neighbourhood, callers)];
 }
 
-type Caller = { readonly principal: string; readonly ports: readonly Port[]; readonly requests: RequestRules | undefined };
+type Caller = {
+  readonly principal: string;
+  readonly ports: readonly Port[];
+  readonly requests: RequestRules | undefined;
+  readonly gateway?: boolean;
+};
 
 function callersOf({ node, incoming, gateway }: Neighbourhood, { trustDomain, serviceAccount }: Identities): readonly Caller[] {
   const services = incoming.map(({ caller, ports, requests }: Agreement) => {
@@ -32,7 +37,7 @@ function callersOf({ node, incoming, gateway }: Neighbourhood, { trustDomain, se
   const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
   if (routed.length === 0) return services;
   const door = principal(trustDomain(gateway.namespace), gateway.namespace, gateway.serviceAccount);
-  return [...services, { principal: door, ports: routed, requests: undefined }];
+  return [...services, { principal: door, ports: routed, requests: undefined, gateway: true }];
 }
 
 function atWorkload({ node }: Neighbourhood, callers: readonly Caller[]): KubeObject {
@@ -43,8 +48,7 @@ function atWorkload({ node }: Neighbourhood, callers: readonly Caller[]): KubeOb
 /** A selector cannot tell requests apart, so the rules stand on the Service, where the waypoint reads them. */
 function atWaypoint({ node }: Neighbourhood, callers: readonly Caller[], { trustDomain }: Identities): readonly KubeObject[] {
   const { namespace, name } = splitId(node.id);
-  const own = principal(trustDomain(namespace), namespace, WAYPOINT);
-  const ports = [...new Set(node.ports.map(({ targetPort }) => String(targetPort)))];
+  const own = { principal: principal(trustDomain(namespace), namespace, WAYPOINT), ports: node.ports, requests: undefined };
   return [
     policy(namespace, name, name, {
       targetRefs: [{ kind: "Service", group: "", name }],
@@ -52,7 +56,8 @@ function atWaypoint({ node }: Neighbourhood, callers: readonly Caller[], { trust
     }),
     policy(namespace, `${name}-${WAYPOINT}`, name, {
       selector: ownPods(name),
-      rules: [{ from: [{ source: { principals: [own] } }], to: [{ operation: { ports } }] }],
+      // a gateway goes straight to the pods, unless somebody tells it to take the waypoint
+      rules: rulesFor([own, ...callers.filter(({ gateway }) => gateway)], ({ targetPort }) => targetPort),
     }),
   ];
 }
