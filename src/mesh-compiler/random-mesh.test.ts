@@ -1,0 +1,144 @@
+/** The compiled policies, read as the data plane reads them, say what the declarations agree on: no more, and no less. */
+import { describe, expect, test } from "vitest";
+import { seededRandom } from "#base";
+import { admits, agreement } from "./graph/agreements.ts";
+import type { ServiceId } from "./graph/node.ts";
+import { Mesh } from "./mesh.ts";
+import { PLAIN_SETTINGS, randomNodes, randomService } from "./random-worlds.ts";
+import { DataPlane } from "./reachability/data-plane.ts";
+import { clusterOf, policiesIn } from "./test-objects.ts";
+
+const SEEDS = Array.from({ length: 100 }, (_, seed) => seed);
+const PORTS = [80, 9000];
+
+function meshFor(seed: number, requests: boolean): Mesh {
+  const mesh = new Mesh(PLAIN_SETTINGS);
+  for (const node of randomNodes(seededRandom(seed), { services: 30, externals: 6, requests })) mesh.put(node);
+  return mesh;
+}
+
+/** What the declarations say: the ports of the callee that the caller may call. */
+function agreedPorts(mesh: Mesh, from: ServiceId, to: ServiceId): readonly number[] {
+  const [caller, callee] = [mesh.graph.service(from), mesh.graph.service(to)];
+  const agreed = caller === undefined || callee === undefined ? undefined : agreement(caller, callee);
+  return (agreed?.ports ?? []).map(({ port }) => port);
+}
+
+/** Pairs at layer 4, and pairs and ports at layer 7, as the policies have them and as the declarations want them. */
+function compare(mesh: Mesh): { readonly got: readonly string[]; readonly want: readonly string[] } {
+  const plane = new DataPlane(clusterOf(mesh));
+  const got: string[] = [];
+  const want: string[] = [];
+  for (const from of plane.workloads()) {
+    for (const to of plane.workloads()) {
+      const agreed = agreedPorts(mesh, from, to);
+      const verdicts = PORTS.map((port) => ({ port, verdict: plane.ask({ from, to, port }) }));
+      if (agreed.length > 0) want.push(`${from} > ${to}`);
+      if (verdicts.some(({ verdict }) => verdict?.l4 === true)) got.push(`${from} > ${to}`);
+      for (const { port, verdict } of verdicts) {
+        if (agreed.includes(port)) want.push(`${from} > ${to}:${port}`);
+        if (verdict?.l7 === true) got.push(`${from} > ${to}:${port}`);
+      }
+    }
+  }
+  return { got, want };
+}
+
+describe("thirty services, every ordered pair, a hundred seeds", () => {
+  test.each([false, true])(
+    "policies equal agreements (waypoints: %s)",
+    (requests) => {
+      for (const seed of SEEDS) {
+        const { got, want } = compare(meshFor(seed, requests));
+        expect(got, `seed ${seed}`).toEqual(want);
+      }
+    },
+    120_000,
+  );
+
+  test("externals are open to those they admit, and to nobody else", () => {
+    for (const seed of SEEDS) {
+      const mesh = meshFor(seed, false);
+      const plane = new DataPlane(clusterOf(mesh));
+      for (const node of mesh.graph.nodes()) {
+        if (node.kind !== "external") continue;
+        const [endpoint] = node.endpoints;
+        const host = {
+          kind: "outside" as const,
+          host: endpoint?.host ?? "",
+          address: node.resolution === "static" ? endpoint?.host : undefined,
+        };
+        for (const from of plane.workloads()) {
+          const declared =
+            mesh.graph
+              .service(from)
+              ?.declarations.get(node.id)
+              ?.some(({ direction }) => direction !== "inbound") === true;
+          expect(plane.askOutside(from, host, 443)?.l4, `seed ${seed}: ${from} > ${node.id}`).toBe(declared && admits(node, from));
+        }
+      }
+    }
+  }, 120_000);
+
+  test("the gateway reaches what has a route, on the routed port only", () => {
+    for (const seed of SEEDS.slice(0, 30)) {
+      const mesh = meshFor(seed, seed % 2 === 0);
+      const plane = new DataPlane(clusterOf(mesh));
+      for (const to of plane.workloads()) {
+        const node = mesh.graph.service(to);
+        for (const port of PORTS) {
+          const want = node !== undefined && node.routedPorts.includes(port) && node.ports.some((one) => one.port === port);
+          expect(plane.ask({ from: "istio-ingress/gateway", to, port })?.l7, `seed ${seed}: ${to}:${port}`).toBe(want);
+        }
+      }
+    }
+  }, 120_000);
+});
+
+test("after any changes the policies are those of a fresh compilation, byte for byte", () => {
+  for (const seed of SEEDS) {
+    const random = seededRandom(seed);
+    const mesh = meshFor(seed, true);
+    const ids = [...mesh.graph.nodes()].map(({ id }) => id);
+    policiesIn(mesh);
+    for (let step = 0; step < 15; step += 1) {
+      const id = ids[Math.floor(random() * ids.length)] ?? "dev/s0";
+      if (random() < 0.3) mesh.remove(id);
+      else mesh.put(randomService(random, id, { ids, outside: [], requests: true }));
+      if (step % 5 === 0) policiesIn(mesh);
+    }
+    const fresh = new Mesh(PLAIN_SETTINGS);
+    for (const node of mesh.graph.nodes()) fresh.put(node);
+    expect(JSON.stringify(policiesIn(mesh)), `seed ${seed}`).toBe(JSON.stringify(policiesIn(fresh)));
+  }
+}, 120_000);
+
+test("methods and paths are held where requests are read", () => {
+  const mesh = new Mesh(PLAIN_SETTINGS);
+  const random = seededRandom(1);
+  const node = (id: string, peer: string, direction: "inbound" | "outbound") => ({
+    ...randomService(random, id, { ids: [], outside: [], requests: false }),
+    routedPorts: [],
+    ports: [{ name: "http", port: 80, targetPort: 8080, protocol: "TCP" as const }],
+    declarations: new Map([
+      [
+        peer,
+        [
+          {
+            resource: "x",
+            peer,
+            direction,
+            ports: undefined,
+            requests: direction === "inbound" ? { methods: ["GET"], paths: ["/api/*"] } : undefined,
+            managedPort: undefined,
+          },
+        ],
+      ],
+    ]),
+  });
+  mesh.put(node("dev/a", "prod/b", "outbound"));
+  mesh.put(node("prod/b", "dev/a", "inbound"));
+  const plane = new DataPlane(clusterOf(mesh));
+  const ask = (method: string, path: string) => plane.ask({ from: "dev/a", to: "prod/b", port: 80, method, path })?.l7;
+  expect([ask("GET", "/api/x"), ask("POST", "/api/x"), ask("GET", "/other")]).toEqual([true, false, false]);
+});

@@ -1,0 +1,50 @@
+/** Who sends and who receives, as the data plane sees them: pods with labels and an identity, hosts outside, and kubelet. */
+import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
+
+export type Labels = Readonly<Record<string, string>>;
+
+export type Pod = {
+  readonly kind: "pod";
+  readonly namespace: string;
+  readonly labels: Labels;
+  /** Of its namespace: some selectors read them. */
+  readonly namespaceLabels: Labels;
+  readonly serviceAccount: string;
+};
+
+export type Outside = { readonly kind: "outside"; readonly host: string; readonly address: string | undefined };
+
+export type Peer = Pod | Outside;
+
+export function labelsIn(value: unknown): Labels {
+  return isJsonObject(value) ? (value as Labels) : {};
+}
+
+/** The pods that a Deployment makes. */
+export function podOf(deployment: KubeObject, namespaceLabels: Labels): Pod {
+  const template = fieldAt(deployment, "spec", "template");
+  const account = fieldAt(template, "spec", "serviceAccountName");
+  return {
+    kind: "pod",
+    namespace: deployment.metadata.namespace ?? "default",
+    labels: labelsIn(fieldAt(template, "metadata", "labels")),
+    namespaceLabels,
+    serviceAccount: typeof account === "string" ? account : "default",
+  };
+}
+
+/** The pods of a Gateway: Istio names their account after it, and its class unless it is a waypoint. */
+export function gatewayPod(gateway: KubeObject, namespaceLabels: Labels): Pod {
+  const { name, namespace = "default" } = gateway.metadata;
+  const className = fieldAt(gateway, "spec", "gatewayClassName");
+  const serviceAccount = className === "istio-waypoint" || typeof className !== "string" ? name : `${name}-${className}`;
+  return { kind: "pod", namespace, labels: { "gateway.networking.k8s.io/gateway-name": name }, namespaceLabels, serviceAccount };
+}
+
+export function objectsIn(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item) => isJsonObject(item)) : [];
+}
+
+export function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

@@ -1,0 +1,78 @@
+/** Label selectors as Cilium and Istio read them. */
+import { fieldAt, isJsonObject, type JsonObject } from "#kube";
+import { labelsIn, objectsIn, textsIn, type Labels, type Pod } from "./peers.ts";
+
+const NAMESPACE_KEY = "io.kubernetes.pod.namespace";
+const NAMESPACE_LABELS = "io.cilium.k8s.namespace.labels.";
+const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
+
+/** `k8s:x`, `any:x` and `x` are one key. */
+function bareKey(key: string): string {
+  return key.replace(/^(k8s|any)[:.]/, "");
+}
+
+type Requirement = { readonly key: string; readonly operator: string; readonly values: readonly string[] };
+
+/** A selector is read once and asked about by everybody. */
+const known = new WeakMap<JsonObject, readonly Requirement[]>();
+
+function requirementsOf(selector: JsonObject): readonly Requirement[] {
+  const read = known.get(selector) ?? readRequirements(selector);
+  known.set(selector, read);
+  return read;
+}
+
+function readRequirements(selector: JsonObject): readonly Requirement[] {
+  const exact = Object.entries(labelsIn(selector["matchLabels"])).map(([key, value]) => ({
+    key: bareKey(key),
+    operator: "In",
+    values: [value],
+  }));
+  const others = objectsIn(selector["matchExpressions"]).map((one) => ({
+    key: bareKey(typeof one["key"] === "string" ? one["key"] : ""),
+    operator: typeof one["operator"] === "string" ? one["operator"] : "",
+    values: textsIn(one["values"]),
+  }));
+  return [...exact, ...others];
+}
+
+/** A value that no label can have voids the policy it stands in. */
+export function isLegal(selector: JsonObject): boolean {
+  return requirementsOf(selector).every(({ values }) => values.every((value) => LABEL_VALUE.test(value) && value.length <= 63));
+}
+
+function valueOf({ labels, namespace, namespaceLabels }: Pod, key: string): string | undefined {
+  if (key === NAMESPACE_KEY) return namespace;
+  if (key.startsWith(NAMESPACE_LABELS)) return namespaceLabels[key.slice(NAMESPACE_LABELS.length)];
+  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+function holds(value: string | undefined, { operator, values }: Requirement): boolean {
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return false;
+  }
+}
+
+/** `home`: where a peer selector that names no namespace looks; undefined: everywhere. */
+export function ciliumSelects(selector: JsonObject, pod: Pod, home: string | undefined): boolean {
+  const requirements = requirementsOf(selector);
+  const namesNamespace = requirements.some(({ key }) => key === NAMESPACE_KEY || key.startsWith(NAMESPACE_LABELS));
+  if (home !== undefined && !namesNamespace && pod.namespace !== home) return false;
+  return requirements.every((requirement) => holds(valueOf(pod, requirement.key), requirement));
+}
+
+/** Istio's selector knows matchLabels only; none selects all. */
+export function istioSelects(spec: unknown, labels: Labels): boolean {
+  const selector = fieldAt(spec, "selector", "matchLabels");
+  if (!isJsonObject(selector)) return true;
+  return Object.entries(labelsIn(selector)).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
+}
