@@ -1,6 +1,7 @@
 /** The compiled policies, read as the data plane reads them, say what the declarations agree on: no more, and no less. */
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "#base";
+import type { KubeObject } from "#kube";
 import { admits, agreement } from "./graph/agreements.ts";
 import type { ServiceId } from "./graph/node.ts";
 import { Mesh } from "./mesh.ts";
@@ -17,6 +18,8 @@ function meshFor(seed: number, requests: boolean): Mesh {
   return mesh;
 }
 
+type Mutation = (object: KubeObject) => readonly KubeObject[];
+
 /** What the declarations say: the ports of the callee that the caller may call. */
 function agreedPorts(mesh: Mesh, from: ServiceId, to: ServiceId): readonly number[] {
   const [caller, callee] = [mesh.graph.service(from), mesh.graph.service(to)];
@@ -25,8 +28,11 @@ function agreedPorts(mesh: Mesh, from: ServiceId, to: ServiceId): readonly numbe
 }
 
 /** Pairs at layer 4, and pairs and ports at layer 7, as the policies have them and as the declarations want them. */
-function compare(mesh: Mesh): { readonly got: readonly string[]; readonly want: readonly string[] } {
-  const plane = new DataPlane(clusterOf(mesh));
+function compare(
+  mesh: Mesh,
+  mutate: Mutation = (object) => [object],
+): { readonly got: readonly string[]; readonly want: readonly string[] } {
+  const plane = new DataPlane(clusterOf(mesh).flatMap(mutate));
   const got: string[] = [];
   const want: string[] = [];
   for (const from of plane.workloads()) {
@@ -45,16 +51,12 @@ function compare(mesh: Mesh): { readonly got: readonly string[]; readonly want: 
 }
 
 describe("thirty services, every ordered pair, a hundred seeds", () => {
-  test.each([false, true])(
-    "policies equal agreements (waypoints: %s)",
-    (requests) => {
-      for (const seed of SEEDS) {
-        const { got, want } = compare(meshFor(seed, requests));
-        expect(got, `seed ${seed}`).toEqual(want);
-      }
-    },
-    120_000,
-  );
+  test("policies equal agreements, with waypoints and without", () => {
+    for (const seed of SEEDS) {
+      const { got, want } = compare(meshFor(seed, seed % 2 === 1));
+      expect(got, `seed ${seed}`).toEqual(want);
+    }
+  }, 120_000);
 
   test("externals are open to those they admit, and to nobody else", () => {
     for (const seed of SEEDS) {
@@ -141,4 +143,70 @@ test("methods and paths are held where requests are read", () => {
   const plane = new DataPlane(clusterOf(mesh));
   const ask = (method: string, path: string) => plane.ask({ from: "dev/a", to: "prod/b", port: 80, method, path })?.l7;
   expect([ask("GET", "/api/x"), ask("POST", "/api/x"), ask("GET", "/other")]).toEqual([true, false, false]);
+});
+
+describe("a compiler that made one of these mistakes would be caught", () => {
+  /** As if the compiler had written another text into every object of that kind. */
+  const rewrite =
+    (kind: string, change: (text: string) => string): Mutation =>
+    (object) => [object.kind === kind ? (JSON.parse(change(JSON.stringify(object))) as KubeObject) : object];
+  const everywhere = (kind: string, from: RegExp, to: string) => rewrite(kind, (text) => text.replace(from, to));
+  const withoutDefault: Mutation = (object) =>
+    object.kind === "AuthorizationPolicy" && object.metadata.name.startsWith("lattice-default-deny") ? [] : [object];
+  const CNP = "CiliumNetworkPolicy";
+  const AUTHZ = "AuthorizationPolicy";
+
+  const mutants: readonly { name: string; mutate: Mutation }[] = [
+    { name: "peer selectors without a namespace", mutate: everywhere(CNP, /,"k8s:io\.kubernetes\.pod\.namespace":"[^"]*"/g, "") },
+    {
+      name: "15008 open to all",
+      mutate: rewrite(CNP, (text) =>
+        text
+          .replace('"ingress":[', '"ingress":[{"fromEntities":["all"],"toPorts":[{"ports":[{"port":"15008","protocol":"TCP"}]}]},')
+          .replace('"egress":[', '"egress":[{"toEntities":["all"],"toPorts":[{"ports":[{"port":"15008","protocol":"TCP"}]}]},'),
+      ),
+    },
+    { name: "no HBONE port", mutate: everywhere(CNP, /\{"port":"15008","protocol":"TCP"\},?/g, "") },
+    { name: "no default deny for identities", mutate: withoutDefault },
+    { name: "a wrong principal", mutate: everywhere(AUTHZ, /cluster\.local\/ns/g, "spiffe://cluster.local/ns") },
+    { name: "principals without their namespace", mutate: everywhere(AUTHZ, /cluster\.local\/ns\/[^/]*\/sa\/(\w+)"/g, '*/$1"') },
+    { name: "ports left out", mutate: everywhere(AUTHZ, /,"to":\[\{"operation":\{"ports":\[[^\]]*\]\}\}\]/g, "") },
+    { name: "service ports where pod ports belong", mutate: everywhere(AUTHZ, /"8080"/g, '"80"') },
+    {
+      name: "rules on the Service without a waypoint",
+      mutate: everywhere(
+        AUTHZ,
+        /"selector":\{"matchLabels":\{"lattice\.dev\/service":("[^"]*")\}\}/g,
+        '"targetRefs":[{"kind":"Service","name":$1}]',
+      ),
+    },
+    {
+      name: "policies that select nobody",
+      mutate: everywhere(CNP, /"endpointSelector":\{"matchLabels":\{"lattice\.dev\/service"/g, '"endpointSelector":{"matchLabels":{"app"'),
+    },
+    {
+      name: "everything open at layer 4",
+      mutate: rewrite(CNP, (text) =>
+        text.replace('"egress":[', '"egress":[{"toEntities":["all"]},').replace('"ingress":[', '"ingress":[{"fromEntities":["all"]},'),
+      ),
+    },
+    {
+      name: "empty lists where rules belong",
+      mutate: rewrite(CNP, (text) => text.replace(/"ingress":\[.*\],"egress":\[.*\]/, '"ingress":[],"egress":[]')),
+    },
+    { name: "namespaces outside the mesh", mutate: everywhere("Namespace", /"istio\.io\/dataplane-mode":"ambient"/, '"x":"y"') },
+    { name: "a selector value that no label can have", mutate: everywhere(CNP, /(pod\.namespace":")prod"/g, '$1pro*"') },
+    {
+      name: "a waypoint that nobody may reach",
+      mutate: (object) => (object.kind === CNP && object.metadata.name === "waypoint" ? [] : [object]),
+    },
+    { name: "methods in a selector's rule", mutate: everywhere(AUTHZ, /"operation":\{"ports"/g, '"operation":{"methods":["GET"],"ports"') },
+  ];
+  test.each(mutants)("$name", ({ mutate }) => {
+    const caught = SEEDS.slice(0, 20).some((seed) => {
+      const { got, want } = compare(meshFor(seed, seed % 2 === 1), mutate);
+      return got.join() !== want.join();
+    });
+    expect(caught).toBe(true);
+  });
 });

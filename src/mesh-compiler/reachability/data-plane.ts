@@ -16,8 +16,10 @@ export type Step = { readonly door: Door; readonly at: string; readonly allowed:
 export type Verdict = {
   /** Layer 4: whether packets get there at all. */
   readonly l4: boolean;
-  /** Layer 7: whether the identity may call this port (and method and path). Without layer 4 nothing is. */
+  /** Layer 7, by itself: whether the identity may call this port (and method and path). Each layer must hold without the other's help. */
   readonly l7: boolean;
+  /** Both. */
+  readonly open: boolean;
   readonly steps: readonly Step[];
 };
 
@@ -147,8 +149,10 @@ function isGateway({ labels }: Pod): boolean {
 }
 
 function verdictOf(steps: readonly Step[]): Verdict {
-  const l4 = steps.filter(({ door }) => door === "egress" || door === "ingress").every(({ allowed }) => allowed);
-  return { l4, l7: l4 && steps.every(({ allowed }) => allowed), steps };
+  const isWire = ({ door }: Step) => door === "egress" || door === "ingress";
+  const l4 = steps.every((step) => !isWire(step) || step.allowed);
+  const l7 = steps.every((step) => isWire(step) || step.allowed);
+  return { l4, l7, open: l4 && l7, steps };
 }
 
 function idOf({ metadata }: KubeObject): string {
