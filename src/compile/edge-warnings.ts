@@ -1,0 +1,32 @@
+/** Edges that somebody wants and that stay closed, in a sentence each. A warning and no error: the other side may follow later. */
+import { allEdges, type Edge } from "#mesh-compiler";
+import type { World } from "./world.ts";
+
+export function edgeWarnings(world: World): readonly string[] {
+  return allEdges(world.mesh.graph).flatMap((edge) => {
+    const text = warningFor(edge);
+    return text === undefined ? [] : [text];
+  });
+}
+
+function warningFor({ caller, callee, state }: Edge): string | undefined {
+  switch (state.kind) {
+    case "caller-only":
+      return `${caller} -> ${callee} is closed: ${callee} does not declare ${caller} as inbound`;
+    case "callee-only":
+      return `${caller} -> ${callee} is closed: ${caller} does not declare ${callee} as outbound`;
+    case "no-port":
+      return `${caller} -> ${callee} is closed: no port is left that both sides mean`;
+    case "unknown-callee":
+      return `${caller} -> ${callee} is closed: there is no ${callee}`;
+    case "unknown-caller":
+      return `${caller} -> ${callee} is closed: there is no ${caller}`;
+    case "external-closed":
+      return `${caller} -> ${callee} is closed: ${callee} does not name ${caller} in allowedRequesters`;
+    case "managed":
+      return `${caller} -> ${callee} is open on the side of ${caller} only: ${callee} is no service of ours, and its own ingress is not ours to open`;
+    case "agreed":
+    case "external":
+      return undefined;
+  }
+}
