@@ -12,12 +12,18 @@ import { runNode } from "./process/run-program.ts";
 
 const dist = join(projectRoot, "dist");
 /** What package.json's `bin` and `exports` name. */
-const ENTRIES = { "lattice.js": "src/bin/lattice.ts", "patch.js": "src/patch/index.ts" };
+const ENTRIES = {
+  "lattice.js": "src/bin/lattice.ts",
+  "patch.js": "src/patch/index.ts",
+  "kube-server.js": "src/embedded-cluster/index.ts",
+  // Jest runs tests as CommonJS and cannot load anything else from there
+  "kube-server.cjs": "src/embedded-cluster/index.ts",
+};
 
 await rm(dist, { recursive: true, force: true });
 const problems: string[] = [];
 for (const [file, entry] of Object.entries(ENTRIES)) {
-  const bundled = await bundle(join(projectRoot, entry), join(dist, file));
+  const bundled = await bundle(join(projectRoot, entry), join(dist, file), { split: file === "kube-server.js" });
   if (!bundled.ok) problems.push(`dist/${file} was not built: ${bundled.error}`);
 }
 const types = await runNode(toolPath("tsc"), ["-p", "tsconfig.build.json", "--pretty", "false"], { cwd: projectRoot });

@@ -51,7 +51,45 @@ describe("checkDocs", () => {
       want: ["docs/adr/0002-b.md  is not listed in docs/adr/README.md"],
     },
   ];
-  it.each(rows)("$name", async ({ files, want }) => {
+  const entry = (source: string, index = 'export { a, type B } from "./a.ts";\n') => ({
+    "package.json": JSON.stringify({
+      exports: { "./base": { types: "./dist/types/base/index.d.ts" }, "./package.json": "./package.json" },
+      imports: { "#other": { source: "./src/other/index.ts" } },
+    }),
+    ...folder,
+    "src/base/index.ts": index,
+    "src/base/a.ts": source,
+  });
+  const documented = "/** B */\nexport type B = 1;\n/**\n * A.\n * @example a()\n */\nexport async function a() {}\n";
+  const publicRows: { name: string; files: Record<string, string>; want: string[] }[] = [
+    { name: "what is public and documented passes", files: entry(documented), want: [] },
+    {
+      name: "a public type may go without an example, a function may not",
+      files: entry("/** a */\nexport const a = 1;\n/** B */\nexport type B = 1;\n"),
+      want: ["src/base/a.ts:2  a is public and its doc comment has no @example"],
+    },
+    {
+      name: "the comment of something else does not count",
+      files: entry(documented.replace("export type B", "const c = 1;\nexport type B")),
+      want: ["src/base/a.ts:3  B is public and has no doc comment"],
+    },
+    {
+      name: "an export is followed to another folder",
+      files: {
+        ...entry("", 'export { c } from "#other";\n'),
+        "src/other/README.md": "",
+        "src/other/index.ts": 'export { c } from "./c.ts";\n',
+        "src/other/c.ts": "export class c {}\n",
+      },
+      want: ["src/other/c.ts:1  c is public and has no doc comment"],
+    },
+    {
+      name: "an export that nobody declares is named",
+      files: entry("", 'export type { A as B } from "./a.ts";\n'),
+      want: ["src/base/a.ts  does not declare A, which a public entry point exports"],
+    },
+  ];
+  it.each([...rows, ...publicRows])("$name", async ({ files, want }) => {
     expect((await checkDocs(await fileTree(files))).map(formatFinding)).toEqual(want);
   });
 });

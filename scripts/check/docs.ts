@@ -1,12 +1,13 @@
 /**
- * The check `docs`: relative links lead somewhere, every folder of src introduces itself, every ADR is in the index, and
- * a file that has grown past 400 lines is pointed out.
+ * The check `docs`: relative links lead somewhere, every folder of src introduces itself, every ADR is in the index, what is
+ * public is documented, and a file that has grown past 400 lines is pointed out.
  */
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import type { Finding } from "./finding.ts";
 import { folderOf } from "./layer-rules.ts";
-import { lineAt, listFiles, readTexts } from "./tree.ts";
+import { undocumentedExports } from "./public-docs.ts";
+import { lineAt, listFiles, readText, readTexts } from "./tree.ts";
 
 const README_LINES = 30;
 const LOOK_AGAIN_LINES = 400;
@@ -18,7 +19,8 @@ export async function checkDocs(root: string): Promise<readonly Finding[]> {
     root,
     files.filter((path) => /\.(md|[cm]?[jt]s)$/.test(path)),
   );
-  const findings: Finding[] = [...folderFindings(files, texts), ...adrFindings(texts)];
+  const manifest = await readText(root, "package.json");
+  const findings: Finding[] = [...folderFindings(files, texts), ...adrFindings(texts), ...undocumentedExports(texts, manifest)];
   for (const [file, text] of texts) findings.push(...(file.endsWith(".md") ? brokenLinks(root, file, text) : tooLong(file, text)));
   return findings;
 }

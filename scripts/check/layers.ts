@@ -17,7 +17,8 @@ export async function checkLayers(root: string): Promise<readonly Finding[]> {
   const layers = parseLayers((await readText(root, "layers.json")) ?? "{}");
   if (!layers.ok) return layers.error.map((message) => ({ file: "layers.json", message }));
   const manifest = JSON.parse((await readText(root, "package.json")) ?? "{}") as Manifest;
-  const sources = (await listFiles(root)).filter((path) => /\.[cm]?ts$/.test(path));
+  // projects in docs/ are other people's: they have their own dependencies, and this package is one of them
+  const sources = (await listFiles(root)).filter((path) => /\.[cm]?ts$/.test(path) && !path.startsWith("docs/"));
   const packages = packagesOf(manifest);
   const findings = [...folderFindings(sources, layers.value), ...doorFindings(root, manifest)];
   for (const [file, text] of await readTexts(root, sources)) {

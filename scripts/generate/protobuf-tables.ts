@@ -86,15 +86,16 @@ function fieldsOf(body: string, home: readonly string[], message: string): strin
         properties !== undefined &&
         !Object.hasOwn(properties, name) &&
         !message.endsWith("JSONSchemaProps");
-      const json = properties === undefined || Object.hasOwn(properties, name) ? name : lowerFirst(name);
+      const json = properties === undefined || Object.hasOwn(properties, name) ? name : jsonName(name, properties);
       return ` ${number}${json}:${mapped !== undefined ? "{" : label === "repeated" ? "[" : inline ? "^" : ""}${code}`;
     })
     .join("");
 }
 
-/** A few messages keep Go's capital letter. */
-function lowerFirst(name: string): string {
-  return `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
+/** A few messages keep Go's capital letters: "uID" is "uid". */
+function jsonName(name: string, properties: Readonly<Record<string, unknown>>): string {
+  const same = Object.keys(properties).find((known) => known.toLowerCase() === name.toLowerCase());
+  return same ?? `${name.slice(0, 1).toLowerCase()}${name.slice(1)}`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) generateProtobufTables(process.argv[2]);

@@ -1,8 +1,8 @@
-/** `lattice api-server`: runs the embedded API server as a process, until Ctrl-C or SIGTERM. One line says where, when it is ready. */
+/** `lattice api-server`: runs the embedded cluster as a process, until Ctrl-C or SIGTERM. One line says where, when it is ready. */
 import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { createLogger, describeThrown, err, fromPromise, ok, reveal, type Result } from "#base";
-import { startServer, type RunningServer } from "#kube-server";
+import { createLogger, describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
 
@@ -20,35 +20,38 @@ export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<ExitCo
   if (!port.ok) return complain(io, port.error);
   const tokens = flags.tokenFile === undefined ? ok(undefined) : await readTokens(pathOf(io, flags.tokenFile));
   if (!tokens.ok) return complain(io, tokens.error);
+  const started = await fromPromise(start(io, flags, tokens.value), describeThrown);
+  if (!started.ok) return complain(io, started.error);
+  await using cluster = started.value;
+  return await runUntilStopped(io, flags, { cluster, port: port.value, tokens: tokens.value });
+}
+
+function start(io: CliIo, flags: ApiServerFlags, tokens: string | undefined): Promise<EmbeddedCluster> {
   const logger = createLogger((level, message, fields) => {
     if (level === "warn" || level === "error") io.stderr(`${level}: ${message} ${JSON.stringify(fields)}\n`);
   });
-  const started = await startServer({
-    port: port.value,
-    plain: flags.http === true,
-    tokens: tokens.value,
-    dataDir: flags.dataDir === undefined ? undefined : pathOf(io, flags.dataDir),
-    clock: io.clock,
-    random: io.random,
+  const { clock, random } = io;
+  return startEmbeddedCluster({
+    clock,
+    random,
     logger,
+    controllers: flags.controllers,
+    logActions: false,
+    ...(flags.dataDir === undefined ? {} : { dataDir: pathOf(io, flags.dataDir) }),
+    ...(tokens === undefined ? {} : { tokens }),
   });
-  if (!started.ok) return complain(io, started.error);
-  return runUntilStopped(io, flags, { server: started.value, tokens: tokens.value });
 }
 
-type Started = { readonly server: RunningServer; readonly tokens: string | undefined };
+type Started = { readonly cluster: EmbeddedCluster; readonly port: number; readonly tokens: string | undefined };
 
-async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { server, tokens }: Started): Promise<ExitCode> {
-  try {
-    const written = await offerKubeconfig(io, flags, server, tokens);
-    if (!written.ok) return complain(io, written.error);
-    if (flags.controllers) io.stderr("lattice: API server only: there are no controllers in this version\n");
-    io.stdout(`${server.url}\n`);
-    await untilAskedToStop(io.signal);
-    return 0;
-  } finally {
-    await server.close();
-  }
+async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { cluster, port, tokens }: Started): Promise<ExitCode> {
+  const listening = await fromPromise(cluster.listen({ port, http: flags.http === true }), describeThrown);
+  if (!listening.ok) return complain(io, listening.error);
+  const written = await offerKubeconfig(io, flags, cluster, tokens);
+  if (!written.ok) return complain(io, written.error);
+  io.stdout(`${listening.value.url}\n`);
+  await untilAskedToStop(io.signal);
+  return 0;
 }
 
 function pathOf(io: CliIo, path: string): string {
@@ -68,17 +71,17 @@ async function readTokens(path: string): Promise<Result<string, string>> {
 async function offerKubeconfig(
   io: CliIo,
   flags: ApiServerFlags,
-  server: RunningServer,
+  cluster: EmbeddedCluster,
   tokens: string | undefined,
 ): Promise<Result<void, string>> {
   if (flags.kubeconfigOut === undefined) {
-    if (server.adminToken !== undefined)
-      io.stderr("lattice: no --token-file and no --kubeconfig-out: nobody knows the token of this server\n");
+    if (tokens === undefined) io.stderr("lattice: no --token-file and no --kubeconfig-out: nobody knows the token of this server\n");
     return ok(undefined);
   }
   if (flags.http === true) io.stderr("lattice: kubectl sends no token over plain HTTP; leave out --http to use the kubeconfig with it\n");
-  const token = server.adminToken === undefined ? firstToken(tokens ?? "") : reveal(server.adminToken);
-  return writeKubeconfig(pathOf(io, flags.kubeconfigOut), server, token);
+  const path = pathOf(io, flags.kubeconfigOut);
+  if (tokens === undefined) return fromPromise(cluster.writeKubeconfig(path), describeThrown);
+  return writeKubeconfig(path, await cluster.listen(), firstToken(tokens));
 }
 
 function firstToken(tokens: string): string {

@@ -2,11 +2,9 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { describeThrown, fromPromise, type Result } from "#base";
 import { formatYaml } from "#kube";
-import type { RunningServer } from "#kube-server";
+import type { Endpoint } from "#embedded-cluster";
 
-type Server = Pick<RunningServer, "url" | "certificateAuthority">;
-
-export function writeKubeconfig(path: string, server: Server, token: string): Promise<Result<void, string>> {
+export function writeKubeconfig(path: string, server: Endpoint, token: string): Promise<Result<void, string>> {
   const write = async () => {
     await writeFile(path, kubeconfigOf(server, token), { mode: 0o600 });
     await chmod(path, 0o600); // a file that was there before keeps its mode
@@ -14,7 +12,7 @@ export function writeKubeconfig(path: string, server: Server, token: string): Pr
   return fromPromise(write(), (thrown) => `the kubeconfig ${path} cannot be written: ${describeThrown(thrown)}`);
 }
 
-function kubeconfigOf({ url, certificateAuthority }: Server, token: string): string {
+function kubeconfigOf({ url, certificateAuthority }: Endpoint, token: string): string {
   const trust = certificateAuthority === undefined ? {} : { "certificate-authority-data": btoa(certificateAuthority) };
   return formatYaml({
     apiVersion: "v1",

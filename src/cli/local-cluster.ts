@@ -1,18 +1,17 @@
 /**
- * A cluster on this machine: the embedded API server with Lattice's kinds on it and the operator beside it, in one process. It
+ * A cluster on this machine: the embedded cluster with Lattice's kinds on it and the operator beside it, in one process. It
  * grows into the laptop fleet, where each is a process of its own.
  */
-import { err, MetricsRegistry, noTracing, ok, reveal, type Logger, type Result } from "#base";
+import { describeThrown, err, fromPromise, MetricsRegistry, noTracing, ok, type Logger, type Result } from "#base";
 import { latticeKinds } from "#crds";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { defineResource, type KubeObject, type Resource } from "#kube";
-import { inProcessClient, startServer, type RunningServer } from "#kube-server";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE, startOperator, type Operator } from "#operator";
 import type { CliIo } from "./io.ts";
-import { writeKubeconfig } from "./kubeconfig-file.ts";
 
 export type LocalCluster = {
-  readonly server: RunningServer;
+  readonly url: string;
   readonly client: KubeClient;
   readonly operator: Operator;
   readonly close: () => Promise<void>;
@@ -33,20 +32,23 @@ export async function startLocalCluster(
   { dataDir, kubeconfig, logger }: { dataDir: string; kubeconfig: string; logger: Logger },
 ): Promise<Result<LocalCluster, string>> {
   const { clock, random } = io;
-  const server = await startServer({ port: 0, plain: false, dataDir, clock, random, logger });
-  if (!server.ok) return server;
-  const client = inProcessClient(server.value.api, { clock, random, logger });
-  const running = await furnish(io, { server: server.value, client, kubeconfig, logger });
-  if (!running.ok) await server.value.close();
+  const started = await fromPromise(
+    startEmbeddedCluster({ dataDir, clock, random, logger, controllers: true, logActions: false }),
+    describeThrown,
+  );
+  if (!started.ok) return started;
+  const running = await furnish(io, { cluster: started.value, kubeconfig, logger });
+  if (!running.ok) await started.value.close();
   return running;
 }
 
-type Parts = { readonly server: RunningServer; readonly client: KubeClient; readonly kubeconfig: string; readonly logger: Logger };
+type Parts = { readonly cluster: EmbeddedCluster; readonly kubeconfig: string; readonly logger: Logger };
 
-async function furnish(io: CliIo, { server, client, kubeconfig, logger }: Parts): Promise<Result<LocalCluster, string>> {
-  const token = server.adminToken === undefined ? "" : reveal(server.adminToken);
-  const written = await writeKubeconfig(kubeconfig, server, token);
+async function furnish(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promise<Result<LocalCluster, string>> {
+  const { client } = cluster;
+  const written = await fromPromise(cluster.writeKubeconfig(kubeconfig), describeThrown);
   if (!written.ok) return written;
+  const { url } = await cluster.listen();
   const home: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
   const first = [{ resource: namespaces, object: home }, ...latticeKinds.map(({ crd }) => ({ resource: definitions, object: crd() }))];
   const applied = await applyAll(client, first);
@@ -64,10 +66,9 @@ async function furnish(io: CliIo, { server, client, kubeconfig, logger }: Parts)
   const ended = operator.value.run(io.signal);
   const close = async () => {
     await ended;
-    await client.close();
-    await server.close();
+    await cluster.close();
   };
-  return ok({ server, client, operator: operator.value, close });
+  return ok({ url, client, operator: operator.value, close });
 }
 
 /** Server-side apply, so that starting again changes nothing. Ends at the first refusal and names it. */

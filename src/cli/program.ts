@@ -90,7 +90,7 @@ function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) 
     .option("--data-dir <folder>", "keep everything there; without it everything is gone with the process")
     .option("--kubeconfig-out <file>", "write a kubeconfig for kubectl, readable by you only")
     .option("--http", "plain HTTP on loopback instead of TLS")
-    .option("--no-controllers", "the API server alone; this version has no controllers")
+    .option("--no-controllers", "the API server alone, as envtest has it: nothing happens by itself")
     .action(async (flags: ApiServerFlags) => done(await (await import("./api-server.ts")).serveApi(io, flags)));
   program
     .command("operator")

@@ -31,9 +31,9 @@ export async function up(io: CliIo, flags: UpFlags): Promise<ExitCode> {
   return shown;
 }
 
-function describeCluster({ server, operator }: LocalCluster, folder: string): string {
+function describeCluster({ url, operator }: LocalCluster, folder: string): string {
   return [
-    `  API server  ${server.url} (embedded; state in ${folder}/data)`,
+    `  API server  ${url} (embedded; state in ${folder}/data)`,
     `  kinds       ${latticeKinds.map(({ shortName }) => shortName).join(" ")}: eight CustomResourceDefinitions`,
     `  operator    health and metrics at ${operator.healthUrl}`,
     "",

@@ -2,6 +2,7 @@
 import { err, type Err } from "#base";
 import { isStatus, type Status } from "#kube";
 
+/** What kind of thing went wrong. */
 export type KubeErrorKind =
   | "bad-request"
   | "unauthorized"
@@ -24,6 +25,7 @@ export type KubeErrorKind =
   /** What came back was not what an API server sends. */
   | "protocol";
 
+/** What went wrong with a call: decide by `kind`, show `message`. */
 export type KubeError = {
   readonly kind: KubeErrorKind;
   /** One line for people; never holds a header or a token. */

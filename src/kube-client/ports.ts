@@ -29,16 +29,19 @@ export type ListQuery = {
 
 export type WatchQuery = Omit<ListQuery, "limit" | "continue"> & { readonly timeoutSeconds?: number | undefined };
 
+/** What a watch tells: an object that came, changed or went, or how far it has got. */
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
+/** Reads. */
 export interface KubeReader {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: CallOptions): Answer<T>;
   /** One page; `metadata.continue` says whether there is another. */
   list<T extends KubeObject>(resource: Resource<T>, query?: ListQuery, options?: CallOptions): Answer<KubeList<T>>;
 }
 
+/** Watches. */
 export interface KubeWatcher {
   /**
    * Events until the server ends the watch (the iteration ends), the signal fires (it ends), or something breaks (the last
@@ -59,6 +62,7 @@ export type ApplyOptions = CallOptions & {
   readonly dryRun?: boolean;
 };
 
+/** The three patches that change a document; server-side apply is `apply`. */
 export type PatchBody =
   | { readonly type: "json"; readonly operations: readonly Json[] }
   | { readonly type: "merge"; readonly patch: Json }
@@ -77,6 +81,7 @@ export type DeleteOptions = CallOptions & {
 /** Namespaced kinds need the namespace. */
 export type DeleteCollectionQuery = Pick<ListQuery, "namespace" | "labelSelector" | "fieldSelector">;
 
+/** Writes. */
 export interface KubeWriter {
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: CallOptions & { readonly fieldManager?: string }): Answer<T>;
   /** PUT: fails with `conflict` when the object's resourceVersion is not the current one. */
@@ -99,6 +104,7 @@ export interface KubeRaw {
   raw(path: string, options?: CallOptions): Answer<string>;
 }
 
+/** All that a client can do. */
 export interface KubeClient extends KubeReader, KubeWatcher, KubeWriter, KubeRaw {
   /** Closes connections; calls under way end with `cancelled`. */
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /** The exact request of every call. What changes here changes what API servers see. */
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "#base";
-import { defineResource, type KubeObject } from "#kube";
+import { defineResource, metadataOf, type KubeObject } from "#kube";
 import { createKubeClient } from "./client.ts";
 import { inProcessTransport } from "./in-process.ts";
 import type { Answer, KubeClient } from "./ports.ts";
@@ -146,12 +146,48 @@ describe("every verb makes one exact request", () => {
         preconditions: { uid: "u", resourceVersion: "3" },
       },
     },
+    {
+      name: "delete at once",
+      given: (c) => c.delete(configMaps, key, { gracePeriodSeconds: 0 }),
+      want: "DELETE /api/v1/namespaces/ns/configmaps/a",
+      type: write,
+      body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
+    },
+    {
+      name: "finalize a namespace",
+      given: (c) => c.update(nodes, { ...object, metadata: { name: "n" } }, { subresource: "finalize" }),
+      want: "PUT /api/v1/nodes/n/finalize?fieldValidation=Warn",
+      type: write,
+      body: { ...object, metadata: { name: "n" } },
+    },
   ];
   test.each(rows)("$name", async ({ given, want, type, body }) => {
     const requests = await requestsOf(given);
     expect(requests.map((request) => `${request.method} ${request.path}`)).toEqual([want]);
     expect(requests[0]?.headers).toEqual(type === undefined ? { accept } : { accept, "content-type": type });
     expect(requests[0]?.body === undefined ? undefined : JSON.parse(requests[0].body)).toEqual(body);
+  });
+
+  const metadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+  const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+  test.each([
+    { name: "get", given: (c: KubeClient) => c.get(metadataOf(configMaps), key), want: metadata },
+    { name: "list", given: (c: KubeClient) => c.list(metadataOf(configMaps)), want: metadataList },
+    { name: "watch", given: (c: KubeClient) => drain(c.watch(metadataOf(configMaps), {}, new AbortController().signal)), want: metadata },
+  ])("metadata alone is asked for with another Accept: $name", async ({ given, want }) => {
+    expect((await requestsOf(given))[0]?.headers).toEqual({ accept: want });
+  });
+
+  test("a collection is deleted in one namespace, and only metadata comes back", async () => {
+    const query = { namespace: "ns", labelSelector: "a=b" };
+    const [request] = await requestsOf((client) => client.deleteCollection(configMaps, query, { propagation: "Background" }));
+    expect(request).toMatchObject({
+      method: "DELETE",
+      path: "/api/v1/namespaces/ns/configmaps?labelSelector=a%3Db",
+      headers: { accept: metadataList },
+      body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" }),
+    });
+    expect((await requestsOf((client) => client.deleteCollection(nodes, {})))[0]?.path).toBe("/api/v1/nodes");
   });
 
   test("raw takes what comes", async () => {
@@ -175,6 +211,11 @@ describe("what could hit something else is refused and not sent", () => {
       want: 'ConfigMap "a" needs a namespace: the kind is namespaced',
     },
     { name: "an empty namespace", given: (c) => c.list(configMaps, { namespace: "" }), want: '"" cannot be the namespace of a ConfigMap' },
+    {
+      name: "a collection of all namespaces",
+      given: (c) => c.deleteCollection(configMaps, {}),
+      want: "the configmaps of which namespace? all of them at once are not deleted",
+    },
     {
       name: "create without a namespace",
       given: (c) => c.create(configMaps, { ...object, metadata: { name: "a" } }),

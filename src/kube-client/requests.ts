@@ -169,8 +169,13 @@ function selectors(query: DeleteCollectionQuery): Query {
 }
 
 function withQuery(path: string, query: Query): string {
-  const given = query.flatMap(([name, value]) => (value === undefined || value === "" ? [] : [`${name}=${encodeURIComponent(value)}`]));
-  return given.length === 0 ? path : `${path}?${given.join("&")}`;
+  let [url, mark] = [path, "?"];
+  for (const [name, value] of query) {
+    if (value === undefined || value === "") continue;
+    url += `${mark}${name}=${encodeURIComponent(value)}`;
+    mark = "&";
+  }
+  return url;
 }
 
 function text(value: number | undefined): string | undefined {

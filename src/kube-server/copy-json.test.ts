@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_DEPTH } from "#kube";
+import { encodeFields, fieldPath, fieldSetOf } from "./apply/index.ts";
 import { copyJson } from "./copy-json.ts";
 
 describe("copyJson", () => {
@@ -18,6 +19,15 @@ describe("copyJson", () => {
     copy.list.push({ a: 2 });
     copy.map.b.c = 3;
     expect(value).toEqual({ list: [{ a: 1 }], map: { b: { c: 2 } } });
+  });
+
+  test("fieldsV1 that the server wrote is not copied: it is frozen, and many objects have it", () => {
+    const fieldsV1 = encodeFields(fieldSetOf(fieldPath("spec", "a")));
+    const own = { fieldsV1: { "f:spec": {} } };
+    const copy = copyJson({ managedFields: [{ fieldsV1 }], own }) as { managedFields: [{ fieldsV1: object }]; own: typeof own };
+    expect(copy.managedFields[0].fieldsV1).toBe(fieldsV1);
+    expect(Object.isFrozen(fieldsV1["f:spec"])).toBe(true);
+    expect(copy.own.fieldsV1).not.toBe(own.fieldsV1);
   });
 
   test("undefined is absence in an object, null in a list and at the top", () => {

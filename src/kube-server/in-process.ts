@@ -47,7 +47,12 @@ const NEVER = new AbortController().signal;
 function directlyTo(server: ApiServer, user: User, logger: Logger): DirectServer {
   return async ({ method, path, headers, content }, { signal = NEVER }) => {
     const body = content === undefined ? undefined : { value: copyJson(content) };
-    const { status, body: answer, warnings, headers: given } = await server.handle(requestOf({ method, path, headers, body, user }), signal);
+    const {
+      status,
+      body: answer,
+      warnings,
+      headers: given,
+    } = await server.handle(requestOf({ method, path, headers, body, user }), signal);
     for (const warning of warnings) logger.warn("the API server warns", { warning });
     if (answer.kind === "cut") return connectionLost();
     const value = answer.kind === "json" ? copyJson(answer.value) : null;
@@ -72,10 +77,23 @@ function connectionLost(): Err<KubeError> {
 
 const NO_QUERY = new URLSearchParams();
 
+/** A client asks with the same few queries again and again. */
+const queries = new Map<string, URLSearchParams>();
+const REMEMBERED = 100;
+
 function requestOf({ path, ...rest }: Omit<ApiRequest, "query">): ApiRequest {
   const mark = path.indexOf("?");
   if (mark < 0) return { ...rest, path, query: NO_QUERY };
-  return { ...rest, path: path.slice(0, mark), query: new URLSearchParams(path.slice(mark + 1)) };
+  return { ...rest, path: path.slice(0, mark), query: queryOf(path.slice(mark + 1)) };
+}
+
+function queryOf(text: string): URLSearchParams {
+  const known = queries.get(text);
+  if (known !== undefined) return known;
+  const query = new URLSearchParams(text);
+  if (queries.size >= REMEMBERED) queries.clear();
+  queries.set(text, query);
+  return query;
 }
 
 function handlerOf(server: ApiServer, user: User): InProcessHandler {

@@ -1,11 +1,28 @@
 export { inProcessClient, type InProcessOptions } from "./in-process.ts";
+export { openApiSchemas } from "./apply/index.ts";
+export { customResourceTypes } from "./custom-resources/index.ts";
 export { builtinKinds } from "./kinds.ts";
-export { listen, parseTokenFile, userOf, type Listener, type TokenTable } from "./http/index.ts";
+export { listen, type Listener } from "./http/index.ts";
+export {
+  accountTokens,
+  ANONYMOUS,
+  openKeyFile,
+  parseTokenFile,
+  rbacOf,
+  userOf,
+  type Access,
+  type AccountTokens,
+  type Authorizer,
+  type Decision,
+  type Rbac,
+  type TokenTable,
+} from "./auth/index.ts";
+export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
 export { resourceSegments, routeOf, type Target, type Verb } from "./rest/route.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./rest/request.ts";
 export type { DeletePolicy, FieldCause, ResourceType, StrategicSchema, TableColumn } from "./resource-type.ts";
-export { startServer, type RunningServer, type ServerOptions } from "./server.ts";
+export { certificateFor, startServer, type RunningServer, type ServerOptions, type ServingCertificate } from "./server.ts";
 export {
   createMemoryStore,
   describeOpenError,

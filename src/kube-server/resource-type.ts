@@ -3,6 +3,7 @@
  *
  * Pure: time and identity come in with the request. Objects are never changed in place; each step returns a new one.
  */
+import type { Later, Result } from "#base";
 import type { Json, KubeObject, Resource } from "#kube";
 import type { PatchSchema } from "#patch";
 import type { TypeSchema } from "./apply/index.ts";
@@ -50,6 +51,17 @@ export type DeletePolicy = {
 /** A patch schema that is brought along, for kinds that #patch has no table of. */
 export type StrategicSchema = { readonly schema: PatchSchema; readonly lists: "patch-metadata" | "list-types" };
 
+export interface Conversion {
+  readonly storageVersion: string;
+  /**
+   * The same objects in the same order; those that are in this version already are left alone. The error is for the client. `anew`: what
+   * was converted before is asked for once more.
+   */
+  into(objects: readonly KubeObject[], apiVersion: string, anew?: boolean): Later<Result<readonly KubeObject[], string>>;
+  /** Who knows what an object is in another version saves the question. */
+  remember(object: KubeObject, converted: KubeObject): void;
+}
+
 export type ResourceType = {
   readonly resource: Resource;
   readonly singular: string;
@@ -63,13 +75,21 @@ export type ResourceType = {
   /** What is in storage, as this version of the kind; and back. None conversion rewrites apiVersion only. */
   readonly fromStorage: (stored: KubeObject) => KubeObject;
   readonly toStorage: (object: KubeObject) => KubeObject;
+  /** Somebody outside converts, so it takes time and can fail. Then it is asked instead of the two above: see rest/convert-objects.ts. */
+  readonly conversion?: Conversion | undefined;
   /** For strategic merge patch: the name under which #patch knows the kind; undefined: 415. */
   readonly strategicSchema: { readonly group: string; readonly version: string; readonly kind: string } | StrategicSchema | undefined;
   /** For server-side apply. */
   readonly typeSchema: TypeSchema;
-  /** Types checked, unknown fields dropped and reported; a wrong type is a 400 in the server's words. */
-  readonly decode: (value: Json) => { readonly ok: true; readonly value: Decoded } | { readonly ok: false; readonly error: string };
-  readonly applyDefaults: (object: KubeObject) => KubeObject;
+  /**
+   * Types checked, unknown fields dropped and reported; a wrong type is a 400 in the server's words. `like` is an object that went through
+   * this and through defaulting before: parts of it that are also parts of the value need not be looked at again.
+   */
+  readonly decode: (
+    value: Json,
+    like?: KubeObject,
+  ) => { readonly ok: true; readonly value: Decoded } | { readonly ok: false; readonly error: string };
+  readonly applyDefaults: (object: KubeObject, like?: KubeObject) => KubeObject;
   /** Drops what a client may not set (status on create, spec on a status write) and carries over what it may not change. */
   readonly prepareForCreate: (object: KubeObject) => KubeObject;
   readonly prepareForUpdate: (next: KubeObject, previous: KubeObject, subresource: string | undefined) => KubeObject;

@@ -1,13 +1,14 @@
 import { Buffer } from "node:buffer";
-import { mkdtemp, rm } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
-import { expectOk, reveal, silentLogger, systemClock } from "#base";
+import { err, expectOk, reveal, silentLogger, systemClock } from "#base";
 import { defineResource } from "#kube";
 import { inProcessClient } from "./in-process.ts";
 import { startServer, type RunningServer, type ServerOptions } from "./server.ts";
@@ -22,7 +23,14 @@ afterEach(async () => {
 
 async function start(options: Partial<ServerOptions> = {}): Promise<RunningServer> {
   const server = expectOk(
-    await startServer({ port: 0, plain: true, tokens: 'good,alice,u1,"devs"', clock: systemClock, random: Math.random, ...options }),
+    await startServer({
+      port: 0,
+      plain: true,
+      tokens: 'good,admin,u1,"system:masters"\nsmall,alice,u2,"devs"',
+      clock: systemClock,
+      random: Math.random,
+      ...options,
+    }),
   );
   running.add(server);
   return server;
@@ -53,17 +61,60 @@ test("a request over HTTP is answered, with its warnings, and written as one lin
   expect((await call(server, "/healthz", { method: "HEAD" })).status).toBe(200);
 });
 
-test.each([
-  { name: "no token", headers: {} },
-  { name: "an unknown token", headers: { authorization: "Bearer bad" } },
-  { name: "another scheme", headers: { authorization: "Basic eDp5" } },
-])("$name is a 401, whatever is asked", async ({ headers }) => {
+test("a bad token is a 401, whatever is asked", async () => {
   const server = await start();
   for (const path of [MAPS, "/version"]) {
-    const refused = await fetch(`${server.url}${path}`, { method: "GET", headers: headers as Record<string, string> });
+    const refused = await call(server, path, {}, "bad");
     expect(refused.status).toBe(401);
     expect(await refused.json()).toMatchObject({ kind: "Status", message: "Unauthorized", reason: "Unauthorized", code: 401 });
   }
+});
+
+test.each([
+  { name: "no token", headers: {} },
+  { name: "another scheme", headers: { authorization: "Basic eDp5" } },
+  { name: "a scheme without a token", headers: { authorization: "Bearer" } },
+])("with $name one is nobody, and may only know that the server is there", async ({ headers }) => {
+  const server = await start();
+  const get = (path: string) => fetch(`${server.url}${path}`, { headers: headers as Record<string, string> });
+  for (const path of ["/version", "/healthz", "/livez", "/readyz"]) expect((await get(path)).status).toBe(200);
+  expect(await (await get(MAPS)).json()).toMatchObject({
+    code: 403,
+    message: expect.stringContaining('User "system:anonymous" cannot list resource "configmaps"'),
+  });
+});
+
+test("a token behind two spaces is overlooked, and the answer says so", async () => {
+  const server = await start();
+  const answered = await fetch(`${server.url}/version`, { headers: { authorization: "Bearer  good" } });
+  expect(answered.status).toBe(200);
+  expect(answered.headers.get("warning")).toContain("contains extra space before the bearer token, and is ignored");
+});
+
+test("who may not write is told so before his body has come", async () => {
+  const server = await start();
+  const { port } = new URL(server.url);
+  const socket = connect(Number(port), "127.0.0.1");
+  socket.write(`POST ${MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer small\r\ncontent-length: 1000\r\n\r\n`);
+  const said = await new Promise<string>((resolve) => socket.once("data", (chunk: Buffer) => resolve(chunk.toString())));
+  socket.destroy();
+  expect(said).toMatch(/^HTTP\/1\.1 403 /);
+});
+
+test("each header of impersonation counts by itself", async () => {
+  const server = await start();
+  const headers = new Headers({ authorization: "Bearer good", "content-type": "application/json", "impersonate-user": "zoe" });
+  const answered = await new Promise<string>((resolve, reject) => {
+    const url = new URL("/apis/authentication.k8s.io/v1/selfsubjectreviews", server.url);
+    const sent = httpRequest(url, { method: "POST", headers: { ...Object.fromEntries(headers), "impersonate-group": ["a", "b, c"] } });
+    sent.on("response", (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString())).on("end", () => resolve(text));
+    });
+    sent.on("error", reject);
+    sent.end("{}");
+  });
+  expect(JSON.parse(answered)).toMatchObject({ status: { userInfo: { username: "zoe", groups: ["a", "b, c", "system:authenticated"] } } });
 });
 
 test("a body that is too large is a 413, declared or not", async () => {
@@ -138,6 +189,70 @@ test("with TLS it speaks HTTP/1.1 and HTTP/2, with a certificate that its own au
   expect(body).toContain("k8s.io/initial-events-end");
   session.close();
 });
+
+test("a client certificate of the server's own authority tells who somebody is, on both versions of HTTP", async () => {
+  const server = await start({ plain: false });
+  const ca = server.certificateAuthority ?? "";
+  const { certificate, key } = expectOk(server.issueClientCertificate?.({ name: "carol", groups: ["qa", "devs"] }) ?? err("no authority"));
+  const identity = { cert: certificate, key: reveal(key), ca };
+  const url = new URL("/apis/authentication.k8s.io/v1/selfsubjectreviews", server.url);
+  const want = {
+    username: "carol",
+    groups: ["qa", "devs", "system:authenticated"],
+    extra: { "authentication.kubernetes.io/credential-id": [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] },
+  };
+  const headers = { "content-type": "application/json" };
+  // a certificate comes before a token, however bad that is
+  const sent = httpsRequest(url, { method: "POST", headers: { ...headers, authorization: "Bearer bad" }, ...identity }).end("{}");
+  expect(await answerOfRequest(sent)).toMatchObject({ status: { userInfo: want } });
+  const session = connectHttp2(server.url, identity);
+  for (let twice = 0; twice < 2; twice += 1) {
+    const stream = session.request({ ...headers, ":method": "POST", ":path": url.pathname });
+    stream.end("{}");
+    expect(JSON.parse(await textOf(stream))).toMatchObject({ status: { userInfo: want } });
+  }
+  session.close();
+  const admin = expectOk(server.issueClientCertificate?.({ name: "root" }) ?? err("no authority"));
+  const asAdmin = httpsRequest(new URL("/api/v1/nodes", server.url), { cert: admin.certificate, key: reveal(admin.key), ca }).end();
+  expect(await answerOfRequest(asAdmin)).toMatchObject({ kind: "NodeList" });
+});
+
+test("a certificate of somebody else's authority is a 401, and no certificate is fine", async () => {
+  const server = await start({ plain: false });
+  const other = await start({ plain: false });
+  const ca = server.certificateAuthority ?? "";
+  const foreign = expectOk(other.issueClientCertificate?.({ name: "carol" }) ?? err("no authority"));
+  const get = (identity: object) => httpsRequest(new URL("/version", server.url), { ca, ...identity }).end();
+  expect(await answerOfRequest(get({ cert: foreign.certificate, key: reveal(foreign.key) }))).toMatchObject({ code: 401 });
+  expect(await answerOfRequest(get({}))).toMatchObject({ major: "1" });
+});
+
+test("tokens of ServiceAccounts outlive a restart, and their key is for its owner alone", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "lattice-api-"));
+  const first = await start({ dataDir });
+  const accounts = "/api/v1/namespaces/default/serviceaccounts";
+  await call(first, accounts, { method: "POST", body: '{"metadata":{"name":"robot"}}' });
+  const issued = (await (await call(first, `${accounts}/robot/token`, { method: "POST", body: "{}" })).json()) as {
+    status: { token: string };
+  };
+  await first.close();
+  running.delete(first);
+  const file = join(dataDir, "service-account.key");
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const second = await start({ dataDir });
+  expect((await call(second, "/version", {}, issued.status.token)).status).toBe(200);
+  await second.close();
+  running.delete(second);
+  await writeFile(file, "not a key");
+  const third = await startServer({ port: 0, plain: true, dataDir, clock: systemClock, random: Math.random });
+  expect(third).toMatchObject({ ok: false, error: expect.stringMatching(/^the key of ServiceAccount tokens, .*not readable PEM$/) });
+  await rm(dataDir, { recursive: true });
+});
+
+async function answerOfRequest(sent: ClientRequest): Promise<unknown> {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => sent.on("response", resolve).on("error", reject));
+  return JSON.parse(await textOf(response));
+}
 
 test("a request that is no HTTP, or breaks off, hurts nobody", async () => {
   const server = await start();

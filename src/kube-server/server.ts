@@ -4,9 +4,20 @@
  * Without a token file there is one administrator, whose token is made here and handed to whoever started the server.
  */
 import { randomBytes } from "node:crypto";
-import { err, map, ok, sensitive, silentLogger, type Clock, type Logger, type Result, type Sensitive } from "#base";
-import { createCertificateAuthority, issueCertificate, type KeyPairPem } from "#pki";
-import { listen, parseTokenFile, singleToken, userOf, type TokenTable } from "./http/index.ts";
+import { err, map, mapErr, ok, sensitive, silentLogger, type Clock, type Logger, type Result, type Sensitive } from "#base";
+import { createCertificateAuthority, issueCertificate, type CertificateAuthority, type KeyPairPem } from "#pki";
+import {
+  accountTokens,
+  ANONYMOUS,
+  MASTERS,
+  openKeyFile,
+  parseTokenFile,
+  rbacOf,
+  singleToken,
+  userOf,
+  type TokenTable,
+} from "./auth/index.ts";
+import { listen } from "./http/index.ts";
 import { builtinKinds } from "./kinds.ts";
 import { createApiServer, type ApiServer } from "./rest/api-server.ts";
 import { createMemoryStore, describeOpenError, openPersistentStore, type Store } from "./store/index.ts";
@@ -32,8 +43,13 @@ export type RunningServer = {
   readonly certificateAuthority: string | undefined;
   /** The administrator's, when the server made it; a token file keeps its own. */
   readonly adminToken: Sensitive<string> | undefined;
+  /** A certificate with which a client is this user, for a kubeconfig; absent with plain HTTP. Its authority ends with this server. */
+  readonly issueClientCertificate: ((person: Person) => Result<KeyPairPem, string>) | undefined;
   readonly close: () => Promise<void>;
 };
+
+/** Whom a client certificate stands for. Without groups it is an administrator's. */
+export type Person = { readonly name: string; readonly groups?: readonly string[]; readonly lifetimeMs?: number };
 
 const LOOPBACK = "127.0.0.1";
 
@@ -44,24 +60,39 @@ export async function startServer(options: ServerOptions): Promise<Result<Runnin
   if (!certificate.ok) return certificate;
   const store = openStore(options);
   if (!store.ok) return store;
-  const started = await serve(options, { tokens: tokens.value.table, store: store.value, certificate: certificate.value?.server });
+  const started = await serve(options, { tokens: tokens.value.table, store: store.value, certificate: certificate.value });
   if (!started.ok) {
     store.value.close();
     return started;
   }
   const { adminToken } = tokens.value;
-  return ok({ ...started.value, certificateAuthority: certificate.value?.authority, adminToken });
+  const ca = certificate.value?.ca;
+  const issueClientCertificate = ca === undefined ? undefined : (person: Person) => clientCertificate(ca, person, options.clock);
+  return ok({ ...started.value, certificateAuthority: certificate.value?.authority, adminToken, issueClientCertificate });
 }
 
-type Parts = { readonly tokens: TokenTable; readonly store: Store; readonly certificate: KeyPairPem | undefined };
-type Served = Omit<RunningServer, "certificateAuthority" | "adminToken">;
+type Parts = { readonly tokens: TokenTable; readonly store: Store; readonly certificate: ServingCertificate | undefined };
+type Served = Pick<RunningServer, "url" | "api" | "close">;
 
 async function serve(options: ServerOptions, { tokens, store, certificate }: Parts): Promise<Result<Served, string>> {
-  const { clock, random, host = LOOPBACK, port, logger = silentLogger } = options;
+  const { clock, random, host = LOOPBACK, port, dataDir, logger = silentLogger } = options;
+  const key = dataDir === undefined ? ok(undefined) : openKeyFile(dataDir);
+  if (!key.ok) return key;
   let address = host;
-  const authenticate = tokens.userOf;
-  const api = createApiServer({ store, types: builtinKinds(store), clock, random, logger, authenticate, address: () => address });
-  const listener = await listen({ host, port, certificate }, { server: api, authenticate, logger, clock });
+  const api = createApiServer({
+    store,
+    types: builtinKinds(store),
+    clock,
+    random,
+    logger,
+    authenticate: tokens.userOf,
+    accounts: accountTokens({ store, clock, key: key.value }),
+    authorize: rbacOf(store).authorize,
+    address: () => address,
+  });
+  const place = { host, port, certificate: certificate?.server, clientAuthority: certificate?.authority };
+  const authenticate = api.authenticate ?? tokens.userOf;
+  const listener = await listen(place, { server: api, authenticate, anonymous: ANONYMOUS, logger, clock });
   if (!listener.ok) {
     api.close();
     return listener;
@@ -80,7 +111,7 @@ type Tokens = { readonly table: TokenTable; readonly adminToken: Sensitive<strin
 function tokensOf(text: string | undefined): Result<Tokens, string> {
   if (text !== undefined) return map(parseTokenFile(text), (table) => ({ table, adminToken: undefined }));
   const token = randomBytes(24).toString("base64url");
-  return ok({ table: singleToken(token, userOf("admin", "admin", ["system:masters"])), adminToken: sensitive(token) });
+  return ok({ table: singleToken(token, userOf("admin", "admin", [MASTERS])), adminToken: sensitive(token) });
 }
 
 function openStore({ dataDir, clock, logger = silentLogger }: ServerOptions): Result<Store, string> {
@@ -92,17 +123,40 @@ function openStore({ dataDir, clock, logger = silentLogger }: ServerOptions): Re
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
+export type ServingCertificate = {
+  readonly server: KeyPairPem;
+  /** PEM of the authority's certificate: who trusts it trusts the server. */
+  readonly authority: string;
+  readonly ca: CertificateAuthority;
+};
+
 /** An hour into the past: clocks of clients differ. */
-function certificateFor(host: string, clock: Clock): Result<{ readonly server: KeyPairPem; readonly authority: string }, string> {
+export function certificateFor(host: string, clock: Clock, from?: CertificateAuthority): Result<ServingCertificate, string> {
   const period = { notBefore: new Date(clock.now() - HOUR_MS), notAfter: new Date(clock.now() + TEN_YEARS_MS) };
-  const authority = createCertificateAuthority({ commonName: "lattice-api-server-ca", ...period });
+  const authority = from === undefined ? createCertificateAuthority({ commonName: "lattice-api-server-ca", ...period }) : ok(from);
   if (!authority.ok) return err(authority.error.message);
   const issued = issueCertificate(authority.value, {
     commonName: "lattice-api-server",
-    ...period,
+    notBefore: period.notBefore,
+    notAfter: authority.value.notAfter,
     usages: ["server"],
     dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
     ipAddresses: host === LOOPBACK ? [LOOPBACK, "::1"] : [host, LOOPBACK],
   });
-  return issued.ok ? ok({ server: issued.value, authority: authority.value.certificate }) : err(issued.error.message);
+  if (!issued.ok) return err(issued.error.message);
+  return ok({ server: issued.value, authority: authority.value.certificate, ca: authority.value });
+}
+
+const YEAR_MS = TEN_YEARS_MS / 10;
+
+function clientCertificate(ca: CertificateAuthority, person: Person, clock: Clock): Result<KeyPairPem, string> {
+  const now = clock.now();
+  const issued = issueCertificate(ca, {
+    commonName: person.name,
+    organizations: person.groups ?? [MASTERS],
+    notBefore: new Date(now - HOUR_MS),
+    notAfter: new Date(Math.min(now + (person.lifetimeMs ?? YEAR_MS), ca.notAfter.getTime())),
+    usages: ["client"],
+  });
+  return mapErr(issued, ({ message }) => message);
 }

@@ -2,7 +2,9 @@
 import { err, fromThrowing, describeThrown, type Result } from "#base";
 
 export type JsonPrimitive = string | number | boolean | null;
+/** A JSON value that nobody changes in place. */
 export type Json = JsonPrimitive | readonly Json[] | JsonObject;
+/** A JSON object; `undefined` is absence. */
 export type JsonObject = { readonly [field: string]: Json | undefined };
 
 export const MAX_DEPTH = 100;

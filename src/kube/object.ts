@@ -24,12 +24,14 @@ export type ObjectMeta = {
   readonly managedFields?: readonly unknown[];
 };
 
+/** What every object of Kubernetes has. */
 export type KubeObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
 };
 
+/** One page of objects, as the server had them at its resourceVersion. */
 export type KubeList<T extends KubeObject = KubeObject> = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
   readonly items: readonly T[];

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
-import { addQuantities, compareQuantities, parseQuantity, QUANTITY_PATTERN, quantityToNumber } from "./quantities.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  QUANTITY_PATTERN,
+  quantityFamily,
+  quantityToNumber,
+} from "./quantities.ts";
 
 describe("parseQuantity", () => {
   it.each([
@@ -42,6 +50,32 @@ describe("parseQuantity", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[+-]?[0-9.]{0,6}(Ki|Mi|m|k|E|e[0-9]{1,2}|n|x)?$/), (text) => {
         expect(parseQuantity(text).ok).toBe(pattern.test(text));
+      }),
+    );
+  });
+});
+
+describe("formatQuantity", () => {
+  it.each([
+    { given: "0.5", want: "500m" },
+    { given: "1024Mi", want: "1Gi" },
+    { given: "1000", want: "1k" },
+    { given: "0.5Ki", want: "512" },
+    { given: "1e3", want: "1e3" },
+    { given: "5e0", want: "5" },
+    { given: "-2048Ki", want: "-2Mi" },
+    { given: "0Gi", want: "0" },
+    { given: "1.5Gi", want: "1536Mi" },
+    { given: "1n", want: "1n" },
+  ])("writes $given as $want", ({ given, want }) => {
+    expect(formatQuantity(expectOk(parseQuantity(given)), quantityFamily(given))).toBe(want);
+  });
+
+  it("writes what reads as the same amount", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }), fc.constantFrom("decimal", "exponent"), (nanos, family) => {
+        const quantity = expectOk(parseQuantity(`${nanos}n`));
+        return expectOk(parseQuantity(formatQuantity(quantity, family))) === quantity;
       }),
     );
   });

@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from "./object.ts";
 
+/** A kind as paths name it. `T` is what its objects are. */
 export type Resource<T extends KubeObject = KubeObject> = {
   /** "" for the core group. */
   readonly group: string;
@@ -20,6 +21,11 @@ export type Resource<T extends KubeObject = KubeObject> = {
 
 export type Subresource = "status" | "scale" | "finalize";
 
+/**
+ * A resource whose objects have the type `T`.
+ *
+ * @example const widgets = defineResource<Widget>({ group: "example.com", version: "v1", kind: "Widget", plural: "widgets", namespaced: true });
+ */
 export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>, "type">): Resource<T> {
   return resource;
 }

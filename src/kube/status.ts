@@ -3,6 +3,7 @@ import { field, isJsonObject } from "./json.ts";
 
 export type StatusCause = { readonly reason?: string; readonly message?: string; readonly field?: string };
 
+/** How an API server says no, and sometimes yes. */
 export type Status = {
   readonly kind: "Status";
   readonly apiVersion: "v1";

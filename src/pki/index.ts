@@ -9,4 +9,5 @@ export {
   type PkiError,
 } from "./certificate.ts";
 export { readChildren, readElement, type DerElement } from "./der-reader.ts";
+export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } from "./signing-key.ts";
 export type { Usage } from "./x509.ts";

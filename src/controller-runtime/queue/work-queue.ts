@@ -59,6 +59,11 @@ export class WorkQueue {
     return this.#due.size;
   }
 
+  /** Keys that were taken and are not `done`. */
+  get inWork(): number {
+    return this.#working.size;
+  }
+
   add(key: string): void {
     if (this.#closed || this.#due.has(key)) return;
     this.#later.remove(key);

@@ -1,8 +1,23 @@
 /** The parts of admission in the order in which kube-apiserver asks them. */
 import { defaultTolerations, podPriority } from "./built-in/pods.ts";
 import { defaultStorageClass, storageProtection } from "./built-in/storage.ts";
+import { limitRanger } from "./limit-ranges/index.ts";
+import { mutatingPolicies, validatingPolicies } from "./policies/index.ts";
 import type { AdmissionContext, AdmissionPlugin } from "./port.ts";
+import { resourceQuota } from "./quota/index.ts";
+import { mutatingWebhooks, validatingWebhooks } from "./webhooks/index.ts";
 
 export function admissionPlugins(context: AdmissionContext): readonly AdmissionPlugin[] {
-  return [podPriority(context), defaultTolerations, defaultStorageClass(context), storageProtection];
+  return [
+    limitRanger(context),
+    podPriority(context),
+    defaultTolerations,
+    defaultStorageClass(context),
+    storageProtection,
+    mutatingPolicies(context),
+    mutatingWebhooks(context),
+    validatingPolicies(context),
+    validatingWebhooks(context),
+    resourceQuota(context),
+  ];
 }

@@ -10,12 +10,15 @@ import type { ResourceType } from "../resource-type.ts";
 import type { Core } from "../rest/core.ts";
 import type { User } from "../rest/request.ts";
 import type { Failure } from "../rest/status.ts";
+import type { ResolveService } from "./call-webhook/service-address.ts";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 /** One change that somebody wants to make. Objects are as the version that was asked for, with defaults. */
 export type Attributes = {
   readonly operation: Operation;
+  /** What the request itself asks for, as authorization names it: an "update" or a "patch" may CREATE. */
+  readonly verb?: string | undefined;
   /** The resource that was asked for. */
   readonly type: ResourceType;
   /** What the objects are: the kind of the resource, but a Scale behind `scale`, an Eviction behind `eviction`. */
@@ -34,7 +37,25 @@ export type Attributes = {
   readonly old: KubeObject | undefined;
   /** For a Warning header of the answer. */
   readonly warn: (text: string) => void;
+  /** The same for all rounds of one request; without it there is one round. */
+  readonly reinvocation?: Reinvocation;
 };
+
+/** All mutators are asked a second time when a webhook changed the object: those before it have not seen the change. */
+export type Reinvocation = {
+  round: 1 | 2;
+  /** Somebody changed something in the first round. */
+  wanted: boolean;
+  /** Hooks that were called and want to be called again after later changes; and those for which such a change has come. */
+  readonly called: Set<string>;
+  readonly again: Set<string>;
+  /** The object as the last webhook left it. */
+  left: KubeObject | undefined;
+};
+
+export function firstRound(): Reinvocation {
+  return { round: 1, wanted: false, called: new Set(), again: new Set(), left: undefined };
+}
 
 /** Changes: the object as it shall go on, or why it may not. On DELETE the object that comes back is ignored. */
 export type Mutate = (attributes: Attributes) => Later<Result<KubeObject | undefined, Failure>>;
@@ -53,4 +74,6 @@ export type Admission = { readonly mutate: Mutate; readonly validate: Validate }
 /** What the parts of admission work with. */
 export type AdmissionContext = Pick<Core, "store" | "types" | "clock" | "random" | "logger" | "closing"> & {
   readonly authorize: Authorizer;
+  /** Where the Service of a webhook is; without it at an endpoint on loopback, or where its external name leads. */
+  readonly resolveService?: ResolveService | undefined;
 };

@@ -10,6 +10,7 @@ export const MAX_UPDATE_MANAGERS = 10;
 const BUCKET = "ancient-changes";
 
 export function capUpdateManagers(managed: Managed): Managed {
+  if (managed.managers.size <= MAX_UPDATE_MANAGERS) return managed;
   const updaters = [...managed.managers].filter(([, { applied }]) => !applied).map(([id]) => id);
   if (updaters.length <= MAX_UPDATE_MANAGERS) return managed;
   updaters.sort((a, b) => secondsOf(managed.times.get(a)) - secondsOf(managed.times.get(b)) || compareText(a, b));

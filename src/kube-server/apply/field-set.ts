@@ -114,15 +114,18 @@ export function isSubset(a: FieldSet, b: FieldSet): boolean {
 
 /** As `difference`, but a member of `b` takes everything below it away. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
-  if (b.size === 0) return a;
-  const rest = new Map<PathElement, FieldNode>();
-  for (const [element, ours] of a) {
+  let rest: Map<PathElement, FieldNode> | undefined;
+  for (const element of a.size < b.size ? a.keys() : b.keys()) {
+    const ours = a.get(element);
     const theirs = b.get(element);
-    if (theirs?.member === true) continue;
-    const children = ours.children && theirs?.children ? recursiveDifference(ours.children, theirs.children) : ours.children;
-    keep(rest, element, { member: ours.member, children });
+    if (ours === undefined || theirs === undefined) continue;
+    const children = ours.children && theirs.children ? recursiveDifference(ours.children, theirs.children) : ours.children;
+    if (!theirs.member && children === ours.children) continue;
+    rest ??= new Map(a);
+    rest.delete(element);
+    if (!theirs.member) keep(rest, element, { member: ours.member, children });
   }
-  return rest;
+  return rest ?? a;
 }
 
 function keep(set: Map<PathElement, FieldNode>, element: PathElement, node: FieldNode): void {

@@ -13,7 +13,7 @@ const MAX_STEPS = 2 * MAX_DEPTH;
 
 /**
  * Which set a `fieldsV1` stands for, both ways: most writes leave most managers alone, and their fields need not be read and written
- * again. Sets and stored objects are never changed in place, so what is remembered stays true.
+ * again. One `fieldsV1` is in many objects, of the store and of callers, so it is frozen: what is remembered stays true.
  */
 const setsByJson = new WeakMap<JsonObject, FieldSet>();
 const jsonBySet = new WeakMap<FieldSet, JsonObject>();
@@ -27,19 +27,26 @@ export function encodeFields(set: FieldSet): JsonObject {
   return json;
 }
 
+/** Made here, and frozen: nobody needs a copy of it. */
+export function isSharedFields(json: object): boolean {
+  return setsByJson.has(json as JsonObject);
+}
+
 export function decodeFields(json: unknown): Result<FieldSet, string> {
   if (json === undefined || json === null) return ok(EMPTY_SET);
   const known = isJsonObject(json) ? setsByJson.get(json) : undefined;
   return known === undefined ? readFields(json, 0) : ok(known);
 }
 
+const NO_FIELDS: JsonObject = Object.freeze({});
+
 function writeFields(set: FieldSet, self: boolean): JsonObject {
-  const fields: { [element: string]: Json } = self ? { ".": {} } : {};
+  const fields: { [element: string]: Json } = self ? { ".": NO_FIELDS } : {};
   for (const element of sortElements(set.keys())) {
     const node = set.get(element);
-    fields[element] = node?.children === undefined ? {} : writeFields(node.children, node.member);
+    fields[element] = node?.children === undefined ? NO_FIELDS : writeFields(node.children, node.member);
   }
-  return fields;
+  return Object.freeze(fields);
 }
 
 function readFields(json: unknown, depth: number): Result<FieldSet, string> {

@@ -21,7 +21,7 @@ export {
   type FieldNode,
   type FieldSet,
 } from "./field-set.ts";
-export { decodeFields, encodeFields } from "./fields-v1.ts";
+export { decodeFields, encodeFields, isSharedFields } from "./fields-v1.ts";
 export { applyPatch, trackUpdate, type ApplyRequest, type ManagedKind, type UpdateRequest } from "./managed-fields.ts";
 export { withoutManagedFields } from "./managed-metadata.ts";
 export { decodeManaged, encodeManaged, type Managed } from "./managers.ts";

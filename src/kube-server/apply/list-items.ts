@@ -1,6 +1,6 @@
 /** How an item of a set or map list is known: by its value, or by its key fields with their defaults. */
 import { err, ok, type Result } from "#base";
-import { isJsonObject, type Json } from "#kube";
+import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { compareText, quote } from "./go-text.ts";
 import { keyElement, valueElement, type KeyField, type PathElement } from "./path-element.ts";
 import type { ListSchema } from "./schema.ts";
@@ -28,9 +28,26 @@ function elementByValue(item: Json): Result<PathElement, string> {
   return ok(valueElement(item));
 }
 
+/** The elements of lists with one key, by its value: nearly all lists with keys have one, and their items come again and again. */
+const elementsByKey = new WeakMap<ListSchema, Map<string | number, Result<PathElement, string>>>();
+const REMEMBERED = 5_000;
+
 function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string> {
   if (item === null) return err("associative list with keys may not have a null element");
   if (!isJsonObject(item)) return err("associative list with keys may not have non-map elements");
+  const [key = "", another] = list.keys;
+  const value = another === undefined && Object.hasOwn(item, key) ? item[key] : undefined;
+  if (typeof value !== "string" && typeof value !== "number") return readElement(list, item);
+  const known = elementsByKey.get(list);
+  const element = known?.get(value);
+  if (element !== undefined) return element;
+  const read = readElement(list, item);
+  if (known === undefined || known.size >= REMEMBERED) elementsByKey.set(list, new Map([[value, read]]));
+  else known.set(value, read);
+  return read;
+}
+
+function readElement(list: ListSchema, item: JsonObject): Result<PathElement, string> {
   const fields: KeyField[] = [];
   for (const name of list.keys) {
     const own = Object.hasOwn(item, name) ? item[name] : undefined;

@@ -10,15 +10,16 @@ import { asApplyError, badRequest, failed, gvkText, invalid, objectText, type Ap
 import { capUpdateManagers } from "./cap-managers.ts";
 import { conflictsOutside } from "./conflicts.ts";
 import type { ResetFields } from "./field-filter.ts";
-import { difference, fieldSetOf, isEmpty, union } from "./field-set.ts";
+import { isEmpty, setsEqual, union, type FieldSet } from "./field-set.ts";
 import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
 import { managedOfUpdate, withManagedFields, withoutManagedFields } from "./managed-metadata.ts";
-import { decodeManaged, managerId, NOBODY, type Managed, type ManagerId, type Managers } from "./managers.ts";
-import { fieldPath } from "./path-element.ts";
+import { decodeStored, managerId, NOBODY, type Managed, type ManagerId, type Managers, type VersionedSet } from "./managers.ts";
+import { fieldsOfNew } from "./new-fields.ts";
+import { ownable, takeNeverOwned, withoutNeverOwned } from "./ownable.ts";
 import type { TypeSchema } from "./schema.ts";
-import { parseTyped } from "./typed-value.ts";
+import { parseStored, parseTyped } from "./typed-value.ts";
 import { apply, update, type UpdateError } from "./updater.ts";
-import { noOtherVersion, type ConvertObject } from "./versions.ts";
+import { filterOf, noOtherVersion, type ConvertObject } from "./versions.ts";
 
 /** What is the same for all writes to one resource in one version. */
 export type ManagedKind = {
@@ -49,17 +50,12 @@ export type UpdateRequest = Request & { readonly old: JsonObject | undefined; re
 
 const KUBECTL = "kubectl";
 const CURRENT_OPERATION: ManagerId = "current-operation";
-const META = ["name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields", "resourceVersion"];
-const NEVER_OWNED = fieldSetOf(
-  fieldPath("apiVersion"),
-  fieldPath("kind"),
-  fieldPath("metadata"),
-  ...META.map((name) => fieldPath("metadata", name)),
-);
+const NO_RESETS: ResetFields = new Map();
+const NOTHING: JsonObject = {};
 
 export function applyPatch(request: ApplyRequest): Result<JsonObject, ApplyError> {
   const { applied, apiVersion, kind } = request;
-  const managed = decodeManaged(fieldAt(request.live, "metadata", "managedFields"));
+  const managed = decodeStored(fieldAt(request.live, "metadata", "managedFields"));
   if (!managed.ok) return invalid(`failed to decode managed fields: ${managed.error}`);
   if (field(applied, "apiVersion") !== apiVersion || field(applied, "kind") !== kind)
     return badRequest(`invalid object type: ${gvkText(applied)}`);
@@ -79,9 +75,22 @@ export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyErr
   // Without managers nothing is tracked until somebody applies, except from the creation on.
   const untracked = managed.managers.size === 0 && typeof fieldAt(request.old, "metadata", "uid") === "string";
   if (untracked) return ok(next);
+  const created = request.old === undefined && managed.managers.size === 0 ? ownedByCreator(request, next) : undefined;
+  if (created !== undefined) return ok(withManagedFields(next, created, false));
   const old = withoutManagedFields(request.old ?? nothingYet(request));
   const after = followUpdate({ ...request, old, next }, managed);
   return after.ok ? ok(withManagedFields(next, after.value)) : after;
+}
+
+/** Undefined: the object is unusual, and must go the long way. */
+function ownedByCreator(request: UpdateRequest, object: JsonObject): Managed | undefined {
+  const { schema, emptyObject = NOTHING, resetFields = NO_RESETS, apiVersion } = request;
+  const all = fieldsOfNew(schema, emptyObject, object);
+  if (all === undefined) return undefined;
+  const set = ownable(all, filterOf({ resetFields }, apiVersion));
+  if (isEmpty(set)) return NOBODY;
+  const manager = idOf(request, "Update");
+  return { managers: new Map([[manager, { set, apiVersion, applied: false }]]), times: new Map([[manager, request.now]]) };
 }
 
 function nothingYet({ apiVersion, kind, emptyObject }: ManagedKind): JsonObject {
@@ -115,7 +124,7 @@ function beforeFirstApply(request: WithLive<ApplyRequest>): Result<Managed, Appl
 function applyOnce(request: WithLive<ApplyRequest>, managed: Managed): Result<Outcome, UpdateError> {
   const applied = parseTyped(request.schema, request.applied, { allowDuplicates: false });
   if (!applied.ok) return failed(`failed to create typed patch object (${objectText(request.applied)}): ${applied.error}`);
-  const live = parseTyped(request.schema, request.live, { allowDuplicates: true });
+  const live = parseStored(request.schema, request.live);
   if (!live.ok) return failed(`failed to create typed live object (${objectText(request.live)}): ${live.error}`);
   const manager = idOf(request, "Apply");
   const result = apply({
@@ -128,14 +137,17 @@ function applyOnce(request: WithLive<ApplyRequest>, managed: Managed): Result<Ou
   });
   if (!result.ok) return result;
   const times = result.value.object === undefined ? managed.times : new Map(managed.times).set(manager, request.now);
-  return ok({ object: result.value.object?.value ?? request.live, managed: { managers: strip(result.value.managers, manager), times } });
+  return ok({
+    object: result.value.object?.value ?? request.live,
+    managed: { managers: strip(result.value.managers, manager, withoutNeverOwned), times },
+  });
 }
 
 /** The write is first tracked under a name of its own: only if it owns anything did it change something, and does its time move. */
 function followUpdate(request: UpdateRequest & { readonly old: JsonObject }, managed: Managed): Result<Managed, ApplyError> {
-  const next = parseTyped(request.schema, request.next, { allowDuplicates: true });
+  const live = parseStored(request.schema, request.old);
+  const next = parseStored(request.schema, request.next, live.ok ? request.old : undefined);
   if (!next.ok) return invalid(`failed to convert new object (${objectText(request.next)}) to smd typed: ${next.error}`);
-  const live = parseTyped(request.schema, request.old, { allowDuplicates: true });
   if (!live.ok) return invalid(`failed to convert live object (${objectText(request.old)}) to smd typed: ${live.error}`);
   const result = update({
     ...contextOf(request),
@@ -145,17 +157,26 @@ function followUpdate(request: UpdateRequest & { readonly old: JsonObject }, man
     manager: CURRENT_OPERATION,
   });
   if (!result.ok) return asApplyError(result.error, `failed to update ManagedFields (${objectText(request.next)}): `);
-  const managers = new Map(strip(result.value, CURRENT_OPERATION));
+  // the set of one write is not seen again, so nothing is remembered of it
+  const managers = new Map(strip(result.value, CURRENT_OPERATION, takeNeverOwned));
   const own = managers.get(CURRENT_OPERATION);
   if (own === undefined) return ok(capUpdateManagers({ managers, times: managed.times }));
   const manager = idOf(request, "Update");
   const previous = managers.get(manager);
   managers.delete(CURRENT_OPERATION);
   managers.set(manager, previous === undefined ? own : { ...own, set: union(own.set, previous.set) });
+  keepIdentity(managers, managed.managers, manager);
   return ok(capUpdateManagers({ managers, times: new Map(managed.times).set(manager, request.now) }));
 }
 
-function contextOf({ apiVersion, convert = noOtherVersion, resetFields = new Map() }: ManagedKind) {
+/** Whoever writes the same fields again owns what it owned before; the same set is known, an equal one is not. */
+function keepIdentity(managers: Map<ManagerId, VersionedSet>, before: Managers, id: ManagerId): void {
+  const [now, then] = [managers.get(id), before.get(id)];
+  if (now !== undefined && then !== undefined && now.set !== then.set && setsEqual(now.set, then.set))
+    managers.set(id, { ...now, set: then.set });
+}
+
+function contextOf({ apiVersion, convert = noOtherVersion, resetFields = NO_RESETS }: ManagedKind) {
   return { apiVersion, versions: { convert, resetFields } };
 }
 
@@ -163,10 +184,10 @@ function idOf({ manager, apiVersion, subresource = "" }: Request, operation: "Ap
   return managerId({ manager: manager === "" ? "unknown" : manager, operation, apiVersion, subresource });
 }
 
-function strip(managers: Managers, id: ManagerId): Managers {
+function strip(managers: Managers, id: ManagerId, take: (set: FieldSet) => FieldSet): Managers {
   const own = managers.get(id);
   if (own === undefined) return managers;
-  const set = difference(own.set, NEVER_OWNED);
+  const set = take(own.set);
   const stripped = new Map(managers);
   if (isEmpty(set)) stripped.delete(id);
   else stripped.set(id, { ...own, set });

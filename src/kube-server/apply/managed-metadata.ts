@@ -1,6 +1,6 @@
 /** `metadata.managedFields` of whole objects: taken off, put on, and chosen between a stored object and the one a client sent. */
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
-import { decodeManaged, encodeManaged, NOBODY, type Managed } from "./managers.ts";
+import { decodeManaged, decodeStored, encodeForStore, encodeManaged, NOBODY, type Managed } from "./managers.ts";
 
 export function withoutManagedFields(object: JsonObject): JsonObject {
   const metadata = field(object, "metadata");
@@ -9,10 +9,12 @@ export function withoutManagedFields(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-export function withManagedFields(object: JsonObject, managed: Managed): JsonObject {
+/** `again`: the object is likely to be written again soon, so what is known of its owners is kept at hand. */
+export function withManagedFields(object: JsonObject, managed: Managed, again = true): JsonObject {
   if (managed.managers.size === 0) return withoutManagedFields(object);
   const metadata = field(object, "metadata");
-  return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: encodeManaged(managed) } };
+  const managedFields = again ? encodeForStore(managed) : encodeManaged(managed);
+  return { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields } };
 }
 
 type Write = { readonly old: JsonObject | undefined; readonly next: JsonObject; readonly subresource?: string | undefined };
@@ -20,7 +22,7 @@ type Write = { readonly old: JsonObject | undefined; readonly next: JsonObject; 
 /** Clients may correct managedFields in an update; what is unreadable or left out counts as unchanged, `[]` and `[{}]` clear it. */
 export function managedOfUpdate({ old, next, subresource }: Write): Managed {
   const given = fieldAt(next, "metadata", "managedFields");
-  const stored = decodeManaged(fieldAt(old, "metadata", "managedFields"));
+  const stored = decodeStored(fieldAt(old, "metadata", "managedFields"));
   const live = stored.ok ? stored.value : NOBODY;
   if (subresource !== undefined && subresource !== "") return live;
   if (isReset(given)) return NOBODY;

@@ -9,7 +9,8 @@ import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import type { FieldSet } from "./field-set.ts";
 import { decodeFields, encodeFields } from "./fields-v1.ts";
 import { compareText, quote } from "./go-text.ts";
-import { canonicalTime, parseSeconds } from "./rfc3339.ts";
+import { Recent } from "./recent.ts";
+import { canonicalTime, isCanonicalTime, parseSeconds } from "./rfc3339.ts";
 
 export type VersionedSet = { readonly set: FieldSet; readonly apiVersion: string; readonly applied: boolean };
 
@@ -43,12 +44,39 @@ export function managerId(info: {
   return JSON.stringify(identity);
 }
 
+/** There are few managers, and each is asked for with every write. */
+const infos = new Map<ManagerId, ManagerInfo>();
+const REMEMBERED = 1_000;
+
 export function managerInfo(id: ManagerId): ManagerInfo {
-  return JSON.parse(id) as ManagerInfo;
+  const known = infos.get(id);
+  if (known !== undefined) return known;
+  const info = JSON.parse(id) as ManagerInfo;
+  if (infos.size >= REMEMBERED) infos.clear();
+  infos.set(id, info);
+  return info;
 }
 
+type Written = { readonly id: ManagerId; readonly entry: JsonObject };
+
+/** Stored objects never change, so what their managedFields say is found out once, and entries that stay need not be written again. */
+const storedManaged = new Recent<object, Managed>();
+const storedEntries = new Recent<VersionedSet, Written>();
+
+/** Reads `metadata.managedFields` of an object in the store, which was written by `encodeManaged`. */
+export function decodeStored(entries: Json | undefined): Result<Managed, string> {
+  if (!Array.isArray(entries)) return decodeManaged(entries);
+  const known = storedManaged.get(entries);
+  if (known !== undefined) return ok(known);
+  const decoded = decodeManaged(entries, (id, versioned, entry) => storedEntries.set(versioned, { id, entry }));
+  if (decoded.ok) storedManaged.set(entries, decoded.value);
+  return decoded;
+}
+
+type OnEntry = (id: ManagerId, versioned: VersionedSet, entry: JsonObject) => void;
+
 /** Reads `metadata.managedFields`, whoever wrote it. Absent is nobody; one bad entry makes the whole unreadable. */
-export function decodeManaged(entries: Json | undefined): Result<Managed, string> {
+export function decodeManaged(entries: Json | undefined, onEntry?: OnEntry): Result<Managed, string> {
   if (entries === undefined || entries === null) return ok(NOBODY);
   if (!Array.isArray(entries)) return err("managedFields must be a list");
   const managers = new Map<ManagerId, VersionedSet>();
@@ -57,6 +85,7 @@ export function decodeManaged(entries: Json | undefined): Result<Managed, string
     const decoded = decodeEntry(entry, index);
     if (!decoded.ok) return decoded;
     managers.set(decoded.value.id, decoded.value.versioned);
+    if (isJsonObject(entry)) onEntry?.(decoded.value.id, decoded.value.versioned, entry);
     if (decoded.value.time === undefined) times.delete(decoded.value.id);
     else times.set(decoded.value.id, decoded.value.time);
   }
@@ -85,9 +114,28 @@ function textOf(entry: JsonObject, name: string): string {
   return typeof value === "string" ? value : "";
 }
 
+/** As `encodeManaged`, for an object that is likely to be written again soon. */
+export function encodeForStore(managed: Managed): readonly JsonObject[] {
+  const entries = encodeManaged(managed, (id, versioned, entry) => storedEntries.set(versioned, { id, entry }));
+  storedManaged.set(entries, managed);
+  return entries;
+}
+
 /** The entries in the order of a real server: appliers first, then by time, name, version and subresource. */
-export function encodeManaged({ managers, times }: Managed): JsonObject[] {
-  return [...managers].map(([id, versioned]) => encodeEntry(id, versioned, times.get(id))).toSorted(compareEntries);
+export function encodeManaged({ managers, times }: Managed, onEntry?: OnEntry): JsonObject[] {
+  const entries: JsonObject[] = [];
+  for (const [id, versioned] of managers) {
+    const stored = storedEntry(id, versioned, times.get(id));
+    const entry = stored ?? encodeEntry(id, versioned, times.get(id));
+    if (stored === undefined) onEntry?.(id, versioned, entry);
+    entries.push(entry);
+  }
+  return entries.length < 2 ? entries : entries.toSorted(compareEntries);
+}
+
+function storedEntry(id: ManagerId, versioned: VersionedSet, time: string | undefined): JsonObject | undefined {
+  const written = storedEntries.get(versioned);
+  return written?.id === id && field(written.entry, "time") === time ? written.entry : undefined;
 }
 
 function encodeEntry(id: ManagerId, { set, apiVersion, applied }: VersionedSet, time: string | undefined): JsonObject {
@@ -106,11 +154,18 @@ function encodeEntry(id: ManagerId, { set, apiVersion, applied }: VersionedSet, 
 function compareEntries(a: JsonObject, b: JsonObject): number {
   return (
     compareText(textOf(a, "operation"), textOf(b, "operation")) ||
-    secondsOf(textOf(a, "time")) - secondsOf(textOf(b, "time")) ||
+    compareTimes(textOf(a, "time"), textOf(b, "time")) ||
     compareText(textOf(a, "manager"), textOf(b, "manager")) ||
     compareText(textOf(a, "apiVersion"), textOf(b, "apiVersion")) ||
     compareText(textOf(a, "subresource"), textOf(b, "subresource"))
   );
+}
+
+/** As long as both are written as the server writes them, the earlier text is the earlier time. */
+function compareTimes(a: string, b: string): number {
+  if (a === b) return 0;
+  if (a.length === b.length && isCanonicalTime(a) && isCanonicalTime(b)) return a < b ? -1 : 1;
+  return secondsOf(a) - secondsOf(b);
 }
 
 /** No time is the beginning of time. */

@@ -2,9 +2,9 @@
  * Lays an applied value over the live one. Nothing is removed here; what is in both is taken from the applied one.
  *
  * Items of set and map lists come in the applied order, with live items that were not applied kept where they were between them. Both
- * values must have been validated: then merging cannot fail.
+ * values must have been validated: then merging cannot fail. What is the same afterwards is the live one's own: it is not copied.
  */
-import { isJsonObject, type Json, type JsonObject } from "#kube";
+import { isJsonObject, jsonEqual, type Json } from "#kube";
 import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject, ownField, setField, type GrowingObject } from "./own-fields.ts";
 import type { PathElement } from "./path-element.ts";
@@ -12,27 +12,29 @@ import { fieldType, shapeOf, untypedAtomic, type ListSchema, type MapSchema, typ
 
 /** `undefined` on one side: it does not say anything about this value. Null does. */
 export function merge(type: TypeSchema, live: Json | undefined, applied: Json | undefined): Json | undefined {
-  const shape = shapeOf(type, applied === undefined ? live : applied);
+  if (applied === undefined) return live;
+  if (live === undefined) return applied;
+  const shape = shapeOf(type, applied);
   if (shape === "map" && type.map?.atomic === false) return mergeMaps(type.map, live, applied);
   if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return mergeLists(type.list, live, applied);
-  return applied === undefined ? live : applied;
+  return jsonEqual(live, applied) ? live : applied;
 }
 
-function mergeMaps(map: MapSchema, live: Json | undefined, applied: Json | undefined): Json | undefined {
+function mergeMaps(map: MapSchema, live: Json, applied: Json): Json | undefined {
   const left = isJsonObject(live) && !isEmptyObject(live) ? live : undefined;
   const right = isJsonObject(applied) && !isEmptyObject(applied) ? applied : undefined;
-  if (left === undefined && right === undefined) return applied === undefined ? live : applied; // keeps null and {} apart
-  const merged: GrowingObject = {};
-  for (const name of fieldsOf(left, right)) {
-    const value = merge(fieldType(map, name) ?? untypedAtomic, left && ownField(left, name), right && ownField(right, name));
-    if (value !== undefined) setField(merged, name, value);
+  if (right === undefined) return left ?? applied; // keeps null and {} apart
+  if (left === undefined) return right;
+  let merged: GrowingObject | undefined;
+  for (const name in right) {
+    const below = ownField(left, name);
+    const value = merge(fieldType(map, name) ?? untypedAtomic, below, right[name]);
+    if (value === below) continue;
+    merged ??= { ...left };
+    if (value === undefined) delete merged[name];
+    else setField(merged, name, value);
   }
-  return merged;
-}
-
-function* fieldsOf(left: JsonObject | undefined, right: JsonObject | undefined): Generator<string> {
-  if (left !== undefined) yield* Object.keys(left);
-  for (const name of right === undefined ? [] : Object.keys(right)) if (left === undefined || !Object.hasOwn(left, name)) yield name;
+  return merged ?? left;
 }
 
 type Side = {
@@ -42,11 +44,12 @@ type Side = {
   readonly byElement: ReadonlyMap<PathElement, Json>;
 };
 
-function mergeLists(list: ListSchema, live: Json | undefined, applied: Json | undefined): Json | undefined {
+function mergeLists(list: ListSchema, live: Json, applied: Json): Json | undefined {
   const left = sideOf(list, live);
   const right = sideOf(list, applied);
-  if (left.items.length === 0 && right.items.length === 0) return applied === undefined ? live : applied;
+  if (left.items.length === 0 && right.items.length === 0) return applied;
   const merged = [...interleave(list, left, right)];
+  if (merged.length === left.items.length && merged.every((item, index) => item === left.items[index])) return left.items;
   return merged.length === 0 ? undefined : merged;
 }
 

@@ -14,8 +14,19 @@ export type FieldPath = readonly PathElement[];
 
 export type KeyField = readonly [name: string, value: Json];
 
+/** How many texts of each sort are remembered: names come from users, and there is no end to them. */
+const REMEMBERED = 20_000;
+
+/** The same names come again with every write; a text that is put together anew must be hashed anew, too. */
+const fieldElements = new Map<string, PathElement>();
+
 export function fieldElement(name: string): PathElement {
-  return `f:${name}`;
+  const known = fieldElements.get(name);
+  if (known !== undefined) return known;
+  if (fieldElements.size >= REMEMBERED) fieldElements.clear();
+  const element = `f:${name}`;
+  fieldElements.set(name, element);
+  return element;
 }
 
 export function fieldPath(...names: readonly string[]): FieldPath {
@@ -46,7 +57,6 @@ export function isKeyElement(element: PathElement): boolean {
 
 /** The same steps come again with every write to the objects of a server, so they are not taken apart every time. */
 const keyFields = new Map<PathElement, readonly KeyField[]>();
-const REMEMBERED = 20_000;
 
 /** The keys of a `k:` step, sorted by name. */
 export function keyFieldsOf(element: PathElement): readonly KeyField[] {

@@ -8,8 +8,18 @@ import { fieldType, shapeOf, type TypeSchema } from "./schema.ts";
 
 const WHOLE: FieldNode = { member: true, children: undefined };
 
+/** Sets that are in line with a schema already: they are looked at with every write to their object. */
+const inLine = new WeakMap<FieldSet, TypeSchema>();
+
 /** The same set when nothing had to change. */
 export function reconcileFieldSet(set: FieldSet, type: TypeSchema): FieldSet {
+  if (inLine.get(set) === type) return set;
+  const reconciled = reconcileSet(set, type);
+  inLine.set(reconciled, type);
+  return reconciled;
+}
+
+function reconcileSet(set: FieldSet, type: TypeSchema): FieldSet {
   if (type.map?.deduced === true) return set; // nothing is declared that could have changed
   let changed: Map<PathElement, FieldNode> | undefined;
   for (const [element, node] of set) {
@@ -25,7 +35,7 @@ function reconcileNode(node: FieldNode, type: TypeSchema): FieldNode {
   const shape = shapeOf(type, null);
   const atomic = shape === "map" ? type.map?.atomic === true : shape === "list" && type.list?.kind === "atomic";
   if (atomic) return WHOLE;
-  const children = reconcileFieldSet(node.children, type);
+  const children = reconcileSet(node.children, type);
   return children === node.children ? node : { member: node.member, children };
 }
 

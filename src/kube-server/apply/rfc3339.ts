@@ -13,6 +13,10 @@ export function parseSeconds(text: string): number | undefined {
   return daysSince1970(year, month, day) * DAY + hour * 3_600 + minute * 60 + second - offset;
 }
 
+export function isCanonicalTime(text: string): boolean {
+  return CANONICAL.test(text);
+}
+
 /** As Kubernetes writes times: UTC, no fractions. */
 export function canonicalTime(text: string): string | undefined {
   const seconds = parseSeconds(text);

@@ -1,52 +1,54 @@
-/** All fields that a value sets: what a manager owns after applying it. */
+/**
+ * All fields that a value sets: what a manager owns after applying it. Values of one shape give one and the same set (shared-sets.ts).
+ */
 import { isJsonObject, type Json } from "#kube";
 import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
 import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject } from "./own-fields.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
 import { shapeOf, type ListSchema, type MapSchema, type TypeSchema } from "./schema.ts";
+import { addToSet, beginSet, LEAF, memberOf, passageOf, type Spelling } from "./shared-sets.ts";
 
 export function toFieldSet(type: TypeSchema, value: Json): FieldSet {
-  return visit(type, value)?.children ?? EMPTY_SET;
+  return visit(type, value, false)?.children ?? EMPTY_SET;
 }
 
-const LEAF: FieldNode = { member: true, children: undefined };
-
-/** `undefined`: nothing in it is owned, as in an empty list. */
-function visit(type: TypeSchema, value: Json): FieldNode | undefined {
+/** `itself`: the place is owned, and not only what is in it. `undefined`: nothing is, as in an empty list. */
+function visit(type: TypeSchema, value: Json, itself: boolean): FieldNode | undefined {
   const shape = shapeOf(type, value);
-  if (shape === "map" && type.map?.atomic === false) return visitMap(type.map, value);
-  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return visitList(type.list, value);
+  if (shape === "map" && type.map?.atomic === false) return nodeOf(fieldsIn(type.map, value), itself);
+  if (shape === "list" && type.list !== undefined && type.list.kind !== "atomic") return nodeOf(itemsIn(type.list, value), itself);
   return LEAF;
 }
 
-function visitMap(map: MapSchema, value: Json): FieldNode | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const children = new Map<PathElement, FieldNode>();
-  for (const name of Object.keys(value)) {
+function nodeOf(set: Spelling, itself: boolean): FieldNode | undefined {
+  return itself ? memberOf(set) : passageOf(set);
+}
+
+function fieldsIn(map: MapSchema, value: Json): Spelling {
+  let at = beginSet();
+  if (!isJsonObject(value)) return at;
+  for (const name in value) {
     const below = value[name];
     const declared = map.field(name);
     const type = declared ?? map.element;
     if (below === undefined || type === undefined) continue;
     // A map's own entries are things one can own; a struct's field is owned through what is in it, unless there is nothing.
     const itself = declared === undefined || below === null || (isJsonObject(below) && isEmptyObject(below));
-    const node = itself ? asMember(visit(type, below)) : visit(type, below);
-    if (node !== undefined) children.set(fieldElement(name), node);
+    const node = visit(type, below, itself);
+    if (node !== undefined) at = addToSet(at, fieldElement(name), node);
   }
-  return children.size === 0 ? undefined : { member: false, children };
-}
-
-function asMember(node: FieldNode | undefined): FieldNode {
-  return node?.children === undefined ? LEAF : { member: true, children: node.children };
+  return at;
 }
 
 /** Items that are there more than once are owned as a whole: nobody can say whose is whose. */
-function visitList(list: ListSchema, value: Json): FieldNode | undefined {
-  if (!Array.isArray(value) || value.length === 0) return undefined;
-  const children = new Map<PathElement, FieldNode>();
-  for (const item of value as readonly Json[]) {
+function itemsIn(list: ListSchema, value: Json): Spelling {
+  const items = new Map<PathElement, FieldNode>();
+  for (const item of Array.isArray(value) ? (value as readonly Json[]) : []) {
     const element = elementOrNone(list, item);
-    children.set(element, children.has(element) ? LEAF : asMember(visit(list.element, item)));
+    items.set(element, items.has(element) ? LEAF : (visit(list.element, item, true) ?? LEAF));
   }
-  return { member: false, children };
+  let at = beginSet();
+  for (const [element, node] of items) at = addToSet(at, element, node);
+  return at;
 }

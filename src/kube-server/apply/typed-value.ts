@@ -1,11 +1,48 @@
-/** A value together with the schema that it was validated against: what the updater works on. Made only by `parseTyped`. */
-import { map, type Result } from "#base";
-import type { JsonObject } from "#kube";
-import type { TypeSchema } from "./schema.ts";
-import { validate, type ValidateOptions } from "./validate.ts";
+/** A value together with the schema that it was validated against: what the updater works on. Made only by `parseTyped` and `parseStored`. */
+import { map, ok, type Result } from "#base";
+import type { Json, JsonObject } from "#kube";
+import { ownField } from "./own-fields.ts";
+import { Recent } from "./recent.ts";
+import { fieldType, type MapSchema, type TypeSchema } from "./schema.ts";
+import { fits, validate, type ValidateOptions } from "./validate.ts";
 
 export type TypedValue = { readonly value: JsonObject; readonly type: TypeSchema };
 
 export function parseTyped(type: TypeSchema, value: JsonObject, options: ValidateOptions): Result<TypedValue, string> {
   return map(validate(type, value, options), () => ({ value, type }));
+}
+
+/**
+ * The large parts of objects that were found to fit: an object is looked at when it is written and again with every later write, and most of
+ * it is one and the same thing then.
+ */
+const sound = new Recent<object, TypeSchema>();
+const LENIENT: ValidateOptions = { allowDuplicates: true };
+
+/** For an object that is stored or about to be: parts that it shares with `old`, which was parsed before, are not looked at again. */
+export function parseStored(type: TypeSchema, value: JsonObject, old?: JsonObject): Result<TypedValue, string> {
+  const quick = type.map !== undefined && partsFit(type.map, value, old);
+  return quick ? ok({ value, type }) : parseTyped(type, value, LENIENT);
+}
+
+function partsFit(map: MapSchema, value: JsonObject, old: JsonObject | undefined): boolean {
+  for (const name in value) {
+    const part = value[name];
+    if (part === undefined) continue;
+    const type = fieldType(map, name);
+    if (type === undefined || !partFits(type, part, old && ownField(old, name))) return false;
+  }
+  return true;
+}
+
+function partFits(type: TypeSchema, part: Json, before: Json | undefined): boolean {
+  if (typeof part !== "object" || part === null) return fits(type, part, LENIENT, 1);
+  if (isSound(type, part)) return true;
+  if (!fits(type, part, LENIENT, 1, isSound(type, before) ? before : undefined)) return false;
+  sound.set(part, type);
+  return true;
+}
+
+function isSound(type: TypeSchema, part: Json | undefined): boolean {
+  return typeof part === "object" && part !== null && sound.get(part) === type;
 }

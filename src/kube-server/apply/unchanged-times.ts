@@ -9,11 +9,17 @@ import { withoutManagedFields } from "./managed-metadata.ts";
 export function keepTimesIfUnchanged(old: JsonObject, next: JsonObject): JsonObject {
   const before = entriesOf(old);
   const after = entriesOf(next);
-  if (after.length === 0 || after.length !== before.length) return next;
+  if (after.length === 0 || after.length !== before.length || !hasSameParts(old, next)) return next;
   if (!after.every((entry, index) => jsonEqual(withoutTime(entry), withoutTime(before[index])))) return next;
   if (!jsonEqual(withoutManagedFields(old), withoutManagedFields(next))) return next;
   const metadata = field(next, "metadata");
   return { ...next, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields: before } };
+}
+
+/** Beside the metadata: there it is where nearly every change is. */
+function hasSameParts(old: JsonObject, next: JsonObject): boolean {
+  for (const name in next) if (name !== "metadata" && !jsonEqual(next[name], field(old, name))) return false;
+  return true;
 }
 
 function entriesOf(object: JsonObject): readonly Json[] {

@@ -77,10 +77,15 @@ function reconcileManagers({ managers, live, versions }: Write): Result<Managers
   const known = new Map<ManagerId, VersionedSet>();
   for (const [id, versioned] of managers) {
     const inVersion = toVersion(versions, live, versioned.apiVersion);
-    if (inVersion.ok) known.set(id, { ...versioned, set: reconcileFieldSet(versioned.set, inVersion.value.type) });
+    if (inVersion.ok) known.set(id, withSet(versioned, reconcileFieldSet(versioned.set, inVersion.value.type)));
     else if (inVersion.error.kind === "failed") return err(inVersion.error);
   }
   return ok(known);
+}
+
+/** Itself when nothing changed: then its entry need not be written again. */
+function withSet(versioned: VersionedSet, set: FieldSet): VersionedSet {
+  return versioned.set === set ? versioned : { ...versioned, set };
 }
 
 type Takeover = UpdateInput & { readonly force: boolean };
@@ -97,7 +102,7 @@ function takeOver(input: Takeover): Result<{ readonly managers: Managers; readon
     const conflict = intersection(versioned.set, union(comparison.modified, comparison.added));
     if (!isEmpty(conflict)) conflicts.set(id, conflict);
     const set = difference(difference(versioned.set, conflict), comparison.removed);
-    if (!isEmpty(set)) left.set(id, { ...versioned, set });
+    if (!isEmpty(set)) left.set(id, withSet(versioned, set));
   }
   if (!input.force && conflicts.size > 0) return err({ kind: "conflicts", conflicts: conflictsOf(conflicts) });
   return ok({ managers: left, comparison: own });

@@ -9,13 +9,17 @@ import { isJsonObject, MAX_DEPTH, type Json } from "#kube";
 import { plainText, sourceText, typeText } from "./go-text.ts";
 import { elementOfItem } from "./list-items.ts";
 import { elementText, fieldElement, indexElement, pathText, type PathElement } from "./path-element.ts";
+import { ownField } from "./own-fields.ts";
 import { fieldType, shapeOf, type ListSchema, type MapSchema, type ScalarType, type TypeSchema } from "./schema.ts";
 
 export type ValidateOptions = { readonly allowDuplicates: boolean };
 
 /** Ok, or all that is wrong in one text: `.spec.foo: …`, or `errors:` and one line each. */
 export function validate(type: TypeSchema, value: Json, options: ValidateOptions): Result<undefined, string> {
-  if (fits(type, value, options, 0)) return ok(undefined);
+  return fits(type, value, options, 0) ? ok(undefined) : explain(type, value, options);
+}
+
+function explain(type: TypeSchema, value: Json, options: ValidateOptions): Result<undefined, string> {
   const walk: Walk = { path: [], problems: [], ...options };
   visit(walk, type, value);
   const [only, ...more] = walk.problems;
@@ -23,45 +27,58 @@ export function validate(type: TypeSchema, value: Json, options: ValidateOptions
   return err(more.length === 0 ? only : ["errors:", ...walk.problems.map((problem) => `  ${problem}`)].join("\n"));
 }
 
-/** Nearly everything fits, and then nobody needs the paths that messages are made of. Strict: in doubt, no. */
-function fits(type: TypeSchema, value: Json, options: ValidateOptions, depth: number): boolean {
+/**
+ * Nearly everything fits, and then nobody needs the paths that messages are made of. Strict: in doubt, no. `sound`, if it is given, fits the
+ * type: what is one and the same thing in both need not be looked at.
+ */
+export function fits(type: TypeSchema, value: Json, options: ValidateOptions, depth: number, sound?: Json): boolean {
+  if (typeof value === "object" && value !== null && value === sound) return true;
   if (depth > MAX_DEPTH) return false;
   switch (shapeOf(type, value)) {
     case "map":
-      return type.map !== undefined && mapFits(type.map, value, options, depth);
+      return type.map !== undefined && mapFits(type.map, value, options, depth, sound);
     case "list":
-      return type.list !== undefined && listFits(type.list, value, options, depth);
+      return type.list !== undefined && listFits(type.list, value, options, depth, sound);
     case "scalar":
-      return type.scalar !== undefined && scalarProblem(type.scalar, value) === undefined;
+      return type.scalar !== undefined && scalarFits(type.scalar, value);
     case undefined:
       return false;
   }
 }
 
-function mapFits(map: MapSchema, value: Json, options: ValidateOptions, depth: number): boolean {
+export function scalarFits(scalar: ScalarType, value: Json): boolean {
+  if (value === null) return true;
+  if (scalar === "untyped") return typeof value !== "object";
+  return typeof value === (scalar === "numeric" ? "number" : scalar);
+}
+
+function mapFits(map: MapSchema, value: Json, options: ValidateOptions, depth: number, sound: Json | undefined): boolean {
   if (value === null) return true;
   if (!isJsonObject(value)) return false;
-  for (const name of Object.keys(value)) {
+  const known = isJsonObject(sound) ? sound : undefined;
+  for (const name in value) {
     const below = value[name];
     if (below === undefined) continue;
     const type = fieldType(map, name);
-    if (type === undefined || !fits(type, below, options, depth + 1)) return false;
+    if (type === undefined || !fits(type, below, options, depth + 1, known && ownField(known, name))) return false;
   }
   return true;
 }
 
-function listFits(list: ListSchema, value: Json, options: ValidateOptions, depth: number): boolean {
+function listFits(list: ListSchema, value: Json, options: ValidateOptions, depth: number, sound: Json | undefined): boolean {
   if (value === null) return true;
   if (!Array.isArray(value)) return false;
   const items: readonly Json[] = value;
+  const known: readonly Json[] = Array.isArray(sound) ? sound : [];
   const seen = new Set<PathElement>();
-  for (const item of items) {
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index] ?? null;
     if (list.kind !== "atomic") {
       const element = elementOfItem(list, item);
       if (!element.ok || (seen.has(element.value) && !options.allowDuplicates)) return false;
       seen.add(element.value);
     }
-    if (!fits(list.element, item, options, depth + 1)) return false;
+    if (!fits(list.element, item, options, depth + 1, known[index])) return false;
   }
   return true;
 }

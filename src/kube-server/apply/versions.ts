@@ -29,8 +29,10 @@ export function renameVersion(schemas: ReadonlyMap<string, TypeSchema>): Convert
 
 export type Versions = { readonly convert: ConvertObject; readonly resetFields: ResetFields };
 
-export function filterOf({ resetFields }: Versions, apiVersion: string): FieldFilter {
-  return resetFields.get(apiVersion) ?? ((set) => set);
+const everything: FieldFilter = (set) => set;
+
+export function filterOf({ resetFields }: Pick<Versions, "resetFields">, apiVersion: string): FieldFilter {
+  return resetFields.get(apiVersion) ?? everything;
 }
 
 export function toVersion({ convert }: Versions, typed: TypedValue, apiVersion: string): Result<TypedValue, ConvertError> {

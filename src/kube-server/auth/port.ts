@@ -1,4 +1,5 @@
-/** Who may do what, as a question and its answer. Always answered at once: the rules are in this server's own store. */
+/** Who somebody is and what he may do, as questions and their answers. Always answered at once: keys and rules are in this server. */
+import type { Result } from "#base";
 import type { User } from "../rest/request.ts";
 
 export type Access =
@@ -19,3 +20,9 @@ export type Access =
 export type Decision = { readonly allowed: boolean; readonly reason: string };
 
 export type Authorizer = (user: User, access: Access) => Decision;
+
+/** Somebody whose credential was good, and for which audiences it was. */
+export type Identity = { readonly user: User; readonly audiences: readonly string[] };
+
+/** The error is what a TokenReview says; it never holds the token. */
+export type TokenAuthenticator = (token: string, audiences: readonly string[]) => Result<Identity, string>;

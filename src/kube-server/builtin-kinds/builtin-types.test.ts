@@ -212,7 +212,7 @@ describe("Services get addresses", () => {
     { spec: { clusterIP: "10.0.0.1" }, want: "failed to allocate IP 10.0.0.1: provided IP is already allocated" },
     {
       spec: { clusterIP: "10.9.0.1" },
-      want: "failed to allocate IP 10.9.0.1: the provided IP (10.9.0.1) is not in the valid range. The range of valid IPs is 10.0.0.0/29",
+      want: "failed to allocate IP 10.9.0.1: the provided network does not match the current range",
     },
     {
       spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] },

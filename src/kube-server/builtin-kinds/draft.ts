@@ -1,10 +1,10 @@
 /**
- * Objects while they are worked on: a private copy that defaulting and preparation may change, and readers for objects of which
- * nothing is known but their kind.
+ * Objects while they are worked on: drafts that defaulting and preparation may change, and readers for objects of which nothing is known but
+ * their kind. Below its first level a draft shares everything with the object it was made from, until `childOf` or `draftsAt` is asked.
  *
  * The readers answer with Go's zero values, as the server's own code sees them: a missing text is "", a missing list is empty.
  */
-import { field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 
 export type Draft = { [field: string]: Json | undefined };
 
@@ -27,23 +27,13 @@ export function setField(draft: Draft, name: string, value: Json | undefined): v
 }
 
 /**
- * A copy of the object with the change made to it. managedFields are not copied: no kind changes them, they are often the larger part of an
- * object, and apply/ knows them again by their identity.
+ * The object with the change made to it. Only what is reached through `childOf` and `draftsAt` is copied on the way there, so what does not
+ * change stays one and the same thing; whoever compares the two later sees that at once.
  */
 export function changed(object: KubeObject, change: (draft: Draft) => void): KubeObject {
-  const { metadata, ...rest } = asJson(object);
-  const copied = copyOf(rest) as Draft;
-  const draft: Draft = { ...asJson(object), ...copied, ...(metadata === undefined ? {} : { metadata: copyOfMetadata(metadata) }) };
+  const draft: Draft = { ...asJson(object) };
   change(draft);
   return draft as unknown as KubeObject;
-}
-
-function copyOfMetadata(metadata: Json): Json {
-  if (!isJsonObject(metadata) || !Object.hasOwn(metadata, "managedFields")) return copyOf(metadata) ?? null;
-  const { managedFields } = metadata;
-  const copied = copyOf({ ...metadata, managedFields: null }) as Draft;
-  copied["managedFields"] = managedFields;
-  return copied;
 }
 
 /** Objects are JSON with a known head. */
@@ -51,60 +41,87 @@ export function asJson(object: KubeObject): JsonObject {
   return object as unknown as JsonObject;
 }
 
-/** The nested object to be changed; made when it is not there. Only for drafts. */
+/**
+ * A nested object to be changed: a copy in its place, or an empty one when there is none. Only for drafts. Each call makes a new copy: who
+ * holds one goes on with that one.
+ */
 export function childOf(draft: Draft, name: string): Draft {
   const known = field(draft, name);
-  if (isJsonObject(known)) return known;
-  const made: Draft = {};
-  draft[name] = made;
-  return made;
+  const child: Draft = isJsonObject(known) ? { ...known } : {};
+  setField(draft, name, child);
+  return child;
+}
+
+/** A field as it is elsewhere, or not at all. */
+export function carryField(to: Draft, from: Readonly<Draft> | undefined, name: string): void {
+  const value = field(from, name);
+  if (value === undefined) delete to[name];
+  else setField(to, name, value);
 }
 
 export function at(value: unknown, ...path: readonly string[]): Json | undefined {
-  return fieldAt(value, ...path) ?? undefined;
+  return found(value, path) ?? undefined;
+}
+
+/** As fieldAt of #kube, without spreading the path once more: validation asks thousands of times for each object. */
+function found(value: unknown, path: readonly string[]): Json | undefined {
+  let place: unknown = value;
+  for (const name of path) place = field(place, name);
+  return place as Json | undefined;
 }
 
 export function textAt(value: unknown, ...path: readonly string[]): string {
-  const found = fieldAt(value, ...path);
-  return typeof found === "string" ? found : "";
+  const text = found(value, path);
+  return typeof text === "string" ? text : "";
 }
 
 export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = fieldAt(value, ...path);
-  return typeof found === "number" ? found : undefined;
+  const number = found(value, path);
+  return typeof number === "number" ? number : undefined;
 }
 
 export function isTrueAt(value: unknown, ...path: readonly string[]): boolean {
-  return fieldAt(value, ...path) === true;
+  return found(value, path) === true;
 }
 
 export function objectAt(value: unknown, ...path: readonly string[]): JsonObject | undefined {
-  const found = fieldAt(value, ...path);
-  return isJsonObject(found) ? found : undefined;
+  const object = found(value, path);
+  return isJsonObject(object) ? object : undefined;
 }
 
+const NO_ITEMS: readonly never[] = [];
+
 export function listAt(value: unknown, ...path: readonly string[]): readonly Json[] {
-  const found = fieldAt(value, ...path);
-  return Array.isArray(found) ? found : [];
+  const list = found(value, path);
+  return Array.isArray(list) ? list : NO_ITEMS;
 }
 
 /** The objects of a list; what is no object counts as an empty one. */
 export function objectsAt(value: unknown, ...path: readonly string[]): readonly JsonObject[] {
-  return listAt(value, ...path).map((item) => (isJsonObject(item) ? item : {}));
+  const list = listAt(found(value, path));
+  return list.every(isJsonObject) ? list : list.map((item) => (isJsonObject(item) ? item : {}));
 }
 
-/** The same, to be changed. Only for drafts. */
-export function draftsAt(draft: Draft, ...path: readonly string[]): readonly Draft[] {
-  return objectsAt(draft, ...path);
+/** The same, to be changed: copies in their place. Only for drafts. */
+export function draftsAt(draft: Draft, name: string): readonly Draft[] {
+  const items: Draft[] = objectsAt(draft, name).map((item) => ({ ...item }));
+  if (items.length > 0) setField(draft, name, items);
+  return items;
 }
 
 export function textsAt(value: unknown, ...path: readonly string[]): readonly string[] {
-  return listAt(value, ...path).filter((item): item is string => typeof item === "string");
+  const list = found(value, path);
+  return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : NO_ITEMS;
 }
 
 /** The entries of a map of texts, sorted by key as Go's printers and our messages want them. */
 export function entriesAt(value: unknown, ...path: readonly string[]): readonly (readonly [string, string])[] {
-  return Object.entries(objectAt(value, ...path) ?? {})
-    .filter((entry): entry is [string, string] => typeof entry[1] === "string")
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const map = found(value, path);
+  if (!isJsonObject(map)) return NO_ITEMS;
+  const entries: [string, string][] = [];
+  for (const name in map) {
+    const text = map[name];
+    if (typeof text === "string") entries.push([name, text]);
+  }
+  return entries.length < 2 ? entries : entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

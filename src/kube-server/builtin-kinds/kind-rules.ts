@@ -24,6 +24,8 @@ export type KindRules = {
   /** What may not change. */
   readonly validateUpdate?: (next: KubeObject, previous: KubeObject) => Causes;
   readonly validateStatus?: (next: KubeObject, previous: KubeObject) => Causes;
+  /** Subresources with rules of their own, by name; the others work on the whole object. */
+  readonly views?: Readonly<Record<string, SubresourceView>>;
   /** The order of checks on an update: the spec between metadata and what may not change, unless said otherwise. */
   readonly onUpdate?: "spec-between" | "spec-last" | "meta-and-spec-first" | "meta-and-spec-last" | "no-spec";
   readonly warnings?: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
@@ -34,6 +36,13 @@ export type KindRules = {
   readonly fieldSelectors?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** A row of its table; name and age when nothing is said. */
   readonly cells?: (object: KubeObject, now: number) => readonly Json[];
+};
+
+/** A subresource through which one part of the object is changed. */
+export type SubresourceView = {
+  /** Takes over that part and drops everything else. */
+  readonly prepare: (draft: Draft, previous: KubeObject) => void;
+  readonly validate: (next: KubeObject, previous: KubeObject) => Causes;
 };
 
 export type RulesByKind = Readonly<Record<string, KindRules>>;

@@ -9,16 +9,17 @@ import { openApiSchemas, type TypeSchema } from "../apply/index.ts";
 import type { Decoded, DeletePolicy, FieldCause, ResourceType, TableColumn } from "../resource-type.ts";
 import { genericCells } from "./cells/generic.ts";
 import { withoutEmptyLists } from "./codec/empty-lists.ts";
-import { readGoValue, zeroField } from "./codec/go-json.ts";
+import { readGoValue } from "./codec/go-json.ts";
 import { goTypeOf, type GoType } from "./codec/go-types.ts";
+import { zeroField } from "./codec/go-zero.ts";
 import { columnsOf } from "./columns.ts";
 import { withDefaults } from "./defaults/walk.ts";
 import type { BuiltinResource } from "./discovery.ts";
 import { asJson, at, changed, childOf, type Draft } from "./draft.ts";
-import type { KindRules } from "./kind-rules.ts";
+import type { KindRules, SubresourceView } from "./kind-rules.ts";
 import { conversionOf } from "./versions/index.ts";
 import { dnsSubdomain, pathSegment } from "./rules/formats.ts";
-import { validateKubeFinalizers, validateObjectMeta, validateObjectMetaUpdate } from "./rules/object-meta.ts";
+import { validateKubeFinalizers, validateObjectMeta, validateObjectMetaUpdate, validateObjectName } from "./rules/object-meta.ts";
 
 const schemaOf = openApiSchemas((ref) => builtinDefinition(ref.slice(ref.lastIndexOf("/") + 1)));
 
@@ -47,8 +48,8 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
     get typeSchema(): TypeSchema {
       return typeSchema();
     },
-    decode: (value) => decode(goType(), { apiVersion, kind }, value),
-    applyDefaults: (object) => withDefaults(goType(), object),
+    decode: (value, like) => decode(goType(), { apiVersion, kind }, value, like),
+    applyDefaults: (object, like) => withDefaults(goType(), object, like),
     prepareForCreate: (object) => prepareForCreate(object, { rules, hasStatus, goType }),
     prepareForUpdate: (next, previous, subresource) => prepareForUpdate({ next, previous, subresource }, { rules, hasStatus }),
     validate: (next, previous, subresource) => validate({ next, previous, subresource }, { rules, namespaced }),
@@ -75,11 +76,14 @@ function nameAndAge(): readonly TableColumn[] {
   return (columnsOf("v1", "serviceaccounts") ?? []).slice(0, 2);
 }
 
-function decode(type: GoType, head: { readonly apiVersion: string; readonly kind: string }, value: Json): DecodeResult {
-  const read = readGoValue(type, value);
+type Head = { readonly apiVersion: string; readonly kind: string };
+
+function decode(type: GoType, head: Head, value: Json, like: KubeObject | undefined): DecodeResult {
+  const read = readGoValue(type, value, like === undefined ? undefined : asJson(like));
   if (!read.ok) return read;
+  const { kind, apiVersion } = read.value.value;
   // a body may leave out what the path says already
-  const object = { ...read.value.value, ...head };
+  const object = kind === head.kind && apiVersion === head.apiVersion ? read.value.value : { ...read.value.value, ...head };
   return { ok: true, value: { object: object as unknown as KubeObject, findings: read.value.findings } };
 }
 
@@ -112,7 +116,9 @@ function prepareForUpdate(
       return;
     }
     if (hasStatus) setOrDrop(draft, "status", old["status"]);
-    rules.prepareUpdate?.(draft, previous);
+    const view = viewOf(rules, subresource);
+    if (view === undefined) rules.prepareUpdate?.(draft, previous);
+    else view.prepare(draft, previous);
   });
 }
 
@@ -144,13 +150,15 @@ function validate(
       ...validateKubeFinalizers(next),
       ...(rules.validate?.(next, undefined) ?? []),
     ];
-    return own.length > 0 ? own : validateObjectMeta(next, { namespaced, name: pathSegment });
+    return own.length > 0 ? own : validateObjectName(next, pathSegment);
   }
-  const common = [...validateObjectMeta(next, { namespaced, name: pathSegment }), ...validateObjectMetaUpdate(next, previous)];
-  const meta = [...validateObjectMetaUpdate(next, previous), ...validateKubeFinalizers(next)];
+  const general = validateObjectMeta(next, { namespaced, name: pathSegment });
+  const unchanging = validateObjectMetaUpdate(next, previous);
+  const common = [...general, ...unchanging];
+  const meta = [...unchanging, ...validateKubeFinalizers(next)];
   if (subresource === "status") return [...common, ...meta, ...(rules.validateStatus?.(next, previous) ?? [])];
   const spec = rules.validate?.(next, previous) ?? [];
-  const update = rules.validateUpdate?.(next, previous) ?? [];
+  const update = (viewOf(rules, subresource)?.validate ?? rules.validateUpdate)?.(next, previous) ?? [];
   const full = () => [...validateObjectMeta(next, { namespaced, name }), ...validateKubeFinalizers(next)];
   switch (rules.onUpdate ?? "spec-between") {
     case "spec-between":
@@ -164,6 +172,10 @@ function validate(
     case "no-spec":
       return [...common, ...meta, ...update];
   }
+}
+
+function viewOf({ views = {} }: KindRules, subresource: string | undefined): SubresourceView | undefined {
+  return subresource !== undefined && Object.hasOwn(views, subresource) ? views[subresource] : undefined;
 }
 
 function once<T>(make: () => T): () => T {

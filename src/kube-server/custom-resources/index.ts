@@ -13,7 +13,8 @@ export {
 } from "./crd/definition.ts";
 export { definitionType } from "./crd/definition-type.ts";
 export { CLEANUP_FINALIZER, establish, nameConflict, terminating } from "./crd/status.ts";
-export { acceptConverted, rewriteVersion, type ConversionWebhook } from "./resource/convert.ts";
+export { rewriteVersion } from "./resource/convert.ts";
+export { conversionWebhooks, type ConversionWebhook, type WebhookOf } from "./conversion/index.ts";
 export { customResourceTypes, type CustomResourceType } from "./resource/custom-resource-type.ts";
 export { compareVersions, deprecationWarning, resourceEntries, verbsOf } from "./resource/discovery.ts";
 export { parseJsonPath, type JsonPath } from "./resource/json-path.ts";

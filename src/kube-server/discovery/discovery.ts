@@ -66,7 +66,17 @@ function pretty(value: unknown): ApiResponse {
 function rootPaths(groups: readonly ServedGroup[]): readonly string[] {
   const named = groups.filter(({ name }) => name !== "");
   const paths = named.flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)]);
-  return ["/api", "/api/v1", "/apis", ...paths, "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].toSorted();
+  const others = [
+    "/healthz",
+    "/livez",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/readyz",
+    "/version",
+    "/.well-known/openid-configuration",
+    "/openid/v1/jwks",
+  ];
+  return ["/api", "/api/v1", "/apis", ...paths, ...others].toSorted();
 }
 
 function coreGroup(request: ApiRequest, parts: readonly string[], { address, current }: About): ApiResponse | undefined {

@@ -1,27 +1,30 @@
 /** One HTTP exchange: read the request within its limits, ask the server, write the answer as it comes. HTTP/1.1 and HTTP/2 look alike here. */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { describeThrown, type Clock, type Logger } from "#base";
 import type { ApiServer } from "../rest/api-server.ts";
 import type { ApiRequest, ApiResponse, EventStream, User } from "../rest/request.ts";
 import { answerFailure } from "../rest/respond.ts";
 import { failure, tooLarge, unauthorized } from "../rest/status.ts";
-import { LIMITS } from "./limits.ts";
+import { senderOf, type Credentials } from "./credentials.ts";
+import type { Limits } from "./limits.ts";
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
 
-export type Exchange = {
+export type Exchange = Credentials & {
   readonly server: ApiServer;
-  readonly authenticate: (token: string) => User | undefined;
   readonly logger: Logger;
-  readonly clock: Clock;
 };
 
 const NOBODY: User = { name: "", uid: "", groups: [] };
 
-export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: Exchange): Promise<void> {
+export async function answerHttp(
+  request: HttpRequest,
+  response: HttpResponse,
+  exchange: Exchange & { readonly limits: Limits },
+): Promise<void> {
   const gone = new AbortController();
   // an answer that was given to its end leaves nobody to be told, and an abort costs more than most requests
   response.on("close", () => response.writableEnded || gone.abort());
@@ -46,28 +49,43 @@ function pathOf(request: HttpRequest): string {
   return (request.url ?? "/").split("?")[0] ?? "/";
 }
 
-async function answerOf(request: HttpRequest, { server, authenticate, clock }: Exchange, signal: AbortSignal): Promise<ApiResponse> {
-  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  const user = token === undefined ? undefined : authenticate(token);
-  if (user === undefined) {
+type Limited = Exchange & { readonly limits: Limits };
+
+async function answerOf(request: HttpRequest, exchange: Limited, signal: AbortSignal): Promise<ApiResponse> {
+  const sender = senderOf(request, exchange);
+  if (!sender.ok) {
     request.resume();
     return answerFailure(requestOf(request, NOBODY), unauthorized());
   }
-  // a body that comes drop by drop holds a connection for nothing
-  const stop = clock.after(LIMITS.requestMs, () => cutOff(request));
-  const body = await readBody(request).finally(stop);
-  if (body === "too large") {
-    const error = tooLarge(`limit is ${LIMITS.bodyBytes}`).error;
-    drainBriefly(request, clock);
-    return answerFailure(requestOf(request, user), error);
-  }
-  return server.handle({ ...requestOf(request, user), ...(body.byteLength === 0 ? {} : { body }) }, signal);
+  const { user, warnings } = sender.value;
+  const answered = await answerTo(request, requestOf(request, user), { ...exchange, signal });
+  return warnings.length === 0 ? answered : { ...answered, warnings: [...warnings, ...answered.warnings] };
 }
 
-/** Nobody keeps the rest of what is too large. It is still read for a moment: a client that sends would not see the answer otherwise. */
-function drainBriefly(request: HttpRequest, clock: Clock): void {
+type Asked = Limited & { readonly signal: AbortSignal };
+
+/** Who may not ask is told so before his body is read. */
+async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock, limits, signal }: Asked): Promise<ApiResponse> {
+  if (BODILESS.has(asked.method)) return server.handle(asked, signal);
+  const entered = server.letIn?.(asked);
+  if (entered?.ok === false) {
+    drainBriefly(request, clock, limits);
+    return entered.error;
+  }
+  // a body that comes drop by drop holds a connection for nothing
+  const stop = clock.after(limits.requestMs, () => cutOff(request));
+  const body = await readBody(request, limits).finally(stop);
+  if (body === "too large") {
+    drainBriefly(request, clock, limits);
+    return answerFailure(asked, tooLarge(`limit is ${limits.bodyBytes}`).error);
+  }
+  return server.handle(body.byteLength === 0 ? asked : { ...asked, body }, signal);
+}
+
+/** Nobody keeps the rest of what is too large or not wanted. It is still read for a moment: a client that sends would not see the answer otherwise. */
+function drainBriefly(request: HttpRequest, clock: Clock, limits: Limits): void {
   request.resume();
-  const stop = clock.after(LIMITS.lingerMs, () => cutOff(request));
+  const stop = clock.after(limits.lingerMs, () => cutOff(request));
   request.once("close", stop);
 }
 
@@ -86,23 +104,34 @@ function requestOf(request: HttpRequest, user: User): ApiRequest {
     path: mark < 0 ? url : url.slice(0, mark),
     query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
     headers,
+    ...(IMPERSONATE in headers ? { repeated: repeatedHeaders(request.rawHeaders) } : {}),
     user,
   };
 }
 
+/** Groups come one per header, and a name may hold a comma. */
+function repeatedHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, readonly string[]>();
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = (raw[at] ?? "").toLowerCase();
+    values.set(name, [...(values.get(name) ?? []), raw[at + 1] ?? ""]);
+  }
+  return values;
+}
+
+const IMPERSONATE = "impersonate-user";
 const BODILESS = new Set(["GET", "HEAD"]);
 
-async function readBody(request: HttpRequest): Promise<Uint8Array | "too large"> {
-  if (BODILESS.has(request.method ?? "")) return new Uint8Array();
+async function readBody(request: HttpRequest, limits: Limits): Promise<Uint8Array | "too large"> {
   const declared = Number(request.headers["content-length"] ?? 0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  if (declared > LIMITS.bodyBytes) return "too large";
+  if (declared > limits.bodyBytes) return "too large";
   // events, not `for await`: an iterator over a stream costs as much as the rest of reading it
   return new Promise((resolve, reject) => {
     request.on("data", (chunk: Uint8Array) => {
       size += chunk.byteLength;
-      if (size > LIMITS.bodyBytes) resolve("too large"); // the rest flows by
+      if (size > limits.bodyBytes) resolve("too large"); // the rest flows by
       else chunks.push(chunk);
     });
     request.once("error", reject);
@@ -127,8 +156,11 @@ async function write(response: HttpResponse, answered: ApiResponse, headOnly: bo
   response.end(headOnly ? "" : text);
 }
 
+/** INTERNAL_ERROR of RFC 9113: clients may not take it for a request that never arrived. */
+const INTERNAL_ERROR = 2;
+
 function breakOff(response: HttpResponse): void {
-  if ("stream" in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  if ("stream" in response) response.stream.close(INTERNAL_ERROR);
   else response.destroy();
 }
 

@@ -1,3 +1,2 @@
-export { LIMITS } from "./limits.ts";
+export { LIMITS, type Limits } from "./limits.ts";
 export { listen, type Listener, type ListenOptions } from "./listener.ts";
-export { parseTokenFile, singleToken, userOf, type TokenTable } from "./token-file.ts";

@@ -2,13 +2,12 @@
  * The socket side: plain HTTP/1.1 on loopback, or TLS with HTTP/2 and HTTP/1.1. `close` ends everything: no request, watch or idle
  * connection outlives it.
  */
-import { createServer } from "node:http";
-import { createSecureServer, type ServerHttp2Session } from "node:http2";
 import type { Server, Socket } from "node:net";
-import { describeThrown, err, fromPromise, ok, reveal, type Result } from "#base";
+import { describeThrown, err, fromPromise, ok, reveal, type Clock, type Result } from "#base";
 import type { KeyPairPem } from "#pki";
 import { answerHttp, type Exchange, type HttpRequest, type HttpResponse } from "./answer-http.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS, type Limits } from "./limits.ts";
+import { watchSession } from "./watch-session.ts";
 
 export type ListenOptions = {
   readonly host: string;
@@ -16,13 +15,18 @@ export type ListenOptions = {
   readonly port: number;
   /** Absent: plain HTTP. */
   readonly certificate?: KeyPairPem | undefined;
+  /** PEM of the authority whose certificates tell who a client is. Nobody must have one. */
+  readonly clientAuthority?: string | undefined;
+  readonly limits?: Partial<Limits> | undefined;
 };
 
 export type Listener = { readonly host: string; readonly port: number; readonly close: () => Promise<void> };
 
 export async function listen(options: ListenOptions, exchange: Exchange): Promise<Result<Listener, string>> {
-  const onRequest = (request: HttpRequest, response: HttpResponse) => void answerHttp(request, response, exchange);
-  const server = serverOf(options, onRequest);
+  const limits: Limits = { ...LIMITS, ...options.limits };
+  const limited = { ...exchange, limits };
+  const onRequest = (request: HttpRequest, response: HttpResponse) => void answerHttp(request, response, limited);
+  const server = await serverOf(options, { limits, clock: exchange.clock }, onRequest);
   const sockets = trackSockets(server);
   const bound = await fromPromise(
     bind(server, options),
@@ -34,50 +38,49 @@ export async function listen(options: ListenOptions, exchange: Exchange): Promis
   return ok({ host: options.host, port: address.port, close: () => closeAll(server, sockets) });
 }
 
-function serverOf(options: ListenOptions, onRequest: (request: HttpRequest, response: HttpResponse) => void): Server {
+type OnRequest = (request: HttpRequest, response: HttpResponse) => void;
+
+/** Node's servers are imported when somebody listens: a cluster in one's own process mostly has no socket, and they take long to load. */
+async function serverOf(
+  options: ListenOptions,
+  { limits, clock }: { readonly limits: Limits; readonly clock: Clock },
+  onRequest: OnRequest,
+): Promise<Server> {
   const times = {
-    headersTimeout: LIMITS.headersMs,
-    requestTimeout: LIMITS.requestMs,
-    keepAliveTimeout: LIMITS.idleMs,
-    maxHeaderSize: LIMITS.headerBytes,
-    // how often Node looks for those that are late; its own interval is three times the limit on headers
-    connectionsCheckingInterval: 1_000,
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    maxHeaderSize: limits.headerBytes,
+    connectionsCheckingInterval: limits.lookMs,
+    // the other end may be gone without a word: the system asks it
+    keepAlive: true,
+    keepAliveInitialDelay: limits.pingMs,
   };
-  const { certificate } = options;
+  const { certificate, clientAuthority } = options;
   if (certificate === undefined) {
+    const { createServer } = await import("node:http");
     const plain = createServer(times, onRequest);
-    plain.maxConnections = LIMITS.connections;
+    plain.maxConnections = limits.connections;
     return plain;
   }
+  const { createSecureServer } = await import("node:http2");
   const secure = createSecureServer(
     {
       ...times,
       allowHTTP1: true,
-      handshakeTimeout: LIMITS.headersMs,
+      handshakeTimeout: limits.headersMs,
       cert: certificate.certificate,
       key: reveal(certificate.key),
       minVersion: "TLSv1.2",
-      settings: { maxConcurrentStreams: LIMITS.streamsPerConnection, maxHeaderListSize: LIMITS.headerBytes },
+      // who has no certificate, or a bad one, is heard: a token may tell who he is, and the answer what is wrong
+      ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientAuthority }),
+      settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes },
     },
     onRequest,
   );
-  secure.maxConnections = LIMITS.connections;
-  secure.on("session", closeWhenIdle);
+  secure.maxConnections = limits.connections;
+  secure.on("session", (session) => watchSession(session, limits, clock));
   return secure;
-}
-
-/** A connection that nobody speaks on costs something and gives nothing; one with a watch on it is not idle. */
-function closeWhenIdle(session: ServerHttp2Session): void {
-  let open = 0;
-  session.on("stream", (stream) => {
-    open += 1;
-    stream.once("close", () => {
-      open -= 1;
-    });
-  });
-  session.setTimeout(LIMITS.idleMs, () => {
-    if (open === 0) session.close();
-  });
 }
 
 function bind(server: Server, { host, port }: ListenOptions): Promise<void> {

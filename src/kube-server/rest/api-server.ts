@@ -5,11 +5,24 @@
  */
 import { err, silentLogger, whenThere, type Clock, type Later, type Logger } from "#base";
 import { fieldAt } from "#kube";
-import { createDiscovery, type Discovery } from "../discovery/index.ts";
+import { createDiscovery } from "../discovery/index.ts";
 import { admissionChain, admissionPlugins, type AdmissionContext, type AdmissionPlugin } from "../admission/index.ts";
-import type { Authorizer } from "../auth/port.ts";
+import {
+  accountTokens,
+  answerOpenId,
+  createAuthentication,
+  createGate,
+  creationChecks,
+  ensureBootstrapObjects,
+  escalationChecks,
+  type AccountTokens,
+  type Authorizer,
+  type Gate,
+} from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
+import { resolveFromStore, type ResolveService } from "../admission/call-webhook/index.ts";
+import { conversionWebhooks } from "../custom-resources/index.ts";
 import { followDefinitions } from "./custom-types.ts";
 import type { Call, Core } from "./core.ts";
 import { deleteCollection, deleteOne } from "./deletes.ts";
@@ -21,7 +34,7 @@ import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
 import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
 import { answerFailure, TRANSFORMS, type Answering } from "./respond.ts";
-import { resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
+import { isQuestion, resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
 import { badRequest, methodNotAllowed } from "./status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
@@ -39,17 +52,26 @@ export type ApiServerOptions = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger?: Logger | undefined;
+  /** Whom tokens belong to that the server was given. Those of ServiceAccounts it knows by itself. */
   readonly authenticate?: ((token: string) => User | undefined) | undefined;
+  /** Where those come from; without it their key is made here and ends with this server. */
+  readonly accounts?: AccountTokens | undefined;
   /** Who may do what; without it everybody may do everything. */
   readonly authorize?: Authorizer | undefined;
   /** The parts of admission, in order; without it those of kube-apiserver. */
   readonly admission?: ((context: AdmissionContext) => readonly AdmissionPlugin[]) | undefined;
+  /** Where the Service of a webhook is; without it at an endpoint on loopback, or where its external name leads. */
+  readonly resolveService?: ResolveService | undefined;
   /** "host:port", as discovery tells it to clients. */
   readonly address?: (() => string) | undefined;
 };
 
 export interface ApiServer {
   handle(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>;
+  /** The first thing that `handle` asks, for who wants to know before the body has come. */
+  readonly letIn?: Gate;
+  /** Whom a bearer token belongs to, if it is good for this server. */
+  readonly authenticate?: (token: string) => User | undefined;
   readonly types: TypeRegistry;
   readonly store: Store;
   /** Ends every watch. The store stays open: it belongs to whoever made it. */
@@ -78,23 +100,36 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     logger: options.logger ?? silentLogger,
     closing: closing.signal,
   };
-  const context = { ...ground, authorize: options.authorize ?? EVERYTHING };
+  const resolveService = options.resolveService ?? resolveFromStore(options.store);
+  const context = { ...ground, authorize: options.authorize ?? EVERYTHING, resolveService };
+  const plugins = (options.admission ?? admissionPlugins)(context);
   const core: Core = {
-    ...ground,
-    admission: admissionChain((options.admission ?? admissionPlugins)(context)),
-    authenticate: options.authenticate ?? (() => undefined),
+    ...context,
+    openToAll: options.authorize === undefined,
+    admission: admissionChain([creationChecks(context), ...plugins, escalationChecks(context)]),
+    authentication: createAuthentication(options.accounts ?? accountTokens(ground), options.authenticate),
     printed: { object: undefined, text: "" },
   };
   const isNew = options.store.collections().length === 0;
   ensureFirstNamespaces(core);
-  const definitions = followDefinitions(core);
+  ensureBootstrapObjects(core);
+  const definitions = followDefinitions(core, conversionWebhooks({ ...ground, resolveService }));
   // what happened before the first request is nobody's history: `resourceVersion=1` is too old, as on any cluster that has lived
   if (isNew) options.store.compact(options.store.revision);
-  const discovery = createDiscovery({ types, store: options.store, address: options.address ?? (() => "127.0.0.1") });
+  const address = options.address ?? (() => "127.0.0.1");
+  const discovery = createDiscovery({ types, store: options.store, address });
+  const about = (request: ApiRequest) =>
+    discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
+  const letIn = createGate(context.authorize);
   return {
     types,
     store: options.store,
-    handle: async (request, signal) => handle(core, discovery, request, signal),
+    letIn,
+    authenticate: core.authentication.userOf,
+    handle: async (request, signal) => {
+      const entered = letIn(request);
+      return entered.ok ? handle(core, about, entered.value, signal) : entered.error;
+    },
     close() {
       definitions.end();
       closing.abort();
@@ -105,8 +140,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 const EVERYTHING: Authorizer = () => ({ allowed: true, reason: "" });
 const NOT_FOUND_PAGE = "404 page not found\n";
 
-function handle(core: Core, discovery: Discovery, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
-  const own = discovery.answer(request);
+type About = (request: ApiRequest) => ApiResponse | undefined;
+
+/** `about`: what the server says of itself. */
+function handle(core: Core, about: About, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+  const own = about(request);
   if (own !== undefined) return own;
   const segments = resourceSegments(request.path);
   const target = segments === undefined ? undefined : routeOf(request, segments, core.types);
@@ -122,7 +160,8 @@ function handle(core: Core, discovery: Discovery, request: ApiRequest, signal: A
 type Started = { readonly target: Target; readonly signal: AbortSignal; readonly warnings: Set<string> };
 
 function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): Answering {
-  const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom);
+  const listed = target.verb === "list" || target.verb === "watch";
+  const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom, listed);
   if (!output.ok) return err(output.error);
   const call: Call = { core, request, target, output: output.value, signal, warnings };
   if (target.subresource !== undefined) return answerSubresource(call);
@@ -130,8 +169,9 @@ function answerTarget(core: Core, request: ApiRequest, { target, signal, warning
   return VERBS[target.verb](call);
 }
 
-function transformsOf({ verb, subresource }: Target) {
-  if (subresource === "scale") return TRANSFORMS.plain;
+function transformsOf(target: Target) {
+  const { verb, subresource } = target;
+  if (subresource === "scale" || subresource === "token" || isQuestion(target)) return TRANSFORMS.plain;
   return verb === "list" || verb === "watch" || verb === "deletecollection" ? TRANSFORMS.list : TRANSFORMS.object;
 }
 

@@ -1,8 +1,9 @@
 /** A request as admission sees it. */
 import type { JsonObject, KubeObject } from "#kube";
-import type { Attributes, Operation } from "../admission/index.ts";
+import { firstRound, type Attributes, type Operation } from "../admission/port.ts";
+import type { ResourceType } from "../resource-type.ts";
 import type { Call } from "./core.ts";
-import type { OptionsKind } from "./write-options.ts";
+import type { DeleteOptions } from "./delete-options.ts";
 
 export type Change = {
   readonly operation: Operation;
@@ -13,12 +14,15 @@ export type Change = {
   /** Where the objects are not what the resource is. */
   readonly kind?: Attributes["kind"];
   readonly subresource?: string | undefined;
+  /** Instead of what the query says. */
+  readonly options?: () => JsonObject;
 };
 
 export function attributesOf(call: Call, change: Change): Attributes {
   const { target, request, warnings } = call;
   return {
     operation: change.operation,
+    verb: target.verb,
     type: target.type,
     kind: change.kind ?? target.type.resource,
     subresource: change.subresource ?? target.subresource,
@@ -26,41 +30,40 @@ export function attributesOf(call: Call, change: Change): Attributes {
     name: change.name,
     user: request.user,
     dryRun: change.dryRun,
-    options: () => optionsOf(call),
+    options: change.options ?? (() => optionsOf(call, change.operation)),
     object: change.object,
     old: change.old,
     warn: (text) => warnings.add(text),
+    reinvocation: firstRound(),
   };
 }
 
-const KINDS: Readonly<Record<string, OptionsKind>> = { POST: "CreateOptions", PUT: "UpdateOptions", PATCH: "PatchOptions" };
 const WRITTEN = ["fieldManager", "fieldValidation"] as const;
 
-/** What the client said beside the object, as the kind of options that its method has. */
-function optionsOf({ request }: Call): JsonObject {
-  const { query, method } = request;
-  const kind = KINDS[method];
-  if (kind === undefined) return deleteOptionsOf(query);
+/** What the client said beside the object. A patch is told as what it does: it creates or it updates. */
+function optionsOf({ request: { query } }: Call, operation: Operation): JsonObject {
   const dryRun = query.getAll("dryRun").filter((value) => value !== "");
   const texts = WRITTEN.map((name) => [name, query.get(name) ?? ""] as const).filter(([, value]) => value !== "");
   return {
-    kind,
+    kind: operation === "CREATE" ? "CreateOptions" : "UpdateOptions",
     apiVersion: "meta.k8s.io/v1",
     ...(dryRun.length === 0 ? {} : { dryRun }),
-    ...(kind === "PatchOptions" && query.has("force") ? { force: query.get("force") === "true" } : {}),
     ...Object.fromEntries(texts),
   };
 }
 
-function deleteOptionsOf(query: URLSearchParams): JsonObject {
-  const dryRun = query.getAll("dryRun").filter((value) => value !== "");
-  const grace = query.get("gracePeriodSeconds");
-  const policy = query.get("propagationPolicy");
+/** A namespace is deleted as exactly the one that was found. */
+export function deleteOptionsOf(type: ResourceType, found: KubeObject, options: DeleteOptions): JsonObject {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, resourceVersion, dryRun } = options;
+  const uid = options.uid ?? (type.collection === "/namespaces" ? found.metadata.uid : undefined);
+  const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   return {
     kind: "DeleteOptions",
     apiVersion: "meta.k8s.io/v1",
-    ...(grace === null ? {} : { gracePeriodSeconds: Number(grace) }),
-    ...(policy === null ? {} : { propagationPolicy: policy }),
-    ...(dryRun.length === 0 ? {} : { dryRun }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(Object.keys(preconditions).length === 0 ? {} : { preconditions }),
+    ...(orphanDependents === undefined ? {} : { orphanDependents }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(dryRun ? { dryRun: ["All"] } : {}),
   };
 }

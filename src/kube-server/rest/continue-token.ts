@@ -15,18 +15,15 @@ export function encodeContinue({ revision, after }: Continue): string {
 }
 
 export function decodeContinue(token: string): Result<Continue, string> {
-  const text = fromThrowing(
-    () =>
-      new TextDecoder().decode(
-        Uint8Array.from(atob(token.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0)),
-      ),
+  const bytes = fromThrowing(
+    () => atob(token.replaceAll("-", "+").replaceAll("_", "/")),
     () => "continue key is not valid: illegal base64 data",
   );
-  if (!text.ok) return err(`invalid continue token: ${text.error}`);
-  const parsed = parseJson(text.value);
+  if (!bytes.ok) return err(`invalid continue token: ${bytes.error}`);
+  const parsed = parseJson(new TextDecoder().decode(Uint8Array.from(bytes.value, (byte) => byte.charCodeAt(0))));
   if (!parsed.ok)
     return err(
-      `invalid continue token: continue key is not valid: invalid character ${quoteFirst(text.value)} looking for beginning of value`,
+      `invalid continue token: continue key is not valid: invalid character ${quoteFirst(bytes.value)} looking for beginning of value`,
     );
   const revision = field(parsed.value, "rv");
   const start = field(parsed.value, "start");
@@ -38,6 +35,11 @@ export function decodeContinue(token: string): Result<Continue, string> {
   return ok({ revision, after: start.endsWith("\u0000") ? start.slice(0, -1) : start });
 }
 
-function quoteFirst(text: string): string {
-  return `'${JSON.stringify(text.trimStart()[0] ?? "").slice(1, -1)}'`;
+/** Go takes a byte for a character here, and shows those that have no picture by their number. */
+function quoteFirst(bytes: string): string {
+  const first = bytes.trimStart()[0] ?? "";
+  const shown = /[\u007f-\u00a0\u00ad]/.test(first)
+    ? `\\u${first.charCodeAt(0).toString(16).padStart(4, "0")}`
+    : JSON.stringify(first).slice(1, -1);
+  return `'${shown}'`;
 }

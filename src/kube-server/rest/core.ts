@@ -2,10 +2,11 @@
 import type { Clock, Logger } from "#base";
 import { keyText, type KubeObject } from "#kube";
 import type { Admission } from "../admission/index.ts";
+import type { Authentication, Authorizer } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store, Stored, StoreKey } from "../store/port.ts";
 import type { Output } from "./media-types.ts";
-import type { ApiRequest, User } from "./request.ts";
+import type { ApiRequest } from "./request.ts";
 import type { Target } from "./route.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
@@ -17,8 +18,11 @@ export type Core = {
   readonly logger: Logger;
   /** Ends every watch when the server closes. */
   readonly closing: AbortSignal;
-  /** Who a bearer token belongs to: TokenReview asks it. */
-  readonly authenticate: (token: string) => User | undefined;
+  /** Whom tokens belong to, and where new ones come from. */
+  readonly authentication: Authentication;
+  readonly authorize: Authorizer;
+  /** Nobody is asked what he may do. */
+  readonly openToAll: boolean;
   readonly printed: PrintedObject;
   readonly admission: Admission;
 };

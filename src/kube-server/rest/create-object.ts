@@ -1,11 +1,12 @@
 /** The way of a new object into the store: owners noted, prepared, named, checked. POST, PUT of what is not there, and apply all end here. */
-import { err, ok, timestamp, whenOk, type Later, type Result } from "#base";
+import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import { attributesOf } from "./attributes.ts";
-import { generateName, inVersion, newUid, readStored, storeKey, type Call } from "./core.ts";
+import { oneFromStorage, oneToStorage } from "./convert-objects.ts";
+import { generateName, newUid, readStored, storeKey, type Call } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import { checkNamespace } from "./namespaces.ts";
+import { checkNamespace, inItsNamespace } from "./namespaces.ts";
 import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
 import { alreadyExists, internalError, invalid, refuse, unexplained, type Failure } from "./status.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -29,7 +30,7 @@ export function createObject(call: Call, { object, options, tracked }: NewObject
   return whenOk(call.core.admission.mutate(attributes), (admitted) => {
     const prepared = prepare(call, admitted ?? owned);
     if (!prepared.ok) return prepared;
-    const judged = { ...attributes, object: prepared.value, name: prepared.value.metadata.name };
+    const judged = { ...attributes, object: prepared.value, name: name === "" ? prepared.value.metadata.name : name };
     return whenOk(call.core.admission.validate(judged), () => insert(call, prepared.value, options.dryRun));
   });
 }
@@ -38,10 +39,14 @@ export function createObject(call: Call, { object, options, tracked }: NewObject
 function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
   const { core, target } = call;
   const { type } = target;
-  const clean = withoutDuplicateOwners(object, () => {});
+  const placed = inItsNamespace(
+    call,
+    withoutDuplicateOwners(object, (text) => call.warnings.add(text), " after mutating admission happens"),
+  );
+  if (!placed.ok) return placed;
   // identity comes first: a Job writes its uid into its own labels
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
-  const named = nameFor(call, withMetadata(clean, identity));
+  const named = nameFor(call, withMetadata(placed.value, identity));
   const prepared = withMetadata(type.prepareForCreate(named), type.generationOf === undefined ? {} : { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
   if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: prepared.metadata.name ?? "" }, causes);
@@ -65,23 +70,26 @@ function nameFor(call: Call, object: KubeObject): KubeObject {
   return withMetadata(object, { name });
 }
 
-function insert(call: Call, object: KubeObject, dryRun: boolean): Result<KubeObject, Failure> {
-  const { core, target } = call;
-  const { type } = target;
-  const { name } = object.metadata;
-  const existing = readStored(call, name);
+function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<KubeObject, Failure>> {
+  const { type } = call.target;
+  const existing = readStored(call, object.metadata.name);
   if (existing !== undefined) return taken(call, object, existing.object);
   if (dryRun) return ok(withMetadata(object, { resourceVersion: undefined }));
   if (metaText(object, "resourceVersion") !== "") return unexplained("resourceVersion should not be set on objects to be created");
-  const stored = type.toStorage(object);
+  return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
+}
+
+function write(call: Call, object: KubeObject, stored: KubeObject): Later<Result<KubeObject, Failure>> {
+  const { core, target } = call;
+  const { type } = target;
   const written = core.store.write({
     collection: type.collection,
-    key: storeKey(target, name),
+    key: storeKey(target, object.metadata.name),
     expected: undefined,
     object: (revision) => withMetadata(stored, { resourceVersion: String(revision) }),
   });
   if (!written.ok) return written.error.kind === "storage" ? internalError(written.error.message) : taken(call, object, undefined);
-  return written.value === undefined ? err(internalError("the object was not kept").error) : ok(inVersion(type, written.value.object));
+  return written.value === undefined ? internalError("the object was not kept") : oneFromStorage(type, written.value.object);
 }
 
 function taken(call: Call, object: KubeObject, existing: KubeObject | undefined): Result<never, Failure> {

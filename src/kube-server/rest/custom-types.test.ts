@@ -111,9 +111,10 @@ test("strategic merge patch is not for custom resources, and behind their group 
     code: 415,
     message: expect.stringContaining("application/apply-patch+yaml"),
   });
-  for (const url of ["/apis/x.dev/v9/widgets", "/apis/x.dev/v9", "/apis/x.dev/v1/nope", `${WIDGETS}/a/nope`]) {
+  for (const url of ["/apis/x.dev/v9/widgets", "/apis/x.dev/v9", "/apis/x.dev/v1/nope"]) {
     expect(await ask("GET", url)).toMatchObject({ status: 404, body: "404 page not found\n" });
   }
+  expect((await ask("GET", `${WIDGETS}/a/nope`)).body).toMatchObject({ code: 404, message: 'widgets.x.dev "a" not found' });
 });
 
 test("a definition that goes takes its objects with it, and its resources are gone", async () => {

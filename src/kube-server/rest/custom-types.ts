@@ -15,6 +15,7 @@ import {
   isEstablished,
   readDefinition,
   type Definition,
+  type WebhookOf,
 } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
@@ -34,28 +35,28 @@ export type CustomType = ResourceType & {
 
 const DEFINITIONS = { group: "apiextensions.k8s.io", version: "v1", plural: "customresourcedefinitions" } as const;
 
-export function followDefinitions(core: Core): { readonly end: () => void } {
+export function followDefinitions(core: Core, webhookOf?: WebhookOf): { readonly end: () => void } {
   const type = core.types.find(DEFINITIONS.group, DEFINITIONS.version, DEFINITIONS.plural);
   if (type === undefined) return { end: () => {} };
   const listed = core.store.list(type.collection);
-  for (const stored of listed.ok ? listed.value.items : []) treat(core, type, stored);
+  for (const stored of listed.ok ? listed.value.items : []) treat(core, type, stored, webhookOf);
   const watching = core.store.watch({
     collection: type.collection,
     from: core.store.revision,
     onEvent: ({ type: change, key, object, revision }) => {
       if (change === "DELETED") forget(core, type, object);
-      else treat(core, type, { key, object, revision });
+      else treat(core, type, { key, object, revision }, webhookOf);
     },
   });
   return watching.ok ? watching.value : { end: () => {} };
 }
 
-function treat(core: Core, type: ResourceType, stored: Stored): void {
+function treat(core: Core, type: ResourceType, stored: Stored, webhookOf: WebhookOf | undefined): void {
   const { object } = stored;
   if (metaText(object, "deletionTimestamp") !== "" && finalizersOf(object).includes(CLEANUP_FINALIZER)) return sweep(core, type, stored);
   acceptNames(core, type, stored);
   const { group, plural } = namesOf(object);
-  core.types.setCustom(group, plural, isEstablished(asJsonObject(object)) ? customResourceTypes(object) : []);
+  core.types.setCustom(group, plural, isEstablished(asJsonObject(object)) ? customResourceTypes(object, webhookOf) : []);
 }
 
 function namesOf(definition: KubeObject): { readonly group: string; readonly plural: string } {

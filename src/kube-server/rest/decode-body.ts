@@ -7,8 +7,10 @@ import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, isJsonObject, parseYaml, type Json, type JsonObject, type KubeObject } from "#kube";
 import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { ResourceType } from "../resource-type.ts";
+import { shareWith } from "../share-json.ts";
 import type { Call } from "./core.ts";
 import { isLegacyKind, SCHEME } from "./legacy-kinds.ts";
+import { asJsonObject } from "./managed-kinds.ts";
 import { inputForm } from "./media-types.ts";
 import { bodyText, header } from "./request.ts";
 import { badRequest, type Failure } from "./status.ts";
@@ -16,17 +18,20 @@ import { fieldOrder, parseStrictJson, type StrictJson } from "./strict-json.ts";
 import type { FieldValidation } from "./write-options.ts";
 import { plainText } from "./go-format.ts";
 
-export function decodeBody(call: Call, fieldValidation: FieldValidation): Result<KubeObject, Failure> {
+/** `like`: what is stored now, if the body is to replace it. Most of the body is the same, and need not be looked at twice. */
+export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: KubeObject): Result<KubeObject, Failure> {
   const { type } = call.target;
   const read = readBody(call, fieldValidation);
   if (!read.ok) return read;
   const typed = withType(read.value.value, call);
   if (!typed.ok) return typed;
-  const decoded = type.decode(typed.value);
+  const decoded = type.decode(like === undefined ? typed.value : shareWith(asJsonObject(like), typed.value), like);
   const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   if (!decoded.ok) return says(decoded.error);
-  const findings = inTextOrder([...decoded.value.findings, ...read.value.duplicates], bodyTextOf(call));
-  if (findings.length > 0 && fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
+  const all = [...decoded.value.findings, ...read.value.duplicates];
+  if (all.length === 0) return ok(decoded.value.object);
+  const findings = inTextOrder(all, bodyTextOf(call));
+  if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return ok(decoded.value.object);
 }

@@ -9,7 +9,8 @@ import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, deleteOptionsOf } from "./attributes.ts";
+import { oneFromStorage, withMetadataOf } from "./convert-objects.ts";
 import { inVersion, readStored, storeKey, type Call } from "./core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
@@ -31,11 +32,18 @@ export function deleteObject(
   options: DeleteOptions,
   name = call.target.name ?? "",
 ): Later<Result<Deleted, Failure>> {
-  const { core, target } = call;
+  const { target } = call;
   const meant = checkPreconditions(target.type, stored.object, options);
   if (!meant.ok) return meant;
-  const old = inVersion(target.type, stored.object);
-  const attributes = attributesOf(call, { operation: "DELETE", name, dryRun: options.dryRun, object: undefined, old });
+  return whenOk(oneFromStorage(target.type, stored.object, true), (old) => deleteShown(call, { stored, options, name, old }));
+}
+
+type Shown = { readonly stored: Stored; readonly options: DeleteOptions; readonly name: string; readonly old: KubeObject };
+
+function deleteShown(call: Call, { stored, options, name, old }: Shown): Later<Result<Deleted, Failure>> {
+  const { core, target } = call;
+  const said = () => deleteOptionsOf(target.type, stored.object, options);
+  const attributes = attributesOf(call, { operation: "DELETE", name, dryRun: options.dryRun, object: undefined, old, options: said });
   return whenOk(core.admission.mutate(attributes), () =>
     whenOk(core.admission.validate(attributes), () => {
       const current = readStored(call, stored.object.metadata.name);
@@ -44,6 +52,12 @@ export function deleteObject(
       return current.revision === stored.revision ? deleteAdmitted(call, stored, options) : deleteObject(call, current, options, name);
     }),
   );
+}
+
+/** An eviction was asked about already, as an eviction. */
+export function deleteUnasked(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
+  const meant = checkPreconditions(call.target.type, stored.object, options);
+  return meant.ok ? deleteAdmitted(call, stored, options) : meant;
 }
 
 function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
@@ -152,12 +166,13 @@ function mark(step: Step, finalizers: readonly string[], grace: number | undefin
     ? asObject({ ...asJsonObject(marked), status: { ...statusOf(marked), phase: "Terminating" } })
     : announced(marked, call);
   const stays = finalizers.length > 0 || held || (grace ?? 0) > 0;
-  if (options.dryRun) return ok({ object: inVersion(type, next), gone: !stays });
+  if (options.dryRun) return ok({ object: withMetadataOf(type, next, before), gone: !stays });
   const key = storeKey(call.target, before.metadata.name);
   const object = (revision: number) => withMetadata(next, { resourceVersion: String(revision) });
   const written = call.core.store.write({ collection: type.collection, key, expected: stored.revision, object });
   if (!written.ok || written.value === undefined) return internalError(written.ok ? "the object was not kept" : written.error.kind);
-  return stays ? ok({ object: inVersion(type, written.value.object), gone: false }) : remove(step, written.value);
+  const shown = withMetadataOf(type, written.value.object, before);
+  return stays ? ok({ object: shown, gone: false }) : remove(step, written.value);
 }
 
 function sameFinalizers(finalizers: readonly string[], object: KubeObject): boolean {
@@ -195,5 +210,5 @@ function remove({ call, options }: Step, stored: Stored): Result<Deleted, Failur
   if (!written.ok)
     return internalError(written.error.kind === "storage" ? written.error.message : "the object changed while it was deleted");
   const last = withMetadata(stored.object, { resourceVersion: String(core.store.revision) });
-  return ok({ object: inVersion(type, last), gone: true });
+  return ok({ object: withMetadataOf(type, last, stored.object), gone: true });
 }

@@ -58,7 +58,24 @@ function readOptions(call: Call): Result<Json | undefined, Failure> {
     const version = typeof apiVersion === "string" ? apiVersion : "meta.k8s.io/v1";
     return badRequest(`no kind "${plainText(kind)}" is registered for version "${version}" in scheme "${SCHEME}"`);
   }
-  return ok(read.value.value);
+  const problem = wrongType(read.value.value);
+  return problem === undefined ? ok(read.value.value) : badRequest(problem);
+}
+
+const GO_TYPES = [
+  ["gracePeriodSeconds", "number", "int64"],
+  ["orphanDependents", "boolean", "bool"],
+  ["propagationPolicy", "string", "v1.DeletionPropagation"],
+] as const;
+
+function wrongType(value: Json): string | undefined {
+  for (const [name, type, goType] of GO_TYPES) {
+    const given = field(value, name) ?? undefined;
+    if (given === undefined || typeof given === type) continue;
+    const what = Array.isArray(given) ? "array" : typeof given === "boolean" ? "bool" : typeof given;
+    return `json: cannot unmarshal ${what} into Go struct field DeleteOptions.${name} of type ${goType}`;
+  }
+  return undefined;
 }
 
 function fromBody(value: Json): Given {

@@ -43,10 +43,9 @@ export function deleteCollection(call: Call): Answering {
   if (!selection.ok) return selection;
   const options = deleteOptions(call);
   if (!options.ok) return options;
-  const page = readPage(call, selection.value);
-  if (!page.ok) return page;
-  const { objects, metadata } = page.value;
-  return whenOk(deleteEach(call, objects.values(), options.value), () => answerList(call, objects, metadata));
+  return whenOk(readPage(call, selection.value), ({ objects, metadata }) =>
+    whenOk(deleteEach(call, objects.values(), options.value), () => answerList(call, objects, metadata)),
+  );
 }
 
 /** A loop while nothing makes it wait, a promise from there on: thousands of steps are too many for a chain of calls. */

@@ -12,14 +12,30 @@ const COMMON: ReadonlyMap<string, (object: KubeObject) => string> = new Map([
 
 export function parseFieldSelector(text: string, type: ResourceType): Result<readonly FieldTerm[], string> {
   const terms: FieldTerm[] = [];
+  for (const term of readTerms(text)) {
+    if (!term.ok) return term;
+    if (readerOf(type, term.value.field) === undefined) return err(unknownField(type, term.value.field));
+    terms.push(term.value);
+  }
+  return ok(terms);
+}
+
+/** Whatever fields it names. */
+export function parseFieldTerms(text: string): Result<readonly FieldTerm[], string> {
+  const terms: FieldTerm[] = [];
+  for (const term of readTerms(text)) {
+    if (!term.ok) return term;
+    terms.push(term.value);
+  }
+  return ok(terms);
+}
+
+function* readTerms(text: string): Generator<Result<FieldTerm, string>> {
   for (const part of splitTerms(text)) {
     if (part === "") continue;
     const term = parseTerm(part);
-    if (term === undefined) return err(`invalid selector: '${text}'; can't understand '${part}'`);
-    if (readerOf(type, term.field) === undefined) return err(unknownField(type, term.field));
-    terms.push(term);
+    yield term === undefined ? err(`invalid selector: '${text}'; can't understand '${part}'`) : ok(term);
   }
-  return ok(terms);
 }
 
 /** Kinds with selectors of their own word it differently from those that have only the two of everybody. */

@@ -125,7 +125,6 @@ function parseSet(words: Words): Result<readonly string[], string> {
   let last: Word = open;
   for (;;) {
     const word = words.next();
-    if (word.kind === "end") return err("found '', expected: ',', ')' or identifier");
     if (word.text === ")" && word.kind === "sign") {
       if (last.kind === "sign") values.push("");
       return ok([...new Set(values)]);
@@ -135,7 +134,12 @@ function parseSet(words: Words): Result<readonly string[], string> {
       values.push(word.text);
     } else if (word.text === ",") {
       if (last.kind === "sign") values.push("");
-    } else return err(`found '${word.text}', expected: ',', or identifier`);
+    } else return err(`found '${word.text}', expected: ${expectedAfter(last)}`);
     last = word;
   }
+}
+
+function expectedAfter(last: Word): string {
+  if (last.kind === "word") return "',' or ')'";
+  return last.text === "(" ? "',', ')' or identifier" : "',', or identifier";
 }

@@ -13,6 +13,12 @@ const LEGACY: ReadonlyMap<string, readonly string[]> = new Map([
   ["scheduling.k8s.io/v1beta1", ["PriorityClass"]],
   ["storage.k8s.io/v1beta1", ["CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttachment"]],
   ["coordination.k8s.io/v1beta1", ["Lease"]],
+  ["authentication.k8s.io/v1beta1", ["SelfSubjectReview", "TokenReview"]],
+  ["authentication.k8s.io/v1alpha1", ["SelfSubjectReview"]],
+  [
+    "authorization.k8s.io/v1beta1",
+    ["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
+  ],
   ["discovery.k8s.io/v1beta1", ["EndpointSlice"]],
   ["admissionregistration.k8s.io/v1beta1", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]],
 ]);

@@ -56,8 +56,8 @@ function readAccept(header: string): readonly Clause[] {
   return clauses.filter(({ type }) => type !== "").toSorted((a, b) => b.quality - a.quality);
 }
 
-/** `transforms`: what this endpoint can be asked to turn its answer into. */
-export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean): Result<Output, Failure> {
+/** `transforms`: what this endpoint can be asked to turn its answer into. `listed`: it answers lists, so it can be watched. */
+export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean, listed = true): Result<Output, Failure> {
   if (accept.trim() === "") return ok(plain("json"));
   let spoken = false;
   for (const clause of parseAccept(accept)) {
@@ -67,7 +67,7 @@ export function negotiate(accept: string, transforms: ReadonlySet<Transform>, cu
     const output = outputOf(clause, form, transforms);
     if (output !== undefined) return ok(output);
   }
-  return spoken || custom ? notAcceptable([...SPOKEN, PROTOBUF]) : noRepresentation();
+  return spoken || custom ? notAcceptable([...SPOKEN, PROTOBUF]) : noRepresentation(listed);
 }
 
 function namedFor(custom: boolean): readonly string[] {
@@ -75,8 +75,8 @@ function namedFor(custom: boolean): readonly string[] {
 }
 
 /** The router says no before the resource is asked, in words of its own; custom resources have no router of theirs. */
-function noRepresentation(): Result<never, Failure> {
-  const streams = ["application/json", PROTOBUF].map((type) => `${type};stream=watch`);
+function noRepresentation(listed: boolean): Result<never, Failure> {
+  const streams = listed ? ["application/json", PROTOBUF].map((type) => `${type};stream=watch`) : [];
   const available = [...SPOKEN, PROTOBUF, ...streams].join(", ");
   const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
   return refuse({ code: 406, reason: "NotAcceptable", message, details: {} });

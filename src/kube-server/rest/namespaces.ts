@@ -5,7 +5,7 @@ import { trackUpdate } from "../apply/index.ts";
 import { newUid, type Call, type Core } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
-import { forbidden, notFound, type Failure } from "./status.ts";
+import { badRequest, forbidden, notFound, type Failure } from "./status.ts";
 
 export const NAMESPACES = { group: "", version: "v1", plural: "namespaces" } as const;
 export const FIRST_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "default"] as const;
@@ -22,6 +22,18 @@ export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, 
   const cause = { reason: "NamespaceTerminating", message: `namespace ${namespace} is being terminated`, field: "metadata.namespace" };
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   return forbidden({ resource: type.resource, name: metaText(object, "name") }, why, [cause]);
+}
+
+/** What an object says of its namespace must agree with the path. A webhook may have changed it, so it is asked again after admission. */
+export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+  const { namespace, type } = call.target;
+  const own = metaText(object, "namespace");
+  // kinds without a namespace lose one silently
+  if (!type.resource.namespaced) return ok(own === "" ? object : withMetadata(object, { namespace: undefined }));
+  if (own === "") return ok(withMetadata(object, { namespace }));
+  return own === namespace
+    ? ok(object)
+    : badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
 /** Made as the API server itself, once; a store that was opened again has them already. */

@@ -68,10 +68,14 @@ export function finalizersOf(object: KubeObject): readonly string[] {
 }
 
 const DUPLICATE_OWNERS =
-  ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ";
+  "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ";
 
-/** The same owner given twice counts once, and is worth a warning. */
-export function withoutDuplicateOwners(object: KubeObject, warn: (text: string) => void): KubeObject {
+/** The same owner given twice counts once, and is worth a warning. `when`: a webhook may have given it again. */
+export function withoutDuplicateOwners(
+  object: KubeObject,
+  warn: (text: string) => void,
+  when: "" | " after mutating admission happens" = "",
+): KubeObject {
   const owners = object.metadata.ownerReferences;
   if (owners === undefined || owners.length < 2) return object;
   const seen = new Set<string>();
@@ -81,6 +85,6 @@ export function withoutDuplicateOwners(object: KubeObject, warn: (text: string) 
   });
   if (kept.length === owners.length) return object;
   const doubled = [...new Set(owners.filter((owner) => !kept.includes(owner)).map(({ uid }) => uid))];
-  warn(`${DUPLICATE_OWNERS}${doubled.join(", ")}`);
+  warn(`.metadata.ownerReferences contains duplicate entries${when}; ${DUPLICATE_OWNERS}${doubled.join(", ")}`);
   return withMetadata(object, { ownerReferences: kept });
 }

@@ -144,7 +144,7 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
     const detail = `Invalid value: ${JSON.stringify(shown())}: ${problem}`;
     return invalid({ group: "", kind: "", name: "" }, [{ reason: "FieldValueInvalid", field: "patch", detail }]);
   };
-  const decoded = kind === "strategic" ? request.type.decode(value) : readAsItsKind(request, value);
+  const decoded = kind === "strategic" ? request.type.decode(value, request.current) : readAsItsKind(request, value);
   if (!decoded.ok) return refused(kind === "strategic" ? restoreText(decoded.error) : decoded.error);
   const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...decoded.value.findings];
   if (findings.length > 0 && fieldValidation === "Strict") return refused(`strict decoding error: ${findings.join(", ")}`);
@@ -152,10 +152,10 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
 }
 
 /** A patch may not turn an object into one of another kind; before that is found out, it is read as that kind. */
-function readAsItsKind({ type, typeOfKind }: PatchRequest, value: Json): Result<Decoded, string> {
+function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json): Result<Decoded, string> {
   const [apiVersion, kind] = [textIn(value, "apiVersion"), textIn(value, "kind")];
   const { resource } = type;
-  if (type.custom || (apiVersion === apiVersionOf(resource) && kind === resource.kind)) return type.decode(value);
+  if (type.custom || (apiVersion === apiVersionOf(resource) && kind === resource.kind)) return type.decode(value, current);
   const other = typeOfKind(apiVersion, kind);
   if (other === undefined) return err(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
   const decoded = other.decode(value);

@@ -1,17 +1,18 @@
 /** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
-import { err, ok, timestamp, whenOk, type Result } from "#base";
+import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject } from "./create-object.ts";
 import { inVersion, type Call } from "./core.ts";
 import { goKind, readYaml, strictText } from "./decode-body.ts";
-import { asJsonObject, managedKind } from "./managed-kinds.ts";
+import { asJsonObject } from "./managed-kinds.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
 import { bodyText, header } from "./request.ts";
 import { answerObject, type Answering } from "./respond.ts";
 import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaType, type Failure } from "./status.ts";
+import { withVersions } from "./tracked-versions.ts";
 import { changeStored, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "./write-options.ts";
 import { placedAt } from "./writes.ts";
@@ -72,7 +73,7 @@ function patchedObject(call: Call, { kind, options, current }: PatchStep): Resul
   });
   if (!patched.ok) return patched;
   for (const finding of patched.value.findings) call.warnings.add(finding);
-  return placedAt(call, type.applyDefaults(patched.value.object));
+  return placedAt(call, type.applyDefaults(patched.value.object, current));
 }
 
 function bodyOf({ request }: Call): string | { readonly value: Json } {
@@ -83,9 +84,15 @@ function bodyOf({ request }: Call): string | { readonly value: Json } {
 function applied(call: Call, options: WriteOptions, previous: Stored | undefined): Answering {
   const { type, name = "", subresource } = call.target;
   if (previous === undefined && subresource !== undefined) return notFound({ resource: type.resource, name });
-  const merged = mergeApplied(call, options, previous);
-  if (!merged.ok) return merged;
-  const next = placedAt(call, type.applyDefaults(merged.value));
+  const live = previous === undefined ? undefined : inVersion(type, previous.object);
+  return whenOk(mergeApplied(call, options, live), (merged) => writeApplied(call, options, { previous, live, merged }));
+}
+
+type Merge = { readonly previous: Stored | undefined; readonly live: KubeObject | undefined; readonly merged: KubeObject };
+
+function writeApplied(call: Call, options: WriteOptions, { previous, live, merged }: Merge): Answering {
+  const { type, name = "" } = call.target;
+  const next = placedAt(call, type.applyDefaults(merged, live));
   if (!next.ok) return next;
   if (previous !== undefined) {
     const updated = updateObject(call, { previous, next: next.value, options, tracked: true });
@@ -102,24 +109,26 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
 }
 
 /** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */
-function mergeApplied(call: Call, options: WriteOptions, previous: Stored | undefined): Result<KubeObject, Failure> {
+function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | undefined): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
   const body = readApplied(call, options);
   if (!body.ok) return body;
-  const merged = applyPatch({
-    ...managedKind(call.core.types, type, subresource),
+  const request = {
     manager: options.fieldManager,
     now: timestamp(call.core.clock),
-    live: previous === undefined ? undefined : asJsonObject(inVersion(type, previous.object)),
+    live: live === undefined ? undefined : asJsonObject(live),
     applied: body.value.object,
     force: options.force,
+  };
+  const merging = withVersions({ types: call.core.types, type, subresource }, (kind) => applyPatch({ ...kind, ...request }));
+  return whenThere(merging, (merged): Result<KubeObject, Failure> => {
+    if (!merged.ok) return err(failureOf(merged.error));
+    const strict = body.value.duplicates.length > 0 && options.fieldValidation === "Strict";
+    if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
+    const decoded = type.decode(merged.value, live);
+    if (decoded.ok) return ok(decoded.value.object);
+    return unexplained(type.custom ? decoded.error : unconvertible(type.resource, merged.value, decoded.error));
   });
-  if (!merged.ok) return err(failureOf(merged.error));
-  const strict = body.value.duplicates.length > 0 && options.fieldValidation === "Strict";
-  if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
-  const decoded = type.decode(merged.value);
-  if (decoded.ok) return ok(decoded.value.object);
-  return unexplained(type.custom ? decoded.error : unconvertible(type.resource, merged.value, decoded.error));
 }
 
 /** What was merged is read as its Go type only now, through a door that names the object first and says less of the field. */

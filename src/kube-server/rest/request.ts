@@ -19,6 +19,8 @@ export type ApiRequest = {
   readonly query: URLSearchParams;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Headers that came several times, each value by itself; in `headers` they are one text. */
+  readonly repeated?: ReadonlyMap<string, readonly string[]> | undefined;
   readonly body?: string | Uint8Array | { readonly value: Json } | undefined;
   readonly user: User;
 };

@@ -1,12 +1,14 @@
 /** Turning what a handler found into an answer, in the form the client asked for. */
 import { ok, type Later, type Result } from "#base";
-import { formatYaml, type KubeObject, type Status } from "#kube";
+import type { KubeObject, Status } from "#kube";
 import type { Call } from "./core.ts";
+import { formatGoYaml } from "./go-yaml.ts";
 import { negotiate, type Transform } from "./media-types.ts";
 import { header, jsonAnswer, type ApiRequest, type ApiResponse } from "./request.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { refuse, unexplained, type Failure } from "./status.ts";
 import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
+import { warningTexts } from "./warnings.ts";
 
 export type Answered = Result<ApiResponse, Failure>;
 /** Mostly there at once: only webhooks make a request wait. */
@@ -81,10 +83,10 @@ export function answer(
   value: unknown,
   text?: () => string,
 ): ApiResponse {
-  const warnings = [...call.warnings];
+  const warnings = warningTexts(call.warnings);
   if (call.output.form === "yaml") {
     const headers = { "content-type": "application/yaml" };
-    return { status, headers, warnings, body: { kind: "text", text: formatYaml(value) } };
+    return { status, headers, warnings, body: { kind: "text", text: formatGoYaml(value) } };
   }
   const body = { kind: "json" as const, value, pretty: isPretty(call.request), ...(text === undefined ? {} : { text }) };
   return { status, headers: { "content-type": "application/json" }, warnings, body };
@@ -97,8 +99,10 @@ export function isPretty(request: ApiRequest): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(header(request, "user-agent"));
 }
 
+const NO_WARNINGS: ReadonlySet<string> = new Set();
+
 /** A refusal is written in the language of the request too, if that can be made out. */
-export function answerFailure(request: ApiRequest, status: Status, warnings: Iterable<string> = []): ApiResponse {
+export function answerFailure(request: ApiRequest, status: Status, warnings: ReadonlySet<string> = NO_WARNINGS): ApiResponse {
   const output = negotiate(header(request, "accept"), TRANSFORMS.list, false);
   const yaml = output.ok && output.value.form === "yaml";
   const code = status.code ?? 500;
@@ -106,8 +110,8 @@ export function answerFailure(request: ApiRequest, status: Status, warnings: Ite
     status.details?.retryAfterSeconds === undefined ? {} : { "retry-after": String(status.details.retryAfterSeconds) };
   if (yaml) {
     const headers = { "content-type": "application/yaml", ...retry };
-    return { status: code, headers, warnings: [...warnings], body: { kind: "text", text: formatYaml(status) } };
+    return { status: code, headers, warnings: warningTexts(warnings), body: { kind: "text", text: formatGoYaml(status) } };
   }
   const plain = jsonAnswer(code, status, retry);
-  return { ...plain, warnings: [...warnings], body: { kind: "json", value: status, pretty: isPretty(request) } };
+  return { ...plain, warnings: warningTexts(warnings), body: { kind: "json", value: status, pretty: isPretty(request) } };
 }

@@ -7,7 +7,7 @@
 import { ok, type Result } from "#base";
 import type { ResourceType } from "../resource-type.ts";
 import type { ApiRequest } from "./request.ts";
-import { methodNotAllowed, unknownResource, type Failure } from "./status.ts";
+import { methodNotAllowed, notFound, unknownResource, type Failure } from "./status.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
@@ -32,6 +32,7 @@ export function resourceSegments(path: string): readonly string[] | undefined {
 }
 
 function decodeAll(parts: readonly string[]): readonly string[] | undefined {
+  if (!parts.some((part) => part.includes("%"))) return parts;
   try {
     return parts.map(decodeURIComponent);
   } catch {
@@ -50,10 +51,22 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
   const place = placeOf(segments.slice(core ? 2 : 3), (plural) => types.find(group, version, plural));
   if (place === undefined) return unknown();
   const { watching: _, ...target } = place;
-  if (target.subresource !== undefined && !target.type.subresources.has(target.subresource)) return unknown();
+  if (target.subresource !== undefined && !target.type.subresources.has(target.subresource))
+    return target.type.custom ? notFound({ resource: target.type.resource, name: target.name ?? "" }) : unknown();
+  if (isQuestion(target) && !isPlaceOfQuestions(target)) return unknown();
   const verb = verbOf(request, place);
   if (verb === undefined) return methodNotAllowed();
   return ok({ ...target, verb });
+}
+
+/** What can only be created is answered and never kept. */
+export function isQuestion({ type, subresource }: Pick<Target, "type" | "subresource">): boolean {
+  return subresource === undefined && type.verbs.every((verb) => verb === "create");
+}
+
+/** Questions have no names, and those about a namespace are asked in it. */
+function isPlaceOfQuestions({ type, namespace, name }: Pick<Target, "type" | "namespace" | "name">): boolean {
+  return name === undefined && type.resource.namespaced === (namespace !== undefined);
 }
 
 function placeOf(segments: readonly string[], find: (plural: string) => ResourceType | undefined): Place | undefined {

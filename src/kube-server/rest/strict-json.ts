@@ -1,11 +1,11 @@
 /**
  * JSON text read so that nothing the client wrote goes unnoticed: a field given twice is reported with its path, as the real server does.
  *
- * The text goes through JSON.parse first (the fast way, and the judge of what is JSON). Duplicates are looked for in the text itself and
- * only then: a value cannot tell that it was overwritten.
+ * The text goes through JSON.parse first (the fast way, and the judge of what is JSON). A value cannot tell that it was overwritten, but a
+ * text with more names than the value has fields can; only then is it looked at more closely.
  */
-import { err, ok, type Result } from "#base";
-import { parseJson, type Json } from "#kube";
+import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import { MAX_DEPTH, type Json, type JsonObject } from "#kube";
 import { goJsonError } from "./go-json-error.ts";
 
 export type StrictJson = {
@@ -15,14 +15,40 @@ export type StrictJson = {
 };
 
 export function parseStrictJson(text: string, wantDuplicates = true): Result<StrictJson, string> {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return err(/deeper/.test(parsed.error) ? parsed.error : goJsonError(text));
-  if (!wantDuplicates || !repeatsField(text)) return ok({ value: parsed.value, duplicates: [] });
+  const parsed = fromThrowing(() => JSON.parse(text) as Json, describeThrown);
+  if (!parsed.ok) return err(goJsonError(text));
+  const fields = countFields(parsed.value, MAX_DEPTH);
+  if (fields === TOO_DEEP) return err(`nested deeper than ${MAX_DEPTH} levels`);
+  // as many in the value as in the text: none was overwritten
+  if (!wantDuplicates || fields === countNames(text)) return ok({ value: parsed.value, duplicates: [] });
   const duplicates = new Set<string>();
   scanFields(text, (path, again) => {
     if (again) duplicates.add(`duplicate field "${path}"`);
   });
   return ok({ value: parsed.value, duplicates: [...duplicates] });
+}
+
+const TOO_DEEP = -1;
+
+function countFields(value: Json, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depth <= 0) return TOO_DEEP;
+  let fields = 0;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) {
+      const below = countFields(item, depth - 1);
+      if (below === TOO_DEEP) return TOO_DEEP;
+      fields += below;
+    }
+    return fields;
+  }
+  const object = value as JsonObject;
+  for (const name in object) {
+    const below = countFields(object[name] ?? null, depth - 1);
+    if (below === TOO_DEEP) return TOO_DEEP;
+    fields += 1 + below;
+  }
+  return fields;
 }
 
 /** Where each field stands in the text: the place of its last mention. */
@@ -33,40 +59,20 @@ export function fieldOrder(text: string): ReadonlyMap<string, number> {
   return order;
 }
 
-const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
+const [QUOTE, BACKSLASH, COLON] = [34, 92, 58];
 
-/**
- * Whether any object in the text, which is known to be JSON, has a field twice. Nearly none has, and then nobody needs the paths. A name
- * with an escape in it could be the same as one without: in doubt, yes.
- */
-function repeatsField(text: string): boolean {
-  const open: (Set<string> | undefined)[] = [];
-  let names: Set<string> | undefined;
-  let expectsName = false;
+/** How many field names a text has, which is known to be JSON: outside of strings, nothing but a name is followed by a colon. */
+function countNames(text: string): number {
+  let names = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      const start = at + 1;
-      at = text.indexOf('"', start);
-      const escaped = text.charCodeAt(at - 1) === BACKSLASH || (expectsName && text.slice(start, at).includes("\\"));
-      if (escaped && expectsName) return true;
-      if (escaped) at = endOfString(text, start - 1);
-      else if (expectsName && names !== undefined) {
-        const name = text.slice(start, at);
-        if (names.has(name)) return true;
-        names.add(name);
-      }
-      expectsName = false;
-    } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      open.push(names);
-      names = code === OPEN_OBJECT ? new Set() : undefined;
-      expectsName = code === OPEN_OBJECT;
-    } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
-      names = open.pop();
-      expectsName = false;
-    } else if (code === COMMA) expectsName = names !== undefined;
+    if (code === COLON) names += 1;
+    else if (code === QUOTE) {
+      at += 1;
+      for (let inside = text.charCodeAt(at); inside !== QUOTE; inside = text.charCodeAt(at)) at += inside === BACKSLASH ? 2 : 1;
+    }
   }
-  return false;
+  return names;
 }
 
 type Frame = { readonly path: string; readonly names: Set<string> | undefined; index: number };

@@ -1,11 +1,12 @@
 /** A server in this process, and short ways to ask it something. Only for tests. */
 import { FakeClock, seededRandom } from "#base";
 import type { Json } from "#kube";
+import { rbacOf } from "../auth/index.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { builtinKinds } from "../kinds.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-server.ts";
-import type { ApiResponse } from "./request.ts";
+import type { ApiResponse, User } from "./request.ts";
 import { configMaps, namespaces, things } from "./test-types.ts";
 
 export type Asked = {
@@ -13,7 +14,11 @@ export type Asked = {
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** An administrator unless told. */
+  readonly user?: User;
 };
+
+const ADMIN: User = { name: "admin", uid: "", groups: ["system:masters"] };
 
 export type Answer = { readonly status: number; readonly body: Json; readonly response: ApiResponse };
 
@@ -29,7 +34,7 @@ export function testServer(
 ): TestServer {
   const clock = new FakeClock();
   const server = createApiServer({ store: createMemoryStore(), types, clock, random: seededRandom(7), ...more });
-  const ask = async (method: string, url: string, { body, type, headers = {}, signal }: Asked = {}): Promise<Answer> => {
+  const ask = async (method: string, url: string, { body, type, headers = {}, signal, user = ADMIN }: Asked = {}): Promise<Answer> => {
     const mark = url.indexOf("?");
     const response = await server.handle(
       {
@@ -43,7 +48,7 @@ export function testServer(
           ...headers,
         },
         body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
-        user: { name: "admin", uid: "", groups: ["system:masters"] },
+        user,
       },
       signal ?? new AbortController().signal,
     );
@@ -56,6 +61,12 @@ export function testServer(
 export function realServer(more: Partial<ApiServerOptions> = {}): TestServer {
   const store = createMemoryStore();
   return testServer(builtinKinds(store), { store, ...more });
+}
+
+/** The same, and who asks may do what Roles and bindings say. */
+export function guardedServer(): TestServer {
+  const store = createMemoryStore();
+  return testServer(builtinKinds(store), { store, authorize: rbacOf(store).authorize });
 }
 
 function bodyOf({ body }: ApiResponse): Json {

@@ -4,18 +4,22 @@
  * Two ends are not a write: a change that changes nothing keeps the resourceVersion and wakes nobody, and an object that was only kept by its
  * finalizers goes away with the last of them.
  */
-import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
+import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { jsonEqual, type KubeObject } from "#kube";
 import { keepTimesIfUnchanged, trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
 import type { Attributes } from "../admission/index.ts";
 import { attributesOf } from "./attributes.ts";
+import { oneFromStorage, oneToStorage, readable } from "./convert-objects.ts";
 import { inVersion, readStored, storeKey, type Call } from "./core.ts";
-import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
+import { shareWith } from "../share-json.ts";
+import { asJsonObject, asObject } from "./managed-kinds.ts";
+import { inItsNamespace } from "./namespaces.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
 import { storagePath } from "./storage-path.ts";
 import { conflict, internalError, invalid, MODIFIED, unexplained, type Failure } from "./status.ts";
+import { withVersions } from "./tracked-versions.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 export type ChangedObject = {
@@ -44,18 +48,27 @@ export type Face = {
 export function updateObject(call: Call, change: ChangedObject): Later<Result<KubeObject, Failure>> {
   const { type } = call.target;
   const previous = inVersion(type, change.previous.object);
-  const clean = withoutDuplicateOwners(change.next, (text) => call.warnings.add(text));
+  const clean = sharing(
+    previous,
+    withoutDuplicateOwners(change.next, (text) => call.warnings.add(text)),
+  );
   const owned = change.tracked ? clean : noteWriter(call, clean, previous, change.options.fieldManager);
-  const versioned = checkVersion(call, owned, previous);
-  if (!versioned.ok) return versioned;
-  const both = { change, previous };
-  if (change.trusted === true) return whenOk(prepare(call, both, versioned.value), (next) => replace(call, change, next));
+  return whenThere(owned, (next) => admitAndWrite(call, { change, previous }, next));
+}
+
+function admitAndWrite(call: Call, both: Both, owned: KubeObject): Later<Result<KubeObject, Failure>> {
+  const { change } = both;
+  if (change.trusted === true) return whenOk(prepare(call, both, owned), (next) => replace(call, change, next));
   const { admission } = call.core;
-  return whenOk(admission.mutate(shown(call, both, versioned.value)), (admitted) => {
-    const prepared = prepare(call, both, unshown(change, versioned.value, admitted));
+  return whenOk(admission.mutate(shown(call, both, owned)), (admitted) => {
+    const prepared = prepare(call, both, unshown(change, owned, admitted));
     if (!prepared.ok) return prepared;
     return whenOk(admission.validate(shown(call, both, prepared.value)), () => replace(call, change, prepared.value));
   });
+}
+
+function sharing(previous: KubeObject, next: KubeObject): KubeObject {
+  return shareWith(asJsonObject(previous), asJsonObject(next)) as unknown as KubeObject;
 }
 
 type Both = { readonly change: ChangedObject; readonly previous: KubeObject };
@@ -81,19 +94,26 @@ function unshown({ face }: ChangedObject, next: KubeObject, admitted: KubeObject
 function prepare(call: Call, { change, previous }: Both, next: KubeObject): Result<KubeObject, Failure> {
   const { type, subresource } = call.target;
   const view = change.subresource ?? subresource;
-  const clean = withoutDuplicateOwners(next, () => {});
+  const clean = withoutDuplicateOwners(next, (text) => call.warnings.add(text), " after mutating admission happens");
+  const versioned = checkVersion(call, clean, previous);
+  if (!versioned.ok) return versioned;
+  const placed = inItsNamespace(call, versioned.value);
+  if (!placed.ok) return placed;
   const own = change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view));
-  const prepared = carryOver(type, own(clean, previous), previous, view !== "status");
+  const prepared = carryOver(type, own(placed.value, previous), previous, view !== "status" && change.trusted !== true);
   const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
-  if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: previous.metadata.name }, causes);
+  if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: prepared.metadata.name }, causes);
   for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
   return ok(asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared))));
 }
 
-function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: string): KubeObject {
-  const kind = managedKind(call.core.types, call.target.type, call.target.subresource);
-  const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: asJsonObject(old), next: asJsonObject(next) });
-  return asObject(tracked.ok ? tracked.value : withoutManagedFields(asJsonObject(next)));
+function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: string): Later<KubeObject> {
+  const { type, subresource } = call.target;
+  const now = timestamp(call.core.clock);
+  return withVersions({ types: call.core.types, type, subresource }, (kind) => {
+    const tracked = trackUpdate({ ...kind, manager, now, old: asJsonObject(old), next: asJsonObject(next) });
+    return asObject(tracked.ok ? tracked.value : withoutManagedFields(asJsonObject(next)));
+  });
 }
 
 /** Optimistic locking: whoever names a version means exactly that one. */
@@ -140,11 +160,16 @@ function carryOver(type: ResourceType, next: KubeObject, previous: KubeObject, m
   });
 }
 
-function replace(call: Call, { previous, options }: ChangedObject, next: KubeObject): Result<KubeObject, Failure> {
+function replace(call: Call, change: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
+  return whenOk(oneToStorage(call.target.type, next), (stored) => write(call, change, { next, stored }));
+}
+
+type Written = { readonly next: KubeObject; readonly stored: KubeObject };
+
+function write(call: Call, { previous, options }: ChangedObject, { next, stored }: Written): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
   const key = storeKey(target, previous.object.metadata.name);
-  const stored = type.toStorage(next);
   if (isFinished(stored, previous.object)) {
     if (options.dryRun) return ok(next);
     const gone = core.store.write({ collection: type.collection, key, expected: previous.revision, object: undefined });
@@ -155,7 +180,7 @@ function replace(call: Call, { previous, options }: ChangedObject, next: KubeObj
   const object = (revision: number) => withMetadata(stored, { resourceVersion: String(revision) });
   const written = core.store.write({ collection: type.collection, key, expected: previous.revision, object });
   if (!written.ok) return lost(call, written.error);
-  return written.value === undefined ? err(internalError("the object was not kept").error) : ok(inVersion(type, written.value.object));
+  return written.value === undefined ? internalError("the object was not kept") : oneFromStorage(type, written.value.object);
 }
 
 /** Being deleted, with nothing left that would keep it: a namespace is also kept by `spec.finalizers`. */
@@ -180,7 +205,8 @@ export function changeStored<T>(
 ): Later<Result<T, Failure>> {
   const name = call.target.name ?? "";
   const previous = readStored(call, name);
-  return whenThere(attempt(previous), (answered) => {
+  const attempted = whenOk(readable(call.target.type, [previous?.object]), () => attempt(previous));
+  return whenThere(attempted, (answered) => {
     if (answered.ok || answered.error.code !== 409 || tries === 1) return answered;
     return readStored(call, name)?.revision === previous?.revision ? answered : changeStored(call, attempt, tries - 1);
   });

@@ -1,15 +1,17 @@
 /** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
-import { err, ok, type Result } from "#base";
+import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { RevisionError, StoreEvent } from "../store/port.ts";
+import { readable, withMetadataOf } from "./convert-objects.ts";
 import { inVersion, type Call } from "./core.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { withMetadata } from "./object-meta.ts";
 import { isSelected, parseVersion, readPage } from "./reads.ts";
-import type { Answered } from "./respond.ts";
+import type { Answering } from "./respond.ts";
 import { expired, notAcceptable, type Failure } from "./status.ts";
 import { includeObject } from "./table.ts";
 import { WatchFeed } from "./watch-feed.ts";
+import { warningTexts } from "./warnings.ts";
 import { eventWriter, type EventWriter, type WatchEventType } from "./watch-events.ts";
 
 /** A real server ends watches between 30 and 60 minutes when nobody says otherwise. */
@@ -18,7 +20,7 @@ const BOOKMARK_EVERY_MS = 60_000;
 /** So long before the end comes the last bookmark. */
 const LAST_BOOKMARK_MS = 2_000;
 
-export function watch(call: Call): Answered {
+export function watch(call: Call): Answering {
   if (call.output.form === "yaml")
     return notAcceptable(["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]);
   const options = listOptions(call.request, call.target.type, true);
@@ -28,10 +30,10 @@ export function watch(call: Call): Answered {
   const version = parseVersion(options.value.resourceVersion);
   if (!version.ok) return version;
   const writer = eventWriter(call, include.value);
-  const started = new Watch(call, options.value, writer).start(version.value);
-  if (!started.ok) return started;
-  const headers = { "content-type": "application/json" };
-  return ok({ status: 200, headers, warnings: [...call.warnings], body: { kind: "stream", chunks: started.value } });
+  return whenOk(new Watch(call, options.value, writer).start(version.value), (chunks) => {
+    const headers = { "content-type": "application/json" };
+    return ok({ status: 200, headers, warnings: warningTexts(call.warnings), body: { kind: "stream", chunks } });
+  });
 }
 
 class Watch {
@@ -43,6 +45,7 @@ class Watch {
   #endStore: (() => void) | undefined;
   #from = 0;
   #bookmarked = 0;
+  #queue: Promise<void> = Promise.resolve();
 
   constructor(call: Call, options: ListOptions, writer: EventWriter) {
     this.#call = call;
@@ -51,15 +54,17 @@ class Watch {
     this.#feed = new WatchFeed(() => this.#stop());
   }
 
-  start(from: number): Result<WatchFeed, Failure> {
-    const { core, signal } = this.#call;
+  start(from: number): Later<Result<WatchFeed, Failure>> {
+    const { store } = this.#call.core;
     const fresh = from === 0;
     const initial = this.#options.sendInitialEvents ?? fresh;
-    const begin = initial || fresh ? core.store.revision : from;
-    if (initial && from <= core.store.revision) {
-      const sent = this.#sendInitial(begin);
-      if (!sent.ok) return sent;
-    }
+    const begin = initial || fresh ? store.revision : from;
+    if (!initial || from > store.revision) return this.#begin(from, begin);
+    return whenOk(this.#sendInitial(), (listed) => this.#begin(from, listed));
+  }
+
+  #begin(from: number, begin: number): Result<WatchFeed, Failure> {
+    const { core, signal } = this.#call;
     this.#from = from;
     this.#bookmarked = Math.max(begin, from);
     const watching = this.#subscribe(from > core.store.revision ? core.store.revision : begin);
@@ -83,16 +88,35 @@ class Watch {
     return core.store.watch({ collection: target.type.collection, from, onEvent: (event) => this.#onEvent(event) });
   }
 
-  #sendInitial(revision: number): Result<void, Failure> {
-    const page = readPage(this.#call, { ...this.#options, limit: 0, continue: "", resourceVersion: "", resourceVersionMatch: "" });
-    if (!page.ok) return err(page.error);
-    for (const object of page.value.objects) this.#send("ADDED", object);
-    if (this.#options.bookmarks) this.#bookmark(revision, true);
-    return ok(undefined);
+  /** The revision that was shown: events go on from there. */
+  #sendInitial(): Later<Result<number, Failure>> {
+    const all: ListOptions = { ...this.#options, limit: 0, continue: "", resourceVersion: "", resourceVersionMatch: "" };
+    return whenOk(readPage(this.#call, all), ({ objects, metadata }) => {
+      const revision = Number(metadata.resourceVersion);
+      for (const object of objects) this.#send("ADDED", object);
+      if (this.#options.bookmarks) this.#bookmark(revision, true);
+      return ok(revision);
+    });
+  }
+
+  /** What a webhook converts has to wait, and so has everything that comes behind it. */
+  #inOrder(objects: readonly (KubeObject | undefined)[], go: () => void): void {
+    const { type } = this.#call.target;
+    if (type.conversion === undefined) return go();
+    this.#queue = this.#queue.then(async () => {
+      const ready = await readable(type, objects);
+      if (ready.ok) return go();
+      this.#feed.push(() => this.#writer.failure(ready.error));
+      return this.#feed.end();
+    });
+  }
+
+  #onEvent(event: StoreEvent): void {
+    this.#inOrder([event.object, event.previous], () => this.#show(event));
   }
 
   /** Selectors turn changes into comings and goings; who leaves is shown as it was, under the version that took it away (KUBE-FACTS 15). */
-  #onEvent(event: StoreEvent): void {
+  #show(event: StoreEvent): void {
     const { type } = this.#call.target;
     const { object, previous, revision } = event;
     const is = event.type !== "DELETED" && isSelected(this.#call, this.#options, object);
@@ -100,7 +124,7 @@ class Watch {
     const was = before !== undefined && isSelected(this.#call, this.#options, before);
     if (revision <= this.#from) return; // a version from the future: what comes before it is not asked for
     if (is) return this.#send(was ? "MODIFIED" : "ADDED", inVersion(type, object));
-    if (was) this.#send("DELETED", inVersion(type, withMetadata(before, { resourceVersion: String(revision) })));
+    if (was) this.#send("DELETED", withMetadataOf(type, withMetadata(before, { resourceVersion: String(revision) }), before));
   }
 
   #send(type: WatchEventType, object: KubeObject): void {
@@ -109,7 +133,7 @@ class Watch {
 
   #bookmark(revision: number, initialEnd = false): void {
     this.#bookmarked = revision;
-    this.#feed.push(() => this.#writer.bookmark(revision, initialEnd));
+    this.#inOrder([], () => this.#feed.push(() => this.#writer.bookmark(revision, initialEnd)));
   }
 
   /** A version that history no longer reaches: the answer is 200, and the only event says so. */

@@ -88,8 +88,21 @@ function isPrintable(character: string): boolean {
   return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
 }
 
+/** Programs call again and again. */
+const managers = new Map<string, string>();
+const REMEMBERED = 100;
+
 /** A manager nobody named is the program that called: the user agent up to its first slash. */
 function managerOfAgent(agent: string): string {
+  const known = managers.get(agent);
+  if (known !== undefined) return known;
+  const name = readManager(agent);
+  if (managers.size >= REMEMBERED) managers.clear();
+  managers.set(agent, name);
+  return name;
+}
+
+function readManager(agent: string): string {
   const name = Array.from(agent.split("/")[0] ?? "")
     .filter(isPrintable)
     .join("");

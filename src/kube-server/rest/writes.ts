@@ -1,9 +1,10 @@
 /** POST and PUT of whole objects. */
-import { ok, whenOk, type Result } from "#base";
+import { whenOk, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { createObject, withoutSystemFields } from "./create-object.ts";
-import type { Call } from "./core.ts";
+import { inVersion, readStored, type Call } from "./core.ts";
 import { decodeBody } from "./decode-body.ts";
+import { inItsNamespace } from "./namespaces.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { answerObject, type Answering } from "./respond.ts";
 import { badRequest, notFound, type Failure } from "./status.ts";
@@ -26,9 +27,11 @@ export function create(call: Call): Answering {
 export function update(call: Call): Answering {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
-  const decoded = decodeBody(call, options.value.fieldValidation);
+  const stored = readStored(call, call.target.name ?? "");
+  const like = stored === undefined ? undefined : inVersion(call.target.type, stored.object);
+  const decoded = decodeBody(call, options.value.fieldValidation, like);
   if (!decoded.ok) return decoded;
-  const placed = placedAt(call, call.target.type.applyDefaults(decoded.value));
+  const placed = placedAt(call, call.target.type.applyDefaults(decoded.value, like));
   if (!placed.ok) return placed;
   return changeStored(call, (previous) => put(call, previous, { object: placed.value, options: options.value }));
 }
@@ -62,15 +65,4 @@ export function placedAt(call: Call, object: KubeObject): Result<KubeObject, Fai
   if (own === "") return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
   if (own !== name) return badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
   return placed;
-}
-
-export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObject, Failure> {
-  const { namespace, type } = call.target;
-  const own = metaText(object, "namespace");
-  // kinds without a namespace lose one silently
-  if (!type.resource.namespaced) return ok(own === "" ? object : withMetadata(object, { namespace: undefined }));
-  if (own === "") return ok(withMetadata(object, { namespace }));
-  return own === namespace
-    ? ok(object)
-    : badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }

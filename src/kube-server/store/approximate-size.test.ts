@@ -1,15 +1,32 @@
-import { expect, it } from "vitest";
-import { approximateSize } from "./approximate-size.ts";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { approximateSize, sizeBeside } from "./approximate-size.ts";
 
-const rows: { name: string; given: unknown }[] = [
-  { name: "a text", given: "a text of some length" },
-  { name: "numbers, truth and nothing", given: [1_234, true, false, null] },
-  {
-    name: "nested maps and lists",
-    given: { metadata: { labels: { app: "web", tier: "front" } }, items: [{ name: "a" }, { name: "b" }, []] },
-  },
-];
-it.each(rows)("is within a third of the JSON: $name", ({ given }) => {
-  const exact = JSON.stringify(given).length;
-  expect(Math.abs(approximateSize(given) - exact)).toBeLessThan(exact / 3);
+describe("approximateSize", () => {
+  it("is about the length of the JSON", () => {
+    const value = { name: "abc", list: [1, true, null, "x"], nested: { a: {} } };
+    expect(approximateSize(value) / JSON.stringify(value).length).toBeCloseTo(1, 0);
+  });
+});
+
+describe("sizeBeside", () => {
+  it("counts what only this one has", () => {
+    const shared = { big: "x".repeat(1_000) };
+    const [old, next] = [
+      { shared, list: [shared, 1], a: "1" },
+      { shared, list: [shared, 2], a: "2" },
+    ];
+    expect(sizeBeside(old, next)).toBeLessThan(80);
+    expect(sizeBeside(old, { shared: [], list: {} })).toBeGreaterThan(2_000);
+    expect(sizeBeside(old, old)).toBe(0);
+  });
+
+  it("is never more than the whole, and the whole when nothing is shared", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (value, other) => {
+        expect(sizeBeside(value, other)).toBeLessThanOrEqual(approximateSize(value));
+        expect(sizeBeside({ value }, undefined)).toBe(approximateSize({ value }));
+      }),
+    );
+  });
 });

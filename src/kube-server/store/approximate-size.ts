@@ -13,3 +13,15 @@ export function approximateSize(value: unknown): number {
   else return 6;
   return size;
 }
+
+/** What of `value` is not also a part of `other`, in the same place: what it costs to keep both. */
+export function sizeBeside(value: unknown, other: unknown): number {
+  if (value === other || typeof value !== "object" || value === null) return value === other ? 0 : approximateSize(value);
+  let size = 2;
+  if (Array.isArray(value) && Array.isArray(other)) {
+    for (let index = 0; index < value.length; index += 1) size += sizeBeside(value[index], other[index]);
+  } else if (isJsonObject(value) && isJsonObject(other)) {
+    for (const name in value) size += name.length + 4 + sizeBeside(value[name], other[name]);
+  } else return approximateSize(value);
+  return size;
+}

@@ -4,7 +4,8 @@
  * Only replaced and deleted objects count as memory: the newest state of an object is kept by its collection anyway. So a
  * million creations cost little more than the objects themselves.
  */
-import { approximateSize } from "./approximate-size.ts";
+import type { KubeObject } from "#kube";
+import { approximateSize, sizeBeside } from "./approximate-size.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { CollectionName, StoreEvent, Stored } from "./port.ts";
 
@@ -44,7 +45,7 @@ export class History {
   }
 
   add(event: StoreEvent, before: Stored | undefined): void {
-    const sized = { event, before, bytes: before === undefined ? 0 : approximateSize(before.object) };
+    const sized = { event, before, bytes: before === undefined ? 0 : costOf(before.object, event) };
     this.#all.push(sized);
     const own = this.#byCollection.get(event.collection) ?? new EventQueue<Sized>();
     this.#byCollection.set(event.collection, own);
@@ -87,4 +88,9 @@ export class History {
     this.#bytes -= bytes;
     this.#oldest = event.revision;
   }
+}
+
+/** A state shares with the next one what did not change; a deleted one has no next. */
+function costOf(before: KubeObject, { type, object }: StoreEvent): number {
+  return type === "DELETED" ? approximateSize(before) : sizeBeside(before, object);
 }

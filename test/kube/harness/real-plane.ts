@@ -27,6 +27,8 @@ export type PlaneOptions = {
   readonly under?: string | undefined;
   /** How long each component may take until it answers. */
   readonly startLimitMs?: number;
+  /** "absent": nobody but the story acts on the plane; not even ServiceAccounts are made. */
+  readonly controllerManager?: "absent" | undefined;
 };
 
 export type RealPlane = PlaneAccess & {
@@ -79,7 +81,7 @@ async function tryToStart(binaries: string, options: PlaneOptions): Promise<Resu
   if (!group.ok) return err({ kind: "not-started", message: group.error });
   const place: Place = { binaries, folder, logs: options.logs ?? join(folder, "logs"), ports };
   const plane = new Plane(group.value, place, options.startLimitMs ?? START_LIMIT_MS);
-  const started = await plane.start();
+  const started = await plane.start(options.controllerManager !== "absent");
   if (!started.ok) await group.value.close();
   return started;
 }
@@ -95,7 +97,7 @@ class Plane {
     this.#limitMs = limitMs;
   }
 
-  async start(): Promise<Result<RealPlane, PlaneError>> {
+  async start(managed: boolean): Promise<Result<RealPlane, PlaneError>> {
     const { folder, logs, ports, binaries } = this.#place;
     mkdirSync(logs, { recursive: true });
     const url = urlOf(ports);
@@ -103,7 +105,7 @@ class Plane {
     const steps = [
       () => this.#startComponent("etcd", () => answers(etcdHealthUrl(ports))),
       () => this.#startComponent("kube-apiserver", () => isReady(data)),
-      () => this.#startComponent("kube-controller-manager", () => hasDefaultServiceAccount(data)),
+      ...(managed ? [() => this.#startComponent("kube-controller-manager", () => hasDefaultServiceAccount(data))] : []),
     ];
     for (const step of steps) {
       const done = await step();

@@ -3,8 +3,14 @@ import { err, ok, type Result } from "#base";
 
 const ALPHABET = /^[A-Za-z0-9+/]$/;
 
+const WHOLE = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
 /** The text without line breaks, checked. */
 export function normaliseBase64(text: string): Result<string, string> {
+  return WHOLE.test(text) ? ok(text) : normaliseClosely(text);
+}
+
+function normaliseClosely(text: string): Result<string, string> {
   let clean = "";
   let inGroup = 0;
   let groupStart = 0;

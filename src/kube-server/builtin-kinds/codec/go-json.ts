@@ -8,6 +8,8 @@ import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { mismatch, type Reading, readScalar } from "./go-scalars.ts";
 import type { GoField, GoType } from "./go-types.ts";
+import { isEmptyValue, zeroOf } from "./go-zero.ts";
+import { soundValue, UNSOUND } from "./sound-values.ts";
 
 type Draft = { [field: string]: Json | undefined };
 
@@ -15,7 +17,15 @@ type Struct = Extract<GoType, { readonly kind: "struct" }>;
 
 export type GoValue = { readonly value: JsonObject; readonly findings: readonly string[] };
 
-export function readGoValue(type: GoType, value: Json): Result<GoValue, string> {
+/** `like` was read before: what is a part of it too is known to be right. */
+export function readGoValue(type: GoType, value: Json, like?: Json): Result<GoValue, string> {
+  const sound = soundValue(type, value, like);
+  if (sound !== UNSOUND && isJsonObject(sound)) return ok({ value: sound, findings: [] });
+  return readClosely(type, value);
+}
+
+/** The long way, for values that Go has something to say about. */
+export function readClosely(type: GoType, value: Json): Result<GoValue, string> {
   const reading: Reading = { findings: [], mismatch: undefined, refusal: undefined, goPath: [], struct: "" };
   const read = readValue(reading, type, value, "");
   const wrong = reading.refusal ?? reading.mismatch;
@@ -75,64 +85,9 @@ function writeStruct(type: Struct, read: ReadonlyMap<string, Json | undefined>):
     if (value === undefined) {
       const zero = zeroOf(known);
       if (zero !== undefined) written[known.name] = zero;
-    } else if (known.pointer || !known.omitEmpty || !isEmpty(known.type, value)) written[known.name] = value;
+    } else if (known.pointer || !known.omitEmpty || !isEmptyValue(known.type, value)) written[known.name] = value;
   }
   return written;
-}
-
-/** A field of a kind with nothing set in it, such as the status of a new object. */
-export function zeroField(type: GoType, name: string): Json | undefined {
-  const known = type.kind === "struct" ? type.fields().get(name) : undefined;
-  return known === undefined ? undefined : zeroOf(known);
-}
-
-/** What Go writes for a field that is not set; undefined when it writes nothing. */
-function zeroOf({ type, pointer, omitEmpty, omitZero }: GoField): Json | undefined {
-  if (omitZero) return undefined;
-  if (pointer) return omitEmpty ? undefined : null;
-  switch (type.kind) {
-    case "struct":
-      return writeStruct(type, new Map());
-    case "quantity":
-      return "0";
-    case "intOrString":
-      return 0;
-    case "time":
-    case "microTime":
-    case "any":
-      return null;
-    case "list":
-    case "map":
-    case "bytes":
-      return omitEmpty ? undefined : null;
-    case "string":
-      return omitEmpty ? undefined : "";
-    case "bool":
-      return omitEmpty ? undefined : false;
-    default:
-      return omitEmpty ? undefined : 0;
-  }
-}
-
-/** Empty for `omitempty`; structs never are. */
-function isEmpty(type: GoType, value: Json): boolean {
-  switch (type.kind) {
-    case "list":
-      return Array.isArray(value) && value.length === 0;
-    case "map":
-      return isJsonObject(value) && Object.keys(value).length === 0;
-    case "string":
-    case "bytes":
-      return value === "";
-    case "bool":
-      return value === false;
-    case "int32":
-    case "int64":
-    case "float64":
-      return value === 0;
-    default:
-      return false;
-  }
 }
 
 function readMap(reading: Reading, element: GoType, value: JsonObject, path: string): JsonObject {

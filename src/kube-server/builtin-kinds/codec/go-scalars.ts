@@ -38,6 +38,48 @@ export function readScalar(reading: Reading, kind: ScalarKind, go: string, value
   }
 }
 
+/** The value as Go writes it; undefined when there is anything to be said about it. */
+export function soundScalar(kind: ScalarKind, value: Json): Json | undefined {
+  switch (kind) {
+    case "string":
+      return typeof value === "string" ? value : undefined;
+    case "bool":
+      return typeof value === "boolean" ? value : undefined;
+    case "float64":
+      return typeof value === "number" ? value : undefined;
+    case "int32":
+    case "int64":
+      return typeof value === "number" && isWhole(value, kind) ? value : undefined;
+    case "bytes":
+      return typeof value === "string" ? soundText(normaliseBase64(value)) : undefined;
+    case "quantity":
+      return typeof value === "string" ? soundQuantity(value) : undefined;
+    case "intOrString":
+      return typeof value === "string" || (typeof value === "number" && isWhole(value, "int32")) ? value : undefined;
+    case "time":
+    case "microTime":
+      return typeof value === "string" ? soundText(normaliseTime(value, kind === "microTime")) : undefined;
+  }
+}
+
+function soundText(read: Result<string, string>): string | undefined {
+  return read.ok ? read.value : undefined;
+}
+
+/** Amounts come from a small set of round numbers. */
+const quantities = new Map<string, string>();
+const REMEMBERED = 1_000;
+
+function soundQuantity(text: string): string | undefined {
+  const known = quantities.get(text);
+  if (known !== undefined) return known;
+  const read = canonicalQuantity(text);
+  if (!read.ok) return undefined;
+  if (quantities.size >= REMEMBERED) quantities.clear();
+  quantities.set(text, read.value);
+  return read.value;
+}
+
 function isWhole(value: number, kind: "int32" | "int64"): boolean {
   return Number.isInteger(value) && (kind === "int64" ? Math.abs(value) <= 2 ** 63 : value <= INT32 && value >= -INT32 - 1);
 }

@@ -27,8 +27,13 @@ export function parseMilliseconds(text: unknown): number | undefined {
   return moment === undefined ? undefined : moment.seconds * 1_000;
 }
 
+/** As the server writes it, on a day that every month has. */
+const AS_WRITTEN = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{6})?Z$/;
+
 /** A MicroTime must have its six digits. */
 export function normaliseTime(text: string, micro: boolean): Result<string, string> {
+  const parts = AS_WRITTEN.exec(text);
+  if (parts !== null && (parts[1] !== undefined) === micro) return ok(text);
   const moment = parseMoment(text);
   if (moment === undefined || (micro && !/[.,]\d{6}(Z|[+-])/.test(text))) return err(parseError(text, micro));
   const days = Math.floor(moment.seconds / DAY);

@@ -1,4 +1,8 @@
-/** Defaults that depend on other fields, by the type they belong to. They change the draft they are given; parents come before children. */
+/**
+ * Defaults that depend on other fields, by the type they belong to. They change the draft they are given, and what is nested in it only by
+ * way of `childOf` and `draftsAt`; parents come before children.
+ */
+import type { JsonObject } from "#kube";
 import { at, childOf, type Draft, draftsAt, isTrueAt, listAt, numberAt, objectAt, objectsAt, setField, textAt, textsAt } from "../draft.ts";
 import { defaultPodResources } from "./pod-resources.ts";
 import { mergeStringData } from "./secret-data.ts";
@@ -80,8 +84,9 @@ function pullPolicyOf(image: string): string {
 function defaultVolume(volume: Draft): void {
   const sources = Object.keys(volume).filter((name) => name !== "name" && volume[name] !== undefined);
   if (sources.length === 0) volume["emptyDir"] = {};
-  const image: Draft | undefined = objectAt(volume, "image");
-  if (image !== undefined && textAt(image, "pullPolicy") === "") image["pullPolicy"] = pullPolicyOf(textAt(image, "reference"));
+  const image = objectAt(volume, "image");
+  if (image !== undefined && textAt(image, "pullPolicy") === "")
+    childOf(volume, "image")["pullPolicy"] = pullPolicyOf(textAt(image, "reference"));
 }
 
 function defaultService(spec: Draft): void {
@@ -90,13 +95,16 @@ function defaultService(spec: Draft): void {
   if (spec["sessionAffinity"] === "ClientIP" && numberAt(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") === undefined) {
     spec["sessionAffinityConfig"] = { clientIP: { timeoutSeconds: 10_800 } };
   }
-  for (const port of objectsAt(spec, "ports") as readonly Draft[]) {
-    if (port["targetPort"] === undefined || port["targetPort"] === 0 || port["targetPort"] === "") port["targetPort"] = port["port"];
-  }
+  if (objectsAt(spec, "ports").some(lacksTarget))
+    for (const port of draftsAt(spec, "ports")) if (lacksTarget(port)) port["targetPort"] = port["port"];
   const external = type === "NodePort" || type === "LoadBalancer" || (type === "ClusterIP" && listAt(spec, "externalIPs").length > 0);
   if (external && textAt(spec, "externalTrafficPolicy") === "") spec["externalTrafficPolicy"] = "Cluster";
   if (["NodePort", "LoadBalancer", "ClusterIP"].includes(type)) fillIn(spec, "internalTrafficPolicy", "Cluster");
   if (type === "LoadBalancer") fillIn(spec, "allocateLoadBalancerNodePorts", true);
+}
+
+function lacksTarget({ targetPort }: JsonObject): boolean {
+  return targetPort === undefined || targetPort === 0 || targetPort === "";
 }
 
 function defaultNamespace(namespace: Draft): void {

@@ -1,14 +1,18 @@
 /** What a Pod's containers and the Pod itself request when only limits are given. Pod templates are left as they are. */
 import { addQuantities, compareQuantities, parseQuantity, type JsonObject, type Quantity } from "#kube";
 import { canonicalQuantity } from "../codec/quantity-text.ts";
-import { childOf, objectAt, objectsAt, setField, textAt, type Draft } from "../draft.ts";
+import { childOf, draftsAt, objectAt, objectsAt, setField, textAt, type Draft } from "../draft.ts";
 
 export function defaultPodResources(spec: Draft): void {
   for (const list of ["containers", "initContainers"]) {
-    for (const container of objectsAt(spec, list)) requestLimits(container);
+    if (objectsAt(spec, list).some(lacksRequests)) for (const container of draftsAt(spec, list)) requestLimits(container);
   }
-  const resources = objectAt(spec, "resources");
-  if (resources !== undefined) defaultPodLevel(spec, resources);
+  if (objectAt(spec, "resources") !== undefined) defaultPodLevel(spec);
+}
+
+function lacksRequests(container: JsonObject): boolean {
+  const requests = objectAt(container, "resources", "requests") ?? {};
+  return Object.keys(objectAt(container, "resources", "limits") ?? {}).some((name) => !Object.hasOwn(requests, name));
 }
 
 function requestLimits(container: Draft): void {
@@ -21,8 +25,8 @@ function requestLimits(container: Draft): void {
 }
 
 /** The Pod as a whole requests what its containers do, and its limits where they say nothing. */
-function defaultPodLevel(spec: Draft, resources: Draft): void {
-  const limits = objectAt(resources, "limits") ?? {};
+function defaultPodLevel(spec: Draft): void {
+  const limits = objectAt(spec, "resources", "limits") ?? {};
   if (Object.keys(limits).length === 0) return;
   const wanted = new Map<string, string>();
   for (const name of ["cpu", "memory"]) {
@@ -33,7 +37,7 @@ function defaultPodLevel(spec: Draft, resources: Draft): void {
     if (!wanted.has(name) && typeof value === "string" && isPodLevel(name)) wanted.set(name, value);
   }
   if (wanted.size === 0) return;
-  const requests = childOf(resources, "requests");
+  const requests = childOf(childOf(spec, "resources"), "requests");
   for (const [name, value] of wanted) if (!Object.hasOwn(requests, name)) setField(requests, name, value);
 }
 

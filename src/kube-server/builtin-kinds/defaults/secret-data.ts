@@ -5,7 +5,9 @@ import { childOf, entriesAt, setField, type Draft } from "../draft.ts";
 export function mergeStringData(draft: Draft): void {
   const entries = entriesAt(draft, "stringData");
   delete draft["stringData"];
-  for (const [key, value] of entries) setField(childOf(draft, "data"), key, encodeBase64(value));
+  if (entries.length === 0) return;
+  const data = childOf(draft, "data");
+  for (const [key, value] of entries) setField(data, key, encodeBase64(value));
 }
 
 function encodeBase64(text: string): string {

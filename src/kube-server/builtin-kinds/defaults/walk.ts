@@ -1,43 +1,90 @@
 /**
  * Defaulting: goes through an object along its Go type and gives every struct the defaults of its type, parents before children.
  *
- * Types without any default in or below them are passed over; which those are is found out once.
+ * Types without any default in or below them are passed over; which those are is found out once. What has all its defaults already is not
+ * copied: it comes out as it went in.
  */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { builtinDefinition } from "#patch";
 import type { GoField, GoType } from "../codec/go-types.ts";
 import { canonicalQuantity } from "../codec/quantity-text.ts";
-import { changed, copyOf, setField, type Draft } from "../draft.ts";
-import { COMPUTED_DEFAULTS } from "./computed-defaults.ts";
+import { asJson, copyOf, setField, type Draft } from "../draft.ts";
+import { COMPUTED_DEFAULTS, type ComputeDefaults } from "./computed-defaults.ts";
 import { FIELD_DEFAULTS } from "./field-defaults.ts";
 
 type Struct = Extract<GoType, { readonly kind: "struct" }>;
 
-export function withDefaults(type: GoType, object: KubeObject): KubeObject {
-  return hasDefaults(type) ? changed(object, (draft) => fill(type, draft)) : object;
+/** `like` has its defaults: what is a part of it too has them as well. */
+export function withDefaults(type: GoType, object: KubeObject, like?: KubeObject): KubeObject {
+  return filled(type, asJson(object), like === undefined ? undefined : asJson(like)) as unknown as KubeObject;
 }
 
-function fill(type: GoType, value: Json | undefined): void {
-  if (!hasDefaults(type)) return;
-  if (type.kind === "struct" && isJsonObject(value)) fillStruct(type, value);
-  else if (type.kind === "list" && Array.isArray(value)) for (const item of value) fill(type.element, item);
-  else if (type.kind === "map" && isJsonObject(value)) {
-    if (type.go === RESOURCE_LIST) roundUp(value);
-    else for (const item of Object.values(value)) fill(type.element, item);
+/** The value itself when nothing had to be added. */
+function filled(type: GoType, value: Json, like: Json | undefined): Json {
+  if (value === like || !hasDefaults(type)) return value;
+  if (type.kind === "struct" && isJsonObject(value)) return filledStruct(type, value, isJsonObject(like) ? like : undefined);
+  if (type.kind === "list" && Array.isArray(value)) return filledItems(type.element, value, Array.isArray(like) ? like : []);
+  if (type.kind !== "map" || !isJsonObject(value)) return value;
+  return type.go === RESOURCE_LIST ? roundedUp(value) : filledValues(type.element, value);
+}
+
+function filledStruct(type: Struct, value: JsonObject, like: JsonObject | undefined): JsonObject {
+  const { constants, compute, below } = planOf(type);
+  let draft: Draft | undefined;
+  for (const { known, constant } of constants) {
+    if (isUnset(known, field(value, known.name))) (draft ??= { ...value })[known.name] = copyOf(constant);
   }
+  if (compute !== undefined) compute((draft ??= { ...value }));
+  for (const known of below) {
+    const inner = field(draft ?? value, known.name);
+    if (inner === undefined || inner === null) continue;
+    const next = filled(known.type, inner, like?.[known.name]);
+    if (next !== inner) (draft ??= { ...value })[known.name] = next;
+  }
+  return draft ?? value;
 }
 
-function fillStruct(type: Struct, draft: Draft): void {
+function filledItems(element: GoType, value: readonly Json[], like: readonly Json[]): readonly Json[] {
+  let copy: Json[] | undefined;
+  for (const [index, item] of value.entries()) {
+    const next = filled(element, item, like[index]);
+    if (next !== item) (copy ??= [...value])[index] = next;
+  }
+  return copy ?? value;
+}
+
+function filledValues(element: GoType, value: JsonObject): JsonObject {
+  let copy: Draft | undefined;
+  for (const [name, item] of Object.entries(value)) {
+    const next = item === undefined ? undefined : filled(element, item, undefined);
+    if (next !== item) setField((copy ??= { ...value }), name, next);
+  }
+  return copy ?? value;
+}
+
+/** What is to be done for a struct, without what only other structs need. */
+type Plan = {
+  readonly constants: readonly { readonly known: GoField; readonly constant: Json }[];
+  readonly compute: ComputeDefaults | undefined;
+  readonly below: readonly GoField[];
+};
+
+const plans = new Map<GoType, Plan>();
+
+function planOf(type: Struct): Plan {
+  return plans.get(type) ?? makePlan(type);
+}
+
+function makePlan(type: Struct): Plan {
   const fields = type.fields();
-  for (const [name, value] of Object.entries(defaultsOf(type.definition))) {
+  const constants = Object.entries(defaultsOf(type.definition)).flatMap(([name, constant]) => {
     const known = fields.get(name);
-    if (known !== undefined && isUnset(known, field(draft, name))) draft[name] = copyOf(value);
-  }
-  COMPUTED_DEFAULTS.get(shortName(type.definition))?.(draft);
-  for (const known of fields.values()) {
-    const value = field(draft, known.name);
-    if (value !== undefined && value !== null) fill(known.type, value);
-  }
+    return known === undefined || constant === undefined ? [] : [{ known, constant }];
+  });
+  const below = [...fields.values()].filter((known) => hasDefaults(known.type));
+  const plan = { constants, compute: COMPUTED_DEFAULTS.get(shortName(type.definition)), below };
+  plans.set(type, plan);
+  return plan;
 }
 
 /** A pointer is set even to zero; anything else is not. */
@@ -70,14 +117,16 @@ const RESOURCE_LIST = "v1.ResourceList";
 const FINER_THAN_MILLI = /[nu]$/;
 
 /** Resource amounts finer than a thousandth are rounded up. */
-function roundUp(amounts: Draft): void {
+function roundedUp(amounts: JsonObject): JsonObject {
+  let copy: Draft | undefined;
   for (const [name, value] of Object.entries(amounts)) {
     if (typeof value !== "string" || !FINER_THAN_MILLI.test(value)) continue;
     const unit = value.endsWith("n") ? 1_000_000n : 1_000n;
     const amount = BigInt(value.slice(0, -1));
     const rounded = canonicalQuantity(`${amount / unit + (amount % unit > 0n ? 1n : 0n)}m`);
-    if (rounded.ok) setField(amounts, name, rounded.value);
+    if (rounded.ok) setField((copy ??= { ...amounts }), name, rounded.value);
   }
+  return copy ?? amounts;
 }
 
 const memo = new Map<GoType, boolean>();

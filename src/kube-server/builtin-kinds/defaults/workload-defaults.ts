@@ -1,6 +1,6 @@
 /** Computed defaults of what runs Pods, and of what scales it. */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { at, childOf, copyOf, type Draft, listAt, objectAt, objectsAt, setField, textAt } from "../draft.ts";
+import { at, childOf, copyOf, type Draft, draftsAt, listAt, objectAt, setField, textAt } from "../draft.ts";
 
 export function fillIn(draft: Draft, name: string, value: Json | undefined): void {
   if (value !== undefined && at(draft, name) === undefined) setField(draft, name, copyOf(value));
@@ -15,7 +15,7 @@ export function defaultController(controller: Draft): void {
 }
 
 export function defaultRollingUpdate(strategy: Draft): void {
-  if (strategy["type"] === "RollingUpdate") childOf(strategy, "rollingUpdate");
+  if (strategy["type"] === "RollingUpdate" && objectAt(strategy, "rollingUpdate") === undefined) strategy["rollingUpdate"] = {};
 }
 
 export function defaultStatefulSetStrategy(strategy: Draft): void {
@@ -23,14 +23,13 @@ export function defaultStatefulSetStrategy(strategy: Draft): void {
     strategy["type"] = "RollingUpdate";
     childOf(strategy, "rollingUpdate");
   }
-  const rolling = objectAt(strategy, "rollingUpdate");
-  if (strategy["type"] !== "RollingUpdate" || rolling === undefined) return;
-  fillIn(rolling, "partition", 0);
+  if (strategy["type"] !== "RollingUpdate" || objectAt(strategy, "rollingUpdate") === undefined) return;
+  fillIn(childOf(strategy, "rollingUpdate"), "partition", 0);
 }
 
 /** Claims in a template say what they are. */
 export function nameClaimTemplates(spec: Draft): void {
-  for (const claim of objectsAt(spec, "volumeClaimTemplates") as readonly Draft[]) {
+  for (const claim of draftsAt(spec, "volumeClaimTemplates")) {
     fillIn(claim, "kind", "PersistentVolumeClaim");
     fillIn(claim, "apiVersion", "v1");
   }
@@ -67,9 +66,8 @@ const CPU_AT_80: Json = { type: "Resource", resource: { name: "cpu", target: { t
 
 export function defaultAutoscaler(spec: Draft): void {
   if (listAt(spec, "metrics").length === 0) spec["metrics"] = [CPU_AT_80];
-  const behavior = objectAt(spec, "behavior");
-  if (behavior === undefined) return;
-  const rules: Draft = behavior;
-  rules["scaleUp"] = { ...SCALE_UP, ...objectAt(behavior, "scaleUp") };
-  rules["scaleDown"] = { ...SCALE_DOWN, ...objectAt(behavior, "scaleDown") };
+  if (objectAt(spec, "behavior") === undefined) return;
+  const rules = childOf(spec, "behavior");
+  rules["scaleUp"] = { ...SCALE_UP, ...objectAt(rules, "scaleUp") };
+  rules["scaleDown"] = { ...SCALE_DOWN, ...objectAt(rules, "scaleDown") };
 }

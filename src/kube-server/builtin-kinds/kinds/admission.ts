@@ -1,111 +1,58 @@
-/** Webhook configurations and admission policies. */
-import type { JsonObject, KubeObject } from "#kube";
-import { policyBindingCells, policyCells } from "../cells/others.ts";
-import { at, listAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
+/** Webhook configurations, admission policies, and the bindings that put policies in force. */
+import type { KubeObject } from "#kube";
+import { policyBindingCells } from "../cells/others.ts";
+import { at, objectAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, duplicate, forbidden, invalidEach, notSupported, required } from "../rules/causes.ts";
+import { duplicate, invalid, invalidEach, notSupported, required, type Causes } from "../rules/causes.ts";
 import { dnsSubdomain } from "../rules/formats.ts";
-import { ifSetOneOf, requiredText, validateLabelSelector } from "../rules/shared.ts";
-import { validateRule, webhooks } from "./webhooks.ts";
+import { validateMatchResources, validateParamRef } from "./admission-matching.ts";
+import { MUTATING_OPERATIONS, mutatingPolicy, unsupportedOperations, validatingPolicy } from "./admission-policies.ts";
+import { webhooks } from "./webhooks.ts";
 
-const specOf = (object: KubeObject) => at(object, "spec");
-
-const validatingPolicy: KindRules = {
-  needsVersionOnUpdate: true,
-  generation: specOf,
-  onUpdate: "meta-and-spec-first",
-  validate: (object) => {
-    const spec = objectAt(object, "spec") ?? {};
-    const empty = listAt(spec, "validations").length === 0 && listAt(spec, "auditAnnotations").length === 0;
-    return [
-      ...(spec["failurePolicy"] === undefined
-        ? [required("spec.failurePolicy")]
-        : ifSetOneOf("spec.failurePolicy", spec["failurePolicy"], ["Fail", "Ignore"])),
-      ...validateParamKind(objectAt(spec, "paramKind")),
-      ...validateConstraints(objectAt(spec, "matchConstraints")),
-      ...(empty
-        ? [
-            required("spec.validations", "validations or auditAnnotations must contain at least one item"),
-            required("spec.auditAnnotations", "validations or auditAnnotations must contain at least one item"),
-          ]
-        : []),
-      ...objectsAt(spec, "validations").flatMap((rule, index) => requiredExpression(rule, `spec.validations[${index}]`)),
-    ];
-  },
-  cells: policyCells("validations"),
-};
-
-function requiredExpression(rule: JsonObject, path: string): Causes {
-  return textAt(rule, "expression").trim() === "" ? [required(`${path}.expression`, "expression is not specified")] : [];
+function binding(validate: (object: KubeObject) => Causes): KindRules {
+  return {
+    needsVersionOnUpdate: true,
+    generation: (object) => at(object, "spec"),
+    onUpdate: "meta-and-spec-first",
+    validate: (object) => [...validateBinding(object), ...validate(object)],
+    cells: policyBindingCells,
+  };
 }
 
-function validateParamKind(kind: JsonObject | undefined): Causes {
-  if (kind === undefined) return [];
+function validateBinding(object: KubeObject): Causes {
+  const name = textAt(object, "spec", "policyName");
+  const resources = objectAt(object, "spec", "matchResources");
   return [
-    ...requiredText("spec.paramKind.apiVersion", textAt(kind, "apiVersion")),
-    ...requiredText("spec.paramKind.kind", textAt(kind, "kind")),
+    ...(name === "" ? [required("spec.policyName")] : invalidEach("spec.policyName", name, dnsSubdomain(name))),
+    ...validateParamRef(objectAt(object, "spec", "paramRef"), "spec.paramRef"),
+    ...(resources === undefined ? [] : validateMatchResources(resources, "spec.matchResources")),
   ];
 }
 
-function validateConstraints(constraints: JsonObject | undefined): Causes {
-  const path = "spec.matchConstraints";
-  if (constraints === undefined) return [required(path)];
-  const rules = objectsAt(constraints, "resourceRules");
+const ACTIONS = ["Audit", "Deny", "Warn"];
+const BOTH =
+  "must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)";
+
+function validateActions(object: KubeObject): Causes {
+  const path = "spec.validationActions";
+  const actions = textsAt(object, "spec", "validationActions");
   return [
-    ...ifSetOneOf(`${path}.matchPolicy`, constraints["matchPolicy"], ["Equivalent", "Exact"]),
-    ...validateLabelSelector(objectAt(constraints, "namespaceSelector"), `${path}.namespaceSelector`),
-    ...validateLabelSelector(objectAt(constraints, "objectSelector"), `${path}.objectSelector`),
-    ...rules.flatMap((rule, index) => validateRule(rule, `${path}.resourceRules[${index}]`)),
-    ...(rules.length === 0 ? [required(`${path}.resourceRules`)] : []),
+    ...actions.flatMap((action, index) => [
+      ...(ACTIONS.includes(action) ? [] : [notSupported(`${path}[${index}]`, action, ACTIONS)]),
+      ...(actions.indexOf(action) < index ? [duplicate(`${path}[${index}]`, action)] : []),
+    ]),
+    ...(actions.includes("Deny") && actions.includes("Warn") ? [invalid(path, [...actions], BOTH)] : []),
+    ...(actions.length === 0 ? [required(path, "at least one validation action is required")] : []),
   ];
 }
-
-const validatingBinding: KindRules = {
-  needsVersionOnUpdate: true,
-  generation: specOf,
-  onUpdate: "meta-and-spec-first",
-  validate: (object) => {
-    const actions = textsAt(object, "spec", "validationActions");
-    const name = textAt(object, "spec", "policyName");
-    return [
-      ...(name === "" ? [required("spec.policyName")] : invalidEach("spec.policyName", name, dnsSubdomain(name))),
-      ...validateParamRef(objectAt(object, "spec", "paramRef")),
-      ...(actions.length === 0 ? [required("spec.validationActions", "at least one validation action is required")] : []),
-      ...actions.flatMap((action, index) => [
-        ...(["Audit", "Deny", "Warn"].includes(action)
-          ? []
-          : [notSupported(`spec.validationActions[${index}]`, action, ["Audit", "Deny", "Warn"])]),
-        ...(actions.indexOf(action) < index ? [duplicate(`spec.validationActions[${index}]`, action)] : []),
-      ]),
-    ];
-  },
-  cells: policyBindingCells,
-};
-
-function validateParamRef(ref: JsonObject | undefined): Causes {
-  if (ref === undefined) return [];
-  const [name, selector] = [textAt(ref, "name"), objectAt(ref, "selector")];
-  const both = name !== "" && selector !== undefined;
-  return [
-    ...(name === "" && selector === undefined ? [required("spec.paramRef", "one of name or selector must be specified")] : []),
-    ...(both ? ["name", "selector"].map((part) => forbidden(`spec.paramRef.${part}`, "name and selector are mutually exclusive")) : []),
-    ...(ref["parameterNotFoundAction"] === undefined
-      ? [required("spec.paramRef.parameterNotFoundAction")]
-      : ifSetOneOf("spec.paramRef.parameterNotFoundAction", ref["parameterNotFoundAction"], ["Allow", "Deny"])),
-  ];
-}
-
-const generated = (cells: KindRules["cells"]): KindRules => ({
-  needsVersionOnUpdate: true,
-  generation: specOf,
-  ...(cells === undefined ? {} : { cells }),
-});
 
 export const admissionKinds: RulesByKind = {
   MutatingWebhookConfiguration: webhooks(true),
   ValidatingWebhookConfiguration: webhooks(false),
   ValidatingAdmissionPolicy: validatingPolicy,
-  ValidatingAdmissionPolicyBinding: validatingBinding,
-  MutatingAdmissionPolicy: generated(policyCells("mutations")),
-  MutatingAdmissionPolicyBinding: generated(policyBindingCells),
+  ValidatingAdmissionPolicyBinding: binding(validateActions),
+  MutatingAdmissionPolicy: mutatingPolicy,
+  MutatingAdmissionPolicyBinding: binding((object) =>
+    unsupportedOperations(objectAt(object, "spec", "matchResources"), "spec.matchResources", MUTATING_OPERATIONS),
+  ),
 };

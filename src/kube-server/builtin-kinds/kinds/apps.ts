@@ -1,9 +1,9 @@
 /** Deployment, ReplicaSet, ControllerRevision; DaemonSet and StatefulSet have files of their own. */
-import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
+import { isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { controllerRevisionCells, deploymentCells, replicaSetCells } from "../cells/workloads.ts";
 import { at, childOf, type Draft, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, forbidden, immutable, invalid, nonNegative, notSupported } from "../rules/causes.ts";
+import { type Causes, forbidden, immutable, invalid, nonNegative, notSupported, required } from "../rules/causes.ts";
 import { alwaysRestarts, selectorFitsTemplate, templateOf, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
 import { intOrPercent, notMoreThan100Percent } from "../rules/shared.ts";
 import {
@@ -101,11 +101,20 @@ const replicaSet: KindRules = {
 };
 
 const controllerRevision: KindRules = {
-  validate: (object) => nonNegative("revision", numberAt(object, "revision")),
+  validate: (object, previous) => [
+    ...nonNegative("revision", numberAt(object, "revision")),
+    ...(previous === undefined ? validateData(object) : []),
+  ],
   validateUpdate: (next, previous) =>
     jsonEqual(at(next, "data"), at(previous, "data")) ? [] : [immutable("data", at(next, "data") ?? null)],
   cells: controllerRevisionCells,
 };
+
+function validateData(object: KubeObject): Causes {
+  const data = at(object, "data") ?? null;
+  if (data === null) return [required("data", "data is mandatory")];
+  return isJsonObject(data) ? [] : [required("data", "data must be a valid JSON object")];
+}
 
 export const appsKinds: RulesByKind = {
   Deployment: deployment,

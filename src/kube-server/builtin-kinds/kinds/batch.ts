@@ -1,11 +1,11 @@
 /** Job and CronJob. */
 import { type Json, jsonEqual, type KubeObject } from "#kube";
 import { jobCells } from "../cells/workloads.ts";
-import { at, childOf, copyOf, type Draft, isTrueAt, numberAt, objectAt, setField, textAt } from "../draft.ts";
+import { at, childOf, copyOf, type Draft, isTrueAt, numberAt, objectAt, objectsAt, setField, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, immutable, invalid, required } from "../rules/causes.ts";
+import { type Causes, goMap, goSelector, immutable, invalid, required } from "../rules/causes.ts";
 import { dnsLabel } from "../rules/formats.ts";
-import { internalTemplate } from "../rules/internal-template.ts";
+import { internalPodSpec, internalTemplate } from "../rules/internal-template.ts";
 import { validateJobSpec } from "../rules/job-spec.ts";
 import { selects, validateLabelSelector } from "../rules/shared.ts";
 import { dnsNameWarnings, templateWarnings } from "../rules/warnings.ts";
@@ -60,7 +60,7 @@ function validateGenerated(object: KubeObject): Causes {
   const label = textAt(object, "spec", "template", "metadata", "labels", "controller-uid");
   const wrong =
     label !== uid
-      ? [invalid("spec.template.metadata.labels", objectAt(object, "spec", "template", "metadata", "labels"), `must be '${uid}'`)]
+      ? [invalid("spec.template.metadata.labels", goMap(objectAt(object, "spec", "template", "metadata", "labels")), `must be '${uid}'`)]
       : [];
   const selected = selects(selector, {
     "controller-uid": uid,
@@ -68,7 +68,7 @@ function validateGenerated(object: KubeObject): Causes {
     "job-name": object.metadata.name,
     [`${PREFIX}job-name`]: object.metadata.name,
   });
-  return [...wrong, ...(selected ? [] : [invalid("spec.selector", selector, "`selector` not auto-generated")])];
+  return [...wrong, ...(selected ? [] : [invalid("spec.selector", goSelector(selector), "`selector` not auto-generated")])];
 }
 
 function validateJobSpecWithSelector(object: KubeObject): Causes {
@@ -79,7 +79,7 @@ function validateJobSpecWithSelector(object: KubeObject): Causes {
   return [
     ...validateJobSpec(spec, "spec"),
     ...(selector === undefined ? [required("spec.selector")] : validateLabelSelector(selector, "spec.selector")),
-    ...(fits ? [] : [invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`")]),
+    ...(fits ? [] : [invalid("spec.template.metadata.labels", goMap(labels), "`selector` does not match template `labels`")]),
   ];
 }
 
@@ -111,11 +111,15 @@ function validateCompletions(next: KubeObject, changed: boolean): Causes {
   return [invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
-/** A suspended Job that never ran may still be told where to run. */
+/** A suspended Job that never ran may still be told where to run, and with how much. */
 function frozenTemplate(next: KubeObject, previous: KubeObject): Causes {
   const suspended = isTrueAt(previous, "spec", "suspend") && at(previous, "status", "startTime") === undefined;
   const [now, before] = [next, previous].map((object) => templateToCompare(object, suspended)) as [Json, Json];
-  return jsonEqual(now, before) ? [] : [immutable("spec.template", internalTemplate(objectAt(next, "spec", "template") ?? {}))];
+  if (jsonEqual(now, before)) return [];
+  const template = objectAt(next, "spec", "template") ?? {};
+  return suspended
+    ? [immutable("spec.template.spec", internalPodSpec(objectAt(template, "spec") ?? {}))]
+    : [immutable("spec.template", internalTemplate(template))];
 }
 
 function templateToCompare(object: KubeObject, suspended: boolean): Json {
@@ -128,7 +132,8 @@ function templateToCompare(object: KubeObject, suspended: boolean): Json {
     schedulingGates: _gates,
     ...spec
   } = objectAt(template, "spec") ?? {};
-  return { spec };
+  const unmeasured = (list: string) => objectsAt(spec, list).map(({ resources: _resources, ...container }) => container);
+  return { ...spec, containers: unmeasured("containers"), initContainers: unmeasured("initContainers") };
 }
 
 export const batchKinds: RulesByKind = { Job: job, CronJob: cronJob };

@@ -5,6 +5,7 @@ import { at, entriesAt, isTrueAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { forbidden, immutable, invalid, invalidEach, required, tooLong, type Causes } from "../rules/causes.ts";
 import { dataKey } from "../rules/formats.ts";
+import { bytesExceed } from "../rules/object-meta.ts";
 
 const MAX_SIZE = 1024 * 1024;
 /** "-----BEGIN" */
@@ -19,27 +20,30 @@ function frozen(next: KubeObject, previous: KubeObject, names: readonly string[]
   ];
 }
 
-function validateKeys(object: KubeObject, name: string): Causes {
-  return entriesAt(object, name).flatMap(([key]) => invalidEach(`${name}[${key}]`, key, dataKey(key)));
+type Entries = ReturnType<typeof entriesAt>;
+
+function validateKeys(entries: Entries, name: string): Causes {
+  return entries.flatMap(([key]) => invalidEach(`${name}[${key}]`, key, dataKey(key)));
 }
 
-const textSize = (value: string) => new TextEncoder().encode(value).length;
 const decodedSize = (base64: string) => Math.floor((base64.length * 3) / 4) - (/=*$/.exec(base64)?.[0].length ?? 0);
 
-function sizeOf(object: KubeObject, name: string, measure: (value: string) => number): number {
-  return entriesAt(object, name).reduce((sum, [, value]) => sum + measure(value), 0);
+function decodedSizeOf(entries: Entries): number {
+  return entries.reduce((sum, [, value]) => sum + decodedSize(value), 0);
 }
 
 const configMap: KindRules = {
   onUpdate: "meta-and-spec-last",
   validate: (object) => {
-    const both = entriesAt(object, "data").filter(([key]) => textAt(object, "binaryData", key) !== "");
-    const size = sizeOf(object, "data", textSize) + sizeOf(object, "binaryData", decodedSize);
+    const [data, binary] = [entriesAt(object, "data"), entriesAt(object, "binaryData")];
+    const both = binary.length === 0 ? [] : data.filter(([key]) => textAt(object, "binaryData", key) !== "");
+    const texts = data.map(([, value]) => value);
+    const tooMuch = bytesExceed(texts, MAX_SIZE - decodedSizeOf(binary));
     return [
-      ...validateKeys(object, "data"),
+      ...validateKeys(data, "data"),
       ...both.map(([key]) => invalid(`data[${key}]`, key, "duplicate of key present in binaryData")),
-      ...validateKeys(object, "binaryData"),
-      ...(size > MAX_SIZE ? [tooLong("", MAX_SIZE)] : []),
+      ...validateKeys(binary, "binaryData"),
+      ...(tooMuch ? [tooLong("", MAX_SIZE)] : []),
     ];
   },
   validateUpdate: (next, previous) => frozen(next, previous, ["data", "binaryData"]),
@@ -49,8 +53,8 @@ const configMap: KindRules = {
 const secret: KindRules = {
   onUpdate: "meta-and-spec-last",
   validate: (object) => [
-    ...validateKeys(object, "data"),
-    ...(sizeOf(object, "data", decodedSize) > MAX_SIZE ? [tooLong("data", MAX_SIZE)] : []),
+    ...validateKeys(entriesAt(object, "data"), "data"),
+    ...(decodedSizeOf(entriesAt(object, "data")) > MAX_SIZE ? [tooLong("data", MAX_SIZE)] : []),
     ...validateSecretType(object),
   ],
   validateUpdate: (next, previous) => [
@@ -107,6 +111,18 @@ function jsonProblem(text: string, isJson: boolean): string {
     : `invalid character '${text.trim().charAt(0)}' looking for beginning of value`;
 }
 
-const serviceAccount: KindRules = { onUpdate: "meta-and-spec-last", deletion: { answersObject: true } };
+const ENFORCE_SECRETS = "kubernetes.io/enforce-mountable-secrets";
+
+const serviceAccount: KindRules = {
+  onUpdate: "meta-and-spec-last",
+  deletion: { answersObject: true },
+  warnings: (next, previous) => {
+    const isSet = (object: KubeObject | undefined): boolean => object?.metadata.annotations?.[ENFORCE_SECRETS] !== undefined;
+    if (!isSet(next) || isSet(previous)) return [];
+    return [
+      `metadata.annotations[${ENFORCE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+    ];
+  },
+};
 
 export const configKinds: RulesByKind = { ConfigMap: configMap, Secret: secret, ServiceAccount: serviceAccount };

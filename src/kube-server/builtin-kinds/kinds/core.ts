@@ -3,7 +3,7 @@ import type { Json, JsonObject, KubeObject } from "#kube";
 import { eventCells, namespaceCells, nodeCells } from "../cells/core.ts";
 import { at, childOf, isTrueAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, duplicate, invalid, invalidEach, required } from "../rules/causes.ts";
+import { type Causes, duplicate, forbidden, invalid, invalidEach, required } from "../rules/causes.ts";
 import { dnsLabel, labelValue, qualifiedName } from "../rules/formats.ts";
 import { kubeFinalizer } from "../rules/object-meta.ts";
 import { CIDR_MESSAGE, isCidr, oneOf } from "../rules/shared.ts";
@@ -29,6 +29,11 @@ const namespace: KindRules = {
       ...invalidEach("spec.finalizers", finalizer, qualifiedName(finalizer)),
       ...kubeFinalizer(finalizer, "spec.finalizers"),
     ]),
+  validateStatus: (next) => {
+    const [dying, phase] = [textAt(next, "metadata", "deletionTimestamp") !== "", textAt(next, "status", "phase")];
+    const [only, when] = dying ? ["Terminating", "is not empty"] : ["Active", "is empty"];
+    return phase === only ? [] : [invalid("status.Phase", phase, `may only be '${only}' if \`deletionTimestamp\` ${when}`)];
+  },
   deletion: { answersObject: true },
   fieldSelectors: { "status.phase": (object) => textAt(object, "status", "phase"), name: (object) => object.metadata.name },
   cells: namespaceCells,
@@ -39,6 +44,7 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const node: KindRules = {
   keepsStatusOnCreate: true,
   validate: (object) => [...validateTaints(objectsAt(object, "spec", "taints")), ...validatePodCidrs(object)],
+  validateUpdate: validateNodeUpdate,
   fieldSelectors: { "spec.unschedulable": (object) => String(isTrueAt(object, "spec", "unschedulable")) },
   cells: nodeCells,
 };
@@ -70,6 +76,21 @@ function repeatedTaint(path: string, taint: JsonObject): Causes[number] {
   };
   const cause = duplicate(path, shown);
   return { ...cause, detail: `${cause.detail}: taints must be unique by key and effect pair` };
+}
+
+const ONCE = 'except from "" to valid';
+
+/** What the controller manager fills in stays. */
+function validateNodeUpdate(next: KubeObject, previous: KubeObject): Causes {
+  const [now, before] = [textsAt(next, "spec", "podCIDRs"), textsAt(previous, "spec", "podCIDRs")];
+  const moved = now.length === before.length ? before.filter((cidr, index) => cidr !== now[index]).length : Math.sign(before.length);
+  const provider = textAt(previous, "spec", "providerID");
+  return [
+    ...Array.from({ length: moved }, () => forbidden("spec.podCIDRs", `node updates may not change podCIDR ${ONCE}`)),
+    ...(provider !== "" && provider !== textAt(next, "spec", "providerID")
+      ? [forbidden("spec.providerID", `node updates may not change providerID ${ONCE}`)]
+      : []),
+  ];
 }
 
 function validatePodCidrs(object: KubeObject): Causes {

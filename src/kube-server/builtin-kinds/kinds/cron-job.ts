@@ -1,4 +1,5 @@
 /** CronJob. */
+import { fromThrowing } from "#base";
 import type { JsonObject } from "#kube";
 import { cronJobCells } from "../cells/workloads.ts";
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
@@ -43,11 +44,21 @@ function validateSchedule(spec: JsonObject): Causes {
   ];
 }
 
-const ZONE = /^[A-Za-z0-9_+-]+(\/[A-Za-z0-9_+-]+)*$/;
+const ZONE = /^[A-Za-z0-9_][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+][A-Za-z0-9_+-]*)*$/;
 
 function validateTimeZone(spec: JsonObject): Causes {
   const zone = at(spec, "timeZone");
   if (typeof zone !== "string") return [];
   if (zone === "") return [invalid("spec.timeZone", zone, "timeZone must be nil or non-empty string")];
-  return ZONE.test(zone) ? [] : [invalid("spec.timeZone", zone, `unknown time zone ${zone}`)];
+  if (zone.toLowerCase() === "local")
+    return [invalid("spec.timeZone", zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")];
+  return ZONE.test(zone) && isKnownZone(zone) ? [] : [invalid("spec.timeZone", zone, `unknown time zone ${zone}`)];
+}
+
+/** Zones are files of the machine for Go, and data of the engine here; both come from the same table. */
+function isKnownZone(zone: string): boolean {
+  return fromThrowing(
+    () => new Intl.DateTimeFormat("en", { timeZone: zone }),
+    () => undefined,
+  ).ok;
 }

@@ -5,7 +5,7 @@ import { at, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, duplicate, immutable, invalid, invalidEach, required, tooMany } from "../rules/causes.ts";
 import { dnsLabel, dnsSubdomain } from "../rules/formats.ts";
-import { ifSetOneOf, ipFamilyOf } from "../rules/shared.ts";
+import { ifSetOneOf, ipFamilyOf, validateIP } from "../rules/shared.ts";
 
 const endpointSlice: KindRules = {
   generation: (object) => [at(object, "endpoints") ?? null, at(object, "ports") ?? null, at(object, "metadata", "labels") ?? null],
@@ -29,6 +29,8 @@ function validateEndpoint(endpoint: JsonObject, path: string, type: string): Cau
   const wrong = (address: string, index: number): Causes => {
     if (type === "FQDN") return invalidEach(`${path}.addresses[${index}]`, address, dnsSubdomain(address));
     if (type !== "IPv4" && type !== "IPv6") return [];
+    const wrongIP = validateIP(`${path}.addresses[${index}]`, address);
+    if (wrongIP.length > 0) return wrongIP;
     return ipFamilyOf(address) === type ? [] : [invalid(`${path}.addresses[${index}]`, address, `must be an ${type} address`)];
   };
   return [

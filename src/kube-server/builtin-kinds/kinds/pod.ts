@@ -1,10 +1,24 @@
 /** Pod, PodTemplate, ReplicationController. */
-import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { podCells } from "../cells/pod.ts";
 import { podTemplateCells, replicationControllerCells } from "../cells/workloads.ts";
-import { asJson, at, childOf, entriesAt, isTrueAt, numberAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
+import {
+  asJson,
+  at,
+  carryField,
+  childOf,
+  draftsAt,
+  entriesAt,
+  isTrueAt,
+  numberAt,
+  objectAt,
+  objectsAt,
+  textAt,
+  type Draft,
+} from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { forbidden, invalid, required, type Causes } from "../rules/causes.ts";
+import { forbidden, goMap, invalid, required, type Causes } from "../rules/causes.ts";
+import { internalPodSpec } from "../rules/internal-template.ts";
 import { alwaysRestarts, validatePodTemplate } from "../rules/pod/pod-template.ts";
 import { validatePodSpec } from "../rules/pod/pod-spec.ts";
 import { quantityOf } from "../rules/pod/resources.ts";
@@ -12,6 +26,8 @@ import { selects } from "../rules/shared.ts";
 import { dnsNameWarnings, podWarnings, templateWarnings } from "../rules/warnings.ts";
 import { counts, replicaStatus } from "../rules/workloads.ts";
 import { dnsSubdomain } from "../rules/formats.ts";
+import { jsonDiff } from "../rules/unified-diff.ts";
+import { ephemeralContainers, resize } from "./pod-views.ts";
 
 const pod: KindRules = {
   generation: (object) => at(object, "spec"),
@@ -29,6 +45,7 @@ const pod: KindRules = {
     ...(previous === undefined ? validateNewPod(object) : []),
   ],
   validateUpdate: validatePodUpdate,
+  views: { ephemeralcontainers: ephemeralContainers, resize },
   warnings: (next, previous) => [
     ...(previous === undefined ? dnsNameWarnings(next, "this is used in the Pod's hostname") : []),
     ...(previous === undefined || !jsonEqual(at(next, "spec"), at(previous, "spec")) ? podWarnings(asJson(next), "") : []),
@@ -114,8 +131,10 @@ function validatePodUpdate(next: KubeObject, previous: KubeObject): Causes {
     }
   }
   const causes = [...validateDeadline(next, previous), ...validateTolerationUpdate(next, previous)];
-  const same = jsonEqual(fixedPart(next), fixedPart(previous));
-  return same ? causes : [...causes, forbidden("spec", `pod updates may not change fields other than ${UPDATABLE}`)];
+  const [before, after] = [objectAt(previous, "spec") ?? {}, withOldParts(next, previous)];
+  if (jsonEqual(after, before)) return causes;
+  const difference = jsonDiff(internalPodSpec(before), internalPodSpec(after));
+  return [...causes, forbidden("spec", `pod updates may not change fields other than ${UPDATABLE}\n${difference}`)];
 }
 
 function validateDeadline(next: KubeObject, previous: KubeObject): Causes {
@@ -135,11 +154,17 @@ function validateTolerationUpdate(next: KubeObject, previous: KubeObject): Cause
 
 const withoutSeconds = ({ tolerationSeconds: _seconds, ...toleration }: JsonObject): JsonObject => toleration;
 
-/** The spec without what may change. */
-function fixedPart(object: KubeObject): Json {
-  const { tolerations: _tolerations, activeDeadlineSeconds: _deadline, schedulingGates: _gates, ...spec } = objectAt(object, "spec") ?? {};
-  const imageless = (list: string) => objectsAt(spec, list).map(({ image: _image, ...container }) => container);
-  return { ...spec, containers: imageless("containers"), initContainers: imageless("initContainers") };
+/** The new spec, but where it may change as it was. */
+function withOldParts(next: KubeObject, previous: KubeObject): JsonObject {
+  const spec: Draft = { ...objectAt(next, "spec") };
+  for (const name of ["tolerations", "activeDeadlineSeconds", "schedulingGates"]) carryField(spec, objectAt(previous, "spec"), name);
+  for (const list of ["containers", "initContainers"]) {
+    const before = objectsAt(previous, "spec", list);
+    for (const [index, container] of draftsAt(spec, list).entries()) carryField(container, before[index], "image");
+  }
+  const [now, then] = [next, previous].map((object) => numberAt(object, "spec", "terminationGracePeriodSeconds") ?? 0) as [number, number];
+  if (then < 0 && now === 1) carryField(spec, objectAt(previous, "spec"), "terminationGracePeriodSeconds");
+  return spec as JsonObject;
 }
 
 const podTemplate: KindRules = {
@@ -182,7 +207,7 @@ function validateControllerTemplate(object: KubeObject): Causes {
   const [selector, labels] = [objectAt(object, "spec", "selector") ?? {}, objectAt(template, "metadata", "labels")];
   const fits = Object.keys(selector).length === 0 || selects({ matchLabels: selector }, labels);
   return [
-    ...(fits ? [] : [invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`")]),
+    ...(fits ? [] : [invalid("spec.template.metadata.labels", goMap(labels), "`selector` does not match template `labels`")]),
     ...validatePodTemplate(template, "spec.template"),
     ...alwaysRestarts(object, "ReplicationController"),
   ];

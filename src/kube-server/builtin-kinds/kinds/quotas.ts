@@ -39,7 +39,9 @@ function validateOrder(limit: JsonObject, name: string, path: string): Causes {
     invalid(`${path}.${map}[${name}]`, value, `${what} value ${value} is ${sign} ${other}`);
   return [
     ...(above(min, max) ? [order("min", min, "min", `max value ${max}`, "greater than")] : []),
-    ...(above(min, request) ? [order("defaultRequest", request, "min", `default request value ${request}`, "greater than")] : []),
+    ...(above(min, request)
+      ? [invalid(`${path}.defaultRequest[${name}]`, request, `min value ${min} is greater than default request value ${request}`)]
+      : []),
     ...(above(request, max) ? [order("defaultRequest", request, "default request", `max value ${max}`, "greater than")] : []),
     ...(above(request, fallback)
       ? [order("defaultRequest", request, "default request", `default limit value ${fallback}`, "greater than")]

@@ -20,10 +20,16 @@ function role(namespaced: boolean): KindRules {
         ? [required("aggregationRule.clusterRoleSelectors", "at least one clusterRoleSelector required if aggregationRule is non-nil")]
         : []),
       ...objectsAt(object, "aggregationRule", "clusterRoleSelectors").flatMap((selector, index) =>
-        validateLabelSelector(selector, `aggregationRule.clusterRoleSelectors[${index}]`),
+        validateSelector(selector, `aggregationRule.clusterRoleSelectors[${index}]`),
       ),
     ],
   };
+}
+
+/** The real server reads a selector after checking it, and tells of both. */
+function validateSelector(selector: JsonObject, path: string): Causes {
+  const causes = validateLabelSelector(selector, path);
+  return causes.length === 0 ? [] : [...causes, invalid(path, null, "invalid label selector.")];
 }
 
 function validateRule(rule: JsonObject, path: string, namespaced: boolean): Causes {

@@ -1,5 +1,5 @@
 /** The addresses and ports a Service is given when it is created, and what becomes of them when it changes its type. */
-import type { JsonObject, KubeObject } from "#kube";
+import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { at, childOf, type Draft, draftsAt, entriesAt, listAt, numberAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import { ipFamilyOf } from "../rules/shared.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
@@ -29,7 +29,7 @@ export function allocate(draft: Draft, addresses: ServiceAddresses | undefined):
   }
   if (textsAt(spec, "clusterIPs").length === 0 && textAt(spec, "clusterIP") !== "") spec["clusterIPs"] = [textAt(spec, "clusterIP")];
   fillFamilies(spec, isHeadless(draft));
-  if (hasNodePorts(draft)) for (const port of objectsAt(spec, "ports")) givePort(port, spec, addresses);
+  if (hasNodePorts(draft)) for (const port of draftsAt(spec, "ports")) givePort(port, spec, addresses);
   if (needsHealthCheck(draft) && (numberAt(spec, "healthCheckNodePort") ?? 0) === 0) {
     const port = addresses?.freeNodePort();
     if (port !== undefined) spec["healthCheckNodePort"] = port;
@@ -58,12 +58,15 @@ export function carryAllocated(spec: Draft, previous: KubeObject): void {
     spec["clusterIP"] = at(previous, "spec", "clusterIP");
     spec["clusterIPs"] = at(previous, "spec", "clusterIPs");
   }
+  const [given, kept] = [textAt(spec, "clusterIP"), textsAt(spec, "clusterIPs")];
+  const renamed = both && given !== "" && given !== kept[0] && jsonEqual([...kept], at(previous, "spec", "clusterIPs"));
+  if (renamed) spec["clusterIPs"] = [given, ...kept.slice(1)];
   if (both && textAt(spec, "ipFamilyPolicy") === "") spec["ipFamilyPolicy"] = at(previous, "spec", "ipFamilyPolicy");
   if (both && textsAt(spec, "ipFamilies").length === 0) spec["ipFamilies"] = at(previous, "spec", "ipFamilies");
   const key = (port: JsonObject) => `${textAt(port, "protocol")}/${numberAt(port, "port") ?? 0}`;
   const old = new Map(objectsAt(previous, "spec", "ports").map((port) => [key(port), at(port, "nodePort")]));
   if (hasNodePorts({ spec }) && hasNodePorts(previous)) {
-    for (const port of objectsAt(spec, "ports") as readonly Draft[])
+    for (const port of draftsAt(spec, "ports"))
       if ((numberAt(port, "nodePort") ?? 0) === 0) setOrDrop(port, "nodePort", old.get(key(port)));
   }
   const health = at(previous, "spec", "healthCheckNodePort");

@@ -142,13 +142,7 @@ function validateRequested(service: KubeObject, addresses: ServiceAddresses | un
   if (addresses === undefined || address === "None" || ipFamilyOf(address) !== "IPv4") return [];
   const all = [...textsAt(service, "spec", "clusterIPs")];
   if (!addresses.holds(address)) {
-    return [
-      invalid(
-        "spec.clusterIPs",
-        all,
-        `failed to allocate IP ${address}: the provided IP (${address}) is not in the valid range. The range of valid IPs is ${addresses.range}`,
-      ),
-    ];
+    return [invalid("spec.clusterIPs", all, `failed to allocate IP ${address}: the provided network does not match the current range`)];
   }
   if (addresses.isClusterIPTaken(address))
     return [invalid("spec.clusterIPs", all, `failed to allocate IP ${address}: provided IP is already allocated`)];

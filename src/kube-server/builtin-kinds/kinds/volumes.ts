@@ -2,10 +2,12 @@
 import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { persistentVolumeCells, persistentVolumeClaimCells } from "../cells/core.ts";
 import { csiDriverCells, storageClassCells, valuesThenAge, volumeAttachmentCells } from "../cells/others.ts";
-import { at, childOf, entriesAt, listAt, objectAt, textAt } from "../draft.ts";
+import { at, childOf, entriesAt, listAt, objectAt, textAt, carryField, type Draft } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { forbidden, immutable, invalid, invalidEach, notSupported, required, type Causes } from "../rules/causes.ts";
 import { dnsSubdomain, qualifiedName } from "../rules/formats.ts";
+import { internalStruct } from "../rules/internal-template.ts";
+import { jsonDiff } from "../rules/unified-diff.ts";
 import { quantityOf } from "../rules/pod/resources.ts";
 import { validateAccessModes, validateClaimSpec, VOLUME_MODES } from "../rules/claim.ts";
 import { ifSetOneOf, noBacksteps, requiredText, textIfSet } from "../rules/shared.ts";
@@ -26,21 +28,29 @@ const claim: KindRules = {
   cells: persistentVolumeClaimCells,
 };
 
+const CLAIM_SPEC = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
+
 function validateClaimUpdate(next: KubeObject, previous: KubeObject): Causes {
   const bound = textAt(previous, "status", "phase") === "Bound";
-  const ignored = ["volumeAttributesClassName", ...(textAt(previous, "spec", "volumeName") === "" ? ["volumeName"] : [])];
-  const fixed = (object: KubeObject): Json => {
-    const entries = Object.entries(objectAt(object, "spec") ?? {}).filter(
-      ([name]) => !ignored.includes(name) && !(bound && name === "resources"),
-    );
-    return Object.fromEntries(entries);
-  };
-  if (!jsonEqual(fixed(next), fixed(previous))) return [forbidden("spec", SPEC_FROZEN)];
-  const [now, before] = [next, previous].map((object) => quantityOf(textAt(object, "spec", "resources", "requests", "storage")) ?? 0n) as [
-    bigint,
-    bigint,
-  ];
-  const smaller = bound && now < before && now < (quantityOf(textAt(previous, "status", "capacity", "storage")) ?? 0n);
+  const before: Draft = { ...objectAt(previous, "spec") };
+  if (textAt(before, "volumeName") === "") carryField(before, objectAt(next, "spec"), "volumeName");
+  const after: Draft = { ...objectAt(next, "spec") };
+  if (bound) for (const name of ["volumeAttributesClassName", "resources"]) carryField(after, before, name);
+  const frozen = jsonEqual(after as JsonObject, before as JsonObject)
+    ? []
+    : [forbidden("spec", `${SPEC_FROZEN}\n${claimDiff(before, after)}`)];
+  return [...frozen, ...validateShrinking(next, previous)];
+}
+
+function claimDiff(before: Draft, after: Draft): string {
+  const [old, now] = [before, after].map((spec) => internalStruct(CLAIM_SPEC, spec as JsonObject)) as [Json, Json];
+  return jsonDiff(old, now);
+}
+
+function validateShrinking(next: KubeObject, previous: KubeObject): Causes {
+  const sizeOf = (object: KubeObject) => quantityOf(textAt(object, "spec", "resources", "requests", "storage")) ?? 0n;
+  const [now, before] = [sizeOf(next), sizeOf(previous)];
+  const smaller = now < before && now <= (quantityOf(textAt(previous, "status", "capacity", "storage")) ?? 0n);
   return smaller ? [forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")] : [];
 }
 
@@ -54,7 +64,12 @@ const volume: KindRules = {
     const sources = (object: KubeObject): Json => Object.fromEntries(SOURCES.map((name) => [name, at(object, "spec", name) ?? null]));
     const frozen = jsonEqual(sources(next), sources(previous))
       ? []
-      : [forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")];
+      : [
+          forbidden(
+            "spec.persistentvolumesource",
+            `spec.persistentvolumesource is immutable after creation\n${sourceDiff(next, previous)}`,
+          ),
+        ];
     const mode = jsonEqual(at(next, "spec", "volumeMode"), at(previous, "spec", "volumeMode"))
       ? []
       : [immutable("spec.volumeMode", at(next, "spec", "volumeMode") ?? null)];
@@ -63,6 +78,17 @@ const volume: KindRules = {
   deletion: { answersObject: true },
   cells: persistentVolumeCells,
 };
+
+const VOLUME_SPEC = "io.k8s.api.core.v1.PersistentVolumeSpec";
+
+/** Of the spec, what the sources are: a struct of their own in Go, in the order of its fields. */
+function sourceDiff(next: KubeObject, previous: KubeObject): string {
+  const shown = (object: KubeObject): Json => {
+    const whole = internalStruct(VOLUME_SPEC, objectAt(object, "spec") ?? {});
+    return Object.fromEntries(INTERNAL_SOURCES.map((name) => [name, at(whole, name) ?? null]));
+  };
+  return jsonDiff(shown(previous), shown(next));
+}
 
 function validateVolume(object: KubeObject): Causes {
   const spec = objectAt(object, "spec") ?? {};
@@ -113,6 +139,11 @@ const SOURCES = [
   "storageos",
   "csi",
 ];
+
+const INTERNAL_SOURCES =
+  "GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI FlexVolume Cinder CephFS FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI".split(
+    " ",
+  );
 
 function validateSource(spec: JsonObject): Causes {
   const [first, ...others] = SOURCES.filter((name) => objectAt(spec, name) !== undefined);

@@ -1,8 +1,11 @@
 /** Field errors in the API server's words. Values are shown as Go's JSON shows them, so that people find the sentence they know. */
-import type { Json } from "#kube";
+import { isJsonObject, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 
 export type Causes = readonly FieldCause[];
+
+/** Nearly every check finds nothing: one nothing for all of them. */
+export const NO_CAUSES: Causes = [];
 
 export function required(field: string, detail = ""): FieldCause {
   return { reason: "FieldValueRequired", field, detail: withDetail("Required value", detail) };
@@ -46,11 +49,11 @@ export function immutable(field: string, value: Json | undefined): FieldCause {
 
 /** One cause for each message about a value. */
 export function invalidEach(field: string, value: Json, messages: readonly string[]): Causes {
-  return messages.map((message) => invalid(field, value, message));
+  return messages.length === 0 ? NO_CAUSES : messages.map((message) => invalid(field, value, message));
 }
 
 export function nonNegative(field: string, value: number | undefined): Causes {
-  return value !== undefined && value < 0 ? [invalid(field, value, NOT_NEGATIVE)] : [];
+  return value !== undefined && value < 0 ? [invalid(field, value, NOT_NEGATIVE)] : NO_CAUSES;
 }
 
 export function inRange(field: string, value: number, [low, high]: readonly [number, number]): Causes {
@@ -59,6 +62,16 @@ export function inRange(field: string, value: number, [low, high]: readonly [num
 
 function withDetail(what: string, detail: string): string {
   return detail === "" ? what : `${what}: ${detail}`;
+}
+
+/** A map as Go writes it: by its keys. Structs have an order of their own. */
+export function goMap(map: JsonObject | undefined): Json {
+  return map === undefined ? null : Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function goSelector(selector: JsonObject | undefined): Json {
+  const labels = selector?.["matchLabels"];
+  return selector === undefined ? null : isJsonObject(labels) ? { ...selector, matchLabels: goMap(labels) } : selector;
 }
 
 function valueText(value: Json | undefined): string {

@@ -13,12 +13,15 @@ const SUBDOMAIN_MESSAGE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
 const KEY_MESSAGE = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 
-const patterns = new Map<string, RegExp>();
+const WHOLE_LABEL = whole(LABEL);
+const WHOLE_SUBDOMAIN = whole(SUBDOMAIN);
+const WHOLE_KEY = whole(KEY);
 
-function matchesWhole(pattern: string, text: string): boolean {
-  let compiled = patterns.get(pattern);
-  if (compiled === undefined) patterns.set(pattern, (compiled = new RegExp(`^${pattern}$`)));
-  return compiled.test(text);
+/** Nearly every text is right: one answer for all of them. */
+const RIGHT: Messages = [];
+
+function whole(pattern: string): RegExp {
+  return new RegExp(`^${pattern}$`);
 }
 
 export function regexMessage(message: string, pattern: string, ...examples: readonly string[]): string {
@@ -31,14 +34,14 @@ function longerThan(text: string, max: number, unit = "characters"): Messages {
 }
 
 export function dnsLabel(text: string): Messages {
-  if (matchesWhole(LABEL, text)) return longerThan(text, 63);
-  const dots = matchesWhole(SUBDOMAIN, text);
+  if (WHOLE_LABEL.test(text)) return text.length <= 63 ? RIGHT : longerThan(text, 63);
+  const dots = WHOLE_SUBDOMAIN.test(text);
   return [...longerThan(text, 63), dots ? "must not contain dots" : regexMessage(LABEL_MESSAGE, LABEL, "my-name", "123-abc")];
 }
 
 export function dnsSubdomain(text: string): Messages {
-  const wrong = matchesWhole(SUBDOMAIN, text) ? [] : [regexMessage(SUBDOMAIN_MESSAGE, SUBDOMAIN, "example.com")];
-  return [...longerThan(text, 253), ...wrong];
+  if (WHOLE_SUBDOMAIN.test(text)) return text.length <= 253 ? RIGHT : longerThan(text, 253);
+  return [...longerThan(text, 253), regexMessage(SUBDOMAIN_MESSAGE, SUBDOMAIN, "example.com")];
 }
 
 /** A search path of a resolver: underscores are common there, and a final dot is allowed. */
@@ -47,19 +50,26 @@ export function dnsSearch(text: string): Messages {
   const pattern = `${label}(\\.${label})*`;
   const message = SUBDOMAIN_MESSAGE.replace("characters, '-'", "characters, '_', '-'");
   const bare = text.replace(/\.$/, "");
-  return [...longerThan(bare, 253), ...(matchesWhole(pattern, bare) ? [] : [regexMessage(message, pattern, "example.com")])];
+  return [...longerThan(bare, 253), ...(whole(pattern).test(bare) ? [] : [regexMessage(message, pattern, "example.com")])];
 }
 
 export function wildcardSubdomain(text: string): Messages {
   const pattern = `\\*\\.${SUBDOMAIN}`;
   const message =
     "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character";
-  return [...longerThan(text, 253), ...(matchesWhole(pattern, text) ? [] : [regexMessage(message, pattern, "*.example.com")])];
+  return [...longerThan(text, 253), ...(whole(pattern).test(text) ? [] : [regexMessage(message, pattern, "*.example.com")])];
 }
 
 /** Label keys, annotation keys, finalizers, condition types. */
 export function qualifiedName(text: string): Messages {
+  if (text.length <= 63 && WHOLE_KEY.test(text)) return RIGHT;
   const parts = text.split("/");
+  const [first = "", second = ""] = parts;
+  const right = parts.length === 2 && second.length <= 63 && first.length <= 253 && WHOLE_KEY.test(second) && WHOLE_SUBDOMAIN.test(first);
+  return right ? RIGHT : wrongQualifiedName(parts);
+}
+
+function wrongQualifiedName(parts: readonly string[]): Messages {
   const [first = "", second] = parts;
   const wrongName = regexMessage(KEY_MESSAGE, KEY, "MyName", "my.name", "123-abc");
   if (parts.length > 2) {
@@ -73,7 +83,7 @@ export function qualifiedName(text: string): Messages {
   }
   if (name === "") messages.push("name part must be non-empty");
   else messages.push(...longerThan(name, 63, "bytes").map((message) => `name part ${message}`));
-  if (!matchesWhole(KEY, name)) messages.push(`name part ${wrongName}`);
+  if (!WHOLE_KEY.test(name)) messages.push(`name part ${wrongName}`);
   return messages;
 }
 
@@ -83,21 +93,26 @@ function keySubdomain(text: string): Messages {
 }
 
 export function labelValue(text: string): Messages {
+  const fits = text === "" || WHOLE_KEY.test(text);
+  if (fits && text.length <= 63) return RIGHT;
   const message =
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-  const wrong = matchesWhole(`(${KEY})?`, text) ? [] : [regexMessage(message, `(${KEY})?`, "MyValue", "my_value", "12345")];
+  const wrong = fits ? [] : [regexMessage(message, `(${KEY})?`, "MyValue", "my_value", "12345")];
   return [...longerThan(text, 63, "bytes"), ...wrong];
 }
 
 /** Names that need only be usable in a path, such as those of Roles. */
 export function pathSegment(text: string): Messages {
+  if (!/^\.{1,2}$|[/%]/.test(text)) return RIGHT;
   if (text === "." || text === "..") return [`may not be '${text}'`];
   return ["/", "%"].filter((char) => text.includes(char)).map((char) => `may not contain '${char}'`);
 }
 
 export function dataKey(text: string): Messages {
+  const fits = /^[-._a-zA-Z0-9]+$/.test(text);
+  if (fits && text.length <= 253 && !text.startsWith(".")) return RIGHT;
   const message = "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
-  const wrong = /^[-._a-zA-Z0-9]+$/.test(text) ? [] : [regexMessage(message, "[-._a-zA-Z0-9]+", "key.name", "KEY_NAME", "key-name")];
+  const wrong = fits ? [] : [regexMessage(message, "[-._a-zA-Z0-9]+", "key.name", "KEY_NAME", "key-name")];
   return [...longerThan(text, 253), ...wrong, ...noDots(text)];
 }
 
@@ -107,11 +122,12 @@ function noDots(text: string): Messages {
 }
 
 export function envName(text: string): Messages {
-  const printable = /^[\x20-\x7e]*$/.test(text) && !text.includes("=");
-  return printable ? [] : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+  const printable = /^[\x20-<>-\x7e]*$/.test(text);
+  return printable ? RIGHT : ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
 }
 
 export function portName(text: string): Messages {
+  if (text.length <= 15 && /^(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/.test(text)) return RIGHT;
   return [
     ...longerThan(text, 15),
     ...(/^[-a-z0-9]+$/.test(text) ? [] : ["must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"]),
@@ -132,5 +148,5 @@ export function percent(text: string): Messages {
 }
 
 export function portNumber(port: number): Messages {
-  return port >= 1 && port <= 65_535 ? [] : ["must be between 1 and 65535, inclusive"];
+  return port >= 1 && port <= 65_535 ? RIGHT : ["must be between 1 and 65535, inclusive"];
 }

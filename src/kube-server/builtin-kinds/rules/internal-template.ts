@@ -7,7 +7,7 @@ import { goTypeOf, type GoField, type GoType } from "../codec/go-types.ts";
 import { at, objectAt, type Draft } from "../draft.ts";
 
 const NAMES = new Map(
-  "tty:TTY dnsPolicy:DNSPolicy dnsConfig:DNSConfig os:OS fsGroup:FSGroup fsGroupChangePolicy:FSGroupChangePolicy httpGet:HTTPGet httpHeaders:HTTPHeaders tcpSocket:TCPSocket grpc:GRPC ip:IP nfs:NFS csi:CSI fc:FC rbd:RBD iscsi:ISCSI seLinuxOptions:SELinuxOptions seLinuxChangePolicy:SELinuxChangePolicy uid:UID apiVersion:APIVersion apiGroup:APIGroup"
+  "tty:TTY dnsPolicy:DNSPolicy dnsConfig:DNSConfig os:OS fsGroup:FSGroup fsGroupChangePolicy:FSGroupChangePolicy httpGet:HTTPGet httpHeaders:HTTPHeaders tcpSocket:TCPSocket grpc:GRPC ip:IP nfs:NFS csi:CSI fc:FC rbd:RBD iscsi:ISCSI seLinuxOptions:SELinuxOptions seLinuxChangePolicy:SELinuxChangePolicy uid:UID apiVersion:APIVersion apiGroup:APIGroup fsType:FSType pdName:PDName gcePersistentDisk:GCEPersistentDisk awsElasticBlockStore:AWSElasticBlockStore cephfs:CephFS storageos:StorageOS"
     .split(" ")
     .map((pair) => pair.split(":") as [string, string]),
 );
@@ -25,10 +25,15 @@ const SECURITY =
 const POD_SPEC = "io.k8s.api.core.v1.PodSpec";
 
 export function internalTemplate(template: JsonObject): JsonObject {
-  return { ...objectAt(template, "metadata"), Spec: podSpec(objectAt(template, "spec") ?? {}) };
+  return { ...objectAt(template, "metadata"), Spec: internalPodSpec(objectAt(template, "spec") ?? {}) };
 }
 
-function podSpec(spec: JsonObject): JsonObject {
+/** Any struct whose internal twin has the same fields in the same order. */
+export function internalStruct(definition: string, value: Json): Json {
+  return shownValue(goTypeOf(definition), value);
+}
+
+export function internalPodSpec(spec: JsonObject): JsonObject {
   const fields = fieldsOf(goTypeOf(POD_SPEC));
   const shown: Draft = {};
   for (const name of SPEC) {

@@ -5,7 +5,8 @@
  */
 import { jsonEqual, type Json, type JsonObject } from "#kube";
 import { at, entriesAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
-import { forbidden, immutable, invalid, invalidEach, nonNegative, required, tooLong, type Causes } from "./causes.ts";
+import type { FieldCause } from "../../resource-type.ts";
+import { forbidden, immutable, invalid, invalidEach, NO_CAUSES, nonNegative, required, tooLong, type Causes } from "./causes.ts";
 import { dnsLabel, labelValue, qualifiedName, type TextRule } from "./formats.ts";
 
 const MAX_ANNOTATIONS = 256 * 1024;
@@ -14,7 +15,7 @@ const META = "metadata";
 export type MetaRules = { readonly namespaced: boolean; readonly name: TextRule };
 
 export function validateObjectMeta(object: unknown, rules: MetaRules): Causes {
-  const meta = at(object, META);
+  const meta = objectAt(object, META);
   return [...validateNames(meta, rules.name), ...validateNamespace(meta, rules.namespaced), ...validateCommon(meta, META)];
 }
 
@@ -24,6 +25,11 @@ function validateNames(meta: unknown, rule: TextRule): Causes {
   const generated = generateName === "" ? [] : invalidEach(`${META}.generateName`, generateName, rule(maskDash(generateName)));
   if (name === "") return [...generated, required(`${META}.name`, "name or generateName is required")];
   return [...generated, ...invalidEach(`${META}.name`, name, rule(name))];
+}
+
+/** Only what the names look like: the rest of the metadata has been checked. */
+export function validateObjectName(object: unknown, rule: TextRule): Causes {
+  return validateNames(objectAt(object, META), rule);
 }
 
 /** A prefix may end in a dash: something follows. */
@@ -50,25 +56,30 @@ function validateCommon(meta: unknown, path: string): Causes {
 }
 
 export function validateLabels(labels: unknown, path: string): Causes {
-  return entriesAt({ labels }, "labels").flatMap(([key, value]) => [
-    ...invalidEach(path, key, qualifiedName(key)),
-    ...invalidEach(path, value, labelValue(value)),
-  ]);
+  const causes: FieldCause[] = [];
+  for (const [key, value] of entriesAt(labels)) {
+    causes.push(...invalidEach(path, key, qualifiedName(key)), ...invalidEach(path, value, labelValue(value)));
+  }
+  return causes;
 }
 
 export function validateAnnotations(annotations: unknown, path: string): Causes {
-  const entries = entriesAt({ annotations }, "annotations");
-  const size = entries.reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
+  const entries = entriesAt(annotations);
   const keys = entries.flatMap(([key]) => invalidEach(path, key, qualifiedName(key.toLowerCase())));
-  return size > MAX_ANNOTATIONS ? [...keys, tooLong(path, MAX_ANNOTATIONS)] : keys;
+  return bytesExceed(entries.flat(), MAX_ANNOTATIONS) ? [...keys, tooLong(path, MAX_ANNOTATIONS)] : keys;
 }
 
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
+/** Whether the texts are longer than this as UTF-8. One unit of a text is one to three bytes, so most need not be encoded to tell. */
+export function bytesExceed(texts: readonly string[], max: number): boolean {
+  const units = texts.reduce((sum, text) => sum + text.length, 0);
+  if (units > max || units * 3 <= max) return units > max;
+  const encoder = new TextEncoder();
+  return texts.reduce((sum, text) => sum + encoder.encode(text).length, 0) > max;
 }
 
 function validateOwners(meta: unknown, path: string): Causes {
   const owners = objectsAt(meta, "ownerReferences");
+  if (owners.length === 0) return NO_CAUSES;
   const causes = owners.flatMap((owner) => validateOwner(owner, path));
   const controllers = owners
     .filter((owner) => owner["controller"] === true)
@@ -96,6 +107,7 @@ function validateOwner(owner: JsonObject, path: string): Causes {
 }
 
 function validateFinalizers(finalizers: readonly string[], path: string): Causes {
+  if (finalizers.length === 0) return NO_CAUSES;
   const causes = finalizers.flatMap((finalizer) => invalidEach(path, finalizer, qualifiedName(finalizer)));
   const both = finalizers.includes("orphan") && finalizers.includes("foregroundDeletion");
   return both ? [...causes, invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")] : causes;

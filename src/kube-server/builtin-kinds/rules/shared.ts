@@ -58,7 +58,7 @@ export function validateOperator(operator: string, values: readonly string[], pa
 
 /** Whether the selector selects what has these labels. */
 export function selects(selector: JsonObject, labels: JsonObject | undefined): boolean {
-  const texts = Object.fromEntries(entriesAt({ labels }, "labels"));
+  const texts = Object.fromEntries(entriesAt(labels));
   return validateLabelSelector(selector, "").length === 0 && matches(requirementsOf(selector), texts);
 }
 

@@ -11,6 +11,7 @@ export type CheckContext = {
   /** Notes a complaint; the type is then an error. */
   readonly issue: (node: { readonly at: number }, message: string) => CelType;
   readonly lookUp: (name: string) => CelType | undefined;
+  readonly fieldOf: (node: { readonly at: number }, struct: CelType, field: string) => CelType;
 };
 
 export function mismatch(context: CheckContext, node: { readonly at: number }, expected: CelType, found: CelType): CelType {
@@ -55,12 +56,22 @@ function joined(context: CheckContext, previous: CelType, current: CelType): Cel
   return context.bindings.assign([previous], [current]) ? mostGeneral(previous, current) : DYN;
 }
 
-/** Rules cannot make messages: every struct type is one of a schema, and those have no constructor. */
+/** Rules of custom resources cannot make messages: types of a schema have no constructor. Mutations of policies can. */
 export function structType(context: CheckContext, node: Extract<Expression, { kind: "struct" }>): CelType {
   const type = context.lookUp(node.name);
   if (type === undefined) return context.issue(node, `undeclared reference to '${node.name}' (in container '')`);
   if (type.kind !== "type") return context.issue(node, `'${formatType(type)}' is not a type`);
-  return context.issue(node, `'${formatType(type.parameters[0] ?? DYN)}' is not a message type`);
+  const made = type.parameters[0] ?? DYN;
+  if (made.kind !== "struct") return context.issue(node, `'${formatType(made)}' is not a message type`);
+  for (const field of node.fields) {
+    const value = unwrapped(context, field.value, context.check(field.value), field.optional);
+    const declared = context.fieldOf(field, made, field.name);
+    if (declared !== ERROR && !context.bindings.assign([declared], [value])) {
+      const wanted = formatType(declared);
+      context.issue(field, `expected type of field '${field.name}' is '${wanted}' but provided type is '${formatType(value)}'`);
+    }
+  }
+  return made;
 }
 
 export function loopVariables(context: CheckContext, node: Comprehension, range: CelType): ReadonlyMap<string, CelType> {

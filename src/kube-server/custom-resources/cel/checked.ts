@@ -7,8 +7,12 @@ export type CheckEnvironment = {
   readonly functions: Declarations;
   readonly variables: ReadonlyMap<string, CelType>;
   /** Fields of a struct type by its name; undefined when there is no such struct. */
-  readonly fieldsOf: (struct: string) => ReadonlyMap<string, CelType> | undefined;
+  readonly fieldsOf: (struct: string) => FieldTypes | undefined;
+  /** Struct types that an expression may name and make values of; rules of custom resources have none. */
+  readonly structNamed?: (name: string) => CelType | undefined;
 };
+
+export type FieldTypes = { readonly get: (field: string) => CelType | undefined };
 
 export type Checked = {
   readonly expression: Expression;

@@ -38,6 +38,7 @@ class Checker {
     check: (node) => this.check(node),
     issue: (node, message) => this.#issue(node, message),
     lookUp: (name) => this.#lookup(name),
+    fieldOf: (node, struct, field) => this.#fieldOf(node, struct, field),
   };
 
   constructor(environment: CheckEnvironment) {
@@ -97,7 +98,7 @@ class Checker {
     const plain = name.startsWith(".") ? name.slice(1) : name;
     const local = this.#scopes.findLast((scope) => scope.has(plain))?.get(plain) ?? this.#environment.variables.get(plain);
     if (local !== undefined) return local;
-    const type = TYPE_NAMES.get(plain);
+    const type = TYPE_NAMES.get(plain) ?? this.#environment.structNamed?.(plain);
     return type === undefined ? undefined : typeOfType(type);
   }
 
@@ -126,7 +127,7 @@ class Checker {
     return wrapped || optional ? optionalType(type) : type;
   }
 
-  #fieldOf(node: Expression, target: CelType, field: string): CelType {
+  #fieldOf(node: { readonly at: number }, target: CelType, field: string): CelType {
     if (target.kind === "map") return target.parameters[1] ?? DYN;
     if (target.kind === "struct") {
       const fields = this.#environment.fieldsOf(target.name);

@@ -12,6 +12,7 @@ import {
   CelOpaque,
   CelOptional,
   CelPreserved,
+  CelStruct,
   CelTimestamp,
   CelTypeValue,
   CelUint,
@@ -49,6 +50,7 @@ function equalOthers(a: CelValue, b: CelValue): boolean {
   if (a instanceof CelOptional) return b instanceof CelOptional && equalOptionals(a, b);
   if (a instanceof CelOpaque) return b instanceof CelOpaque && opaqueText(a) === opaqueText(b);
   if (a instanceof CelPreserved) return b instanceof CelPreserved && jsonEqual(a.json, b.json);
+  if (a instanceof CelStruct) return b instanceof CelStruct && equalStructs(a, b);
   return a === b;
 }
 
@@ -59,6 +61,11 @@ function typeText(value: CelTypeValue): string {
 function equalOptionals(a: CelOptional, b: CelOptional): boolean {
   if (a.value === undefined || b.value === undefined) return a.value === b.value;
   return equal(a.value, b.value) === true;
+}
+
+function equalStructs(a: CelStruct, b: CelStruct): boolean {
+  if (a.type.name !== b.type.name || a.fields.size !== b.fields.size) return false;
+  return [...a.fields].every(([name, value]) => equal(value, b.fields.get(name) ?? null) === true);
 }
 
 function opaqueText(value: CelOpaque): string {

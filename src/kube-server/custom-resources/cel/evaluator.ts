@@ -6,10 +6,21 @@
  */
 import type { Call, Comprehension, Expression } from "./ast.ts";
 import type { Checked } from "./checked.ts";
-import { LIST_COST, MAP_COST } from "./cost/sizes.ts";
+import { LIST_COST, MAP_COST, STRUCT_COST } from "./cost/sizes.ts";
 import { mapOf } from "./maps.ts";
 import { conditional, hasField, invoke, logical, notStrictlyFalse, pay, runLoop, selectField, type Frame, type Step } from "./steps.ts";
-import { CelFailure, CelOptional, CelTypeValue, failure, isMap, listOf, NO_SUCH_OVERLOAD, NONE, type CelValue } from "./values.ts";
+import {
+  CelFailure,
+  CelOptional,
+  CelStruct,
+  CelTypeValue,
+  failure,
+  isMap,
+  listOf,
+  NO_SUCH_OVERLOAD,
+  NONE,
+  type CelValue,
+} from "./values.ts";
 
 export type Run = { readonly value: CelValue; readonly cost: number };
 export type Program = (variables: ReadonlyMap<string, CelValue>) => Run;
@@ -51,7 +62,7 @@ class Planner {
       case "map":
         return this.#map(node, scope);
       case "struct":
-        return () => NO_SUCH_OVERLOAD;
+        return this.#struct(node, scope);
       case "comprehension":
         return this.#comprehension(node, scope);
     }
@@ -150,6 +161,21 @@ class Planner {
         else if (value instanceof CelOptional && value.value !== undefined) entries.push([key, value.value]);
       }
       return pay(frame, MAP_COST) ?? mapOf(entries);
+    };
+  }
+
+  #struct(node: Extract<Expression, { kind: "struct" }>, scope: Scope): Step {
+    const type = this.#checked.typeOf(node);
+    const steps = node.fields.map(({ name, value, optional }) => ({ name, run: this.plan(value, scope), optional }));
+    return (frame) => {
+      const fields = new Map<string, CelValue>();
+      for (const { name, run, optional } of steps) {
+        const value = run(frame);
+        if (value instanceof CelFailure) return value;
+        if (!optional) fields.set(name, value);
+        else if (value instanceof CelOptional && value.value !== undefined) fields.set(name, value.value);
+      }
+      return pay(frame, STRUCT_COST) ?? new CelStruct(type, fields);
     };
   }
 

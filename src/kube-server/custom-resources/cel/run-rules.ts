@@ -16,12 +16,13 @@ import { schemaValue } from "./schema-values.ts";
 /** What all rules of one object may cost together. */
 export const OBJECT_COST_BUDGET = 10_000_000;
 
-export type RuleRun = { readonly causes: readonly FieldCause[]; readonly budget: number };
+/** `forgiven`: what is wrong, and was before. */
+export type RuleRun = { readonly causes: readonly FieldCause[]; readonly forgiven: readonly FieldCause[]; readonly budget: number };
 
 /** What changed between the old object and the new: of the value itself if it can be told, otherwise of what holds it. */
 type Ratchet = { readonly own: Correlation | undefined; readonly parent: Correlation | undefined };
 
-type State = { budget: number; readonly causes: FieldCause[] };
+type State = { budget: number; readonly causes: FieldCause[]; readonly forgiven: FieldCause[] };
 
 export function runRules(
   tree: RuleTree,
@@ -31,9 +32,9 @@ export function runRules(
   correlation?: Correlation,
   budget = OBJECT_COST_BUDGET,
 ): RuleRun {
-  const state: State = { budget, causes: [] };
+  const state: State = { budget, causes: [], forgiven: [] };
   visit(state, tree, path, value, old, { own: correlation, parent: undefined });
-  return { causes: state.causes, budget: state.budget };
+  return state;
 }
 
 function visit(state: State, tree: RuleTree, path: FieldPath, value: Json, old: Json | undefined, ratchet: Ratchet): void {
@@ -84,7 +85,10 @@ function runOwnRules(state: State, tree: RuleTree, path: FieldPath, value: Json,
   const oldSelf = old === null ? undefined : schemaValue(old, schema);
   for (const compiled of tree.rules) {
     const cause = runRule(state, compiled, { path, value, type, self, oldSelf });
-    if (cause !== undefined && (cause.always || compiled.usesOldSelf || !isForgiven(ratchet))) state.causes.push(cause.cause);
+    if (cause !== undefined) {
+      const counts = cause.always || compiled.usesOldSelf || !isForgiven(ratchet);
+      (counts ? state.causes : state.forgiven).push(cause.cause);
+    }
     if (state.budget < 0) return;
   }
 }

@@ -5,7 +5,7 @@ import { actualCost } from "./cost/actual.ts";
 import type { Overload } from "./declarations.ts";
 import { describeMismatch } from "./mismatch.ts";
 import { accepts, typeName } from "./value-types.ts";
-import { CelFailure, CelOptional, failure, isList, isMap, itemsOf, NO_SUCH_OVERLOAD, type CelValue } from "./values.ts";
+import { CelFailure, CelOptional, CelStruct, failure, isList, isMap, itemsOf, NO_SUCH_OVERLOAD, type CelValue } from "./values.ts";
 
 /** What one run has used up, and the values of its loop variables. */
 export type Frame = { cost: number; readonly limit: number; readonly variables: ReadonlyMap<string, CelValue>; readonly slots: CelValue[] };
@@ -67,7 +67,7 @@ export function selectField(target: CelValue, field: string): CelValue {
     return found instanceof CelFailure ? found : new CelOptional(found);
   }
   if (isList(target)) return NOT_A_POSITION;
-  const found = isMap(target) ? target.get(field) : undefined;
+  const found = isMap(target) ? target.get(field) : target instanceof CelStruct ? target.fields.get(field) : undefined;
   return found === undefined ? failure(`no such key: ${field}`) : found;
 }
 
@@ -75,7 +75,7 @@ export function hasField(target: CelValue, field: string): CelValue {
   const inner = target instanceof CelOptional ? target.value : target;
   if (inner === undefined) return false;
   if (isList(inner)) return NOT_A_POSITION;
-  const found = isMap(inner) ? inner.get(field) : undefined;
+  const found = isMap(inner) ? inner.get(field) : inner instanceof CelStruct ? inner.fields.get(field) : undefined;
   return found instanceof CelFailure ? found : found !== undefined;
 }
 

@@ -33,6 +33,7 @@ import {
   CelOpaque,
   CelOptional,
   CelPreserved,
+  CelStruct,
   CelTimestamp,
   CelTypeValue,
   CelUint,
@@ -85,6 +86,7 @@ function typeOfObject(value: Exclude<CelValue, null | boolean | bigint | number 
   if (value instanceof CelDuration) return DURATION;
   if (value instanceof CelOptional) return ANY_OPTIONAL;
   if (value instanceof CelTypeValue) return TYPE;
+  if (value instanceof CelStruct) return value.type;
   return value instanceof CelOpaque ? OPAQUE[value.content.of] : DYN;
 }
 

@@ -20,6 +20,7 @@ export type CelValue =
   | CelTypeValue
   | CelOpaque
   | CelPreserved
+  | CelStruct
   | CelFailure;
 
 export class CelUint {
@@ -81,6 +82,16 @@ export class CelPreserved {
   readonly json: unknown;
   constructor(json: unknown) {
     this.json = json;
+  }
+}
+
+/** A message that an expression has made: `Object.spec{replicas: 1}`. */
+export class CelStruct {
+  readonly type: CelType;
+  readonly fields: ReadonlyMap<string, CelValue>;
+  constructor(type: CelType, fields: ReadonlyMap<string, CelValue>) {
+    this.type = type;
+    this.fields = fields;
   }
 }
 

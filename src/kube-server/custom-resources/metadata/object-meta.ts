@@ -59,14 +59,14 @@ function validateCommon(meta: JsonObject, path: FieldPath): readonly FieldCause[
   ];
 }
 
-function validateLabels(labels: Json | undefined, path: string): readonly FieldCause[] {
+export function validateLabels(labels: Json | undefined, path: string): readonly FieldCause[] {
   return entriesOf(labels).flatMap(([name, value]) => [
     ...problems(path, name, qualifiedNameProblems(name)),
     ...problems(path, value, labelValueProblems(value)),
   ]);
 }
 
-function validateAnnotations(annotations: Json | undefined, path: string): readonly FieldCause[] {
+export function validateAnnotations(annotations: Json | undefined, path: string): readonly FieldCause[] {
   const entries = entriesOf(annotations);
   const size = entries.reduce((sum, [name, value]) => sum + UTF8.encode(name).length + UTF8.encode(value).length, 0);
   const causes = entries.flatMap(([name]) => problems(path, name, qualifiedNameProblems(name.toLowerCase())));

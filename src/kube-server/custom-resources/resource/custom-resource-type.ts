@@ -4,8 +4,9 @@
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { plainText } from "../../apply/go-text.ts";
 import { crdSchema, type TypeSchema } from "../../apply/index.ts";
-import type { ResourceType } from "../../resource-type.ts";
+import type { FieldCause, ResourceType } from "../../resource-type.ts";
 import { ruleTree, type RuleTree } from "../cel/rule-tree.ts";
+import { Converter, usesWebhook, type WebhookOf } from "../conversion/index.ts";
 import { readDefinition, type CrdVersion, type Definition } from "../crd/definition.ts";
 import { asObject } from "../crd/json-access.ts";
 import { qualifiedNameProblems } from "../metadata/names.ts";
@@ -28,13 +29,14 @@ export type CustomResourceType = ResourceType & {
   readonly published: PublishedKind;
 };
 
-/** One per served version, in the order of the CRD. */
-export function customResourceTypes(crd: KubeObject): readonly CustomResourceType[] {
+/** One per served version, in the order of the CRD. Without a webhook to call, conversion is None. */
+export function customResourceTypes(crd: KubeObject, webhookOf?: WebhookOf): readonly CustomResourceType[] {
   const definition = readDefinition(crd as unknown as JsonObject);
-  return definition.versions.filter((version) => version.served).map((version) => typeOf(definition, version));
+  const converter = webhookOf !== undefined && usesWebhook(definition) ? new Converter(definition, webhookOf(definition)) : undefined;
+  return definition.versions.filter((version) => version.served).map((version) => typeOf(definition, version, converter));
 }
 
-function typeOf(definition: Definition, version: CrdVersion): CustomResourceType {
+function typeOf(definition: Definition, version: CrdVersion, converter: Converter | undefined): CustomResourceType {
   const { group, names } = definition;
   const resource = { group, version: version.name, kind: names.kind, plural: names.plural, namespaced: definition.scope === "Namespaced" };
   const apiVersion = `${group}/${version.name}`;
@@ -46,6 +48,9 @@ function typeOf(definition: Definition, version: CrdVersion): CustomResourceType
   const typeSchema = once(() => crdSchema(schemaJson, { preserveUnknownFields: definition.preserveUnknownFields }));
   const hasStatus = version.subresources?.status === true;
   const printer = tablePrinter(version.columns);
+  /** What the rules found in an object and forgave, until it is asked for its warnings. */
+  const forgiven = new WeakMap<KubeObject, readonly string[]>();
+  const shown = new WeakMap<KubeObject, KubeObject>();
   const validation = () => ({ resource, schema, rules: rules(), scale: version.subresources?.scale });
   const published: PublishedKind = {
     group,
@@ -65,8 +70,15 @@ function typeOf(definition: Definition, version: CrdVersion): CustomResourceType
     subresources: new Set([...(hasStatus ? ["status"] : []), ...(version.subresources?.scale === undefined ? [] : ["scale"])]),
     custom: true,
     collection: `${group}/${names.plural}`,
-    fromStorage: (stored) => convertFrom(stored, apiVersion, coercion),
-    toStorage: (object) => convertFrom(object, `${group}/${storage}`, { ...coercion, schema: schemaOf(definition, storage) }),
+    fromStorage: (stored) => {
+      const known = converter?.known(stored, apiVersion) ?? shown.get(stored);
+      if (known !== undefined) return known;
+      const read = renamed(defaulted(stored, definition), apiVersion, coercion);
+      shown.set(stored, read);
+      return read;
+    },
+    toStorage: (object) => renamed(object, `${group}/${storage}`, { ...coercion, schema: schemaOf(definition, storage) }),
+    conversion: converter,
     strategicSchema: undefined,
     get typeSchema(): TypeSchema {
       return typeSchema();
@@ -75,9 +87,15 @@ function typeOf(definition: Definition, version: CrdVersion): CustomResourceType
     applyDefaults: (object) => applyDefaults(object as unknown as Json, schema) as unknown as KubeObject,
     prepareForCreate: (object) => (hasStatus ? without(object, "status") : object),
     prepareForUpdate: (next, previous, subresource) => prepareForUpdate(next, previous, subresource, hasStatus),
-    validate: (next, previous, subresource) =>
-      previous === undefined ? validateCreate(validation(), next) : validateUpdate(validation(), next, previous, subresource),
-    warnings: finalizerWarnings,
+    validate: (next, previous, subresource) => {
+      if (previous === undefined) return validateCreate(validation(), next);
+      const warnings: string[] = [];
+      const forgive = (cause: FieldCause) => warnings.push(`${cause.field}: ${cause.detail}`);
+      const causes = validateUpdate({ ...validation(), forgive }, next, previous, subresource);
+      if (warnings.length > 0) forgiven.set(next, warnings);
+      return causes;
+    },
+    warnings: (next, previous) => [...(forgiven.get(next) ?? []), ...finalizerWarnings(next, previous)],
     generationOf: (object) => without(object, "metadata") as unknown as Json,
     createOnUpdate: false,
     unconditionalUpdate: false,
@@ -96,12 +114,22 @@ function schemaOf(definition: Definition, version: string): Coercion["schema"] {
   return definition.versions.find((one) => one.name === version)?.validation?.schema;
 }
 
-/** Conversion None: another apiVersion, without what that version does not know, and with its defaults. */
-function convertFrom(object: KubeObject, apiVersion: string, coercion: Coercion): KubeObject {
-  if (object.apiVersion === apiVersion) return applyDefaults(object as unknown as Json, coercion.schema) as unknown as KubeObject;
-  const rewritten = rewriteVersion(object as unknown as JsonObject, apiVersion);
+/** Defaults come from the version that an object was written in, before it is converted, and from no other. */
+function defaulted(stored: KubeObject, definition: Definition): KubeObject {
+  const version = stored.apiVersion.slice(definition.group.length + 1);
+  return applyDefaults(stored as unknown as Json, schemaOf(definition, version)) as unknown as KubeObject;
+}
+
+/**
+ * Conversion None: another apiVersion, without what that version does not know. The same version forgets too: the object may have been
+ * written when its definition knew more. What is known whole stays one and the same thing.
+ */
+function renamed(object: KubeObject, apiVersion: string, coercion: Coercion): KubeObject {
+  const same = object.apiVersion === apiVersion;
+  const rewritten = same ? (object as unknown as JsonObject) : rewriteVersion(object as unknown as JsonObject, apiVersion);
   const coerced = coerceObject(rewritten, coercion);
-  return applyDefaults((coerced.ok ? coerced.value.object : rewritten) as unknown as Json, coercion.schema) as unknown as KubeObject;
+  if (same && (!coerced.ok || coerced.value.findings.length === 0)) return object;
+  return coerced.ok ? coerced.value.object : (rewritten as unknown as KubeObject);
 }
 
 /** A write to the main resource keeps the status, a write to the status keeps everything else. */

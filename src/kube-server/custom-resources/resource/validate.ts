@@ -22,6 +22,8 @@ export type Validation = {
   readonly schema: JsonSchema | undefined;
   readonly rules: RuleTree | undefined;
   readonly scale: ScalePaths | undefined;
+  /** Told of rules that fail on a value which did not change: they refuse nothing. */
+  readonly forgive?: (cause: FieldCause) => void;
 };
 
 const BLOCKING: ReadonlySet<FieldCause["reason"]> = new Set<FieldCause["reason"]>([
@@ -100,7 +102,9 @@ function ruleCauses(
 ): readonly FieldCause[] {
   if (validation.rules === undefined) return [];
   if (causes.some((cause) => BLOCKING.has(cause.reason))) return [invalid(undefined, null, NOT_CHECKED)];
-  return runRules(validation.rules, undefined, json, old, correlation).causes;
+  const run = runRules(validation.rules, undefined, json, old, correlation);
+  if (validation.forgive !== undefined) run.forgiven.forEach(validation.forgive);
+  return run.causes;
 }
 
 function kindCauses(resource: Resource, object: KubeObject): readonly FieldCause[] {

@@ -99,7 +99,7 @@ apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy 1whenDeleted:s 2whenScal
 apps.v1.StatefulSetSpec 1replicas:i 2selector:meta.v1.LabelSelector 3template:core.v1.PodTemplateSpec 4volumeClaimTemplates:[core.v1.PersistentVolumeClaim 5serviceName:s 6podManagementPolicy:s 7updateStrategy:apps.v1.StatefulSetUpdateStrategy 8revisionHistoryLimit:i 9minReadySeconds:i 10persistentVolumeClaimRetentionPolicy:apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy 11ordinals:apps.v1.StatefulSetOrdinals
 apps.v1.StatefulSetStatus 1observedGeneration:i 2replicas:i 3readyReplicas:i 4currentReplicas:i 5updatedReplicas:i 6currentRevision:s 7updateRevision:s 9collisionCount:i 10conditions:[apps.v1.StatefulSetCondition 11availableReplicas:i
 apps.v1.StatefulSetUpdateStrategy 1type:s 2rollingUpdate:apps.v1.RollingUpdateStatefulSetStrategy
-authentication.v1.BoundObjectReference 1kind:s 2apiVersion:s 3name:s 4uID:s
+authentication.v1.BoundObjectReference 1kind:s 2apiVersion:s 3name:s 4uid:s
 authentication.v1.SelfSubjectReview 1metadata:meta.v1.ObjectMeta 2status:authentication.v1.SelfSubjectReviewStatus
 authentication.v1.SelfSubjectReviewStatus 1userInfo:authentication.v1.UserInfo
 authentication.v1.TokenRequest 1metadata:meta.v1.ObjectMeta 2spec:authentication.v1.TokenRequestSpec 3status:authentication.v1.TokenRequestStatus
@@ -477,7 +477,7 @@ networking.v1.Ingress 1metadata:meta.v1.ObjectMeta 2spec:networking.v1.IngressSp
 networking.v1.IngressBackend 4service:networking.v1.IngressServiceBackend 3resource:core.v1.TypedLocalObjectReference
 networking.v1.IngressClass 1metadata:meta.v1.ObjectMeta 2spec:networking.v1.IngressClassSpec
 networking.v1.IngressClassList 1metadata:meta.v1.ListMeta 2items:[networking.v1.IngressClass
-networking.v1.IngressClassParametersReference 1aPIGroup:s 2kind:s 3name:s 4scope:s 5namespace:s
+networking.v1.IngressClassParametersReference 1apiGroup:s 2kind:s 3name:s 4scope:s 5namespace:s
 networking.v1.IngressClassSpec 1controller:s 2parameters:networking.v1.IngressClassParametersReference
 networking.v1.IngressList 1metadata:meta.v1.ListMeta 2items:[networking.v1.Ingress
 networking.v1.IngressLoadBalancerIngress 1ip:s 2hostname:s 4ports:[networking.v1.IngressPortStatus

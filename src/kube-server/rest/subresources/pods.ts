@@ -4,7 +4,7 @@ import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type 
 import { attributesOf } from "../attributes.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
 import { readBody } from "../decode-body.ts";
-import { deleteObject } from "../delete-object.ts";
+import { deleteUnasked } from "../delete-object.ts";
 import { plainText } from "../go-format.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { withMetadata } from "../object-meta.ts";
@@ -34,8 +34,8 @@ function actOnPod(call: Call, kind: Attributes["kind"], act: (said: Said) => Ans
   const body = readBody(call, options.value.fieldValidation);
   if (!body.ok) return body;
   const said = { body: body.value.value, options: options.value };
-  const { name = "" } = call.target;
-  const object = asObject(isJsonObject(said.body) ? said.body : {});
+  const { name = "", namespace } = call.target;
+  const object = withMetadata(asObject(isJsonObject(said.body) ? said.body : {}), { namespace });
   const attributes = attributesOf(call, { operation: "CREATE", name, kind, dryRun: options.value.dryRun, object, old: undefined });
   const { admission } = call.core;
   return whenOk(admission.mutate(attributes), () => whenOk(admission.validate(attributes), () => act(said)));
@@ -85,13 +85,14 @@ export function evictPod(call: Call): Answering {
 }
 
 function evict(call: Call, { body, options }: Said): Answering {
+  if (fieldAt(body, "metadata", "name") !== call.target.name) return badRequest("name in URL does not match name in Eviction object");
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const allowed = askBudgets(call, pod.value.object);
   if (!allowed.ok) return allowed;
   const given = field(body, "deleteOptions");
   const grace = field(given, "gracePeriodSeconds");
-  const deleted = deleteObject({ ...call, target: { ...call.target, subresource: undefined } }, pod.value, {
+  const deleted = deleteUnasked({ ...call, target: { ...call.target, subresource: undefined } }, pod.value, {
     dryRun: options.dryRun,
     gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
     propagationPolicy: undefined,

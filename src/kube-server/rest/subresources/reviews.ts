@@ -1,47 +1,31 @@
 /**
- * Resources that are questions, not objects: they are answered and never kept.
- *
- * Who is known may do everything in this part, so every access review says yes; TokenReview asks the tokens that the server was given.
+ * Resources that are questions, not objects: they are answered and never kept. Dynamic admission does not hear of them, as on a real server.
  */
-import { ok } from "#base";
-import { fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { ok, timestamp, type Result } from "#base";
+import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { API_AUDIENCES, rbacOf, userInfo } from "../../auth/index.ts";
+import { trackUpdate } from "../../apply/index.ts";
 import type { Call } from "../core.ts";
 import { decodeBody } from "../decode-body.ts";
-import { asJsonObject } from "../managed-kinds.ts";
-import type { User } from "../request.ts";
+import { asJsonObject, asObject, managedKind } from "../managed-kinds.ts";
 import { answer, type Answered } from "../respond.ts";
+import { badRequest, type Failure } from "../status.ts";
 import { writeOptions } from "../write-options.ts";
+import { inItsNamespace } from "../namespaces.ts";
+import { localAccess, ownAccess, subjectAccess } from "./access-reviews.ts";
+import { ruleEntries } from "./rule-entries.ts";
 
-type Review = (call: Call, asked: JsonObject) => Json;
+/** The whole answer, but for its head. */
+type Review = (call: Call, asked: JsonObject) => Result<JsonObject, Failure>;
 
-const allowed: Review = () => ({ allowed: true });
-
-const REVIEWS: ReadonlyMap<string, Review> = new Map([
-  ["authorization.k8s.io/subjectaccessreviews", allowed],
-  ["authorization.k8s.io/selfsubjectaccessreviews", allowed],
-  ["authorization.k8s.io/localsubjectaccessreviews", allowed],
-  [
-    "authorization.k8s.io/selfsubjectrulesreviews",
-    () => ({
-      resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
-      nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
-      incomplete: false,
-    }),
-  ],
-  ["authentication.k8s.io/selfsubjectreviews", ({ request }) => ({ userInfo: userInfo(request.user) })],
-  [
-    "authentication.k8s.io/tokenreviews",
-    ({ core }, asked) => {
-      const token = fieldAt(asked, "spec", "token");
-      const user = typeof token === "string" ? core.authenticate(token) : undefined;
-      return user === undefined ? { user: {}, error: "the token is not known" } : { authenticated: true, user: userInfo(user) };
-    },
-  ],
+const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
+  ["authorization.k8s.io/subjectaccessreviews", subjectAccess],
+  ["authorization.k8s.io/selfsubjectaccessreviews", ownAccess],
+  ["authorization.k8s.io/localsubjectaccessreviews", localAccess],
+  ["authorization.k8s.io/selfsubjectrulesreviews", ownRules],
+  ["authentication.k8s.io/selfsubjectreviews", whoAmI],
+  ["authentication.k8s.io/tokenreviews", reviewToken],
 ]);
-
-function userInfo({ name, uid, groups }: User): Json {
-  return { username: name, ...(uid === "" ? {} : { uid }), groups };
-}
 
 export function reviewOf(call: Call): ((call: Call) => Answered) | undefined {
   const { group, plural } = call.target.type.resource;
@@ -54,7 +38,51 @@ function answerReview(call: Call, review: Review): Answered {
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const asked = asJsonObject(decoded.value);
-  const metadata = isJsonObject(asked["metadata"]) ? asked["metadata"] : {};
-  return ok(answer(call, 201, { ...asked, metadata, status: review(call, asked) }));
+  const placed = inItsNamespace(call, decoded.value);
+  if (!placed.ok) return placed;
+  const asked = asJsonObject(note(call, placed.value, options.value.fieldManager));
+  const reviewed = review(call, asked);
+  if (!reviewed.ok) return reviewed;
+  const { kind, apiVersion } = asked;
+  return ok(answer(call, 201, { kind, apiVersion, ...reviewed.value }));
+}
+
+/** A question has managers, too: the real server notes them before it knows that nothing will be kept. */
+function note(call: Call, object: KubeObject, manager: string): KubeObject {
+  const kind = managedKind(call.core.types, call.target.type, undefined);
+  const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: undefined, next: asJsonObject(object) });
+  return tracked.ok ? asObject(tracked.value) : object;
+}
+
+function whoAmI({ core, request }: Call): Result<JsonObject, Failure> {
+  return ok({ metadata: { creationTimestamp: timestamp(core.clock) }, status: { userInfo: userInfo(request.user) } });
+}
+
+function ownRules({ core, request }: Call, asked: JsonObject): Result<JsonObject, Failure> {
+  const namespace = fieldAt(asked, "spec", "namespace");
+  if (typeof namespace !== "string" || namespace === "") return badRequest("no namespace on request");
+  const held = core.openToAll ? EVERYTHING : rbacOf(core.store).rulesFor(request.user, namespace);
+  const status = { ...ruleEntries(held.rules), incomplete: false, ...(held.error === "" ? {} : { evaluationError: held.error }) };
+  return ok({ metadata: {}, spec: {}, status });
+}
+
+/** Of a server that asks nobody. */
+const EVERYTHING = {
+  error: "",
+  rules: [
+    { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
+    { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
+  ],
+};
+
+function reviewToken({ core }: Call, { metadata = {}, spec = {} }: JsonObject): Result<JsonObject, Failure> {
+  const token = fieldAt(spec, "token");
+  if (typeof token !== "string" || token === "") return badRequest("token is required for TokenReview in authentication");
+  const given = fieldAt(spec, "audiences");
+  const audiences = Array.isArray(given) ? given.filter((item): item is string => typeof item === "string") : [];
+  const found = core.authentication.ofToken(token, audiences.length === 0 ? API_AUDIENCES : audiences);
+  const status: Json = found.ok
+    ? { authenticated: true, user: userInfo(found.value.user), audiences: found.value.audiences }
+    : { user: {}, error: found.error };
+  return ok({ metadata, spec, status });
 }

@@ -23,7 +23,7 @@ import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
 import { failureOf, patchKindOf } from "../patches.ts";
 import { bodyText } from "../request.ts";
-import { answer, type Answered, type Answering } from "../respond.ts";
+import { answer, type Answering } from "../respond.ts";
 import { badRequest, invalid, notFound, type Failure } from "../status.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
@@ -35,9 +35,11 @@ import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
 
-export function getScale(call: Call): Answered {
-  const found = parentOf(call);
-  return found.ok ? ok(answer(call, 200, scaleOf(found.value.object, found.value.paths))) : found;
+export function getScale(call: Call): Answering {
+  return changeStored(call, () => {
+    const found = parentOf(call);
+    return found.ok ? ok(answer(call, 200, scaleOf(found.value.object, found.value.paths))) : found;
+  });
 }
 
 export function updateScale(call: Call): Answering {

@@ -214,17 +214,6 @@ test("what would need a kubelet is answered as by a server that has none", async
   expect((await ask("GET", "/api/v1/nodes/nope/proxy")).status).toBe(404);
 });
 
-test("tokens are refused honestly", async () => {
-  const { ask } = realServer();
-  const url = "/api/v1/namespaces/default/serviceaccounts";
-  await ask("POST", url, { body: { metadata: { name: "s" } } });
-  expect((await ask("POST", `${url}/s/token`, { body: {} })).body).toMatchObject({
-    code: 501,
-    message: expect.stringContaining("does not issue ServiceAccount tokens"),
-  });
-  expect((await ask("POST", `${url}/nope/token`, { body: {} })).status).toBe(404);
-});
-
 test("finalize refuses what it cannot read", async () => {
   const { ask } = realServer();
   const url = "/api/v1/namespaces/default/finalize";

@@ -14,6 +14,7 @@ import { writeOptions } from "../write-options.ts";
 import { placedAt, update } from "../writes.ts";
 import { bindPod, enterPod, evictPod, podLog } from "./pods.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
+import { requestToken } from "./token-request.ts";
 
 type Handler = (call: Call) => Answering;
 type ByVerb = ReadonlyMap<Verb, Handler>;
@@ -74,14 +75,6 @@ function finalizeNamespace(call: Call): Answering {
     const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
     return whenOk(written, (object) => answerObject(call, 200, object));
   });
-}
-
-/** ServiceAccount tokens need keys, which come with authentication. */
-function requestToken(call: Call): Answered {
-  const { type, name = "" } = call.target;
-  if (readStored(call, name) === undefined) return notFound({ resource: type.resource, name });
-  const message = "the server does not issue ServiceAccount tokens: this embedded API server has no signing key";
-  return refuse({ code: 501, reason: "NotImplemented", message, details: { name, kind: type.resource.plural } });
 }
 
 function noProxy(call: Call): Answered {

@@ -1,7 +1,7 @@
 /** The template of what makes Pods, and the selector that must fit it. */
 import type { JsonObject, KubeObject } from "#kube";
 import { at, objectAt, objectsAt, textAt } from "../../draft.ts";
-import { forbidden, invalid, notSupported, required, type Causes } from "../causes.ts";
+import { goMap, forbidden, invalid, notSupported, required, type Causes } from "../causes.ts";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { isEmptySelector, selects, validateLabelSelector } from "../shared.ts";
 import { validatePodSpec } from "./pod-spec.ts";
@@ -33,7 +33,7 @@ export function selectorFitsTemplate(object: KubeObject): Causes {
   if (selector !== undefined && validateLabelSelector(selector, "").length > 0)
     return [invalid("spec.selector", selector, "invalid label selector")];
   const fits = selector !== undefined && (isEmptySelector(selector) || selects(selector, labels));
-  return fits ? [] : [invalid("spec.template.metadata.labels", labels ?? null, "`selector` does not match template `labels`")];
+  return fits ? [] : [invalid("spec.template.metadata.labels", goMap(labels), "`selector` does not match template `labels`")];
 }
 
 export function alwaysRestarts(object: KubeObject, kind: string): Causes {

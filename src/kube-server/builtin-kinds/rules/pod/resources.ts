@@ -19,9 +19,18 @@ const STANDARD = new Set([
 ]);
 const INTEGERS = new Set(COUNTED);
 
+/** The same few amounts are asked for again and again. */
+const quantities = new Map<string, Quantity>();
+const REMEMBERED = 1_000;
+
 export function quantityOf(text: string): Quantity | undefined {
+  const known = quantities.get(text);
+  if (known !== undefined) return known;
   const parsed = parseQuantity(text);
-  return parsed.ok ? parsed.value : undefined;
+  if (!parsed.ok) return undefined;
+  if (quantities.size >= REMEMBERED) quantities.clear();
+  quantities.set(text, parsed.value);
+  return parsed.value;
 }
 
 export const isHugePages = (name: string) => name.startsWith("hugepages-");

@@ -70,13 +70,17 @@ export function validateVolumes(
 }
 
 function validateSource(volume: JsonObject, path: string): Causes {
-  const present = [...SOURCES].filter(([name]) => objectAt(volume, name) !== undefined);
-  if (present.length === 0) return [required(path, "must specify a volume type")];
-  return present.flatMap(([name, rule], index) =>
-    index === 0
-      ? rule(objectAt(volume, name) ?? {}, `${path}.${name}`)
-      : [forbidden(`${path}.${name}`, "may not specify more than 1 volume type")],
-  );
+  const present = Object.keys(volume).filter((name) => SOURCES.has(name) && objectAt(volume, name) !== undefined);
+  const [first] = present.length > 1 ? inOrder(present) : present;
+  if (first === undefined) return [required(path, "must specify a volume type")];
+  const own = SOURCES.get(first)?.(objectAt(volume, first) ?? {}, `${path}.${first}`) ?? [];
+  const others = present.length > 1 ? inOrder(present).slice(1) : [];
+  return [...own, ...others.map((name) => forbidden(`${path}.${name}`, "may not specify more than 1 volume type"))];
+}
+
+/** As the server looks for them. */
+function inOrder(names: readonly string[]): readonly string[] {
+  return [...SOURCES.keys()].filter((name) => names.includes(name));
 }
 
 function validateEmptyDir(source: JsonObject, path: string): Causes {

@@ -6,14 +6,13 @@
  */
 import { err, ok, sha256Hex, type Result } from "#base";
 import type { User } from "../rest/request.ts";
+import { authenticated } from "./users.ts";
 
 export type TokenTable = {
   readonly size: number;
   /** Looked up by digest: how long it takes says nothing about how much of a token was right. */
   readonly userOf: (token: string) => User | undefined;
 };
-
-const AUTHENTICATED = "system:authenticated";
 
 export function parseTokenFile(text: string): Result<TokenTable, string> {
   const users = new Map<string, User>();
@@ -40,7 +39,7 @@ export function singleToken(token: string, user: User): TokenTable {
 
 export function userOf(name: string, uid: string, groups: readonly string[]): User {
   const own = groups.map((group) => group.trim()).filter((group) => group !== "");
-  return { name, uid, groups: own.includes(AUTHENTICATED) ? own : [...own, AUTHENTICATED] };
+  return authenticated({ name, uid, groups: own });
 }
 
 function tableOf(users: ReadonlyMap<string, User>): TokenTable {

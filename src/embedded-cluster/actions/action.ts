@@ -1,0 +1,134 @@
+/**
+ * One request as a test thinks of it: a verb on a resource, not a method on a path. The log keeps it, interceptors are chosen by it.
+ *
+ * `apply` is a verb of its own here, though it travels as a PATCH: whoever counts applies does not want the other patches. The body is read
+ * when somebody looks at it.
+ */
+import { Buffer } from "node:buffer";
+import { apiVersionOf, field, fieldAt, parseJson, parseYaml, type Json, type Resource } from "#kube";
+import {
+  decodeProtobuf,
+  isProtobuf,
+  resourceSegments,
+  routeOf,
+  type ApiRequest,
+  type ApiServer,
+  type Target,
+  type User,
+} from "#kube-server";
+
+/**
+ * What a request does. `request` is everything that is no resource: discovery, health checks, /version.
+ *
+ * @example cluster.actions.filter({ verb: ["create", "apply"] })
+ */
+export type ActionVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "apply" | "delete" | "deletecollection" | "request";
+
+/**
+ * A request to the cluster, taken apart.
+ *
+ * @example const [first] = cluster.actions; // first.verb === "create", first.resource?.plural === "configmaps", first.name === "a"
+ */
+export type Action = {
+  readonly verb: ActionVerb;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Absent for paths that are no resource. */
+  readonly resource: Resource | undefined;
+  readonly subresource: string | undefined;
+  readonly namespace: string | undefined;
+  /** Of a create: the name in its body, when it has one. */
+  readonly name: string | undefined;
+  readonly user: User;
+  /** What was sent; absent when nothing was, or when it cannot be read. */
+  readonly body: Json | undefined;
+  readonly patchType: "json" | "merge" | "strategic" | "apply" | undefined;
+  readonly dryRun: boolean;
+  readonly fieldManager: string | undefined;
+  readonly labelSelector: string | undefined;
+  readonly fieldSelector: string | undefined;
+};
+
+const PATCH_TYPES: ReadonlyMap<string, NonNullable<Action["patchType"]>> = new Map([
+  ["application/json-patch+json", "json"],
+  ["application/merge-patch+json", "merge"],
+  ["application/strategic-merge-patch+json", "strategic"],
+  ["application/apply-patch+yaml", "apply"],
+  ["application/apply-patch+cbor", "apply"],
+]);
+
+export function actionOf(request: ApiRequest, types: ApiServer["types"]): Action {
+  const segments = resourceSegments(request.path);
+  const routed = segments === undefined ? undefined : routeOf(request, segments, types);
+  const target = routed?.ok === true ? routed.value : undefined;
+  const { method, path, query, user } = request;
+  const patchType = method === "PATCH" ? PATCH_TYPES.get(contentType(request)) : undefined;
+  const bodyOnce = once(() => bodyOf(request, target));
+  return {
+    verb: patchType === "apply" ? "apply" : (target?.verb ?? "request"),
+    method,
+    path,
+    query,
+    resource: target?.type.resource,
+    subresource: target?.subresource,
+    namespace: target?.namespace,
+    get name() {
+      return target?.name ?? (target?.verb === "create" ? nameIn(bodyOnce()) : undefined);
+    },
+    user,
+    get body() {
+      return bodyOnce();
+    },
+    patchType,
+    get dryRun() {
+      return isDryRun(request, bodyOnce);
+    },
+    fieldManager: query.get("fieldManager") ?? undefined,
+    labelSelector: query.get("labelSelector") ?? undefined,
+    fieldSelector: query.get("fieldSelector") ?? undefined,
+  };
+}
+
+function contentType({ headers }: ApiRequest): string {
+  return (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
+}
+
+function bodyOf(request: ApiRequest, target: Target | undefined): Json | undefined {
+  const { body } = request;
+  if (body === undefined) return undefined;
+  if (typeof body === "object" && "value" in body) return body.value;
+  if (body instanceof Uint8Array && isProtobuf(contentType(request))) return protobufBody(body, target);
+  const text = typeof body === "string" ? body : Buffer.from(body).toString("utf8");
+  if (!/yaml/.test(contentType(request))) {
+    const json = parseJson(text);
+    return json.ok ? json.value : undefined;
+  }
+  const yaml = parseYaml(text, { duplicates: "last" });
+  return yaml.ok ? yaml.value[0] : undefined;
+}
+
+function protobufBody(bytes: Uint8Array, target: Target | undefined): Json | undefined {
+  const resource = target?.type.resource;
+  const fallback = resource === undefined ? { apiVersion: "", kind: "" } : { apiVersion: apiVersionOf(resource), kind: resource.kind };
+  const decoded = decodeProtobuf(bytes, fallback);
+  return decoded.ok ? decoded.value : undefined;
+}
+
+function nameIn(body: Json | undefined): string | undefined {
+  const name = fieldAt(body, "metadata", "name");
+  return typeof name === "string" && name !== "" ? name : undefined;
+}
+
+/** A DELETE may say it in its body. */
+function isDryRun({ method, query }: ApiRequest, body: () => Json | undefined): boolean {
+  if (query.getAll("dryRun").length > 0) return true;
+  const given = method === "DELETE" ? field(body(), "dryRun") : undefined;
+  return Array.isArray(given) && given.length > 0;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

@@ -1,0 +1,52 @@
+/**
+ * Which actions somebody means: the same few words choose what an interceptor sees and what is read from the log.
+ *
+ * Resources are written as RBAC writes them: "pods" is the object itself, "pods/status" its status, "pods/*" both. A name without its group
+ * means every group.
+ */
+import { groupResourceOf, type Resource } from "#kube";
+import type { Action, ActionVerb } from "./action.ts";
+
+/**
+ * Chooses actions; what is left out does not narrow.
+ *
+ * @example { verb: "update", resource: "deployments/status", namespace: "shop" }
+ */
+export type ActionMatch = {
+  readonly verb?: ActionVerb | readonly ActionVerb[];
+  /** "pods", "deployments.apps", "deployments/scale", "widgets/*", "*", or a Resource. */
+  readonly resource?: string | Resource | readonly (string | Resource)[];
+  readonly namespace?: string;
+  readonly name?: string;
+  /** Of the user who asks. With it, the cluster's own controllers can be chosen too: they are `system:kube-controller-manager`. */
+  readonly user?: string;
+  /** Anything else. */
+  readonly when?: (action: Action) => boolean;
+};
+
+export function actionMatches(match: ActionMatch, action: Action): boolean {
+  const { verb, resource, namespace, name, user, when } = match;
+  if (verb !== undefined && !listOf(verb).includes(action.verb)) return false;
+  if (resource !== undefined && !listOf(resource).some((one) => isResource(one, action))) return false;
+  if (namespace !== undefined && action.namespace !== namespace) return false;
+  if (name !== undefined && action.name !== name) return false;
+  if (user !== undefined && action.user.name !== user) return false;
+  return when === undefined || when(action);
+}
+
+function listOf<T>(value: T | readonly T[]): readonly T[] {
+  return Array.isArray(value) ? value : [value as T];
+}
+
+function isResource(wanted: string | Resource, { resource, subresource }: Action): boolean {
+  if (resource === undefined) return false;
+  if (typeof wanted !== "string") return subresource === undefined && sameResource(wanted, resource);
+  if (wanted === "*") return true;
+  const [plural = "", below] = wanted.split("/");
+  if (plural !== "*" && plural !== resource.plural && plural !== groupResourceOf(resource)) return false;
+  return below === "*" || below === subresource;
+}
+
+function sameResource(a: Resource, b: Resource): boolean {
+  return a.group === b.group && a.version === b.version && a.plural === b.plural;
+}

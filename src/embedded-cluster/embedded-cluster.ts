@@ -1,0 +1,222 @@
+/**
+ * A Kubernetes cluster in this process: what a test holds in its hands.
+ *
+ * Methods of the cluster throw when the test is wrong (a fixture, a file, a port); its clients never throw, they answer with Results.
+ */
+import { chmod, writeFile } from "node:fs/promises";
+import { describeThrown, FakeClock, fromPromise, type Clock, type Logger } from "#base";
+import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
+import type { KubeClient } from "#kube-client";
+import type { RunningKubeControllers } from "#kube-controllers";
+import { inProcessClient, type ApiServer, type User } from "#kube-server";
+import type { ActionLog } from "./actions/index.ts";
+import { ClusterError, describeProblems, orThrow } from "./cluster-error.ts";
+import { kubeconfigText, openEndpoint, type Authority, type Endpoint, type ListenOptions, type OpenEndpoint } from "./endpoint/index.ts";
+import { loadFixtures, readDocuments, unknownKind, type Document } from "./fixtures/index.ts";
+import type { Interception, Interceptor, Interceptors, InterceptMatch } from "./interceptors/index.ts";
+import { objectDocuments } from "./object-documents.ts";
+import type { ClusterUser, FixtureObject } from "./options.ts";
+import { ADMIN, type People, type Person } from "./people.ts";
+import { waitFor } from "./wait-for.ts";
+
+/** What `start.ts` puts together. */
+export type ClusterParts<C extends Clock> = {
+  readonly server: ApiServer;
+  /** The same server behind log and interceptors. */
+  readonly door: ApiServer;
+  readonly interceptors: Interceptors;
+  readonly actions: ActionLog;
+  readonly people: People;
+  readonly clock: C;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly authority: Authority;
+  readonly listening: { address: string };
+};
+
+const WAIT_MS = 5_000;
+
+/**
+ * A running cluster. `close` ends it, and so does `await using`.
+ *
+ * @example
+ * await using cluster = await startEmbeddedCluster();
+ * await cluster.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default" } });
+ */
+export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable {
+  /** The administrator's. No socket, no JSON text: values in, values out, each the caller's own. */
+  readonly client: KubeClient;
+  readonly clock: C;
+  /** Every request so far, oldest first; those of the cluster's own controllers are left out. */
+  readonly actions: ActionLog;
+  readonly #parts: ClusterParts<C>;
+  readonly #clients = new Map<string, KubeClient>();
+  #endpoint: Promise<OpenEndpoint> | undefined;
+  #controllers: RunningKubeControllers | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(parts: ClusterParts<C>) {
+    this.#parts = parts;
+    this.clock = parts.clock;
+    this.actions = parts.actions;
+    this.client = this.clientFor(ADMIN);
+  }
+
+  /** A client of somebody else: one of the `users`, or anybody with a name. Closed with the cluster. */
+  clientFor(who: string | ClusterUser): KubeClient {
+    const { door, people, clock, random, logger, interceptors } = this.#parts;
+    const user = typeof who === "string" ? this.#person(who).user : people.stranger(who);
+    const name = JSON.stringify(user);
+    const client = this.#clients.get(name) ?? inProcessClient(door, { user, clock, random, logger, mayWait: () => !interceptors.none });
+    this.#clients.set(name, client);
+    return client;
+  }
+
+  /** The resource of a kind, as the server knows it: `cluster.resource("Widget")`, or with its apiVersion when two groups have one. */
+  resource(kind: string, apiVersion?: string): Resource {
+    const all = [...this.#parts.server.types.all()];
+    const found = all.find(({ resource: { group, version, kind: own } }) => {
+      return own === kind && (apiVersion === undefined || (group === "" ? version : `${group}/${version}`) === apiVersion);
+    });
+    if (found === undefined) throw new ClusterError(unknownKind({ apiVersion: apiVersion ?? "any group", kind }, all));
+    return found.resource;
+  }
+
+  /** Anything that a path can say, for what clients have no method for: `request("POST", "/api/v1/namespaces/a/pods/b/eviction", body)`. */
+  async request(method: string, path: string, body?: Json, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
+    const [bare = "", query = ""] = path.split("?", 2);
+    const response = await this.#parts.door.handle(
+      {
+        method,
+        path: bare,
+        query: new URLSearchParams(query),
+        headers: { "content-type": "application/json", ...headers },
+        body: body === undefined ? undefined : { value: structuredClone(body) },
+        user: this.#parts.people.admin.user,
+      },
+      new AbortController().signal,
+    );
+    const { status, warnings, body: answer } = response;
+    if (answer.kind === "json") return { code: status, warnings, body: structuredClone(answer.value) as Json };
+    return { code: status, warnings, body: answer.kind === "text" ? answer.text : null };
+  }
+
+  /** Puts an interceptor before the cluster. The newest is asked first. */
+  intercept(match: InterceptMatch, interceptor: Interceptor): Interception {
+    return this.#parts.interceptors.add(match, interceptor);
+  }
+
+  clearInterceptors(): void {
+    this.#parts.interceptors.clear();
+  }
+
+  /** More objects, as they are. What comes back is what the server has now. */
+  add(...objects: readonly FixtureObject[]): Promise<readonly KubeObject[]> {
+    return this.#load(objectDocuments(objects));
+  }
+
+  /** More objects from a file or a folder. */
+  async load(path: string): Promise<readonly KubeObject[]> {
+    const read = await readDocuments(path);
+    if (!read.ok) throw new ClusterError(describeProblems(read.error));
+    return this.#load(read.value);
+  }
+
+  async #load(documents: readonly Document[]): Promise<readonly KubeObject[]> {
+    const loaded = await loadFixtures({ server: this.#parts.server, user: this.#parts.people.admin.user, keepExisting: false }, documents);
+    if (!loaded.ok) throw new ClusterError(describeProblems(loaded.error));
+    return structuredClone(loaded.value);
+  }
+
+  /** Waits until the controllers have nothing left to do. What waits for a time (a back-off, a TTL) waits for the clock. */
+  async settled(): Promise<void> {
+    if (this.#controllers !== undefined) await this.#controllers.idle();
+    else if (this.clock instanceof FakeClock) await this.clock.advance(0);
+  }
+
+  /** The object once it is as wanted; throws after five seconds (or `timeoutMs`) of real time, with the object as it is. */
+  async waitFor<T extends KubeObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    until: (object: T | undefined) => boolean,
+    { timeoutMs = WAIT_MS }: { readonly timeoutMs?: number } = {},
+  ): Promise<T | undefined> {
+    return orThrow(await waitFor<T>(this.#parts.server, { resource, key, until, timeoutMs }));
+  }
+
+  /** Forgets history: a watch from before now gets 410 Gone, as after a compaction of etcd. */
+  forgetHistory(): void {
+    const { store } = this.#parts.server;
+    store.compact(store.revision);
+  }
+
+  /** Listens, once; later calls answer with the same endpoint. */
+  async listen(options: ListenOptions = {}): Promise<Endpoint> {
+    const { url, certificateAuthority } = await (this.#endpoint ??= this.#open(options));
+    return { url, certificateAuthority };
+  }
+
+  async #open(options: ListenOptions): Promise<OpenEndpoint> {
+    const { door, people, authority, logger, clock, listening } = this.#parts;
+    const authenticate = door.authenticate ?? people.userOfToken;
+    const opened = await openEndpoint(options, { server: door, authority, authenticate, logger, clock });
+    if (!opened.ok) this.#endpoint = undefined;
+    const endpoint = orThrow(opened);
+    listening.address = endpoint.address;
+    return endpoint;
+  }
+
+  /** A kubeconfig of the administrator, or of one of the `users`. Listens if the cluster does not yet. */
+  async kubeconfig({ user = ADMIN, ...listening }: ListenOptions & { readonly user?: string } = {}): Promise<string> {
+    const { token } = this.#person(user);
+    return kubeconfigText({ ...(await this.listen(listening)), user, token });
+  }
+
+  /** The same as a file that only its owner can read. */
+  async writeKubeconfig(path: string, options: ListenOptions & { readonly user?: string } = {}): Promise<void> {
+    const text = await this.kubeconfig(options);
+    const write = async () => {
+      await writeFile(path, text, { mode: 0o600 });
+      await chmod(path, 0o600); // a file that was there before keeps its mode
+    };
+    orThrow(await fromPromise(write(), (thrown) => `the kubeconfig ${path} cannot be written: ${describeThrown(thrown)}`));
+  }
+
+  #person(name: string): Person {
+    const { people } = this.#parts;
+    const person = people.find(name);
+    if (person === undefined) throw new ClusterError(`nobody is called "${name}"; there are ${people.names().join(", ")}`);
+    return person;
+  }
+
+  /** Called by `start.ts` only. */
+  follow(controllers: RunningKubeControllers): void {
+    this.#controllers = controllers;
+  }
+
+  /** Ends everything: controllers, clients, watches, sockets. A second call waits for the first. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#end());
+  }
+
+  async #end(): Promise<void> {
+    await this.#controllers?.close();
+    for (const client of this.#clients.values()) await client.close();
+    this.#parts.server.close();
+    await (await this.#endpoint)?.close();
+    this.#parts.server.store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/**
+ * An answer to `request`.
+ *
+ * @example const { code, body } = await cluster.request("GET", "/version");
+ */
+export type RawAnswer = { readonly code: number; readonly warnings: readonly string[]; readonly body: Json };
+
+export type { User };

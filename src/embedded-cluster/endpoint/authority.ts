@@ -1,0 +1,24 @@
+/**
+ * The certificate authority of a cluster, made when it is first needed: by whoever listens, or by the controller that tells Pods about it.
+ *
+ * Its certificates are made with the machine's time, whatever the cluster's clock says: the clients that check them live in the machine's time.
+ */
+import { map, systemClock, type Result } from "#base";
+import { certificateFor, type ServingCertificate } from "#kube-server";
+
+export const LOOPBACK = "127.0.0.1";
+
+export class Authority {
+  #first: ServingCertificate | undefined;
+
+  certificate(host: string): Result<ServingCertificate, string> {
+    const made = certificateFor(host, systemClock, this.#first?.ca);
+    if (made.ok) this.#first ??= made.value;
+    return made;
+  }
+
+  /** PEM of the certificate that everybody has to trust. */
+  root(): Result<string, string> {
+    return map(this.certificate(LOOPBACK), ({ authority }) => authority);
+  }
+}

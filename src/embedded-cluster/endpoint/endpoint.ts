@@ -1,0 +1,47 @@
+/** The cluster over HTTP(S), for clients that are not in this process: kubectl, operators in other languages. Opened when first asked for. */
+import { ok, type Clock, type Logger, type Result } from "#base";
+import { ANONYMOUS, listen, type ApiServer, type User } from "#kube-server";
+import { LOOPBACK, type Authority } from "./authority.ts";
+
+/**
+ * Where to listen. Port 0 takes any; plain HTTP is for loopback only.
+ *
+ * @example await cluster.listen({ port: 6443 })
+ */
+export type ListenOptions = { readonly host?: string; readonly port?: number; readonly http?: boolean };
+
+/**
+ * A cluster that listens.
+ *
+ * @example const { url } = await cluster.listen(); // "https://127.0.0.1:41243"
+ */
+export type Endpoint = {
+  readonly url: string;
+  /** PEM; what a client needs to trust the server. Absent with plain HTTP. */
+  readonly certificateAuthority: string | undefined;
+};
+
+export type OpenEndpoint = Endpoint & { readonly address: string; readonly close: () => Promise<void> };
+
+type Served = {
+  readonly authority: Authority;
+  readonly server: ApiServer;
+  readonly authenticate: (token: string) => User | undefined;
+  readonly logger: Logger;
+  readonly clock: Clock;
+};
+
+export async function openEndpoint(
+  { host = LOOPBACK, port = 0, http = false }: ListenOptions,
+  served: Served,
+): Promise<Result<OpenEndpoint, string>> {
+  const certificate = http ? ok(undefined) : served.authority.certificate(host);
+  if (!certificate.ok) return certificate;
+  const place = { host, port, certificate: certificate.value?.server, clientAuthority: certificate.value?.authority };
+  const { server, authenticate, logger, clock } = served;
+  const listener = await listen(place, { server, authenticate, logger, clock, anonymous: ANONYMOUS });
+  if (!listener.ok) return listener;
+  const address = `${host}:${listener.value.port}`;
+  const url = `${http ? "http" : "https"}://${address}`;
+  return ok({ url, address, certificateAuthority: certificate.value?.authority, close: listener.value.close });
+}

@@ -1,0 +1,38 @@
+export { ActionLog, describeAction, type Action, type ActionMatch, type ActionVerb, type LoggedAction } from "./actions/index.ts";
+export { clusterBuilder, type ClusterBuilder } from "./builder.ts";
+export { ClusterError } from "./cluster-error.ts";
+export { EmbeddedCluster, type RawAnswer } from "./embedded-cluster.ts";
+export type { Endpoint, ListenOptions } from "./endpoint/index.ts";
+export {
+  alterAnswer,
+  alterEvents,
+  alterRequest,
+  answerWith,
+  delay,
+  failWith,
+  loseAnswer,
+  type ActionAnswer,
+  type Failing,
+  type FailureDetails,
+  type Interception,
+  type Interceptor,
+  type InterceptorContext,
+  type InterceptMatch,
+  type Next,
+} from "./interceptors/index.ts";
+export type { ClusterOptions, ClusterUser, ControllerOptions, FixtureObject, OpenApiSource } from "./options.ts";
+export { resources, type AnyObject } from "./resources.ts";
+export type { FieldIndex } from "./schemas/index.ts";
+export { startEmbeddedCluster } from "./start.ts";
+export { expectOk, FakeClock, type Clock, type Err, type Ok, type Result } from "#base";
+export {
+  defineResource,
+  type Json,
+  type JsonObject,
+  type KubeList,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  type Status,
+} from "#kube";
+export type { KubeClient, KubeError, KubeErrorKind, KubeReader, KubeWatcher, KubeWriter, PatchBody, WatchEvent } from "#kube-client";

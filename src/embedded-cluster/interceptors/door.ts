@@ -1,0 +1,65 @@
+/**
+ * The one way into the cluster: every request, over HTTP or in this process, is noted here and offered to the interceptors.
+ *
+ * It is an ApiServer itself, so whatever serves or calls one can be put in front of it. With no log and no interceptors it costs nothing. It
+ * has no `letIn` of its own: over HTTP a refusal would then be given before it, and be in no log.
+ */
+import type { Clock } from "#base";
+import { fieldAt } from "#kube";
+import type { ApiRequest, ApiResponse, ApiServer } from "#kube-server";
+import { actionOf, type ActionLog, type Outcome } from "../actions/index.ts";
+import { answerOf, responseOf, type ActionAnswer } from "./answer.ts";
+import { runChain, type Interceptors } from "./interceptor.ts";
+
+export type DoorOptions = {
+  readonly server: ApiServer;
+  readonly interceptors: Interceptors;
+  readonly clock: Clock;
+  /** Absent: nothing is noted. */
+  readonly log?: ActionLog | undefined;
+  /** For the cluster's own controllers. */
+  readonly own?: boolean | undefined;
+};
+
+export function createDoor(options: DoorOptions): ApiServer {
+  const { server, interceptors, log } = options;
+  return {
+    types: server.types,
+    store: server.store,
+    ...(server.authenticate === undefined ? {} : { authenticate: server.authenticate }),
+    close: () => server.close(),
+    handle: (request, signal) =>
+      log === undefined && interceptors.none ? server.handle(request, signal) : through(options, request, signal),
+  };
+}
+
+async function through({ server, interceptors, clock, log, own = false }: DoorOptions, request: ApiRequest, signal: AbortSignal) {
+  const action = actionOf(request, server.types);
+  const answered = log?.note(action);
+  const chosen = interceptors.take(action, own);
+  const response = chosen.length === 0 ? await server.handle(request, signal) : await intercepted();
+  answered?.(outcomeOf(response));
+  return response;
+
+  async function intercepted(): Promise<ApiResponse> {
+    let original: { readonly response: ApiResponse; readonly answer: ActionAnswer } | undefined;
+    const answer = await runChain(chosen, {
+      action,
+      context: { clock, signal },
+      finally: async (change) => {
+        const given = await server.handle(change?.body === undefined ? request : { ...request, body: { value: change.body } }, signal);
+        original = { response: given, answer: answerOf(given) };
+        return original.answer;
+      },
+    });
+    // what nobody touched goes on as it came; a stream can be read only once, and `answerOf` has taken it
+    if (original?.answer === answer && answer.kind !== "watch") return original.response;
+    return responseOf(answer, original?.response.headers);
+  }
+}
+
+function outcomeOf({ status, body }: ApiResponse): Outcome {
+  if (body.kind === "cut") return { code: undefined, reason: "network" };
+  const reason = status >= 400 && body.kind === "json" ? fieldAt(body.value, "reason") : undefined;
+  return { code: status, reason: typeof reason === "string" ? reason : undefined };
+}

@@ -1,0 +1,51 @@
+/**
+ * ClusterRoles with an aggregationRule get the rules of those that it selects.
+ *
+ * Any change of any role brings all that aggregate: which selects which is not worth knowing, for there are few of them.
+ */
+import { jsonEqual, matches, requirementsOf, type KubeObject } from "#kube";
+import type { KubeController, KubeControllerContext } from "../context.ts";
+import { clusterRoleKind, type ClusterRole, type PolicyRule } from "../kinds.ts";
+import { done, passOf, type Pass } from "../work.ts";
+
+export const clusterRoleAggregation: KubeController = { name: "clusterrole-aggregation-controller", start };
+
+const FIELD_MANAGER = "clusterrole-aggregation-controller";
+const AGGREGATES = "aggregates";
+
+function start(context: KubeControllerContext): void {
+  const { informers, client } = context;
+  const roles = informers.of(clusterRoleKind);
+  roles.addIndex(AGGREGATES, (role) => (role.aggregationRule === undefined ? [] : ["yes"]));
+  const queue = context.work({ name: "cluster-role-aggregation", pass });
+
+  async function pass(name: string, signal: AbortSignal): Promise<Pass> {
+    const role = roles.get({ name });
+    if (role?.aggregationRule === undefined) return done;
+    const rules = aggregated(role, roles.list());
+    if (jsonEqual(rules, role.rules ?? [])) return done;
+    const { apiVersion, kind } = role;
+    const applied: KubeObject & Pick<ClusterRole, "rules"> = { apiVersion, kind, metadata: { name }, rules };
+    return passOf(await client.apply(clusterRoleKind, applied, { fieldManager: FIELD_MANAGER, force: true, signal }));
+  }
+
+  informers.subscribe(clusterRoleKind, () => {
+    for (const { metadata } of roles.byIndex(AGGREGATES, "yes")) queue.add(metadata.name);
+  });
+}
+
+/** In the order of the selectors, then of the roles' names; each rule once. */
+export function aggregated(role: ClusterRole, roles: readonly ClusterRole[]): readonly PolicyRule[] {
+  const others = roles
+    .filter(({ metadata }) => metadata.name !== role.metadata.name)
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const rules: PolicyRule[] = [];
+  for (const selector of role.aggregationRule?.clusterRoleSelectors ?? []) {
+    const requirements = requirementsOf(selector);
+    const selected = others.filter(({ metadata }) => matches(requirements, metadata.labels));
+    for (const rule of selected.flatMap((other) => other.rules ?? [])) {
+      if (!rules.some((known) => jsonEqual(known, rule))) rules.push(rule);
+    }
+  }
+  return rules;
+}

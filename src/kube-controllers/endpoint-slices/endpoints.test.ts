@@ -1,0 +1,230 @@
+/** Services and their endpoints on an API server in this process. */
+import { afterEach, expect, test } from "vitest";
+import { err, expectOk } from "#base";
+import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../../test/builders/controlled-cluster.ts";
+import { namespaceKind, nodeKind, podKind, type Pod } from "../kinds.ts";
+import { endpointsController } from "./endpoints-controller.ts";
+import { endpointsKind, endpointSliceKind, serviceKind, type Service } from "./kinds.ts";
+import { endpointSliceController } from "./slice-controller.ts";
+
+const clusters: ControlledCluster[] = [];
+afterEach(async () => {
+  for (const cluster of clusters.splice(0)) expect(await cluster.end()).toBe(0);
+});
+
+const key = { namespace: "default", name: "shop" };
+
+async function start(options: ControlledClusterOptions = {}) {
+  const cluster = await controlledCluster({ controllers: [endpointSliceController, endpointsController], ...options });
+  clusters.push(cluster);
+  const { client, running } = cluster;
+  expectOk(await client.create(nodeKind, { apiVersion: "v1", kind: "Node", metadata: { name: "node" } }));
+  await running.idle();
+  const makeService = async (spec: Service["spec"] = {}, name = "shop") =>
+    expectOk(
+      await client.create(serviceKind, {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name, namespace: "default" },
+        spec: { selector: { app: "shop" }, ports: [{ name: "http", port: 80, targetPort: 8080 }], ...spec },
+      }),
+    );
+  const makePod = async (name: string, ip: string, { ready = true, nodeName = "node" } = {}) => {
+    const spec = { nodeName, containers: [{ name: "c", image: "i" }] };
+    expectOk(
+      await client.create<Pod>(podKind, {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: "default", labels: { app: "shop" } },
+        spec,
+      }),
+    );
+    await setReady(name, ready, { podIP: ip, podIPs: [{ ip }] });
+  };
+  const setReady = async (name: string, ready: boolean, more: object = {}) => {
+    const lastTransitionTime = new Date(cluster.clock.now()).toISOString().replace(".000", "");
+    const patch = {
+      status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime }], ...more },
+    };
+    expectOk(await client.patch(podKind, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
+  };
+  const addresses = async () => {
+    const slices = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
+    const old = await client.get(endpointsKind, key);
+    return {
+      slices: slices.map(({ endpoints }) =>
+        (endpoints ?? []).map(({ addresses: ips, conditions }) => `${ips.join()} ${conditions.ready}`).toSorted(),
+      ),
+      ready: old.ok ? (old.value.subsets ?? []).flatMap((subset) => (subset.addresses ?? []).map(({ ip }) => ip)) : undefined,
+      notReady: old.ok ? (old.value.subsets ?? []).flatMap((subset) => (subset.notReadyAddresses ?? []).map(({ ip }) => ip)) : undefined,
+    };
+  };
+  return { ...cluster, makeService, makePod, setReady, addresses };
+}
+
+test("endpoints follow Pods, and nothing is written when nothing shows", async () => {
+  const { makeService, makePod, setReady, addresses, client, running, writes } = await start();
+  await makeService();
+  await running.idle();
+  expect(await addresses()).toEqual({ slices: [[]], ready: [], notReady: [] });
+  await makePod("a", "10.1.0.1");
+  await makePod("b", "10.1.0.2", { ready: false });
+  await running.idle();
+  expect(await addresses()).toEqual({ slices: [["10.1.0.1 true", "10.1.0.2 false"]], ready: ["10.1.0.1"], notReady: ["10.1.0.2"] });
+  const before = writes.length;
+  await client.patch(podKind, { namespace: "default", name: "a" }, { type: "merge", patch: { metadata: { annotations: { x: "y" } } } });
+  await running.idle();
+  expect(writes).toHaveLength(before);
+  await setReady("b", true);
+  await client.patch(podKind, { namespace: "default", name: "a" }, { type: "merge", patch: { metadata: { labels: { app: "other" } } } });
+  await running.idle();
+  expect(await addresses()).toEqual({ slices: [["10.1.0.2 true"]], ready: ["10.1.0.2"], notReady: [] });
+});
+
+test("the time of the change is told", async () => {
+  const { makeService, makePod, setReady, client, running, clock } = await start();
+  const { metadata } = await makeService();
+  await running.idle();
+  const told = async () => {
+    const annotation = "endpoints.kubernetes.io/last-change-trigger-time";
+    const [slice] = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
+    const old = expectOk(await client.get(endpointsKind, key));
+    return [slice?.metadata.annotations?.[annotation], old.metadata.annotations?.[annotation]];
+  };
+  expect(await told()).toEqual([metadata.creationTimestamp, metadata.creationTimestamp]);
+  await clock.advance(5_000);
+  await makePod("a", "10.1.0.1", { ready: false });
+  await clock.advance(5_000);
+  await setReady("a", true);
+  await running.idle();
+  expect(await told()).toEqual(["2026-01-01T00:00:10Z", "2026-01-01T00:00:10Z"]);
+  await client.delete(podKind, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
+  await running.idle();
+  expect(await told()).toEqual([undefined, undefined]);
+});
+
+test("a hundred endpoints fit a slice", async () => {
+  const { makeService, makePod, addresses, running } = await start();
+  for (let at = 0; at < 120; at += 1) await makePod(`p${at}`, `10.1.0.${at}`);
+  await makeService();
+  await running.idle();
+  const { slices, ready } = await addresses();
+  expect([slices.map((slice) => slice.length).toSorted((a, b) => b - a), ready?.length]).toEqual([[100, 20], 120]);
+});
+
+test("Services without a selector, and names for others, are left alone", async () => {
+  const { client, running, writes } = await start();
+  const metadata = (name: string) => ({ name, namespace: "default" });
+  await client.create(serviceKind, { apiVersion: "v1", kind: "Service", metadata: metadata("own"), spec: { ports: [{ port: 80 }] } });
+  const spec = { type: "ExternalName", externalName: "example.org", selector: { a: "b" } };
+  await client.create(serviceKind, { apiVersion: "v1", kind: "Service", metadata: metadata("name"), spec });
+  expectOk(await client.create(endpointsKind, { apiVersion: "v1", kind: "Endpoints", metadata: metadata("nobodys") }));
+  await running.idle();
+  expect(writes).toEqual([]);
+  expect((await client.get(endpointsKind, metadata("nobodys"))).ok).toBe(true);
+});
+
+test("what somebody changes or deletes is put right", async () => {
+  const { makeService, makePod, addresses, client, running } = await start();
+  await makeService();
+  await makePod("a", "10.1.0.1");
+  await running.idle();
+  const want = await addresses();
+  const [slice] = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
+  const name = slice?.metadata.name ?? "";
+  expectOk(await client.patch(endpointSliceKind, { namespace: "default", name }, { type: "merge", patch: { endpoints: [] } }));
+  await running.idle();
+  expect(await addresses()).toEqual(want);
+  await client.delete(endpointSliceKind, { namespace: "default", name });
+  await client.delete(endpointsKind, key);
+  await running.idle();
+  expect(await addresses()).toEqual(want);
+  const [again] = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
+  const taken = { metadata: { labels: { "endpointslice.kubernetes.io/managed-by": "me" } } };
+  await client.patch(endpointSliceKind, { namespace: "default", name: again?.metadata.name ?? "" }, { type: "merge", patch: taken });
+  await running.idle();
+  expect((await addresses()).slices).toEqual([["10.1.0.1 true"], ["10.1.0.1 true"]]);
+});
+
+test("Endpoints go with their Service", async () => {
+  const { makeService, client, running } = await start();
+  await makeService();
+  await running.idle();
+  await client.delete(serviceKind, key);
+  await running.idle();
+  expect((await client.get(endpointsKind, key)).ok).toBe(false);
+});
+
+test("those whose Service went while nobody looked go at the start, but for old leader elections", async () => {
+  const election = { "control-plane.alpha.kubernetes.io/leader": "{}" };
+  const { client } = await start({
+    before: async (own) => {
+      for (const [name, annotations] of [
+        ["left", {}],
+        ["election", election],
+      ] as const) {
+        expectOk(
+          await own.create(endpointsKind, { apiVersion: "v1", kind: "Endpoints", metadata: { name, namespace: "default", annotations } }),
+        );
+      }
+    },
+  });
+  expect(expectOk(await client.list(endpointsKind)).items.map(({ metadata }) => metadata.name)).toEqual(["election"]);
+});
+
+test("a Pod on an unknown node is left out until the node is there", async () => {
+  const { makeService, makePod, addresses, client, running } = await start();
+  await makeService();
+  await makePod("a", "10.1.0.1", { nodeName: "late" });
+  await running.idle();
+  expect((await addresses()).slices).toEqual([[]]);
+  expectOk(await client.create(nodeKind, { apiVersion: "v1", kind: "Node", metadata: { name: "late" } }));
+  await running.idle();
+  expect((await addresses()).slices).toEqual([["10.1.0.1 true"]]);
+});
+
+test("a refused write is told of and tried again", async () => {
+  const fails = { now: true };
+  const { makeService, makePod, addresses, client, running, advance } = await start({
+    between: (inner) => ({
+      ...inner,
+      create: (resource, object, options) =>
+        fails.now && resource.plural === "endpointslices"
+          ? Promise.resolve(err({ kind: "server-error", message: "no space" }))
+          : inner.create(resource, object, options),
+    }),
+  });
+  await makeService();
+  await makePod("a", "10.1.0.1");
+  await running.idle();
+  fails.now = false;
+  await advance(10_000);
+  expect((await addresses()).slices).toEqual([["10.1.0.1 true"]]);
+  const events = { group: "", version: "v1", kind: "Event", plural: "events", namespaced: true };
+  expect(expectOk(await client.list(events)).items).toMatchObject([
+    { reason: "FailedToUpdateEndpointSlices", message: "Error updating Endpoint Slices for Service default/shop: no space" },
+  ]);
+});
+
+test("in a namespace that ends nothing is made", async () => {
+  const { makePod, client, running, writes } = await start();
+  await makePod("a", "10.1.0.1");
+  await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "ending" } });
+  const metadata = { name: "shop", namespace: "ending" };
+  expectOk(
+    await client.create(serviceKind, {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata,
+      spec: { selector: { app: "shop" }, ports: [{ port: 80 }] },
+    }),
+  );
+  await client.delete(namespaceKind, { name: "ending" });
+  await running.idle();
+  const [slice] = expectOk(await client.list(endpointSliceKind, { namespace: "ending" })).items;
+  await client.delete(endpointSliceKind, { namespace: "ending", name: slice?.metadata.name ?? "x" });
+  await client.delete(endpointsKind, metadata);
+  const before = writes.length;
+  await running.idle();
+  expect(writes).toHaveLength(before);
+});

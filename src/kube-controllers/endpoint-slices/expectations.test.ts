@@ -1,0 +1,56 @@
+/** Our own writes on their way back to us. */
+import { expect, test } from "vitest";
+import { FakeClock } from "#base";
+import { SliceExpectations } from "./expectations.ts";
+import type { EndpointSlice } from "./kinds.ts";
+
+const slice = (resourceVersion: string): EndpointSlice => {
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { name: "s", namespace: "n", resourceVersion },
+    addressType: "IPv4",
+  };
+};
+const heard = (after?: EndpointSlice) => ({ key: { namespace: "n", name: "s" }, before: undefined, after });
+
+test("a write is expected until it, or something newer, is heard of", () => {
+  const expectations = new SliceExpectations(new FakeClock());
+  expectations.written("n/shop", slice("10"), undefined);
+  expect(expectations.behindMs("n/shop")).toBe(30_000);
+  expect([expectations.isOurs("n/shop", heard(slice("9"))), expectations.behindMs("n/shop") > 0]).toEqual([true, true]);
+  expect([expectations.isOurs("n/shop", heard(slice("10"))), expectations.behindMs("n/shop")]).toEqual([true, 0]);
+  expectations.written("n/shop", slice("10"), slice("9"));
+  expect([expectations.isOurs("n/shop", heard(slice("11"))), expectations.behindMs("n/shop")]).toEqual([false, 0]);
+});
+
+test("what was heard of before the answer came is not expected", () => {
+  const expectations = new SliceExpectations(new FakeClock());
+  expectations.written("n/shop", slice("10"), slice("10"));
+  expectations.removed("n/shop", slice("10"), undefined);
+  expect(expectations.behindMs("n/shop")).toBe(0);
+});
+
+test("a deletion is expected until it is heard of", () => {
+  const expectations = new SliceExpectations(new FakeClock());
+  expectations.removed("n/shop", slice("10"), slice("10"));
+  expect(expectations.isOurs("n/shop", heard(slice("11")))).toBe(true);
+  expect([expectations.isOurs("n/shop", heard()), expectations.behindMs("n/shop")]).toEqual([true, 0]);
+});
+
+test("another's deletion is not ours, and what nobody expects is not either", () => {
+  const expectations = new SliceExpectations(new FakeClock());
+  expectations.written("n/shop", slice("10"), undefined);
+  expect([expectations.isOurs("n/shop", heard()), expectations.isOurs("n/shop", heard(slice("12")))]).toEqual([false, false]);
+  expectations.written("n/shop", slice("13"), undefined);
+  expectations.forget("n/shop");
+  expect(expectations.behindMs("n/shop")).toBe(0);
+});
+
+test("patience has an end", async () => {
+  const clock = new FakeClock();
+  const expectations = new SliceExpectations(clock);
+  expectations.written("n/shop", slice("10"), undefined);
+  await clock.advance(30_000);
+  expect(expectations.behindMs("n/shop")).toBe(0);
+});

@@ -1,0 +1,71 @@
+/**
+ * What we wrote and have not heard of yet. A plan made from a cache that lacks our own last writes would make the same slices twice.
+ *
+ * The word may come before the answer to our write does; then nothing is expected. And it may never come (made, seen and deleted by
+ * another before we had our answer), so an expectation ends by itself after a while.
+ */
+import type { Clock } from "#base";
+import type { Change } from "#controller-runtime";
+import type { EndpointSlice } from "./kinds.ts";
+
+type Expected = { readonly resourceVersion: string; readonly until: number };
+
+const PATIENCE_MS = 30_000;
+/** Of a deletion: no version of the slice is new enough. */
+const GONE = "gone";
+
+export class SliceExpectations {
+  readonly #clock: Clock;
+  /** By Service, then by the slice's name. */
+  readonly #expected = new Map<string, Map<string, Expected>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `seen`: what the cache has of it by now. */
+  written(service: string, { metadata }: EndpointSlice, seen: EndpointSlice | undefined): void {
+    const { name, resourceVersion = "" } = metadata;
+    if (seen === undefined || isOlder(seen.metadata.resourceVersion ?? "", resourceVersion)) this.#expect(service, name, resourceVersion);
+  }
+
+  removed(service: string, { metadata }: EndpointSlice, seen: EndpointSlice | undefined): void {
+    if (seen !== undefined) this.#expect(service, metadata.name, GONE);
+  }
+
+  /** How long the Service may have to wait for its cache; 0: it is up to date. */
+  behindMs(service: string): number {
+    const now = this.#clock.monotonic();
+    const ofService = this.#expected.get(service);
+    for (const [name, { until }] of ofService ?? []) if (until <= now) ofService?.delete(name);
+    if (ofService?.size === 0) this.#expected.delete(service);
+    return Math.max(0, ...[...(ofService?.values() ?? [])].map(({ until }) => until - now));
+  }
+
+  forget(service: string): void {
+    this.#expected.delete(service);
+  }
+
+  /** Whether the change is only our own write coming back. */
+  isOurs(service: string, { key, after }: Change<EndpointSlice>): boolean {
+    const ofService = this.#expected.get(service);
+    const expected = ofService?.get(key.name);
+    if (ofService === undefined || expected === undefined) return false;
+    const version = after?.metadata.resourceVersion ?? "";
+    if (after !== undefined && (expected.resourceVersion === GONE || isOlder(version, expected.resourceVersion))) return true;
+    ofService.delete(key.name);
+    if (ofService.size === 0) this.#expected.delete(service);
+    return after === undefined ? expected.resourceVersion === GONE : version === expected.resourceVersion;
+  }
+
+  #expect(service: string, name: string, resourceVersion: string): void {
+    const ofService = this.#expected.get(service) ?? new Map<string, Expected>();
+    ofService.set(name, { resourceVersion, until: this.#clock.monotonic() + PATIENCE_MS });
+    this.#expected.set(service, ofService);
+  }
+}
+
+/** Versions are counters in text, too long for a number. */
+function isOlder(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
+}

@@ -1,0 +1,53 @@
+/** What a Pod is to a Service. Pure, and shared by EndpointSlices and Endpoints. */
+import { jsonEqual, matches, requirementsOf } from "#kube";
+import type { Pod } from "../kinds.ts";
+import { isPodFinished, isPodReady } from "../pods/pod-status.ts";
+import type { Service, ServicePort, TargetRef } from "./kinds.ts";
+
+export function selectsPod({ spec }: Service, { metadata }: Pod): boolean {
+  return matches(requirementsOf({ matchLabels: spec?.selector ?? {} }), metadata.labels);
+}
+
+export function belongsInEndpoints(pod: Pod, { withTerminating }: { readonly withTerminating: boolean }): boolean {
+  if (isPodFinished(pod) || podAddresses(pod).length === 0) return false;
+  return withTerminating || pod.metadata.deletionTimestamp === undefined;
+}
+
+export function podAddresses({ status }: Pod): readonly string[] {
+  return (status?.podIPs ?? []).flatMap(({ ip }) => (ip === undefined || ip === "" ? [] : [ip]));
+}
+
+export function isIPv6(address: string): boolean {
+  return address.includes(":");
+}
+
+export function targetOf({ metadata }: Pod): TargetRef {
+  return { kind: "Pod", namespace: metadata.namespace ?? "", name: metadata.name, uid: metadata.uid ?? "" };
+}
+
+/** A name of its own under the Service's name in DNS. */
+export function hostnameOf({ spec, metadata }: Pod, service: Service): string | undefined {
+  const own = spec?.subdomain === service.metadata.name && metadata.namespace === service.metadata.namespace;
+  return own && (spec.hostname ?? "") !== "" ? spec.hostname : undefined;
+}
+
+/** The number that a Service's port means on this Pod: a name is looked for in all containers and sidecars. */
+export function findPort({ spec }: Pod, { targetPort, port, protocol = "TCP" }: ServicePort): number | undefined {
+  if (typeof targetPort !== "string") return targetPort ?? port;
+  const sidecars = (spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  const ports = [...(spec?.containers ?? []), ...sidecars].flatMap((container) => container.ports ?? []);
+  return ports.find((found) => found.name === targetPort && (found.protocol ?? "TCP") === protocol)?.containerPort;
+}
+
+/** Whether anything changed that an endpoint shows. Most changes of a Pod are of no concern to its Services. */
+export function endpointChanged(before: Pod | undefined, after: Pod | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return !jsonEqual(shownOf(before), shownOf(after));
+}
+
+function shownOf(pod: Pod) {
+  const { labels = {}, deletionTimestamp } = pod.metadata;
+  const { hostname, subdomain, nodeName } = pod.spec ?? {};
+  const state = { ready: isPodReady(pod), finished: isPodFinished(pod), deletionTimestamp };
+  return { labels, hostname, subdomain, nodeName, addresses: podAddresses(pod), ...state };
+}

@@ -1,0 +1,120 @@
+/** Kinds come and go. */
+import { afterEach, expect, test } from "vitest";
+import { err, expectOk, ok } from "#base";
+import { defineResource, isJsonObject, parseJson, type Json, type KubeObject } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { controlledCluster, type ControlledCluster } from "../../test/builders/controlled-cluster.ts";
+import type { EveryKind } from "./every-kind.ts";
+
+const clusters: ControlledCluster[] = [];
+afterEach(async () => {
+  for (const cluster of clusters.splice(0)) expect(await cluster.end()).toBe(0);
+});
+
+const leases = defineResource({ group: "coordination.k8s.io", version: "v1", kind: "Lease", plural: "leases", namespaced: true });
+const lease: KubeObject = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l", namespace: "default" } };
+
+async function start(raw?: (inner: KubeClient) => KubeClient["raw"]) {
+  const told: string[] = [];
+  let kinds: EveryKind | undefined;
+  const listen = (everyKind: EveryKind, who: string) =>
+    everyKind.subscribe({
+      changed: ({ plural }, { before, after }) =>
+        plural === "leases" && void told.push(`${who} ${before === undefined ? "new" : after === undefined ? "gone" : "changed"}`),
+      ...(who === "first" ? { forgotten: ({ plural }) => void told.push(`${who} forgotten ${plural}`) } : {}),
+    });
+  const cluster = await controlledCluster({
+    controllers: [
+      { name: "listener", start: (context) => (listen((kinds = context.everyKind()), "first"), expect(context.everyKind()).toBe(kinds)) },
+    ],
+    ...(raw === undefined ? {} : { between: (inner: KubeClient) => ({ ...inner, raw: raw(inner) }) }),
+  });
+  clusters.push(cluster);
+  await cluster.running.idle();
+  const everyKind = kinds ?? expect.fail();
+  return { ...cluster, everyKind, told, listen };
+}
+
+test("every change of every kind is told, also to those who come late; events are nobody's business", async () => {
+  const { client, running, everyKind, told, listen } = await start();
+  expectOk(await client.create(leases, lease));
+  await running.idle();
+  listen(everyKind, "late");
+  await client.delete(leases, { namespace: "default", name: "l" });
+  await running.idle();
+  expect(told).toEqual(["first new", "late new", "first gone", "late gone"]);
+  expect(everyKind.syncedInformer(leases)).toBeDefined();
+  expect(
+    everyKind.syncedInformer(defineResource({ group: "", version: "v1", kind: "Event", plural: "events", namespaced: true })),
+  ).toBeUndefined();
+  expect(everyKind.find("coordination.k8s.io/v1", "Lease")?.plural).toBe("leases");
+});
+
+test("a group that cannot be asked keeps its kinds; one that is gone takes them along, undeleted", async () => {
+  const state: { now: "served" | "down" | "gone" } = { now: "served" };
+  const { client, running, everyKind, told, advance } = await start((inner) => async (path, options) => {
+    const answer = await inner.raw(path, options);
+    if (state.now === "down" && path === "/apis/coordination.k8s.io/v1") return err({ kind: "unavailable", message: "down" });
+    if (state.now !== "gone" || path !== "/apis" || !answer.ok) return answer;
+    const { groups } = expectOk(parseJson(answer.value)) as { groups: readonly Json[] };
+    return ok(JSON.stringify({ groups: groups.filter((group) => !isJsonObject(group) || group["name"] !== "coordination.k8s.io") }));
+  });
+  expectOk(await client.create(leases, lease));
+  await running.idle();
+  state.now = "down";
+  await advance(30_000);
+  expect([everyKind.syncedInformer(leases) !== undefined, everyKind.find("coordination.k8s.io/v1", "Lease")?.plural]).toEqual([
+    true,
+    "leases",
+  ]);
+  expect([...everyKind.discovered.failures.keys()]).toEqual(["coordination.k8s.io/v1"]);
+  state.now = "gone";
+  await advance(30_000);
+  expect([everyKind.syncedInformer(leases), everyKind.find("coordination.k8s.io/v1", "Lease")]).toEqual([undefined, undefined]);
+  state.now = "served";
+  await advance(30_000);
+  expect(told).toEqual(["first new", "first forgotten leases", "first new"]);
+});
+
+test("a definition that is not served yet is asked for again soon, and not for ever", async () => {
+  const definitions = defineResource({
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    kind: "CustomResourceDefinition",
+    plural: "customresourcedefinitions",
+    namespaced: false,
+  });
+  let asked = 0;
+  const hidden = { now: true };
+  const { client, running, everyKind, advance } = await start((inner) => async (path, options) => {
+    const answer = await inner.raw(path, options);
+    if (path !== "/apis" || !answer.ok) return answer;
+    asked += 1;
+    const { groups } = expectOk(parseJson(answer.value)) as { groups: readonly Json[] };
+    return ok(JSON.stringify({ groups: groups.filter((group) => !hidden.now || !isJsonObject(group) || group["name"] !== "example.org") }));
+  });
+  expectOk(
+    await client.create<KubeObject>(definitions, {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "widgets.example.org" },
+      ...{
+        spec: {
+          group: "example.org",
+          scope: "Namespaced",
+          names: { plural: "widgets", kind: "Widget" },
+          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+        },
+      },
+    }),
+  );
+  await running.idle();
+  const before = asked;
+  await advance(5_000);
+  expect(asked - before).toBe(5);
+  await advance(60_000);
+  expect(asked - before).toBeLessThan(15);
+  hidden.now = false;
+  await advance(30_000);
+  expect(everyKind.find("example.org/v1", "Widget")?.plural).toBe("widgets");
+});

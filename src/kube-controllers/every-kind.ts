@@ -1,0 +1,170 @@
+/**
+ * Every object of every kind that can be deleted, as metadata: what the garbage collector and the end of namespaces stand on.
+ *
+ * Kinds come and go. Discovery is asked again when a CustomResourceDefinition changes, and every half minute for those that nobody
+ * announces (aggregated API servers). Objects of a kind that is not served any more are not deleted, only out of sight: `forgotten`.
+ */
+import { sleep, type Clock, type Logger } from "#base";
+import type { Change, Informer, WorkQueue } from "#controller-runtime";
+import { defineResource, groupResourceOf, keyOf, type KubeObject, type Resource } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { discover, kindKey, type Discovered, type ServedResource } from "./discovery.ts";
+import { follow, type SharedInformers } from "./shared-informers.ts";
+import { again, failed, type Pass, type WorkOptions } from "./work.ts";
+
+export type EveryKindHandler = {
+  readonly changed: (resource: ServedResource, change: Change<KubeObject>) => void;
+  /** Its kind, or its version, is not served any more. */
+  readonly forgotten?: (resource: ServedResource, object: KubeObject) => void;
+};
+
+export type EveryKindOptions = {
+  readonly client: KubeClient;
+  readonly informers: SharedInformers;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  readonly work: (options: WorkOptions) => WorkQueue;
+};
+
+type Monitor = { readonly resource: ServedResource; readonly informer: Informer<KubeObject>; readonly end: () => void };
+
+const DEFINITIONS = defineResource({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+});
+/** Events come and go by the thousand, own nothing, and expire by themselves. */
+const IGNORED = new Set(["events", "events.events.k8s.io"]);
+const WATCHED_VERBS = ["delete", "list", "watch"];
+const NOTHING: Discovered = { preferred: [], byKind: new Map(), failures: new Map() };
+const REFRESH_MS = 30_000;
+/** A definition is served a moment after it is accepted. */
+const SOON_MS = 1_000;
+const SOON_TRIES = 10;
+const FIRST_SYNC_MS = 30_000;
+const KEY = "discovery";
+
+export class EveryKind {
+  readonly #options: EveryKindOptions;
+  readonly #handlers = new Set<EveryKindHandler>();
+  readonly #monitors = new Map<string, Monitor>();
+  readonly #ready: Promise<void>;
+  #markReady: () => void = () => {};
+  #discovered = NOTHING;
+  #soon = 0;
+
+  constructor(options: EveryKindOptions) {
+    this.#options = options;
+    this.#ready = new Promise((resolve) => (this.#markReady = resolve));
+    options.signal.addEventListener("abort", () => this.#markReady(), { once: true });
+    const queue = options.work({ name: "discovery", concurrency: 1, pass: () => this.#discover() });
+    queue.add(KEY);
+    follow(options.informers.metadata(DEFINITIONS), () => {
+      this.#soon = 0;
+      queue.add(KEY);
+    });
+  }
+
+  /** Resolves when every kind has its first list, or some have refused to give it for too long: the rest must not wait for ever. */
+  ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Every change of every object; what is there already is told as new. */
+  subscribe(handler: EveryKindHandler): void {
+    this.#handlers.add(handler);
+    for (const { resource, informer } of this.#monitors.values()) {
+      for (const object of informer.list()) handler.changed(resource, { key: keyOf(object), before: undefined, after: object });
+    }
+  }
+
+  get discovered(): Discovered {
+    return this.#discovered;
+  }
+
+  /** The kind under this name in any version that is served. */
+  find(apiVersion: string, kind: string): ServedResource | undefined {
+    return this.#discovered.byKind.get(kindKey(apiVersion, kind));
+  }
+
+  /** Of the preferred version, and with its first list; undefined for kinds that nobody watches. */
+  syncedInformer(resource: Resource): Informer<KubeObject> | undefined {
+    const informer = this.#monitors.get(groupResourceOf(resource))?.informer;
+    return informer?.health().synced === true ? informer : undefined;
+  }
+
+  async #discover(): Promise<Pass> {
+    const { client, signal } = this.#options;
+    const answer = await discover(client, signal);
+    if (!answer.ok) return failed(answer.error.message);
+    this.#discovered = this.#withFailedGroups(answer.value);
+    this.#syncMonitors();
+    await this.#firstSync();
+    this.#soon += 1;
+    return again(this.#isComplete() || this.#soon > SOON_TRIES ? REFRESH_MS : SOON_MS);
+  }
+
+  /** A group that cannot be asked now has not lost its kinds. */
+  #withFailedGroups(next: Discovered): Discovered {
+    if (next.failures.size === 0) return next;
+    const fails = ({ group, version }: Resource) => next.failures.has(group === "" ? version : `${group}/${version}`);
+    const kept = this.#discovered.preferred.filter(fails);
+    const names = new Set(next.preferred.map(groupResourceOf));
+    const preferred = [...next.preferred, ...kept.filter((resource) => !names.has(groupResourceOf(resource)))];
+    const byKind = new Map([...[...this.#discovered.byKind].filter(([, resource]) => fails(resource)), ...next.byKind]);
+    return { ...next, preferred, byKind };
+  }
+
+  #syncMonitors(): void {
+    const wanted = new Map(this.#discovered.preferred.filter(isWatched).map((resource) => [groupResourceOf(resource), resource]));
+    for (const [name, monitor] of this.#monitors) {
+      const version = wanted.get(name)?.version;
+      if (version === monitor.resource.version) wanted.delete(name);
+      else this.#drop(name, monitor);
+    }
+    for (const [name, resource] of wanted) {
+      const informer = this.#options.informers.metadata(resource);
+      const end = follow(informer, (change) => this.#tell(resource, change));
+      this.#monitors.set(name, { resource, informer, end });
+    }
+    if (wanted.size > 0) this.#options.logger.debug("kinds are watched", { added: [...wanted.keys()] });
+  }
+
+  #drop(name: string, { resource, informer, end }: Monitor): void {
+    end();
+    this.#monitors.delete(name);
+    this.#options.informers.dropMetadata(resource);
+    for (const object of informer.list()) for (const handler of this.#handlers) handler.forgotten?.(resource, object);
+    this.#options.logger.debug("kind is gone", { resource: name });
+  }
+
+  #tell(resource: ServedResource, change: Change<KubeObject>): void {
+    for (const handler of this.#handlers) handler.changed(resource, change);
+  }
+
+  /** Waits only once, for the kinds that are there at the start. */
+  async #firstSync(): Promise<void> {
+    const giveUp = new AbortController();
+    const end = () => giveUp.abort();
+    this.#options.signal.addEventListener("abort", end, { once: true });
+    const all = Promise.all([...this.#monitors.values()].map(({ informer }) => informer.synced(giveUp.signal)));
+    await Promise.race([all, sleep(this.#options.clock, FIRST_SYNC_MS, giveUp.signal)]);
+    giveUp.abort();
+    this.#options.signal.removeEventListener("abort", end);
+    this.#markReady();
+  }
+
+  /** Whether every definition is served; its name is "plural.group". */
+  #isComplete(): boolean {
+    const served = new Set(this.#discovered.preferred.map(groupResourceOf));
+    const definitions = this.#options.informers.metadata(DEFINITIONS).list();
+    return definitions.every(({ metadata }) => metadata.deletionTimestamp !== undefined || served.has(metadata.name));
+  }
+}
+
+function isWatched(resource: ServedResource): boolean {
+  return !IGNORED.has(groupResourceOf(resource)) && WATCHED_VERBS.every((verb) => resource.verbs.has(verb));
+}

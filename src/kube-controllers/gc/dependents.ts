@@ -1,0 +1,35 @@
+/** Dependents of one uid that disagree about what it is. */
+import { identityKey, identityOfOwner, refersTo, type Identity } from "./identity.ts";
+import type { GraphNode } from "./owner-graph.ts";
+
+type Dependent = Pick<GraphNode, "identity" | "owners">;
+
+/** Those who mean this very identity, and those who mean something else by its uid. One with two references can be both. */
+export function partition<T extends Dependent>(owner: { readonly dependents: ReadonlySet<T> }, identity: Identity) {
+  const matching: T[] = [];
+  const contradicting: T[] = [];
+  for (const dependent of owner.dependents) {
+    const elsewhere = identity.namespace !== "" && identity.namespace !== dependent.identity.namespace;
+    const references = dependent.owners.filter(({ uid }) => uid === identity.uid);
+    if (!elsewhere && references.some((reference) => refersTo(reference, identity))) matching.push(dependent);
+    if (elsewhere || references.some((reference) => !refersTo(reference, identity))) contradicting.push(dependent);
+  }
+  return { matching, contradicting };
+}
+
+/** What else the uid is said to be: the next in order after what is known to be absent, so that all get their turn. */
+export function alternateIdentity(dependents: readonly Dependent[], absent: Identity): Identity | undefined {
+  const others = new Map<string, Identity>();
+  for (const { identity, owners } of dependents) {
+    for (const reference of owners.filter(({ uid }) => uid === absent.uid)) {
+      // its kind is known to have no namespaces if the absent one had none
+      const clusterKind = absent.namespace === "" && reference.kind === absent.kind && reference.apiVersion === absent.apiVersion;
+      const other = identityOfOwner(reference, clusterKind ? "" : identity.namespace);
+      others.set(identityKey(other), other);
+    }
+  }
+  others.delete(identityKey(absent));
+  const keys = [...others.keys()].toSorted((a, b) => (a < b ? -1 : 1));
+  const next = keys.find((key) => key > identityKey(absent)) ?? keys[0];
+  return next === undefined ? undefined : others.get(next);
+}

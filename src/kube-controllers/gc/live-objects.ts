@@ -1,0 +1,106 @@
+/**
+ * The garbage collector's conversation with the API server: metadata is read, owner references and finalizers are taken off, objects
+ * are deleted. Every write names the uid it means, and most the resourceVersion, so acting on a cache that is behind does no harm.
+ */
+import { err, ok, type Result } from "#base";
+import { jsonEqual, metadataOf, type Json, type KubeObject, type ObjectKey, type OwnerReference } from "#kube";
+import type { Answer, DeleteOptions, KubeClient, KubeError, PatchBody } from "#kube-client";
+import type { EveryKind } from "../every-kind.ts";
+import type { ServedResource } from "../discovery.ts";
+import type { Identity } from "./identity.ts";
+
+/** Why an object cannot even be asked for. */
+export type Unknown = { readonly kind: "kind-not-served" } | { readonly kind: "needs-namespace" };
+
+export type Place = { readonly resource: ServedResource; readonly key: ObjectKey };
+
+const TRIES = 5;
+
+export class LiveObjects {
+  readonly #client: KubeClient;
+  readonly #everyKind: EveryKind;
+  /** Kinds that know no strategic merge: custom resources. */
+  readonly #plain = new Set<string>();
+
+  constructor(client: KubeClient, everyKind: EveryKind) {
+    this.#client = client;
+    this.#everyKind = everyKind;
+  }
+
+  placeOf({ apiVersion, kind, namespace, name }: Identity): Result<Place, Unknown> {
+    const resource = this.#everyKind.find(apiVersion, kind);
+    if (resource === undefined) return err({ kind: "kind-not-served" });
+    if (resource.namespaced && namespace === "") return err({ kind: "needs-namespace" });
+    return ok({ resource, key: resource.namespaced ? { namespace, name } : { name } });
+  }
+
+  /** From the cache if an informer has it; undefined says nothing about the server. */
+  cached({ resource, key }: Place, uid: string): KubeObject | undefined {
+    const object = this.#everyKind.syncedInformer(resource)?.get(key);
+    return object?.metadata.uid === uid ? object : undefined;
+  }
+
+  /** From the server; undefined: there is none with this uid. */
+  async get({ resource, key }: Place, uid: string, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
+    const answer = await this.#client.get(metadataOf(resource), key, { signal });
+    if (!answer.ok) return answer.error.kind === "not-found" ? ok(undefined) : answer;
+    return ok(answer.value.metadata.uid === uid ? answer.value : undefined);
+  }
+
+  /** False when it was gone already. A conflict comes back only if the owners changed: other changes are no reason to wait. */
+  async delete(place: Place, known: KubeObject, propagation: DeleteOptions["propagation"], signal: AbortSignal): Answer<boolean> {
+    const { uid = "", resourceVersion = "", ownerReferences } = known.metadata;
+    const how = { signal, ...(propagation === undefined ? {} : { propagation }) };
+    const answer = await this.#client.delete(place.resource, place.key, { ...how, preconditions: { uid, resourceVersion } });
+    if (answer.ok || answer.error.kind !== "conflict") return answer;
+    const live = await this.get(place, uid, signal);
+    if (!live.ok) return live;
+    if (live.value === undefined) return ok(false);
+    if (!jsonEqual(live.value.metadata.ownerReferences ?? [], ownerReferences ?? [])) return answer;
+    return this.#client.delete(place.resource, place.key, { ...how, preconditions: { uid } });
+  }
+
+  removeOwners(place: Place, known: KubeObject, owners: ReadonlySet<string>, signal: AbortSignal): Answer<unknown> {
+    const left = (known.metadata.ownerReferences ?? []).filter(({ uid }) => !owners.has(uid));
+    return this.#patchOwners(place, known, { strategic: [...owners].map((uid) => ({ $patch: "delete", uid })), plain: left }, signal);
+  }
+
+  /** So that no owner waits for this object any more. */
+  unblockOwners(place: Place, known: KubeObject, signal: AbortSignal): Answer<unknown> {
+    const freed = (known.metadata.ownerReferences ?? []).map((owner) => ({ ...owner, blockOwnerDeletion: false }));
+    return this.#patchOwners(place, known, { strategic: freed, plain: freed }, signal);
+  }
+
+  async removeFinalizer(place: Place, known: KubeObject, finalizer: string, signal: AbortSignal): Answer<unknown> {
+    let object: KubeObject | undefined = known;
+    for (let tries = 1; ; tries += 1) {
+      const { finalizers = [], resourceVersion = "", uid = "" } = object.metadata;
+      if (!finalizers.includes(finalizer)) return ok(undefined);
+      const patch: Json = { metadata: { resourceVersion, finalizers: finalizers.filter((name) => name !== finalizer) } };
+      const answer = await this.#client.patch(place.resource, place.key, { type: "merge", patch }, { signal });
+      if (answer.ok || answer.error.kind === "not-found") return ok(undefined);
+      if (answer.error.kind !== "conflict" || tries >= TRIES) return answer;
+      const live: Result<KubeObject | undefined, KubeError> = await this.get(place, uid, signal);
+      if (!live.ok || live.value === undefined) return live;
+      object = live.value;
+    }
+  }
+
+  /** Strategic where the kind has it: it needs no resourceVersion. Else a merge patch of the whole list, as it was when we read it. */
+  async #patchOwners(
+    { resource, key }: Place,
+    { metadata }: KubeObject,
+    owners: { readonly strategic: readonly Json[]; readonly plain: readonly OwnerReference[] },
+    signal: AbortSignal,
+  ): Answer<unknown> {
+    const { uid = "", resourceVersion = "" } = metadata;
+    const send = (body: PatchBody) => this.#client.patch(resource, key, body, { signal });
+    const kind = `${resource.group}/${resource.kind}`;
+    if (!this.#plain.has(kind)) {
+      const answer = await send({ type: "strategic", patch: { metadata: { uid, ownerReferences: owners.strategic } } });
+      if (answer.ok || answer.error.kind !== "unsupported-media-type") return answer;
+      this.#plain.add(kind);
+    }
+    return send({ type: "merge", patch: { metadata: { resourceVersion, ownerReferences: owners.plain } } });
+  }
+}

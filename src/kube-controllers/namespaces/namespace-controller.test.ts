@@ -1,0 +1,242 @@
+/** The end of namespaces on an API server in this process. */
+import { afterEach, describe, expect, test } from "vitest";
+import { err, expectOk, map } from "#base";
+import { defineResource, type KubeObject } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../../test/builders/controlled-cluster.ts";
+import { configMapKind, namespaceKind, podKind, type Pod } from "../kinds.ts";
+import { namespaceController } from "./namespace-controller.ts";
+
+const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
+
+const clusters: ControlledCluster[] = [];
+afterEach(async () => {
+  for (const cluster of clusters.splice(0)) expect(await cluster.end()).toBe(0);
+});
+
+async function start(options: ControlledClusterOptions & { graceMs?: number } = {}) {
+  const { graceMs = 0, ...rest } = options;
+  const cluster = await controlledCluster({ controllers: [namespaceController({ graceMs })], ...rest });
+  clusters.push(cluster);
+  const { client } = cluster;
+  const makeNamespace = async (name: string, metadata: Partial<KubeObject["metadata"]> = {}) =>
+    expectOk(await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name, ...metadata } }));
+  const make = async (namespace: string, name: string, metadata: Partial<KubeObject["metadata"]> = {}) =>
+    expectOk(await client.create(configMapKind, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace, ...metadata } }));
+  const exists = async (name: string) => (await client.get(namespaceKind, { name })).ok;
+  const said = async (name: string) =>
+    Object.fromEntries(
+      (expectOk(await client.get(namespaceKind, { name })).status?.conditions ?? []).map(({ type, status, reason, message }) => [
+        type,
+        `${status} ${reason}: ${message}`,
+      ]),
+    );
+  await cluster.running.idle();
+  return { ...cluster, makeNamespace, make, exists, said };
+}
+
+const CALM = {
+  NamespaceDeletionDiscoveryFailure: "False ResourcesDiscovered: All resources successfully discovered",
+  NamespaceDeletionGroupVersionParsingFailure: "False ParsedGroupVersions: All legacy kube types successfully parsed",
+  NamespaceDeletionContentFailure: "False ContentDeleted: All content successfully deleted, may be waiting on finalization",
+  NamespaceContentRemaining: "False ContentRemoved: All content successfully removed",
+  NamespaceFinalizersRemaining: "False ContentHasNoFinalizers: All content-preserving finalizers finished",
+};
+
+test("what it holds goes, then it goes, and no other namespace is touched", async () => {
+  const { makeNamespace, make, exists, client, running, writes } = await start();
+  await makeNamespace("shop");
+  for (const name of ["a", "b"]) await make("shop", name);
+  await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } });
+  await make("default", "kept");
+  await running.idle();
+  expect(writes).toEqual([]);
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  expect(await exists("shop")).toBe(false);
+  expect(expectOk(await client.list(configMapKind)).items.map(({ metadata }) => metadata.name)).toEqual(["kept"]);
+  expect(writes.toSorted()).toEqual([
+    "DELETECOLLECTION configmaps/shop",
+    "DELETECOLLECTION secrets/shop",
+    "UPDATE namespaces/shop/finalize",
+  ]);
+});
+
+test("it is left alone for the grace period", async () => {
+  const { makeNamespace, exists, client, running, advance } = await start({ graceMs: 5_000 });
+  await makeNamespace("shop");
+  await running.idle();
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  await advance(4_999);
+  expect(await exists("shop")).toBe(true);
+  await advance(1);
+  expect(await exists("shop")).toBe(false);
+});
+
+test("content with finalizers is told of and waited for, and its end is the namespace's", async () => {
+  const { makeNamespace, make, exists, said, client, running, writes } = await start();
+  await makeNamespace("shop");
+  await make("shop", "a", { finalizers: ["example.org/one", "example.org/two"] });
+  await make("shop", "b", { finalizers: ["example.org/one"] });
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  expect(await said("shop")).toEqual({
+    ...CALM,
+    NamespaceContentRemaining: "True SomeResourcesRemain: Some resources are remaining: configmaps. has 2 resource instances",
+    NamespaceFinalizersRemaining:
+      "True SomeFinalizersRemain: Some content in the namespace has finalizers remaining: example.org/one in 2 resource instances, example.org/two in 1 resource instances",
+  });
+  const before = writes.length;
+  for (const name of ["a", "b"]) {
+    await client.patch(configMapKind, { namespace: "shop", name }, { type: "merge", patch: { metadata: { finalizers: null } } });
+  }
+  await running.idle();
+  expect([await exists("shop"), writes.slice(before)]).toEqual([false, ["UPDATE namespaces/shop/finalize"]]);
+});
+
+test("what changes while it waits is told after a while, and nothing is written when nothing changes", async () => {
+  const { makeNamespace, make, said, client, running, advance, writes } = await start();
+  await makeNamespace("shop");
+  for (const name of ["a", "b"]) await make("shop", name, { finalizers: ["example.org/one"] });
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  const before = writes.filter((write) => write.includes("status")).length;
+  await advance(8_000);
+  expect(writes.filter((write) => write.includes("status"))).toHaveLength(before);
+  await client.patch(configMapKind, { namespace: "shop", name: "a" }, { type: "merge", patch: { metadata: { finalizers: null } } });
+  await advance(8_000);
+  expect(await said("shop")).toMatchObject({
+    NamespaceContentRemaining: "True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
+  });
+});
+
+test("pods go first, within their grace, and everything else waits for them", async () => {
+  const { makeNamespace, make, exists, said, client, running, advance } = await start();
+  await makeNamespace("shop");
+  await make("shop", "a");
+  const pod: Pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "shop" },
+    spec: { nodeName: "n", terminationGracePeriodSeconds: 30, containers: [{ name: "c", image: "i" } as { name: string }] },
+  };
+  expectOk(await client.create(podKind, pod));
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  expect(await said("shop")).toEqual(CALM);
+  expect((await client.get(configMapKind, { namespace: "shop", name: "a" })).ok).toBe(true);
+  await advance(40_000);
+  expect(await said("shop")).toMatchObject({
+    NamespaceDeletionContentFailure:
+      "True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods",
+  });
+  await client.delete(podKind, { namespace: "shop", name: "p" }, { gracePeriodSeconds: 0 });
+  await running.idle();
+  await advance(60_000);
+  expect(await exists("shop")).toBe(false);
+});
+
+test("a namespace with finalizers of its own keeps them, and says that its content is gone", async () => {
+  const { makeNamespace, said, client, running } = await start();
+  await makeNamespace("shop", { finalizers: ["example.org/mine"] });
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  expect(await said("shop")).toEqual(CALM);
+  const left = expectOk(await client.get(namespaceKind, { name: "shop" }));
+  expect([left.metadata.finalizers, left.spec?.finalizers ?? []]).toEqual([["example.org/mine"], []]);
+});
+
+describe("when the server does not play along", () => {
+  function failing(fails: { now: boolean }, plural: string): (client: KubeClient) => KubeClient {
+    return (client) => ({
+      ...client,
+      deleteCollection: (resource, query, options) =>
+        fails.now && resource.plural === plural
+          ? Promise.resolve(err({ kind: "server-error", message: `${plural} cannot be deleted` }))
+          : client.deleteCollection(resource, query, options),
+    });
+  }
+
+  test("a kind that cannot be deleted is told of, the others go, and it is tried again", async () => {
+    const fails = { now: true };
+    const { makeNamespace, make, said, exists, client, running, advance } = await start({ between: failing(fails, "configmaps") });
+    await makeNamespace("shop");
+    await make("shop", "a");
+    await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } });
+    await client.delete(namespaceKind, { name: "shop" });
+    await running.idle();
+    expect(await said("shop")).toMatchObject({
+      NamespaceDeletionContentFailure:
+        "True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: configmaps cannot be deleted",
+    });
+    expect(expectOk(await client.list(secrets, { namespace: "shop" })).items).toEqual([]);
+    fails.now = false;
+    await advance(60_000);
+    expect(await exists("shop")).toBe(false);
+  });
+
+  test("a group that cannot be discovered holds the namespace: something of it might be left", async () => {
+    const broken = { now: true };
+    const { makeNamespace, said, exists, client, running, advance } = await start({
+      between: (inner) => ({
+        ...inner,
+        raw: (path, options) =>
+          broken.now && path === "/apis/batch/v1"
+            ? Promise.resolve(err({ kind: "unavailable", message: "the server is currently unable to handle the request" }))
+            : inner.raw(path, options),
+      }),
+    });
+    await makeNamespace("shop");
+    await client.delete(namespaceKind, { name: "shop" });
+    await running.idle();
+    expect(await said("shop")).toMatchObject({
+      NamespaceDeletionDiscoveryFailure:
+        "True DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: batch/v1: stale GroupVersion discovery: batch/v1",
+    });
+    broken.now = false;
+    await advance(120_000);
+    expect(await exists("shop")).toBe(false);
+  });
+});
+
+test("kinds that cannot be deleted as a whole are deleted one by one", async () => {
+  const { makeNamespace, make, exists, client, running, writes } = await start({
+    between: (inner) => ({
+      ...inner,
+      raw: async (path, options) =>
+        map(await inner.raw(path, options), (text) => (path === "/api/v1" ? text.replaceAll('"deletecollection",', "") : text)),
+    }),
+  });
+  await makeNamespace("shop");
+  for (const name of ["a", "b"]) await make("shop", name);
+  await client.delete(namespaceKind, { name: "shop" });
+  await running.idle();
+  expect(await exists("shop")).toBe(false);
+  expect(writes).toEqual(["DELETE configmaps/shop/a", "DELETE configmaps/shop/b", "UPDATE namespaces/shop/finalize"]);
+});
+
+test("fifty namespaces end together, and the kinds that are empty are asked for together", async () => {
+  let lists = 0;
+  const { makeNamespace, make, client, running } = await start({
+    between: (inner) => ({
+      ...inner,
+      list: (resource, query, options) => {
+        lists += 1;
+        return inner.list(resource, query, options);
+      },
+    }),
+  });
+  const names = Array.from({ length: 50 }, (_, at) => `n${at}`);
+  for (const name of names) {
+    await makeNamespace(name);
+    await make(name, "a");
+  }
+  await running.idle();
+  lists = 0;
+  for (const name of names) await client.delete(namespaceKind, { name });
+  await running.idle();
+  expect(expectOk(await client.list(namespaceKind)).items.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
+  // forty kinds in fifty namespaces would be two thousand; `idle` itself asks for some sixty each time it looks
+  expect(lists).toBeLessThan(1_000);
+});

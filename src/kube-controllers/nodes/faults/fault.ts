@@ -1,0 +1,98 @@
+/**
+ * What goes wrong in the simulation, as data. A fault says which containers it hits and what happens to them; the kubelet asks on every
+ * step, so a fault that is lifted heals what it had hit.
+ */
+import { matches, parseSelector, type Requirement } from "#kube";
+import type { Container, Pod } from "../../workloads/kinds/pod.ts";
+
+export type ProbeKind = "readiness" | "liveness" | "startup";
+
+export type Mishap =
+  /** The image is never pulled: ErrImagePull, then ImagePullBackOff. */
+  | { readonly kind: "image-pull"; readonly message?: string }
+  /** The container ends by itself, again and again: CrashLoopBackOff, or a failed Job. */
+  | { readonly kind: "exit"; readonly code: number; readonly afterMs?: number; /** Only the first so many runs. */ readonly times?: number }
+  /** The probe never succeeds. */
+  | { readonly kind: "probe"; readonly probe: ProbeKind }
+  /** It takes this much longer until the container starts. */
+  | { readonly kind: "slow-start"; readonly ms: number };
+
+export type FaultTarget = {
+  readonly namespace?: string;
+  /** "app=web,tier!=db" */
+  readonly selector?: string;
+  readonly container?: string;
+  /** `*` stands for anything: "registry.example/*:broken". */
+  readonly image?: string;
+};
+
+export type Fault = Mishap & { readonly on?: FaultTarget };
+
+export type FaultHandle = { readonly lift: () => void };
+
+/** The faults in force. Whoever wants to know of changes subscribes: the kubelet looks at its Pods again then. */
+export class FaultList {
+  readonly #faults = new Set<Fault>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(faults: readonly Fault[] = []) {
+    for (const fault of faults) this.#faults.add({ ...fault });
+  }
+
+  add(fault: Fault): FaultHandle {
+    const own = { ...fault };
+    this.#faults.add(own);
+    this.#tell();
+    return {
+      lift: () => {
+        if (this.#faults.delete(own)) this.#tell();
+      },
+    };
+  }
+
+  clear(): void {
+    this.#faults.clear();
+    this.#tell();
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  on(pod: Pod, container: Container): readonly Mishap[] {
+    return this.#faults.size === 0 ? [] : [...this.#faults].filter(({ on }) => on === undefined || hits(on, pod, container));
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+function hits({ namespace, selector, container: name, image }: FaultTarget, pod: Pod, container: Container): boolean {
+  if (namespace !== undefined && namespace !== pod.metadata.namespace) return false;
+  if (name !== undefined && name !== container.name) return false;
+  if (image !== undefined && !matchesPattern(image, container.image ?? "")) return false;
+  return selector === undefined || matches(requirements(selector), pod.metadata.labels);
+}
+
+/** A selector that cannot be read selects nothing rather than everything. */
+function requirements(selector: string): readonly Requirement[] {
+  const parsed = parseSelector(selector);
+  return parsed.ok ? parsed.value : [{ key: "", operator: "exists" }];
+}
+
+/** Walks along the pieces between the stars; no regular expression is made of what somebody wrote. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return pattern === text;
+  if (!text.startsWith(first)) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
+}

@@ -1,0 +1,159 @@
+/**
+ * The kubelets of all simulated nodes, as one controller: a key is a Pod, a pass takes its containers forward and tells the server.
+ *
+ * What was last written is remembered and compared with, not what the cache shows: the cache is a moment behind, and a second write of the
+ * same status would be one too many on every Pod.
+ */
+import type { WorkQueue } from "#controller-runtime";
+import { jsonEqual, keyText, parseKey, type Json } from "#kube";
+import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
+import { podResource, type Pod, type PodCondition, type PodStatus } from "../../workloads/kinds/pod.ts";
+import { isPodOver } from "../../workloads/pods/pod-state.ts";
+import type { Circumstances } from "../faults/behaviour.ts";
+import type { Machines } from "../machines/machines.ts";
+import { AddressPool } from "./address-pool.ts";
+import { notesOf, stoppingNotes } from "./notes.ts";
+import { stepPod, stopPod, type PodRun } from "./pod-run.ts";
+import { podStatus } from "./pod-status.ts";
+import { restorePod } from "./restore.ts";
+
+export type KubeletOptions = { readonly machines: Machines; readonly circumstances: Circumstances };
+
+type Living = { run: PodRun; written: PodStatus };
+
+export function kubelet(options: KubeletOptions): KubeController {
+  return {
+    name: "kubelet",
+    start(context) {
+      const kubelets = new Kubelets(context, options);
+      const queue = context.work({ name: "kubelet", pass: (key) => kubelets.pass(key), concurrency: 10 });
+      kubelets.follow(queue);
+    },
+  };
+}
+
+class Kubelets {
+  readonly #context: KubeControllerContext;
+  readonly #machines: Machines;
+  readonly #circumstances: Circumstances;
+  readonly #addresses = new AddressPool();
+  /** By uid. */
+  readonly #living = new Map<string, Living>();
+
+  constructor(context: KubeControllerContext, { machines, circumstances }: KubeletOptions) {
+    this.#context = context;
+    this.#machines = machines;
+    this.#circumstances = circumstances;
+  }
+
+  follow(queue: WorkQueue): void {
+    const { informers, signal } = this.#context;
+    const pods = informers.of(podResource);
+    informers.subscribe(podResource, ({ key, before, after }) => {
+      if (before !== undefined && before.metadata.uid !== after?.metadata.uid) this.#forget(before);
+      if (after !== undefined && this.#machines.runs(after.spec.nodeName)) queue.add(keyText(key));
+    });
+    const lookAgain = () => {
+      for (const { metadata, spec } of pods.list()) if (this.#machines.runs(spec.nodeName)) queue.add(keyText(metadata));
+    };
+    const ends = [this.#circumstances.faults.subscribe(lookAgain), this.#machines.subscribe(lookAgain)];
+    signal.addEventListener("abort", () => ends.forEach((end) => end()), { once: true });
+  }
+
+  async pass(key: string): Promise<Pass> {
+    const pod = this.#context.informers.of(podResource).get(parseKey(key));
+    if (pod === undefined || !this.#machines.runs(pod.spec.nodeName)) return done;
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate(pod);
+    return isPodOver(pod) ? done : this.#advance(pod);
+  }
+
+  async #advance(pod: Pod): Promise<Pass> {
+    const { clock, record } = this.#context;
+    const living = this.#livingOf(pod);
+    const now = clock.now();
+    const step = stepPod(pod, living.run, this.#circumstances, now);
+    living.run = step.run;
+    for (const note of notesOf(pod, step.happened)) record(note);
+    const written = await this.#write(pod, living);
+    if (written.kind !== "done") return written;
+    return step.wakeAt === undefined ? done : again(Math.max(1, step.wakeAt - now));
+  }
+
+  /** Containers get their time to stop; then the end is told, and only then is the object removed: the Job controller reads the phase. */
+  async #terminate(pod: Pod): Promise<Pass> {
+    const { clock, client, record } = this.#context;
+    const now = clock.now();
+    const living = this.#livingOf(pod);
+    if (!isPodOver(pod)) {
+      const since = living.run.stoppingSince ?? now;
+      if (living.run.stoppingSince === undefined) {
+        living.run = { ...living.run, stoppingSince: since };
+        for (const note of stoppingNotes(pod, living.run)) record(note);
+      }
+      const graceMs = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
+      const until = since + Math.min(this.#circumstances.speeds.stopMs, graceMs);
+      if (until > now) return again(until - now);
+      living.run = stopPod(pod, living.run, until);
+      const written = await this.#write(pod, living);
+      if (written.kind !== "done") return written;
+    }
+    const { namespace, name, uid = "" } = pod.metadata;
+    const deleted = await client.delete(podResource, { namespace, name }, { gracePeriodSeconds: 0, preconditions: { uid } });
+    return deleted.ok || deleted.error.kind === "conflict" ? done : passOf(deleted);
+  }
+
+  async #write(pod: Pod, living: Living): Promise<Pass> {
+    const { clock, client } = this.#context;
+    const hostIP = this.#machines.addressOf(pod.spec.nodeName ?? "");
+    const view = { pod, run: living.run, circumstances: this.#circumstances, hostIP, now: clock.now() };
+    const status = podStatus(view, living.written.conditions ?? []);
+    if (isSame(status, living.written)) return done;
+    const { namespace, name, uid = "" } = pod.metadata;
+    const patch = { metadata: { uid }, status: patchOf(status, living.written) };
+    const patched = await client.patch(podResource, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
+    if (patched.ok) living.written = status;
+    // gone, or another Pod of this name: neither is ours any more
+    const isOurs = patched.ok || (patched.error.kind !== "not-found" && patched.error.kind !== "conflict");
+    return isOurs ? passOf(patched) : done;
+  }
+
+  #livingOf(pod: Pod): Living {
+    const { uid = "" } = pod.metadata;
+    const known = this.#living.get(uid);
+    if (known !== undefined) return known;
+    if (pod.status?.podIP !== undefined) this.#addresses.reserve(uid, pod.status.podIP);
+    const run = restorePod(pod, { now: this.#context.clock.now(), podIP: this.#addresses.take(uid) });
+    const living = { run, written: pod.status ?? {} };
+    this.#living.set(uid, living);
+    return living;
+  }
+
+  #forget({ metadata: { uid = "" } }: Pod): void {
+    this.#living.delete(uid);
+    this.#addresses.release(uid);
+  }
+}
+
+/** Times of conditions do not count: they move only with what they are about. */
+function isSame(status: PodStatus, written: PodStatus): boolean {
+  const { conditions = [], ...rest } = status;
+  const before = written.conditions ?? [];
+  const known = Object.fromEntries(Object.keys(rest).map((name) => [name, written[name as keyof PodStatus]]));
+  return jsonEqual(rest, known) && conditions.every((condition) => sameCondition(condition, before));
+}
+
+function sameCondition({ type, status, reason, message }: PodCondition, before: readonly PodCondition[]): boolean {
+  const known = before.find((condition) => condition.type === type);
+  return known?.status === status && known.reason === reason && known.message === message;
+}
+
+/** A strategic merge keeps what is not named: a reason that no longer holds must be taken away by name. */
+function patchOf(status: PodStatus, written: PodStatus): Json {
+  const conditions = (status.conditions ?? []).map((condition) => {
+    const known = written.conditions?.find(({ type }) => type === condition.type);
+    const gone = (["reason", "message"] as const).filter((name) => known?.[name] !== undefined && condition[name] === undefined);
+    return { ...condition, ...Object.fromEntries(gone.map((name) => [name, null])) };
+  });
+  return { ...status, conditions } as unknown as Json;
+}

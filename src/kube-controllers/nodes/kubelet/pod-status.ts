@@ -1,0 +1,119 @@
+/** A Pod's status from the lives of its containers: phase, conditions, addresses. Pure, and in a kubelet's words. */
+import type { Container, ContainerStatus, Pod, PodCondition, PodPhase, PodStatus, TruthStatus } from "../../workloads/kinds/pod.ts";
+import type { Circumstances } from "../faults/behaviour.ts";
+import { containerStatus, timeText } from "./container-status.ts";
+import { behaviourNow, roleOf, runOf, type PodRun } from "./pod-run.ts";
+
+export type View = {
+  readonly pod: Pod;
+  readonly run: PodRun;
+  readonly circumstances: Circumstances;
+  readonly hostIP: string;
+  readonly now: number;
+};
+
+/** `before`: the conditions as last written, whose times stay where the status does. */
+export function podStatus(view: View, before: readonly PodCondition[]): PodStatus {
+  const { pod, run, hostIP, now, circumstances } = view;
+  const inits = (pod.spec.initContainers ?? []).map((container) => statusOf(view, container));
+  const mains = pod.spec.containers.map((container) => statusOf(view, container));
+  const phase = phaseOf(pod, run);
+  const hasNetwork = now >= run.startedAt + circumstances.speeds.startMs;
+  const podIP = pod.spec.hostNetwork === true ? hostIP : run.podIP;
+  const said = conditionsOf({ pod, inits, mains, phase, hasNetwork: hasNetwork && !isOver(phase) });
+  return {
+    ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
+    phase,
+    conditions: said.map((condition) => timed(condition, before, now, pod.metadata.generation)),
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    ...(hasNetwork ? { podIP, podIPs: [{ ip: podIP }] } : {}),
+    startTime: timeText(run.startedAt),
+    ...(inits.length === 0 ? {} : { initContainerStatuses: inits }),
+    containerStatuses: mains,
+  };
+}
+
+function statusOf({ pod, run, circumstances, now }: View, container: Container): ContainerStatus {
+  const behaviour = behaviourNow(pod, run, container, circumstances);
+  const { speeds } = circumstances;
+  return containerStatus({ pod, container, role: roleOf(pod, container), run: runOf(run, container), behaviour, speeds, now });
+}
+
+const isOver = (phase: PodPhase) => phase === "Succeeded" || phase === "Failed";
+
+/** One container that has never run makes a Pod Pending, even if another runs: that is the kubelet's order of questions. */
+export function phaseOf(pod: Pod, run: PodRun): PodPhase {
+  const inits = (pod.spec.initContainers ?? [])
+    .filter(({ restartPolicy }) => restartPolicy !== "Always")
+    .map((container) => runOf(run, container));
+  if (inits.some(({ stage, ended }) => stage === "over" && ended?.code !== 0)) return "Failed";
+  if (inits.some(({ stage }) => stage !== "over")) return "Pending";
+  const mains = pod.spec.containers.map((container) => runOf(run, container));
+  if (mains.every(({ stage }) => stage === "over")) return mains.every(({ ended }) => ended?.code === 0) ? "Succeeded" : "Failed";
+  return mains.some(({ stage, ended }) => stage !== "running" && ended === undefined) ? "Pending" : "Running";
+}
+
+type Facts = {
+  readonly pod: Pod;
+  readonly inits: readonly ContainerStatus[];
+  readonly mains: readonly ContainerStatus[];
+  readonly phase: PodPhase;
+  readonly hasNetwork: boolean;
+};
+
+type Said = { readonly type: string; readonly status: TruthStatus; readonly reason?: string; readonly message?: string };
+
+function conditionsOf(facts: Facts): readonly Said[] {
+  const containers = containersReady(facts);
+  const network = { type: "PodReadyToStartContainers", status: facts.hasNetwork ? "True" : "False" } as const;
+  return [network, initialized(facts), podReady(facts, containers), { ...containers, type: "ContainersReady" }];
+}
+
+function initialized({ pod, inits, mains, phase }: Facts): Said {
+  const type = "Initialized";
+  if (phase === "Succeeded") return { type, status: "True", reason: "PodCompleted" };
+  if (mains.some(({ state, lastState }) => state?.waiting === undefined || lastState?.terminated !== undefined))
+    return { type, status: "True" };
+  const incomplete = (pod.spec.initContainers ?? []).flatMap((container, index) => {
+    const status = inits[index];
+    const done = container.restartPolicy === "Always" ? status?.started === true : status?.ready === true;
+    return done ? [] : [container.name];
+  });
+  if (incomplete.length === 0) return { type, status: "True" };
+  return {
+    type,
+    status: "False",
+    reason: "ContainersNotInitialized",
+    message: `containers with incomplete status: [${incomplete.join(" ")}]`,
+  };
+}
+
+function containersReady({ pod, inits, mains, phase }: Facts): Said {
+  const type = "ContainersReady";
+  if (phase === "Succeeded") return { type, status: "False", reason: "PodCompleted" };
+  if (phase === "Failed") return { type, status: "False", reason: "PodFailed" };
+  const sidecars = (pod.spec.initContainers ?? []).flatMap((container, index) =>
+    container.restartPolicy === "Always" ? (inits[index] ?? []) : [],
+  );
+  const unready = [...sidecars, ...mains].filter(({ ready }) => !ready).map(({ name }) => name);
+  if (unready.length === 0) return { type, status: "True" };
+  return { type, status: "False", reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
+}
+
+function podReady({ pod }: Facts, containers: Said): Said {
+  if (containers.status !== "True") return { ...containers, type: "Ready" };
+  const complaints = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    const gate = pod.status?.conditions?.find(({ type }) => type === conditionType);
+    if (gate === undefined) return [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`];
+    return gate.status === "True" ? [] : [`the status of pod readiness gate "${conditionType}" is not "True", but ${gate.status}`];
+  });
+  if (complaints.length === 0) return { type: "Ready", status: "True" };
+  return { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: complaints.join(", ") };
+}
+
+function timed(said: Said, before: readonly PodCondition[], now: number, generation: number | undefined): PodCondition {
+  const known = before.find(({ type }) => type === said.type);
+  const lastTransitionTime = known?.status === said.status ? (known.lastTransitionTime ?? timeText(now)) : timeText(now);
+  return { ...said, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+}

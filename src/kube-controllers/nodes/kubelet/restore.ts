@@ -1,0 +1,45 @@
+/**
+ * A Pod's life, read back from its status: for Pods that were there before this process was. Times have whole seconds there, so a
+ * container may seem up to a second older than it is.
+ */
+import { timeOf } from "../../workloads/pods/pod-state.ts";
+import type { ContainerStatus, Pod } from "../../workloads/kinds/pod.ts";
+import { BLOCKED, type ContainerRun, type Ended } from "./container-run.ts";
+import type { PodRun } from "./pod-run.ts";
+
+export function restorePod(pod: Pod, fresh: { readonly now: number; readonly podIP: string }): PodRun {
+  const { status } = pod;
+  if (status?.startTime === undefined) return { startedAt: fresh.now, podIP: fresh.podIP, containers: new Map() };
+  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  return {
+    startedAt: timeOf(status.startTime),
+    podIP: status.podIP ?? fresh.podIP,
+    containers: new Map(statuses.map((one) => [one.name, restoreContainer(one, fresh.now)])),
+  };
+}
+
+/** What waited waits from now on: how long it had is not in the status. */
+function restoreContainer({ state, lastState, restartCount: restarts }: ContainerStatus, now: number): ContainerRun {
+  const last = endedOf(lastState?.terminated);
+  if (state?.running !== undefined)
+    return { ...withEnd(last), stage: "running", since: timeOf(state.running.startedAt), restarts, crashes: restarts };
+  const ended = endedOf(state?.terminated);
+  if (ended !== undefined)
+    return { ...withEnd(ended), ...(last === undefined ? {} : { previous: last }), stage: "over", since: ended.finishedAt, restarts };
+  if (last !== undefined) return { ...withEnd(last), stage: "backing-off", since: now, restarts, crashes: restarts + 2 };
+  return BLOCKED;
+}
+
+function withEnd(ended: Ended | undefined): ContainerRun {
+  return ended === undefined ? BLOCKED : { ...BLOCKED, ended };
+}
+
+function endedOf(
+  terminated:
+    | { readonly exitCode: number; readonly reason?: string; readonly startedAt?: string; readonly finishedAt?: string }
+    | undefined,
+): Ended | undefined {
+  if (terminated === undefined) return undefined;
+  const { exitCode, reason = "", startedAt, finishedAt } = terminated;
+  return { code: exitCode, reason, startedAt: timeOf(startedAt), finishedAt: timeOf(finishedAt) };
+}

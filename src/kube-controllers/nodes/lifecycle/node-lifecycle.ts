@@ -1,0 +1,125 @@
+/**
+ * Notices nodes that fall silent: the Lease is not renewed for 50 seconds, so the node's conditions become Unknown and it is tainted.
+ *
+ * Taints follow conditions, in both directions: whoever repairs the condition also gets rid of the taint.
+ */
+import { timestamp } from "#base";
+import { leaseResource } from "#controller-runtime";
+import { jsonEqual } from "#kube";
+import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
+import { nodeResource, type Node, type NodeCondition, type Taint } from "../../workloads/kinds/core.ts";
+import { NO_EXECUTE, NO_SCHEDULE, NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE } from "../../workloads/placement/taints.ts";
+import { podResource, type Pod } from "../../workloads/kinds/pod.ts";
+import { isPodReady, timeOf } from "../../workloads/pods/pod-state.ts";
+import { LEASE_NAMESPACE } from "../machines/heartbeat.ts";
+
+const GRACE_MS = 50_000;
+const LOOK_EVERY_MS = 5_000;
+
+export const nodeLifecycleController: KubeController = {
+  name: "node-lifecycle-controller",
+  start(context) {
+    const { informers } = context;
+    informers.of(leaseResource);
+    informers.of(podResource);
+    const queue = context.work({ name: "node-lifecycle", pass: (name) => pass(context, name) });
+    informers.subscribe(nodeResource, ({ key }) => queue.add(key.name));
+  },
+};
+
+async function pass(context: KubeControllerContext, name: string): Promise<Pass> {
+  const { client, clock, informers } = context;
+  const node = informers.of(nodeResource).get({ name });
+  if (node === undefined) return done;
+  const silentMs = clock.now() - lastSignOf(context, node);
+  if (silentMs >= GRACE_MS && !isUnknown(node)) {
+    const conditions = unknownConditions(node, timestamp(clock));
+    const told = await client.update(nodeResource, { ...node, status: { ...node.status, conditions } }, { subresource: "status" });
+    if (!told.ok) return passOf(told);
+    context.record({ regarding: node, type: "Normal", reason: "NodeNotReady", note: `Node ${name} status is now: NodeNotReady` });
+    return passOf(await markPodsUnready(context, name));
+  }
+  const taints = taintsFor(node, timestamp(clock));
+  if (!jsonEqual(taints, node.spec?.taints ?? [])) {
+    const tainted = await client.update(nodeResource, { ...node, spec: { ...node.spec, taints } });
+    if (!tainted.ok) return passOf(tainted);
+  }
+  return again(silentMs >= GRACE_MS ? LOOK_EVERY_MS : Math.min(LOOK_EVERY_MS, GRACE_MS - silentMs));
+}
+
+/** The Lease, or, for a node that has none, the last heartbeat in its status, or its birth. */
+function lastSignOf({ informers }: KubeControllerContext, { metadata, status }: Node): number {
+  const lease = informers.of(leaseResource).get({ namespace: LEASE_NAMESPACE, name: metadata.name });
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  return Math.max(timeOf(lease?.spec?.renewTime), timeOf(ready?.lastHeartbeatTime), timeOf(metadata.creationTimestamp));
+}
+
+function isUnknown({ status }: Node): boolean {
+  return status?.conditions?.find(({ type }) => type === "Ready")?.status === "Unknown";
+}
+
+const WATCHED = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const;
+
+function unknownConditions({ status, metadata }: Node, now: string): readonly NodeCondition[] {
+  const known = status?.conditions ?? [];
+  const others = known.filter(({ type }) => !WATCHED.some((watched) => watched === type));
+  const silent = WATCHED.map((type): NodeCondition => {
+    const before = known.find((condition) => condition.type === type);
+    if (before === undefined) {
+      const never = { reason: "NodeStatusNeverUpdated", message: "Kubelet never posted node status." };
+      return { type, status: "Unknown", ...never, lastHeartbeatTime: metadata.creationTimestamp ?? now, lastTransitionTime: now };
+    }
+    if (before.status === "Unknown") return before;
+    return {
+      ...before,
+      status: "Unknown",
+      reason: "NodeStatusUnknown",
+      message: "Kubelet stopped posting node status.",
+      lastTransitionTime: now,
+    };
+  });
+  return [...others, ...silent];
+}
+
+const OURS = new Set([NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE]);
+
+/** Known taints keep their time: evictions are counted from it. */
+export function taintsFor({ spec, status }: Node, now: string): readonly Taint[] {
+  const known = spec?.taints ?? [];
+  const ready = status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "False";
+  const key = ready === "Unknown" ? NODE_UNREACHABLE : NODE_NOT_READY;
+  const wanted: Taint[] =
+    ready === "True"
+      ? []
+      : [
+          { key, effect: NO_SCHEDULE },
+          { key, effect: NO_EXECUTE, timeAdded: now },
+        ];
+  if (spec?.unschedulable === true) wanted.push({ key: NODE_UNSCHEDULABLE, effect: NO_SCHEDULE });
+  const same = (a: Taint, b: Taint) => a.key === b.key && a.effect === b.effect;
+  const kept = known.filter((taint) => !OURS.has(taint.key) || wanted.some((one) => same(one, taint)));
+  return [...kept, ...wanted.filter((one) => !kept.some((taint) => same(one, taint)))];
+}
+
+/** Pods on a silent node take no traffic, whatever they said last. */
+async function markPodsUnready({ client, clock, informers, record }: KubeControllerContext, node: string) {
+  const pods = informers
+    .of(podResource)
+    .list()
+    .filter((pod) => pod.spec.nodeName === node && isPodReady(pod));
+  const condition = { type: "Ready", status: "False", lastTransitionTime: timestamp(clock) };
+  const answers = await Promise.all(
+    pods.map((pod: Pod) => {
+      record({ regarding: pod, type: "Warning", reason: "NodeNotReady", note: "Node is not ready" });
+      const { namespace, name } = pod.metadata;
+      return client.patch(
+        podResource,
+        { namespace, name },
+        { type: "strategic", patch: { status: { conditions: [condition] } } },
+        { subresource: "status" },
+      );
+    }),
+  );
+  return answers.find((answer) => !answer.ok && answer.error.kind !== "not-found") ?? { ok: true as const, value: undefined };
+}

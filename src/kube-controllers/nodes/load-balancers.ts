@@ -1,0 +1,46 @@
+/** Services of type LoadBalancer get an address, as a cloud would give them one. From 192.0.2.0/24, which belongs to nobody. */
+import { keyText, parseKey } from "#kube";
+import type { KubeController, KubeControllerContext } from "../context.ts";
+import { done, passOf, type Pass } from "../work.ts";
+import { serviceResource, type Service } from "../workloads/kinds/core.ts";
+
+export const loadBalancers: KubeController = {
+  name: "service-lb-controller",
+  start(context) {
+    const queue = context.work({ name: "load-balancers", pass: (key) => pass(context, key), concurrency: 1 });
+    context.informers.subscribe(serviceResource, ({ key }) => queue.add(keyText(key)));
+  },
+};
+
+/** One with a class of its own is somebody else's. */
+function isOurs({ spec, metadata }: Service): boolean {
+  return spec.type === "LoadBalancer" && spec.loadBalancerClass === undefined && metadata.deletionTimestamp === undefined;
+}
+
+async function pass(context: KubeControllerContext, key: string): Promise<Pass> {
+  const { client, informers, record } = context;
+  const services = informers.of(serviceResource);
+  const service = services.get(parseKey(key));
+  if (service === undefined) return done;
+  const given = service.status?.loadBalancer?.ingress ?? [];
+  if (isOurs(service) === given.length > 0) return done;
+  if (!isOurs(service)) {
+    if (service.spec.type === "LoadBalancer") return done;
+    return passOf(
+      await client.update(serviceResource, { ...service, status: { ...service.status, loadBalancer: {} } }, { subresource: "status" }),
+    );
+  }
+  const ip = service.spec.loadBalancerIP ?? freeAddress(services.list());
+  record({ regarding: service, type: "Normal", reason: "EnsuringLoadBalancer", note: "Ensuring load balancer" });
+  const status = { ...service.status, loadBalancer: { ingress: [{ ip, ipMode: "VIP" }] } };
+  const written = await client.update(serviceResource, { ...service, status }, { subresource: "status" });
+  if (written.ok) record({ regarding: service, type: "Normal", reason: "EnsuredLoadBalancer", note: "Ensured load balancer" });
+  return passOf(written);
+}
+
+/** One pass at a time; what it gave out a moment ago may not be in the cache, so the server's conflict decides for the Service itself only. */
+function freeAddress(services: readonly Service[]): string {
+  const taken = new Set(services.flatMap(({ status }) => (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? [])));
+  const free = Array.from({ length: 254 }, (_, index) => `192.0.2.${index + 1}`).find((address) => !taken.has(address));
+  return free ?? "192.0.2.254";
+}

@@ -1,0 +1,73 @@
+/**
+ * What is used on which node. Kept up to date by changes, because adding up a thousand Pods for each of a thousand would be a million sums.
+ *
+ * A Pod that was just bound counts at once ("assumed"): the next one must not be put into the same hole before the watch has told.
+ */
+import { addQuantities, type Quantity } from "#kube";
+import type { Pod } from "../../workloads/kinds/pod.ts";
+import { podRequests, type Amounts } from "../../workloads/placement/requests.ts";
+import { isPodOver } from "../../workloads/pods/pod-state.ts";
+
+type Booking = { readonly node: string; readonly pod: Pod; readonly requests: Amounts };
+
+export class Ledger {
+  /** By uid. */
+  readonly #bookings = new Map<string, Booking>();
+  readonly #used = new Map<string, Map<string, Quantity>>();
+  readonly #pods = new Map<string, Map<string, Pod>>();
+
+  /** A Pod as the cache shows it now. */
+  see(pod: Pod): void {
+    const { uid = "" } = pod.metadata;
+    const { nodeName } = pod.spec;
+    if (isPodOver(pod)) return this.forget(pod);
+    if (nodeName !== undefined && nodeName !== "") this.book(uid, nodeName, pod);
+  }
+
+  book(uid: string, node: string, pod: Pod): void {
+    this.#cancel(uid);
+    const requests = podRequests(pod);
+    this.#bookings.set(uid, { node, pod, requests });
+    this.#add(node, requests, 1n);
+    at(this.#pods, node).set(uid, pod);
+  }
+
+  forget({ metadata: { uid = "" } }: Pod): void {
+    this.#cancel(uid);
+  }
+
+  used(node: string): Amounts {
+    return this.#used.get(node) ?? new Map();
+  }
+
+  podsOn(node: string): readonly Pod[] {
+    return [...(this.#pods.get(node)?.values() ?? [])];
+  }
+
+  count(node: string): number {
+    return this.#pods.get(node)?.size ?? 0;
+  }
+
+  #cancel(uid: string): void {
+    const booking = this.#bookings.get(uid);
+    if (booking === undefined) return;
+    this.#bookings.delete(uid);
+    this.#add(booking.node, booking.requests, -1n);
+    this.#pods.get(booking.node)?.delete(uid);
+  }
+
+  #add(node: string, amounts: Amounts, sign: 1n | -1n): void {
+    const used = at(this.#used, node);
+    for (const [name, amount] of amounts) {
+      const signed = (amount * sign) as Quantity;
+      const before = used.get(name);
+      used.set(name, before === undefined ? signed : addQuantities(before, signed));
+    }
+  }
+}
+
+function at<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  let inner = map.get(key);
+  if (inner === undefined) map.set(key, (inner = new Map()));
+  return inner;
+}

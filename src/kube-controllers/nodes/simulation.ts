@@ -1,0 +1,50 @@
+/**
+ * What an embedded cluster lacks: nodes that run Pods. `createSimulation` gives the controllers that play a scheduler and kubelets, and
+ * handles to make things go wrong.
+ */
+import type { KubeController } from "../context.ts";
+import { FaultList } from "./faults/fault.ts";
+import { kubelet } from "./kubelet/kubelet.ts";
+import { loadBalancers } from "./load-balancers.ts";
+import { nodeHeartbeat } from "./machines/heartbeat.ts";
+import { Machines } from "./machines/machines.ts";
+import { DEFAULT_SPEEDS, simulatedNodes, type SimulationOptions, type Speeds } from "./options.ts";
+import { scheduler } from "./scheduler/scheduler.ts";
+import { DeclaredUsage } from "./usage.ts";
+import { volumes } from "./volumes.ts";
+
+export type Simulation = {
+  /** For `startKubeControllers({ simulation })`. One simulation drives one cluster. */
+  readonly controllers: readonly KubeController[];
+  readonly nodes: {
+    readonly names: readonly string[];
+    /** Pulls the plug; false when there is no such node. The cluster notices after 50 seconds of silence. */
+    readonly stop: (name: string) => boolean;
+    readonly start: (name: string) => boolean;
+  };
+  readonly faults: FaultList;
+  /** Also the autoscaler's source of metrics. */
+  readonly usage: DeclaredUsage;
+};
+
+export function createSimulation(options: SimulationOptions = {}): Simulation {
+  const machines = new Machines(simulatedNodes(options.nodes));
+  const speeds: Speeds = { ...DEFAULT_SPEEDS, ...options.speeds };
+  const faults = new FaultList(options.faults);
+  return {
+    controllers: [
+      nodeHeartbeat({ machines, speeds }),
+      scheduler,
+      kubelet({ machines, circumstances: { faults, speeds } }),
+      ...(options.loadBalancers === false ? [] : [loadBalancers]),
+      ...(options.volumes === false ? [] : [volumes]),
+    ],
+    nodes: {
+      names: machines.all.map(({ name }) => name),
+      stop: (name) => machines.stop(name),
+      start: (name) => machines.start(name),
+    },
+    faults,
+    usage: new DeclaredUsage(),
+  };
+}

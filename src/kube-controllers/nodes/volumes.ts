@@ -1,0 +1,107 @@
+/**
+ * Claims get volumes: StorageClass `standard` is the default, and every claim on it is bound at once to a volume made for it.
+ *
+ * On a real cluster the controller manager binds; it finds the volume that names the claim and does the same. Whoever is first wins.
+ */
+import { ok, type Result } from "#base";
+import { keyText, parseKey } from "#kube";
+import type { KubeError } from "#kube-client";
+import type { KubeController, KubeControllerContext } from "../context.ts";
+import { done, passOf, type Pass } from "../work.ts";
+import { claimResource, storageClassResource, volumeResource, type PersistentVolume, type VolumeClaim } from "../workloads/kinds/core.ts";
+
+export const PROVISIONER = "simulation.lattice.dev/volumes";
+const CLASS = "standard";
+
+export const volumes: KubeController = {
+  name: "persistentvolume-simulation",
+  start(context) {
+    const { informers } = context;
+    const claims = context.work({ name: "volume-claims", pass: (key) => passClaim(context, key) });
+    const classes = context.work({ name: "storage-class", pass: () => passClass(context) });
+    const reclaim = context.work({ name: "volumes", pass: (name) => passVolume(context, name) });
+    informers.of(storageClassResource);
+    informers.subscribe(claimResource, ({ key, before, after }) => {
+      if (after !== undefined) claims.add(keyText(key));
+      else if (before?.spec.volumeName !== undefined) reclaim.add(before.spec.volumeName);
+    });
+    informers.of(volumeResource);
+    classes.add(CLASS);
+  },
+};
+
+async function passClass({ client, informers }: KubeControllerContext): Promise<Pass> {
+  if (informers.of(storageClassResource).get({ name: CLASS }) !== undefined) return done;
+  const created = await client.create(storageClassResource, {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: CLASS, annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+    provisioner: PROVISIONER,
+    reclaimPolicy: "Delete",
+    volumeBindingMode: "Immediate",
+  });
+  return created.ok || created.error.kind === "already-exists" ? done : passOf(created);
+}
+
+async function passClaim(context: KubeControllerContext, key: string): Promise<Pass> {
+  const claim = context.informers.of(claimResource).get(parseKey(key));
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.phase === "Bound") return done;
+  if (claim.spec.volumeName !== undefined || (claim.spec.storageClassName ?? CLASS) !== CLASS) return done;
+  const volume = await provision(context, claim);
+  if (!volume.ok) return passOf(volume);
+  const bound = await bind(context, claim, volume.value);
+  return bound.ok || bound.error.kind === "not-found" ? done : passOf(bound);
+}
+
+async function provision({ client, record }: KubeControllerContext, claim: VolumeClaim): Promise<Result<PersistentVolume, KubeError>> {
+  const { name, namespace = "", uid = "", resourceVersion = "" } = claim.metadata;
+  const volume: PersistentVolume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: `pvc-${uid}`, annotations: { "pv.kubernetes.io/provisioned-by": PROVISIONER } },
+    spec: {
+      capacity: { storage: claim.spec.resources?.requests?.["storage"] ?? "1Gi" },
+      accessModes: claim.spec.accessModes ?? ["ReadWriteOnce"],
+      volumeMode: claim.spec.volumeMode ?? "Filesystem",
+      persistentVolumeReclaimPolicy: "Delete",
+      storageClassName: CLASS,
+      hostPath: { path: `/var/lib/simulation/${uid}` },
+      claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid, resourceVersion },
+    },
+  };
+  const created = await client.create(volumeResource, volume);
+  if (!created.ok) return created.error.kind === "already-exists" ? client.get(volumeResource, { name: volume.metadata.name }) : created;
+  const note = `Successfully provisioned volume ${volume.metadata.name}`;
+  record({ regarding: claim, type: "Normal", reason: "ProvisioningSucceeded", note });
+  return created;
+}
+
+async function bind({ client }: KubeControllerContext, claim: VolumeClaim, volume: PersistentVolume): Promise<Result<unknown, KubeError>> {
+  const { namespace, name } = claim.metadata;
+  const annotations = {
+    "pv.kubernetes.io/bind-completed": "yes",
+    "pv.kubernetes.io/bound-by-controller": "yes",
+    "volume.kubernetes.io/storage-provisioner": PROVISIONER,
+  };
+  const spec = { volumeName: volume.metadata.name, storageClassName: CLASS };
+  const named = await client.patch(claimResource, { namespace, name }, { type: "merge", patch: { metadata: { annotations }, spec } });
+  if (!named.ok) return named;
+  const capacity = { storage: claim.spec.resources?.requests?.["storage"] ?? "1Gi" };
+  const status = { phase: "Bound", accessModes: [...(claim.spec.accessModes ?? [])], capacity };
+  const bound = await client.patch(claimResource, { namespace, name }, { type: "merge", patch: { status } }, { subresource: "status" });
+  if (!bound.ok) return bound;
+  if (volume.status?.phase === "Bound") return ok(undefined);
+  return client.patch(
+    volumeResource,
+    { name: volume.metadata.name },
+    { type: "merge", patch: { status: { phase: "Bound" } } },
+    { subresource: "status" },
+  );
+}
+
+/** Only what was made here goes with its claim. */
+async function passVolume({ client, informers }: KubeControllerContext, name: string): Promise<Pass> {
+  const volume = informers.of(volumeResource).get({ name });
+  if (volume === undefined || volume.metadata.annotations?.["pv.kubernetes.io/provisioned-by"] !== PROVISIONER) return done;
+  return passOf(await client.delete(volumeResource, { name }));
+}

@@ -1,0 +1,90 @@
+/** Pods that nobody else deletes. */
+import { afterEach, expect, test } from "vitest";
+import { expectOk } from "#base";
+import { controlledCluster, type ControlledCluster } from "../../../test/builders/controlled-cluster.ts";
+import { nodeKind, podKind, type Node, type Pod } from "../kinds.ts";
+import { podCollector } from "./pod-collector.ts";
+
+const clusters: ControlledCluster[] = [];
+afterEach(async () => {
+  for (const cluster of clusters.splice(0)) expect(await cluster.end()).toBe(0);
+});
+
+async function start(terminatedPodThreshold?: number) {
+  const cluster = await controlledCluster({
+    controllers: [podCollector(terminatedPodThreshold === undefined ? {} : { terminatedPodThreshold })],
+  });
+  clusters.push(cluster);
+  const { client } = cluster;
+  await cluster.running.idle();
+  const make = async (name: string, nodeName = "", phase = "", metadata: Partial<Pod["metadata"]> = {}, reason = "") => {
+    const spec = { containers: [{ name: "c", image: "i" }], ...(nodeName === "" ? {} : { nodeName }) };
+    expectOk(await client.create(podKind, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", ...metadata }, spec }));
+    const patch = { status: { phase, ...(reason === "" ? {} : { reason }) } };
+    if (phase !== "")
+      expectOk(await client.patch(podKind, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
+  };
+  const makeNode = async (name: string, more: Partial<Node> = {}) =>
+    expectOk(await client.create(nodeKind, { apiVersion: "v1", kind: "Node", metadata: { name }, ...more }));
+  const names = async () => expectOk(await client.list(podKind)).items.map(({ metadata }) => metadata.name);
+  return { ...cluster, make, makeNode, names };
+}
+
+test("Pods on nodes that are gone are failed and deleted, after the node had time to appear", async () => {
+  const { make, makeNode, names, advance, client, writes } = await start();
+  await makeNode("here");
+  await make("kept", "here", "Running");
+  await make("lost", "gone", "Running", { finalizers: ["example.org/look"] });
+  await make("done", "gone", "Succeeded");
+  await advance(39_000);
+  expect([await names(), writes]).toEqual([["done", "kept", "lost"], []]);
+  await advance(41_000);
+  expect(await names()).toEqual(["kept", "lost"]);
+  const lost = expectOk(await client.get(podKind, { namespace: "default", name: "lost" }));
+  expect(lost.status).toMatchObject({
+    phase: "Failed",
+    conditions: [{ type: "DisruptionTarget", status: "True", reason: "DeletionByPodGC", message: "PodGC: node no longer exists" }],
+  });
+  expect(writes.toSorted()).toEqual(["DELETE pods/default/done", "DELETE pods/default/lost", "PATCH pods/default/lost/status"]);
+});
+
+test("a node that appears in time saves its Pods", async () => {
+  const { make, makeNode, names, advance } = await start();
+  await make("early", "late", "Running");
+  await advance(20_000);
+  await makeNode("late");
+  await advance(80_000);
+  expect(await names()).toEqual(["early"]);
+});
+
+test("Pods that were deleted before they had a node go at once", async () => {
+  const { make, names, advance, client } = await start();
+  await make("waiting", "", "", { finalizers: ["example.org/look"] });
+  await client.delete(podKind, { namespace: "default", name: "waiting" });
+  await advance(20_000);
+  const left = expectOk(await client.get(podKind, { namespace: "default", name: "waiting" }));
+  expect([await names(), left.status?.phase]).toEqual([["waiting"], "Failed"]);
+});
+
+test("terminating Pods go when their node is out of service, and not before", async () => {
+  const { make, makeNode, names, advance, client } = await start();
+  const taints = [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }];
+  await makeNode("broken", { spec: { taints } });
+  await makeNode("slow");
+  await make("stuck", "broken", "Running");
+  await make("ending", "slow", "Running");
+  for (const name of ["stuck", "ending"]) await client.delete(podKind, { namespace: "default", name }, { gracePeriodSeconds: 3_600 });
+  await advance(20_000);
+  expect(await names()).toEqual(["ending"]);
+});
+
+test("of finished Pods only so many are kept: evicted ones go first, then the oldest", async () => {
+  const { make, names, advance } = await start(2);
+  await make("evicted", "", "Failed", {}, "Evicted");
+  await make("a-first", "", "Succeeded");
+  await make("b-second", "", "Failed");
+  await make("running", "", "Running");
+  await make("z-third", "", "Succeeded");
+  await advance(20_000);
+  expect(await names()).toEqual(["b-second", "running", "z-third"]);
+});

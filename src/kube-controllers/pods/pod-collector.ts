@@ -1,0 +1,147 @@
+/**
+ * Deletes Pods that nobody else will: finished ones when there are too many, those on nodes that are gone, those that were deleted
+ * before they had a node, and those that cannot end because their node is out of service.
+ *
+ * All Pods are looked at every 20 seconds, as kube-controller-manager does: what makes a Pod garbage is often that nothing happens.
+ */
+import { ok, timestamp } from "#base";
+import { field, keyText, type ObjectKey } from "#kube";
+import type { KubeController, KubeControllerContext } from "../context.ts";
+import { nodeKind, podKind, type Node, type Pod, type PodCondition } from "../kinds.ts";
+import { again, done, passOf, worstPass, type Pass } from "../work.ts";
+import { isPodFinished, withPodCondition } from "./pod-status.ts";
+
+export type PodCollectorOptions = {
+  /** So many finished Pods are kept. */
+  readonly terminatedPodThreshold?: number;
+};
+
+const PERIOD_MS = 20_000;
+/** A node that no informer shows may be new; after this time the server is asked. */
+const QUARANTINE_MS = 40_000;
+const THRESHOLD = 12_500;
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+const ORPHANED: PodCondition = {
+  type: "DisruptionTarget",
+  status: "True",
+  reason: "DeletionByPodGC",
+  message: "PodGC: node no longer exists",
+};
+
+export function podCollector({ terminatedPodThreshold = THRESHOLD }: PodCollectorOptions = {}): KubeController {
+  return { name: "pod-garbage-collector-controller", start: (context) => new PodCollector(context, terminatedPodThreshold).start() };
+}
+
+class PodCollector {
+  readonly #context: KubeControllerContext;
+  readonly #threshold: number;
+  /** Nodes that Pods name and nobody has seen, and when the first Pod did. */
+  readonly #missing = new Map<string, number>();
+
+  constructor(context: KubeControllerContext, threshold: number) {
+    this.#context = context;
+    this.#threshold = threshold;
+  }
+
+  start(): void {
+    const { informers } = this.#context;
+    informers.of(podKind);
+    informers.of(nodeKind);
+    this.#context.work({ name: "pod-garbage", concurrency: 1, pass: (_key, signal) => this.#pass(signal) }).add("all pods");
+  }
+
+  async #pass(signal: AbortSignal): Promise<Pass> {
+    const { informers } = this.#context;
+    const pods = informers.of(podKind).list();
+    const gone = await this.#goneNodes(pods, signal);
+    const chosen = new Map<string, { readonly pod: Pod; readonly condition?: PodCondition }>();
+    const choose = (pod: Pod, condition?: PodCondition) =>
+      chosen.set(keyText(keyOf(pod)), condition === undefined ? { pod } : { pod, condition });
+    for (const pod of this.#tooMany(pods)) choose(pod);
+    for (const pod of pods) {
+      const { nodeName = "" } = pod.spec ?? {};
+      const terminating = pod.metadata.deletionTimestamp !== undefined;
+      if (gone.has(nodeName)) choose(pod, ORPHANED);
+      else if (terminating && (nodeName === "" || isOutOfService(informers.of(nodeKind).get({ name: nodeName })))) choose(pod);
+    }
+    const passes = await Promise.all([...chosen.values()].map(({ pod, condition }) => this.#remove(pod, condition, signal)));
+    const worst = worstPass(passes);
+    return worst.kind === "done" ? again(PERIOD_MS) : worst;
+  }
+
+  #tooMany(pods: readonly Pod[]): readonly Pod[] {
+    const finished = pods.filter(isPodFinished);
+    const surplus = finished.length - this.#threshold;
+    return this.#threshold > 0 && surplus > 0 ? finished.toSorted(evictedThenOldest).slice(0, surplus) : [];
+  }
+
+  async #goneNodes(pods: readonly Pod[], signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const { informers, clock, client } = this.#context;
+    const named = new Set(pods.flatMap(({ spec }) => (spec?.nodeName === undefined || spec.nodeName === "" ? [] : [spec.nodeName])));
+    const gone = new Set<string>();
+    for (const name of this.#missing.keys()) if (!named.has(name)) this.#missing.delete(name);
+    for (const name of named) {
+      if (informers.of(nodeKind).get({ name }) !== undefined) {
+        this.#missing.delete(name);
+        continue;
+      }
+      const since = this.#missing.get(name) ?? clock.monotonic();
+      this.#missing.set(name, since);
+      if (clock.monotonic() - since < QUARANTINE_MS) continue;
+      const answer = await client.get(nodeKind, { name }, { signal });
+      if (!answer.ok && answer.error.kind === "not-found") gone.add(name);
+    }
+    return gone;
+  }
+
+  /** Failed first: whoever watches must not think that a Pod on a dead node was still running when it went. */
+  async #remove(pod: Pod, condition: PodCondition | undefined, signal: AbortSignal): Promise<Pass> {
+    const { client, logger } = this.#context;
+    const key = keyOf(pod);
+    if (isPodFinished(pod) && isLeaving(pod)) return done;
+    logger.info("Pod is deleted as garbage", { ...key });
+    const marked = isPodFinished(pod) ? ok(undefined) : await this.#markFailed(pod, condition, signal);
+    if (!marked.ok && marked.error.kind !== "not-found") return passOf(marked);
+    return passOf(await client.delete(podKind, key, { gracePeriodSeconds: 0, signal }));
+  }
+
+  #markFailed(pod: Pod, condition: PodCondition | undefined, signal: AbortSignal) {
+    const { client, clock } = this.#context;
+    const { uid = "", generation } = pod.metadata;
+    const conditions =
+      condition === undefined ? [] : withPodCondition(pod, condition, timestamp(clock)).filter(({ type }) => type === condition.type);
+    const status = {
+      phase: "Failed",
+      ...(generation === undefined ? {} : { observedGeneration: generation }),
+      ...(condition === undefined ? {} : { conditions }),
+    };
+    return client.patch(
+      podKind,
+      keyOf(pod),
+      { type: "strategic", patch: { metadata: { uid }, status } },
+      { subresource: "status", signal },
+    );
+  }
+}
+
+function keyOf({ metadata }: Pod): ObjectKey {
+  return { namespace: metadata.namespace, name: metadata.name };
+}
+
+/** Deleted without any time left: only its finalizers keep it, and another delete would not move them. */
+function isLeaving({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined && field(metadata, "deletionGracePeriodSeconds") === 0;
+}
+
+function isOutOfService(node: Node | undefined): boolean {
+  if (node === undefined) return false;
+  const ready = node.status?.conditions?.find(({ type }) => type === "Ready")?.status === "True";
+  return !ready && node.spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) === true;
+}
+
+function evictedThenOldest(a: Pod, b: Pod): number {
+  const evicted = ({ status }: Pod) => status?.phase === "Failed" && status.reason === "Evicted";
+  if (evicted(a) !== evicted(b)) return evicted(a) ? -1 : 1;
+  const [left, right] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp ?? ""} ${metadata.name}`);
+  return (left ?? "") < (right ?? "") ? -1 : 1;
+}

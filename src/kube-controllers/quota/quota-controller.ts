@@ -1,0 +1,104 @@
+/**
+ * Fills in the status of ResourceQuotas, which the API server enforces, and counts again when objects go or use less.
+ *
+ * What objects take more is charged by the API server when it admits them; nothing is counted then.
+ */
+import {
+  keyOf,
+  keyText,
+  parseKey,
+  readAmounts,
+  readQuota,
+  sameAmounts,
+  evaluatorOf,
+  writeAmounts,
+  type Amounts,
+  type KubeObject,
+  type Resource,
+} from "#kube";
+import type { ChangeHandler, WorkQueue } from "#controller-runtime";
+import type { KubeController, KubeControllerContext } from "../context.ts";
+import { podKind } from "../kinds.ts";
+import { again, done, passOf, type Pass } from "../work.ts";
+import { claimFreesQuota, podFreesQuota, serviceFreesQuota } from "./frees-quota.ts";
+import { resourceQuotaKind, serviceKind, volumeClaimKind, type ResourceQuotaObject } from "./kinds.ts";
+import { countedBy, recount } from "./recount.ts";
+
+export const quotaController: KubeController = { name: "resourcequota-controller", start: (context) => new Quotas(context).start() };
+
+/** A pod whose node is gone stops counting without anybody saying so. */
+const RESYNC_MS = 5 * 60_000;
+
+class Quotas {
+  readonly #context: KubeControllerContext;
+  readonly #queue: WorkQueue;
+
+  constructor(context: KubeControllerContext) {
+    this.#context = context;
+    this.#queue = context.work({ name: "resourcequotas", pass: (key, signal) => this.#pass(key, signal) });
+  }
+
+  start(): void {
+    const { informers, clock } = this.#context;
+    informers.subscribe(resourceQuotaKind, ({ key, before, after }) => {
+      if (after !== undefined && asksOtherwise(before, after)) this.#queue.add(keyText(key));
+    });
+    informers.subscribe(
+      podKind,
+      this.#onUpdate(podKind, (before, after) => podFreesQuota(before, after, clock.now())),
+    );
+    informers.subscribe(serviceKind, this.#onUpdate(serviceKind, serviceFreesQuota));
+    informers.subscribe(volumeClaimKind, this.#onUpdate(volumeClaimKind, claimFreesQuota));
+    this.#context.everyKind().subscribe({
+      changed: (resource, { key, after }) => {
+        if (after === undefined) this.#replenish(resource, key.namespace);
+      },
+    });
+  }
+
+  #onUpdate<T extends KubeObject>(resource: Resource, frees: (before: T, after: T) => boolean): ChangeHandler<T> {
+    return ({ key, before, after }) => {
+      if (before !== undefined && after !== undefined && frees(before, after)) this.#replenish(resource, key.namespace);
+    };
+  }
+
+  /** Only those quotas that count such objects. */
+  #replenish({ group, plural }: Resource, namespace: string | undefined): void {
+    if (namespace === undefined) return;
+    const evaluator = evaluatorOf(group, plural);
+    if (evaluator === undefined) return;
+    for (const quota of this.#context.informers.of(resourceQuotaKind).list(namespace)) {
+      const names = [...readQuota(quota).hard.keys()];
+      if (names.some((name) => evaluator.tracks(name))) this.#queue.add(keyText(keyOf(quota)));
+    }
+  }
+
+  async #pass(key: string, signal: AbortSignal): Promise<Pass> {
+    const { client, clock } = this.#context;
+    const everyKind = this.#context.everyKind();
+    await everyKind.ready();
+    const found = await client.get(resourceQuotaKind, parseKey(key), { signal });
+    if (!found.ok) return found.error.kind === "not-found" ? done : passOf(found);
+    const quota = readQuota(found.value);
+    const counted = countedBy(quota, everyKind.discovered.preferred);
+    const namespace = found.value.metadata.namespace ?? "";
+    const used = await recount(client, quota, counted, { namespace, now: clock.now(), signal });
+    if (!used.ok) return passOf(used);
+    const isTrue = sameAmounts(quota.wanted, quota.hard) && found.value.status?.used !== undefined && sameAmounts(used.value, quota.used);
+    if (isTrue) return again(RESYNC_MS);
+    const written = await this.#write(found.value, used.value, signal);
+    return written.kind === "done" ? again(RESYNC_MS) : written;
+  }
+
+  async #write(quota: ResourceQuotaObject, used: Amounts, signal: AbortSignal): Promise<Pass> {
+    const next = { ...quota, status: { hard: { ...quota.spec?.hard }, used: writeAmounts(used) } };
+    const written = await this.#context.client.update(resourceQuotaKind, next, { subresource: "status", signal });
+    return !written.ok && written.error.kind === "not-found" ? done : passOf(written);
+  }
+}
+
+/** Its own status comes back as a change, too, and so does every charge of the API server. */
+function asksOtherwise(before: ResourceQuotaObject | undefined, after: ResourceQuotaObject): boolean {
+  if (before === undefined || before.metadata.uid !== after.metadata.uid) return true;
+  return !sameAmounts(readAmounts(before.spec?.hard), readAmounts(after.spec?.hard));
+}

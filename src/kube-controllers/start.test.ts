@@ -1,0 +1,203 @@
+/** Starting, waiting and ending; and what happens when the API server does not behave. */
+import { afterEach, describe, expect, test } from "vitest";
+import { err, expectOk } from "#base";
+import { defineResource, metadataOf, type KubeObject, type OwnerReference } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../test/builders/controlled-cluster.ts";
+import type { KubeController } from "./context.ts";
+import { kubeControllers } from "./controllers.ts";
+import { garbageCollector } from "./gc/garbage-collector.ts";
+import { configMapKind, namespaceKind } from "./kinds.ts";
+import { startKubeControllers } from "./start.ts";
+import { done } from "./work.ts";
+
+const clusters: ControlledCluster[] = [];
+afterEach(async () => {
+  for (const cluster of clusters.splice(0)) expect(await cluster.end()).toBe(0);
+});
+
+async function start(options: ControlledClusterOptions = {}) {
+  const cluster = await controlledCluster(options);
+  clusters.push(cluster);
+  return cluster;
+}
+
+const map = (name: string, owners: readonly OwnerReference[] = []): KubeObject => {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default", ownerReferences: owners } };
+};
+const ownedBy = ({ apiVersion, kind, metadata }: KubeObject): OwnerReference => ({
+  apiVersion,
+  kind,
+  name: metadata.name,
+  uid: metadata.uid ?? "",
+});
+const key = (name: string) => ({ namespace: "default", name });
+
+describe("the list", () => {
+  test("has one entry per controller, and the publisher only with a certificate", async () => {
+    const names = kubeControllers().map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const all = kubeControllers({ rootCa: "PEM", namespaceGraceMs: 0, terminatedPodThreshold: 5 }).map(({ name }) => name);
+    expect(all.filter((name) => !names.includes(name))).toEqual(["root-ca-certificate-publisher-controller"]);
+  });
+
+  test("with a name twice does not start", async () => {
+    const cluster = await start({ controllers: [] });
+    const options = {
+      client: cluster.client,
+      clock: cluster.clock,
+      random: Math.random,
+      logger: { ...console, with: () => expect.fail() },
+    };
+    const started = await startKubeControllers({ ...options, controllers: [garbageCollector], simulation: [garbageCollector] });
+    expect(started).toEqual(err("two controllers are called garbage-collector-controller"));
+  });
+
+  test("runs all together: a namespace is set up, used and ended, and then there is silence", async () => {
+    const { client, running, writes, advance } = await start({ rootCa: "PEM" });
+    expectOk(await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }));
+    await running.idle();
+    expect(running.health().ready).toBe(true);
+    await client.delete(namespaceKind, { name: "shop" });
+    await advance(5_000);
+    expect((await client.get(namespaceKind, { name: "shop" })).ok).toBe(false);
+    const before = writes.length;
+    await advance(300_000);
+    expect(writes).toHaveLength(before);
+  });
+});
+
+describe("shared informers", () => {
+  test("metadata comes from the whole objects that somebody else keeps", async () => {
+    const seen: string[] = [];
+    const reader: KubeController = {
+      name: "reader",
+      start: ({ informers, work }) => {
+        const whole = informers.of(configMapKind);
+        expect(informers.metadata(configMapKind)).toBe(whole);
+        expect(informers.of(metadataOf(namespaceKind))).toBe(informers.metadata(namespaceKind));
+        informers.subscribe(
+          configMapKind,
+          ({ key: { name }, before }) => void seen.push(`${name} ${before === undefined ? "new" : "old"}`),
+        );
+        work({
+          name: "late",
+          pass: () => (informers.subscribe(configMapKind, ({ key: { name } }) => void seen.push(`late ${name}`)), Promise.resolve(done)),
+        }).add("once");
+      },
+    };
+    const { running } = await start({
+      controllers: [reader],
+      before: async (client) => void expectOk(await client.create(configMapKind, map("a"))),
+    });
+    await running.idle();
+    expect(seen).toEqual(["a new", "late a"]);
+    expect([...running.health().informers.keys()]).toEqual(["configmaps/v1", "namespaces/v1 metadata"]);
+  });
+});
+
+/** A server that can be told to fail. */
+function fragile() {
+  const state = { down: false, conflicts: 0, watches: new Set<AbortController>() };
+  const refused = Promise.resolve(err({ kind: "network", message: "connection refused" } as const));
+  const between = (inner: KubeClient): KubeClient => ({
+    ...inner,
+    list: (...call) => (state.down ? refused : inner.list(...call)),
+    get: (...call) => (state.down ? refused : inner.get(...call)),
+    raw: (...call) => (state.down ? refused : inner.raw(...call)),
+    async *watch(resource, query, signal) {
+      if (state.down) return void (yield await refused);
+      const cut = new AbortController();
+      state.watches.add(cut);
+      for await (const item of inner.watch(resource, query, AbortSignal.any([signal, cut.signal]))) yield item;
+      state.watches.delete(cut);
+      if (cut.signal.aborted && !signal.aborted) yield await refused;
+    },
+    delete: (resource, at, options) => {
+      if (state.down) return refused;
+      if (state.conflicts <= 0) return inner.delete(resource, at, options);
+      state.conflicts -= 1;
+      return Promise.resolve(err({ kind: "conflict", message: "the ResourceVersion in the precondition does not match" } as const));
+    },
+  });
+  const breakWatches = () => {
+    for (const cut of state.watches) cut.abort();
+  };
+  return { state, between, breakWatches };
+}
+
+describe("when the server does not behave", () => {
+  test("what happened while it was away is made up for", async () => {
+    const { state, between, breakWatches } = fragile();
+    const { client, running, advance, clock } = await start({ controllers: [garbageCollector], between });
+    await running.idle();
+    const owner = expectOk(await client.create(configMapKind, map("owner")));
+    expectOk(await client.create(configMapKind, map("child", [ownedBy(owner)])));
+    await running.idle();
+    state.down = true;
+    breakWatches();
+    await client.delete(configMapKind, key("owner"));
+    await clock.advance(120_000);
+    expect([(await client.get(configMapKind, key("child"))).ok, running.health().ready]).toEqual([true, false]);
+    state.down = false;
+    await clock.advance(60_000);
+    await advance(60_000);
+    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+  });
+
+  test("a server that is not there yet is waited for", async () => {
+    const { state, between } = fragile();
+    state.down = true;
+    const { client, running, clock } = await start({ controllers: [garbageCollector], between });
+    const idle = running.idle();
+    await clock.advance(10_000);
+    state.down = false;
+    await clock.advance(120_000);
+    await idle;
+    const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000003" };
+    expectOk(await client.create(configMapKind, map("child", [ghost])));
+    await running.idle();
+    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+  });
+
+  test("a conflict that changes nothing about the owners does not stop the collector", async () => {
+    const { state, between } = fragile();
+    const { client, running } = await start({ controllers: [garbageCollector], between });
+    await running.idle();
+    const owner = expectOk(await client.create(configMapKind, map("owner")));
+    expectOk(await client.create(configMapKind, map("child", [ownedBy(owner)])));
+    await running.idle();
+    state.conflicts = 3;
+    await client.delete(configMapKind, key("owner"));
+    await running.idle();
+    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+  });
+
+  test("an unknown kind whose list fails for ever does not hold up the others", async () => {
+    const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
+    const { client, running, clock } = await start({
+      controllers: [garbageCollector],
+      between: (inner) => ({
+        ...inner,
+        list: (resource, ...call) =>
+          resource.plural === secrets.plural
+            ? Promise.resolve(err({ kind: "server-error", message: "conversion failed" }))
+            : inner.list(resource, ...call),
+      }),
+    });
+    const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000004" };
+    expectOk(await client.create(configMapKind, map("child", [ghost])));
+    await clock.advance(40_000);
+    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+    expect(running.health().ready).toBe(false);
+  });
+});
+
+test("closing ends a wait for idleness", async () => {
+  const { state, between } = fragile();
+  state.down = true;
+  const cluster = await controlledCluster({ controllers: [garbageCollector], between });
+  const idle = cluster.running.idle();
+  expect(await cluster.end()).toBe(0);
+  await idle;
+});

@@ -1,0 +1,147 @@
+/**
+ * Starts the controllers against one API server, any API server: all they know of it is a KubeClient.
+ *
+ * It resolves as soon as everything is wired. A server that is not there yet, or goes away, is the informers' business: they come back.
+ */
+import { err, MetricsRegistry, ok, type Clock, type Logger, type Metrics, type Result } from "#base";
+import { EventRecorder, type InformerHealth } from "#controller-runtime";
+import type { KubeClient } from "#kube-client";
+import type { KubeController, KubeControllerContext } from "./context.ts";
+import { kubeControllers, type KubeControllersSettings } from "./controllers.ts";
+import { EveryKind } from "./every-kind.ts";
+import { SharedInformers } from "./shared-informers.ts";
+import { Workers } from "./work.ts";
+
+export type KubeControllersOptions = KubeControllersSettings & {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly metrics?: Metrics | undefined;
+  /** Absent: all of them, as kube-controller-manager runs them. */
+  readonly controllers?: readonly KubeController[] | undefined;
+  /** Controllers that play what is missing here, a scheduler and kubelets. Absent: Pods stay Pending. */
+  readonly simulation?: readonly KubeController[] | undefined;
+  /** Of this process, for events. */
+  readonly identity?: string | undefined;
+};
+
+export type KubeControllersHealth = {
+  /** Every informer has its list and is not failing again and again. */
+  readonly ready: boolean;
+  readonly informers: ReadonlyMap<string, InformerHealth>;
+};
+
+export type RunningKubeControllers = {
+  /**
+   * Resolves when nothing is due or in work and every informer holds what the server has. Keys that wait for a time (a retry, a TTL) do
+   * not count: advance the clock. For tests: it lists every kind.
+   */
+  readonly idle: () => Promise<void>;
+  readonly health: () => KubeControllersHealth;
+  /** Ends passes under way, informers and timers; resolves when they have ended. */
+  readonly close: () => Promise<void>;
+};
+
+export function startKubeControllers(options: KubeControllersOptions): Promise<Result<RunningKubeControllers, string>> {
+  const controllers = [...(options.controllers ?? kubeControllers(options)), ...(options.simulation ?? [])];
+  const names = controllers.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) return Promise.resolve(err(`two controllers are called ${twice}`));
+  const running = new Running(options, controllers);
+  return Promise.resolve(ok({ idle: () => running.idle(), health: () => running.health(), close: () => running.close() }));
+}
+
+class Running {
+  readonly #stopping = new AbortController();
+  readonly #informers: SharedInformers;
+  #everyKind: EveryKind | undefined;
+  readonly #workers: Workers[] = [];
+  readonly #recorders: EventRecorder[] = [];
+  readonly #ended: Promise<unknown>;
+  /** Counts what happens, so that `idle` can tell whether something did while it looked. */
+  #activity = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(options: KubeControllersOptions, controllers: readonly KubeController[]) {
+    const { signal } = this.#stopping;
+    const metrics = options.metrics ?? new MetricsRegistry();
+    const onChange = () => this.#happened();
+    const common = { ...options, metrics, signal };
+    this.#informers = new SharedInformers({ ...common, onChange });
+    signal.addEventListener("abort", onChange, { once: true });
+    for (const controller of controllers) controller.start(this.#contextOf(controller, common));
+    this.#informers.run();
+    this.#ended = this.#run();
+  }
+
+  async idle(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      const before = this.#activity;
+      const quiet = (await this.#informers.synced()) && !this.#busy() && (await this.#informers.current());
+      if (this.#activity !== before) continue;
+      if (quiet) return;
+      await this.#nextActivity();
+    }
+  }
+
+  health(): KubeControllersHealth {
+    const informers = this.#informers.health();
+    return { ready: [...informers.values()].every(({ healthy }) => healthy), informers };
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#ended;
+    await this.#informers.ended();
+    await Promise.all(this.#recorders.map((recorder) => recorder.flush()));
+  }
+
+  #contextOf({ name }: KubeController, common: Omit<KubeControllersOptions, "metrics"> & { metrics: Metrics; signal: AbortSignal }) {
+    const { client, clock, random, metrics, signal, identity = "kube-controllers" } = common;
+    const logger = common.logger.with({ controller: name });
+    const recorder = new EventRecorder({ client, clock, logger, metrics, signal, reporter: { controller: name, instance: identity } });
+    this.#recorders.push(recorder);
+    const context: KubeControllerContext = {
+      client,
+      informers: this.#informers,
+      everyKind: () => (this.#everyKind ??= new EveryKind({ ...context, logger: common.logger })),
+      clock,
+      random,
+      logger,
+      metrics,
+      signal,
+      record: (note) => recorder.record(note),
+      work: (work) => {
+        const workers = new Workers(work, { clock, random, metrics, logger, signal, onPass: () => this.#happened() });
+        this.#workers.push(workers);
+        return workers.queue;
+      },
+    };
+    return context;
+  }
+
+  async #run(): Promise<void> {
+    if (!(await this.#informers.synced())) return;
+    await Promise.all(this.#workers.map((workers) => workers.run()));
+  }
+
+  #busy(): boolean {
+    return this.#workers.some((workers) => workers.busy);
+  }
+
+  #happened(): void {
+    this.#activity += 1;
+    for (const wake of this.#waiting) wake();
+  }
+
+  #nextActivity(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
+  }
+}

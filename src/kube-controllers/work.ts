@@ -1,0 +1,122 @@
+/**
+ * Workers on a queue: take a key, do a pass, and heed what the pass says about the next one.
+ *
+ * A conflict means that the cache was a moment behind; the key is taken again at once, a few times, before it has to wait like any
+ * other failure. Most conflicts are over by then, and a test with a clock that stands still gets to its end.
+ */
+import { describeThrown, fromPromise, type BackoffPolicy, type Result } from "#base";
+import { safeText, WorkQueue, type WorkQueueOptions } from "#controller-runtime";
+import type { KubeError } from "#kube-client";
+import type { Logger } from "#base";
+
+export type Pass =
+  | { readonly kind: "done" }
+  /** Look again after this time, whether or not something changes. */
+  | { readonly kind: "again"; readonly afterMs: number }
+  | { readonly kind: "conflict" }
+  /** Not yet: as a failure, but nobody needs to hear of it. */
+  | { readonly kind: "retry" }
+  /** Tried again after a wait that grows. */
+  | { readonly kind: "failed"; readonly error: string };
+
+export const done: Pass = { kind: "done" };
+export const retry: Pass = { kind: "retry" };
+export const again = (afterMs: number): Pass => ({ kind: "again", afterMs });
+export const failed = (error: string): Pass => ({ kind: "failed", error });
+
+/** The pass that an answer of the API server means. */
+export function passOf(answer: Result<unknown, KubeError>): Pass {
+  if (answer.ok) return done;
+  return answer.error.kind === "conflict" ? { kind: "conflict" } : failed(answer.error.message);
+}
+
+/** The first that is not `done`, for passes that do several things. */
+export function worstPass(passes: readonly Pass[]): Pass {
+  const rank: Readonly<Record<Pass["kind"], number>> = { done: 0, again: 1, conflict: 2, retry: 3, failed: 4 };
+  return passes.reduce((worst, pass) => (rank[pass.kind] > rank[worst.kind] ? pass : worst), done);
+}
+
+export type WorkOptions = {
+  /** For metrics and logs; one queue of a name. */
+  readonly name: string;
+  readonly pass: (key: string, signal: AbortSignal) => Promise<Pass>;
+  /** Keys in work at once; 5, as most controllers of kube-controller-manager. */
+  readonly concurrency?: number;
+  readonly backoff?: BackoffPolicy;
+};
+
+/** client-go's default: from 5 ms on, at most a thousand seconds. */
+export const WORK_BACKOFF: BackoffPolicy = { initialMs: 5, maxMs: 1_000_000, factor: 2 };
+const CONCURRENCY = 5;
+const CONFLICTS_AT_ONCE = 5;
+
+type WorkersOptions = Pick<WorkQueueOptions, "clock" | "random" | "metrics"> & {
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** Called whenever a pass has ended. */
+  readonly onPass: () => void;
+};
+
+export class Workers {
+  readonly queue: WorkQueue;
+  readonly #work: WorkOptions;
+  readonly #options: WorkersOptions;
+  readonly #logger: Logger;
+  readonly #conflicts = new Map<string, number>();
+
+  constructor(work: WorkOptions, options: WorkersOptions) {
+    this.#work = work;
+    this.#options = options;
+    this.#logger = options.logger.with({ queue: work.name });
+    const { clock, random, metrics } = options;
+    this.queue = new WorkQueue({ name: work.name, clock, random, metrics, backoff: work.backoff ?? WORK_BACKOFF });
+  }
+
+  /** Something is due or in work. Keys that wait for their time do not count. */
+  get busy(): boolean {
+    return this.queue.inWork > 0 || this.queue.depth > 0;
+  }
+
+  /** Ends when the signal fires and the last pass has ended. */
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    const lanes = Array.from({ length: this.#work.concurrency ?? CONCURRENCY }, () => this.#lane(signal));
+    await Promise.all(lanes);
+    this.queue.close();
+  }
+
+  async #lane(signal: AbortSignal): Promise<void> {
+    for (let key = await this.queue.take(signal); key !== undefined; key = await this.queue.take(signal)) {
+      this.#after(key, await this.#one(key, signal));
+      this.queue.done(key);
+      this.#options.onPass();
+    }
+  }
+
+  /** What throws is a bug in the controller: it costs the pass, not the worker. */
+  async #one(key: string, signal: AbortSignal): Promise<Pass> {
+    // async, so that what is thrown before the first wait is caught as well
+    const guarded = async () => this.#work.pass(key, signal);
+    const pass = await fromPromise(guarded(), describeThrown);
+    if (pass.ok) return pass.value;
+    this.#logger.error("controller met a bug", { key, error: safeText(pass.error) });
+    return failed("a bug in the controller");
+  }
+
+  #after(key: string, pass: Pass): void {
+    const conflicts = pass.kind === "conflict" ? (this.#conflicts.get(key) ?? 0) + 1 : 0;
+    if (conflicts === 0) this.#conflicts.delete(key);
+    else this.#conflicts.set(key, conflicts);
+    if (pass.kind === "failed") {
+      const waitMs = Math.round(this.queue.retry(key));
+      if (!this.#options.signal.aborted) this.#logger.warn("pass failed", { key, error: safeText(pass.error), waitMs });
+    } else if (pass.kind === "conflict" && conflicts <= CONFLICTS_AT_ONCE) {
+      this.queue.add(key);
+    } else if (pass.kind === "conflict" || pass.kind === "retry") {
+      this.queue.retry(key);
+    } else {
+      this.queue.forget(key);
+      if (pass.kind === "again") this.queue.addAfter(key, pass.afterMs);
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/** Where the autoscaler learns what Pods use. A real cluster has metrics-server; the simulation declares it. */
+import type { Pod } from "../kinds/pod.ts";
+
+export interface MetricsSource {
+  /** Of the Pod or of one container, in thousandths of the unit (milli-cores, milli-bytes); undefined when it is not known. */
+  milliUsage(pod: Pod, resource: string, container?: string): number | undefined;
+}
+
+/** As without metrics-server. */
+export const noMetrics: MetricsSource = { milliUsage: () => undefined };

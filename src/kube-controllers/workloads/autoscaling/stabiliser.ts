@@ -1,0 +1,148 @@
+/**
+ * Keeps an autoscaler from flapping: what was recommended lately counts, not only what is now. Remembers per autoscaler; a restart forgets,
+ * as in Kubernetes.
+ */
+import type { Autoscaler, ScalingRules } from "../kinds/autoscaler.ts";
+
+export const DOWNSCALE_WINDOW_MS = 300_000;
+
+type Stamped = { readonly at: number; readonly value: number };
+type Memory = { recommendations: Stamped[]; ups: Stamped[]; downs: Stamped[] };
+
+export type Said = { readonly reason: string; readonly message: string };
+export type Normalised = { readonly replicas: number; readonly able: Said; readonly limited: Said & { readonly status: "True" | "False" } };
+
+export type Bounds = { readonly current: number; readonly desired: number; readonly min: number; readonly max: number };
+
+const READY: Said = { reason: "ReadyForNewScale", message: "recommended size matches current size" };
+const UP_STABILISED: Said = {
+  reason: "ScaleUpStabilized",
+  message: "recent recommendations were lower than current one, applying the lowest recent recommendation",
+};
+const DOWN_STABILISED: Said = {
+  reason: "ScaleDownStabilized",
+  message: "recent recommendations were higher than current one, applying the highest recent recommendation",
+};
+const IN_RANGE: Said = { reason: "DesiredWithinRange", message: "the desired count is within the acceptable range" };
+const TOO_FEW: Said = { reason: "TooFewReplicas", message: "the desired replica count is less than the minimum replica count" };
+const TOO_MANY: Said = { reason: "TooManyReplicas", message: "the desired replica count is more than the maximum replica count" };
+const TOO_FAST_UP: Said = { reason: "ScaleUpLimit", message: "the desired replica count is increasing faster than the maximum scale rate" };
+const TOO_FAST_DOWN: Said = {
+  reason: "ScaleDownLimit",
+  message: "the desired replica count is decreasing faster than the maximum scale rate",
+};
+
+export class Stabiliser {
+  readonly #memory = new Map<string, Memory>();
+
+  /** The size it has when it is first seen counts as recommended: nothing shrinks because this process is new. */
+  remember(key: string, current: number, now: number): void {
+    if (!this.#memory.has(key)) this.#memory.set(key, { recommendations: [{ at: now, value: current }], ups: [], downs: [] });
+  }
+
+  forget(key: string): void {
+    this.#memory.delete(key);
+  }
+
+  normalise(key: string, { spec }: Autoscaler, bounds: Bounds, now: number): Normalised {
+    const memory = this.#of(key);
+    const { behavior } = spec;
+    const up = behavior === undefined ? undefined : (behavior.scaleUp ?? {});
+    const down = behavior === undefined ? undefined : (behavior.scaleDown ?? {});
+    const stable = stabilise(memory, bounds, {
+      upMs: (up?.stabilizationWindowSeconds ?? 0) * 1_000,
+      downMs: windowOf(down),
+      now,
+      hasBehavior: up !== undefined,
+    });
+    const limited =
+      up === undefined || down === undefined ? limitPlainly(bounds, stable) : limitByRules(memory, bounds, { stable, up, down, now });
+    const said = bounds.desired >= bounds.current && up !== undefined ? UP_STABILISED : DOWN_STABILISED;
+    return {
+      replicas: limited.replicas,
+      able: stable === bounds.desired ? READY : said,
+      limited: { ...limited.said, status: limited.replicas === stable ? "False" : "True" },
+    };
+  }
+
+  /** After the scale has been changed: rates are counted over what was done. */
+  scaled(key: string, before: number, after: number, now: number): void {
+    const memory = this.#of(key);
+    const done = { at: now, value: Math.abs(after - before) };
+    if (after > before) memory.ups.push(done);
+    else memory.downs.push(done);
+    const recent = ({ at }: Stamped) => now - at <= LONGEST_PERIOD_MS;
+    memory.ups = memory.ups.filter(recent);
+    memory.downs = memory.downs.filter(recent);
+  }
+
+  #of(key: string): Memory {
+    const known = this.#memory.get(key);
+    if (known !== undefined) return known;
+    const memory: Memory = { recommendations: [], ups: [], downs: [] };
+    this.#memory.set(key, memory);
+    return memory;
+  }
+}
+
+/** The API allows periods of half an hour at most. */
+const LONGEST_PERIOD_MS = 1_800_000;
+
+function windowOf(down: ScalingRules | undefined): number {
+  return down?.stabilizationWindowSeconds === undefined ? DOWNSCALE_WINDOW_MS : down.stabilizationWindowSeconds * 1_000;
+}
+
+type Windows = { readonly upMs: number; readonly downMs: number; readonly now: number; readonly hasBehavior: boolean };
+
+/** The size between the lowest recent wish (for growing) and the highest (for shrinking). */
+function stabilise(memory: Memory, { current, desired }: Bounds, { upMs, downMs, now, hasBehavior }: Windows): number {
+  const within = (ms: number) => memory.recommendations.filter(({ at }) => at > now - ms).map(({ value }) => value);
+  const lowest = Math.min(desired, ...within(upMs));
+  const highest = Math.max(desired, ...within(downMs));
+  memory.recommendations = [...memory.recommendations.filter(({ at }) => at >= now - Math.max(upMs, downMs)), { at: now, value: desired }];
+  return hasBehavior ? Math.min(Math.max(current, lowest), highest) : highest;
+}
+
+type Limited = { readonly replicas: number; readonly said: Said };
+
+/** Without `behavior`: at most twice as many, or four. */
+function limitPlainly({ current, min, max }: Bounds, stable: number): Limited {
+  const fastest = Math.trunc(Math.max(2 * current, 4));
+  if (stable < min) return { replicas: min, said: TOO_FEW };
+  if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), said: max > fastest ? TOO_FAST_UP : TOO_MANY };
+  return { replicas: stable, said: IN_RANGE };
+}
+
+type Ruled = { readonly stable: number; readonly up: ScalingRules; readonly down: ScalingRules; readonly now: number };
+
+function limitByRules(memory: Memory, { current, min, max }: Bounds, { stable, up, down, now }: Ruled): Limited {
+  if (stable > current) {
+    const fastest = Math.max(current, rateLimit(memory, current, up, { now, direction: "up" }));
+    if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), said: max > fastest ? TOO_FAST_UP : TOO_MANY };
+  } else if (stable < current) {
+    const fastest = Math.min(current, rateLimit(memory, current, down, { now, direction: "down" }));
+    if (stable < Math.max(min, fastest)) return { replicas: Math.max(min, fastest), said: min < fastest ? TOO_FAST_DOWN : TOO_FEW };
+  }
+  return { replicas: stable, said: IN_RANGE };
+}
+
+/** How far the policies let it go, from where it was when each period began. */
+function rateLimit(
+  memory: Memory,
+  current: number,
+  rules: ScalingRules,
+  { now, direction }: { now: number; direction: "up" | "down" },
+): number {
+  if (rules.selectPolicy === "Disabled") return current;
+  const limits = (rules.policies ?? []).map(({ type, value, periodSeconds }) => {
+    const changed = (done: readonly Stamped[]) =>
+      done.filter(({ at }) => at > now - periodSeconds * 1_000).reduce((sum, one) => sum + one.value, 0);
+    const start = current - changed(memory.ups) + changed(memory.downs);
+    const sign = direction === "up" ? 1 : -1;
+    if (type === "Pods") return start + sign * value;
+    const scaled = start * (1 + (sign * value) / 100);
+    return direction === "up" ? Math.ceil(scaled) : Math.trunc(scaled);
+  });
+  const furthest = (direction === "up") === (rules.selectPolicy !== "Min");
+  return furthest ? Math.max(...limits) : Math.min(...limits);
+}

@@ -1,0 +1,24 @@
+/** The Jobs that a CronJob has started and that have not ended: a list in its status. */
+import type { KubeControllerContext } from "../../context.ts";
+import type { Pass } from "../../work.ts";
+import { jobResource, type CronJob, type CronJobStatus, type Job } from "../kinds/batch.ts";
+
+/** What a pass has made of the status, and when the next is due. */
+export type Run = { readonly status: CronJobStatus; readonly pass: Pass };
+
+export async function deleteJob(
+  { client, record }: KubeControllerContext,
+  cronJob: CronJob,
+  { metadata: { name, namespace } }: Job,
+): Promise<boolean> {
+  const deleted = await client.delete(jobResource, { namespace, name }, { propagation: "Background" });
+  if (deleted.ok) record({ regarding: cronJob, type: "Normal", reason: "SuccessfulDelete", note: `Deleted job ${name}` });
+  else record({ regarding: cronJob, type: "Warning", reason: "FailedDelete", note: `Deleted job: ${deleted.error.message}` });
+  return deleted.ok;
+}
+
+export function withoutActive(status: CronJobStatus, { metadata }: Pick<Job, "metadata">): CronJobStatus {
+  const { active = [], ...rest } = status;
+  const kept = active.filter(({ uid }) => uid !== metadata.uid);
+  return kept.length === 0 ? rest : { ...rest, active: kept };
+}

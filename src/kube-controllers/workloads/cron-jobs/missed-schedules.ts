@@ -1,0 +1,41 @@
+/** Which run of a CronJob is due now, and how long until the next. Pure. */
+import type { CronJob } from "../kinds/batch.ts";
+import { timeOf } from "../pods/pod-state.ts";
+import type { CronSchedule } from "./cron-schedule.ts";
+
+/** A little after the minute: clocks of API servers differ. */
+const DELTA_MS = 100;
+const MANY = 100;
+
+export type Due = { readonly at: number; readonly tooManyMissed: boolean };
+
+type Recent = { readonly earliest: number; readonly latest: number | undefined; readonly missed: number };
+
+/** The latest time that has come since the last run (or the CronJob's birth, or as far back as the deadline reaches). */
+function mostRecent({ metadata, spec, status }: CronJob, schedule: CronSchedule, now: number, withDeadline: boolean): Recent {
+  const since = timeOf(status?.lastScheduleTime ?? metadata.creationTimestamp);
+  const deadline = withDeadline && spec.startingDeadlineSeconds !== undefined ? now - spec.startingDeadlineSeconds * 1_000 : 0;
+  const earliest = Math.max(since, deadline);
+  const first = schedule.next(earliest);
+  if (first === undefined || now < first) return { earliest, latest: undefined, missed: 0 };
+  const second = schedule.next(first);
+  if (second === undefined || now < second) return { earliest, latest: first, missed: 0 };
+  const period = second - first;
+  const missed = Math.floor((now - first) / period) + 1;
+  // not every missed time is walked: after a long sleep of this process that could be a million
+  let latest: number | undefined;
+  for (let at = schedule.next(first + (missed - 2) * period); at !== undefined && at <= now; at = schedule.next(at)) latest = at;
+  return { earliest, latest, missed };
+}
+
+export function dueRun(cronJob: CronJob, schedule: CronSchedule, now: number): Due | undefined {
+  const { latest, missed } = mostRecent(cronJob, schedule, now, true);
+  return latest === undefined ? undefined : { at: latest, tooManyMissed: missed > MANY };
+}
+
+/** Undefined when it never comes again. */
+export function untilNext(cronJob: CronJob, schedule: CronSchedule, now: number): number | undefined {
+  const { earliest, latest, missed } = mostRecent(cronJob, schedule, now, false);
+  const next = schedule.next(latest ?? (missed === 0 ? earliest : now));
+  return next === undefined ? undefined : Math.max(1, next + DELTA_MS - now);
+}

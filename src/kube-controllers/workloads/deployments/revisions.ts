@@ -1,0 +1,78 @@
+/**
+ * The annotations in which a Deployment keeps its history: every ReplicaSet knows its revision, the ones it had before, and the size of the
+ * Deployment when it was last scaled. All functions give back what was given when nothing changes.
+ */
+import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
+import { replicasOf } from "../replica-sets/replica-kind.ts";
+import { maxSurge } from "./limits.ts";
+
+export const REVISION = "deployment.kubernetes.io/revision";
+const REVISION_HISTORY = "deployment.kubernetes.io/revision-history";
+export const DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas";
+export const MAX_REPLICAS = "deployment.kubernetes.io/max-replicas";
+export const ROLLBACK_TO = "deprecated.deployment.rollback.to";
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+const MAX_HISTORY_CHARS = 2_000;
+
+/** About one object only: never copied from a Deployment to its ReplicaSets, nor back. */
+const OWN = new Set([LAST_APPLIED, REVISION, REVISION_HISTORY, DESIRED_REPLICAS, MAX_REPLICAS, ROLLBACK_TO]);
+
+type Annotations = Readonly<Record<string, string>>;
+
+export function annotationOf(object: { readonly metadata: { readonly annotations?: Annotations } }, name: string): string | undefined {
+  const { annotations } = object.metadata;
+  return annotations !== undefined && Object.hasOwn(annotations, name) ? annotations[name] : undefined;
+}
+
+/** 0 without one; undefined when it is no number. */
+export function revisionOf(set: ReplicaSet): number | undefined {
+  return wholeNumber(annotationOf(set, REVISION) ?? "0");
+}
+
+export function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+export function maxRevision(sets: readonly ReplicaSet[]): number {
+  return Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0));
+}
+
+/** The one before the newest; 0 if there is none. */
+export function lastRevision(sets: readonly ReplicaSet[]): number {
+  const revisions = sets.flatMap((set) => revisionOf(set) ?? []).toSorted((a, b) => b - a);
+  return revisions[1] ?? 0;
+}
+
+export function sizeAnnotations(deployment: Deployment): Annotations {
+  const desired = replicasOf(deployment);
+  return { [DESIRED_REPLICAS]: String(desired), [MAX_REPLICAS]: String(desired + maxSurge(deployment)) };
+}
+
+/** What the newest ReplicaSet must be annotated with. `current` is undefined for one that is not made yet. */
+export function newSetAnnotations(deployment: Deployment, current: Annotations | undefined, revision: number): Annotations {
+  const copied = { ...current, ...copyable(deployment.metadata.annotations) };
+  const known = current !== undefined && Object.hasOwn(current, REVISION) ? current[REVISION] : undefined;
+  const knownRevision = known === undefined || known === "" ? 0 : wholeNumber(known);
+  if (knownRevision === undefined) return copied;
+  const moved = knownRevision < revision ? { [REVISION]: String(revision), ...history(current, known) } : {};
+  return { ...copied, ...moved, ...(current === undefined ? sizeAnnotations(deployment) : {}) };
+}
+
+/** Old revisions are kept as a list; the oldest go when it grows too long. */
+function history(current: Annotations | undefined, known: string | undefined): Annotations {
+  if (known === undefined) return {};
+  const before = current !== undefined && Object.hasOwn(current, REVISION_HISTORY) ? (current[REVISION_HISTORY] ?? "") : "";
+  const all = before === "" ? [known] : [...before.split(","), known];
+  while (all.length > 1 && all.join(",").length > MAX_HISTORY_CHARS) all.shift();
+  return { [REVISION_HISTORY]: all.join(",") };
+}
+
+function copyable(annotations: Annotations | undefined): Annotations {
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([name]) => !OWN.has(name)));
+}
+
+/** For a rollback: the Deployment's own annotations stay, the others become those of the ReplicaSet. */
+export function rolledBackAnnotations(deployment: Deployment, set: ReplicaSet): Annotations {
+  const own = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => OWN.has(name) && name !== ROLLBACK_TO);
+  return { ...Object.fromEntries(own), ...copyable(set.metadata.annotations) };
+}

@@ -1,0 +1,29 @@
+/** Conditions of Jobs, and the ways in which one ends. */
+import type { JobCondition } from "../kinds/batch.ts";
+import type { TruthStatus } from "../kinds/pod.ts";
+
+export type Conditions = readonly JobCondition[];
+
+/** How a Job ends, decided before it has: its Pods must end first. */
+export type Ending = { readonly result: "Complete" | "Failed"; readonly reason: string; readonly message: string };
+
+export const COMPLETED: Ending = { result: "Complete", reason: "CompletionsReached", message: "Reached expected number of succeeded pods" };
+
+export const failedBy = (reason: string, message: string): Ending => ({ result: "Failed", reason, message });
+
+/** The condition that announces the end. */
+export const TARGETS = { Complete: "SuccessCriteriaMet", Failed: "FailureTarget" } as const;
+
+export function newCondition(type: string, said: { status?: TruthStatus; reason: string; message: string }, now: string): JobCondition {
+  const { status = "True", reason, message } = said;
+  return { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message };
+}
+
+/** In its place if it is there and says something else; a `False` that nobody knows of is not added. */
+export function ensureCondition(conditions: Conditions, wanted: JobCondition): Conditions {
+  const index = conditions.findIndex(({ type }) => type === wanted.type);
+  const known = conditions[index];
+  if (known === undefined) return wanted.status === "False" ? conditions : [...conditions, wanted];
+  const same = known.status === wanted.status && known.reason === wanted.reason && known.message === wanted.message;
+  return same ? conditions : conditions.with(index, wanted);
+}

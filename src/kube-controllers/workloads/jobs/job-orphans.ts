@@ -1,0 +1,38 @@
+/** Pods that have the tracking finalizer and no Job that would take it off: the Job is gone, finished, or has let them go. */
+import { keyOf, keyText, parseKey } from "#kube";
+import type { KubeControllerContext } from "../../context.ts";
+import { done, passOf, type Pass } from "../../work.ts";
+import { jobResource } from "../kinds/batch.ts";
+import { podResource, type Pod } from "../kinds/pod.ts";
+import { controllerOf, ownedBy, resolveController } from "../pods/owners.ts";
+import { finishedAs, isForeign, isTracked } from "./job-facts.ts";
+import { removeFinalizer, type JobWork } from "./job-work.ts";
+
+export function followOrphans(context: KubeControllerContext, work: JobWork): void {
+  const queue = context.work({ name: "job-orphan-pods", pass: (key) => pass(work, key) });
+  const enqueue = (pod: Pod) => queue.add(keyText(keyOf(pod)));
+  context.informers.subscribe(podResource, ({ after }) => {
+    if (after !== undefined && isOrphan(work, after)) enqueue(after);
+  });
+  context.informers.subscribe(jobResource, ({ before, after }) => {
+    const job = after ?? before;
+    if (job !== undefined && (after === undefined || finishedAs(after) !== undefined))
+      ownedBy(work.pods, job).filter(isTracked).forEach(enqueue);
+  });
+}
+
+function isOrphan({ jobs }: JobWork, pod: Pod): boolean {
+  if (!isTracked(pod)) return false;
+  const controller = controllerOf(pod);
+  if (controller === undefined) return true;
+  if (controller.kind !== jobResource.kind || !controller.apiVersion.startsWith("batch/")) return false;
+  const job = resolveController(jobs, jobResource, pod);
+  return job === undefined || (finishedAs(job) !== undefined && !isForeign(job));
+}
+
+async function pass(work: JobWork, key: string): Promise<Pass> {
+  const pod = work.pods.get(parseKey(key));
+  if (pod === undefined || !isOrphan(work, pod)) return done;
+  const removed = await removeFinalizer(work, pod);
+  return removed.ok || removed.error.kind === "not-found" ? done : passOf(removed);
+}

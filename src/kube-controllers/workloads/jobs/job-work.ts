@@ -1,0 +1,37 @@
+/** What the steps of a Job's pass share, and what is remembered between passes. */
+import type { EventNote, Informer } from "#controller-runtime";
+import { keyOf } from "#kube";
+import type { Clock, Result } from "#base";
+import type { KubeClient, KubeError } from "#kube-client";
+import type { Job } from "../kinds/batch.ts";
+import { podResource, type Pod } from "../kinds/pod.ts";
+import type { Expectations } from "../pods/expectations.ts";
+import type { PodControl } from "../pods/pod-control.ts";
+import type { BackoffRecord } from "./job-backoff.ts";
+import { TRACKING_FINALIZER } from "./job-facts.ts";
+
+export type JobWork = {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly record: (note: EventNote) => void;
+  readonly jobs: Informer<Job>;
+  readonly pods: Informer<Pod>;
+  readonly control: PodControl;
+  readonly expectations: Expectations;
+  /** By job key: uids of Pods whose finalizer was taken off here and not yet seen to be off. */
+  readonly settling: Map<string, Set<string>>;
+  readonly backoffs: Map<string, BackoffRecord>;
+  /** Uids of Jobs that were finished here and not yet seen to be. */
+  readonly finished: Set<string>;
+};
+
+export function removeFinalizer({ client }: JobWork, pod: Pod): Promise<Result<Pod, KubeError>> {
+  const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] } };
+  return client.patch(podResource, keyOf(pod), { type: "strategic", patch });
+}
+
+export function forgetJob({ expectations, settling, backoffs }: JobWork, key: string): void {
+  expectations.forget(key);
+  settling.delete(key);
+  backoffs.delete(key);
+}

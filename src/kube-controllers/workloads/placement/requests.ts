@@ -1,0 +1,59 @@
+/**
+ * What a Pod asks of a node: the sum over its containers, or the greatest init container if that is more. Sidecars run beside everything
+ * that comes after them, so they count on both sides.
+ */
+import { addQuantities, parseQuantity, type Quantity } from "#kube";
+import type { Container, Pod, ResourceList } from "../kinds/pod.ts";
+
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+const known = new WeakMap<Pod["spec"], Amounts>();
+
+export function podRequests({ spec }: Pod): Amounts {
+  const made = known.get(spec);
+  if (made !== undefined) return made;
+  let sidecars: Amounts = new Map();
+  let greatestInit: Amounts = new Map();
+  for (const container of spec.initContainers ?? []) {
+    const asked = amounts(container.resources?.requests);
+    if (container.restartPolicy === "Always") sidecars = plus(sidecars, asked);
+    greatestInit = greater(greatestInit, container.restartPolicy === "Always" ? sidecars : plus(sidecars, asked));
+  }
+  const together = spec.containers.reduce((sum, container) => plus(sum, requestsOf(container)), sidecars);
+  const total = plus(greater(together, greatestInit), amounts(spec.overhead));
+  known.set(spec, total);
+  return total;
+}
+
+export function requestsOf({ resources }: Container): Amounts {
+  return amounts(resources?.requests);
+}
+
+/** A quantity that does not parse counts as nothing: the server has refused it long ago. */
+export function amounts(list: ResourceList | undefined): Amounts {
+  return new Map(
+    Object.entries(list ?? {}).flatMap(([name, text]) => {
+      const parsed = parseQuantity(text);
+      return parsed.ok ? [[name, parsed.value] as const] : [];
+    }),
+  );
+}
+
+export function plus(a: Amounts, b: Amounts): Amounts {
+  if (b.size === 0) return a;
+  const sum = new Map(a);
+  for (const [name, amount] of b) {
+    const before = sum.get(name);
+    sum.set(name, before === undefined ? amount : addQuantities(before, amount));
+  }
+  return sum;
+}
+
+function greater(a: Amounts, b: Amounts): Amounts {
+  const result = new Map(a);
+  for (const [name, amount] of b) {
+    const other = result.get(name);
+    if (other === undefined || other < amount) result.set(name, amount);
+  }
+  return result;
+}

@@ -1,0 +1,97 @@
+/**
+ * Whose Pods are these? Every controller adopts orphans that its selector matches, and lets go of its own that no longer match.
+ *
+ * Before the first adoption the owner is read from the server, not from the cache: an owner that has just been deleted would otherwise
+ * adopt what the garbage collector is about to orphan.
+ */
+import { err, ok, type Result } from "#base";
+import { keyOf, keyText, matches, type Json, type KubeObject, type Requirement, type Resource } from "#kube";
+import type { KubeClient, KubeError } from "#kube-client";
+import { controllerOf, controllerReference } from "./owners.ts";
+
+export type Claimant<T extends KubeObject> = {
+  readonly client: KubeClient;
+  readonly owner: KubeObject;
+  readonly ownerResource: Resource;
+  readonly resource: Resource<T>;
+  readonly selector: readonly Requirement[];
+  /** Besides the selector: a StatefulSet takes only Pods whose names are its own. */
+  readonly accepts?: (object: T) => boolean;
+  /** Put on what is adopted, taken off what is released. */
+  readonly finalizer?: string;
+};
+
+/** Those of `candidates` that belong to the owner now. One that cannot be claimed fails the pass, after the others were tried. */
+export async function claim<T extends KubeObject>(
+  claimant: Claimant<T>,
+  candidates: readonly T[],
+): Promise<Result<readonly T[], KubeError>> {
+  const mayAdopt = once(() => recheck(claimant));
+  const claimed: T[] = [];
+  let failed: KubeError | undefined;
+  for (const object of candidates) {
+    const answer = await claimOne(claimant, object, mayAdopt);
+    if (!answer.ok) failed = answer.error;
+    else if (answer.value !== undefined) claimed.push(answer.value);
+  }
+  return failed === undefined ? ok(claimed) : err(failed);
+}
+
+type MayAdopt = () => Promise<Result<void, KubeError>>;
+
+async function claimOne<T extends KubeObject>(
+  claimant: Claimant<T>,
+  object: T,
+  mayAdopt: MayAdopt,
+): Promise<Result<T | undefined, KubeError>> {
+  const { owner, selector, accepts } = claimant;
+  const controller = controllerOf(object);
+  if (controller !== undefined && controller.uid !== owner.metadata.uid) return ok(undefined);
+  const wanted = matches(selector, object.metadata.labels) && (accepts?.(object) ?? true);
+  if (controller !== undefined) {
+    if (wanted) return ok(object);
+    return owner.metadata.deletionTimestamp === undefined ? release(claimant, object) : ok(undefined);
+  }
+  if (!wanted || owner.metadata.deletionTimestamp !== undefined || object.metadata.deletionTimestamp !== undefined) return ok(undefined);
+  const allowed = await mayAdopt();
+  return allowed.ok ? adopt(claimant, object) : allowed;
+}
+
+async function recheck<T extends KubeObject>({ client, owner, ownerResource }: Claimant<T>): Promise<Result<void, KubeError>> {
+  const fresh = await client.get(ownerResource, keyOf(owner));
+  if (!fresh.ok) return fresh;
+  const said = `${ownerResource.kind} ${keyText(keyOf(owner))}`;
+  if (fresh.value.metadata.uid !== owner.metadata.uid) return err({ kind: "conflict", message: `original ${said} is gone` });
+  if (fresh.value.metadata.deletionTimestamp === undefined) return ok(undefined);
+  return err({ kind: "conflict", message: `${said} has just been deleted` });
+}
+
+async function adopt<T extends KubeObject>(claimant: Claimant<T>, object: T): Promise<Result<T | undefined, KubeError>> {
+  const { client, owner, ownerResource, resource, finalizer } = claimant;
+  const reference = controllerReference(owner, ownerResource);
+  const metadata: Json = {
+    uid: object.metadata.uid,
+    ownerReferences: [{ ...reference }],
+    ...(finalizer === undefined ? {} : { finalizers: [finalizer] }),
+  };
+  const patched = await client.patch(resource, keyOf(object), { type: "strategic", patch: { metadata } });
+  return patched.ok || patched.error.kind !== "not-found" ? patched : ok(undefined);
+}
+
+/** Gone already, or somebody else's by now (`invalid`: the uid in the patch is not its own): either way it is not ours. */
+async function release<T extends KubeObject>(claimant: Claimant<T>, object: T): Promise<Result<undefined, KubeError>> {
+  const { client, owner, resource, finalizer } = claimant;
+  const metadata: Json = {
+    uid: object.metadata.uid,
+    ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }],
+    ...(finalizer === undefined ? {} : { "$deleteFromPrimitiveList/finalizers": [finalizer] }),
+  };
+  const patched = await client.patch(resource, keyOf(object), { type: "strategic", patch: { metadata } });
+  if (patched.ok || patched.error.kind === "not-found" || patched.error.kind === "invalid") return ok(undefined);
+  return patched;
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
+  return () => (answer ??= run());
+}

@@ -1,0 +1,54 @@
+/**
+ * From a change of a child (a Pod, a ReplicaSet, a Job) to the owners that must look again: its controller before and after, and, for an
+ * orphan, everybody whose selector would take it.
+ */
+import type { Change, Informer } from "#controller-runtime";
+import { keyOf, keyText, jsonEqual, matches, type KubeObject, type Requirement, type Resource } from "#kube";
+import type { Expectations } from "./expectations.ts";
+import { controllerOf, resolveController } from "./owners.ts";
+
+export type Following<O extends KubeObject> = {
+  readonly owners: Informer<O>;
+  readonly ownerResource: Resource<O>;
+  /** Absent: orphans are nobody's business. */
+  readonly selectorOf?: (owner: O) => readonly Requirement[];
+  readonly enqueue: (ownerKey: string) => void;
+  readonly expectations?: Expectations;
+};
+
+export function childHandler<O extends KubeObject, C extends KubeObject>(following: Following<O>): (change: Change<C>) => void {
+  const { owners, ownerResource, enqueue } = following;
+  const ownerKeyOf = (child: C | undefined) => {
+    const owner = child === undefined ? undefined : resolveController(owners, ownerResource, child);
+    return owner === undefined ? undefined : keyText(keyOf(owner));
+  };
+  return (change) => {
+    const { before, after } = change;
+    const [was, is] = [ownerKeyOf(before), ownerKeyOf(after)];
+    if (following.expectations !== undefined) observe(following.expectations, change, is ?? was);
+    if (was !== undefined) enqueue(was);
+    if (is !== undefined && is !== was) enqueue(is);
+    if (after !== undefined && controllerOf(after) === undefined && mayBeTaken(before, after)) enqueueTakers(following, after);
+  };
+}
+
+function observe<C extends KubeObject>(expectations: Expectations, { key, before, after }: Change<C>, owner: string | undefined): void {
+  if (owner === undefined) return;
+  const goes = after === undefined || after.metadata.deletionTimestamp !== undefined;
+  if (goes) expectations.deleted(owner, keyText(key));
+  else if (before === undefined || before.metadata.uid !== after.metadata.uid) expectations.created(owner);
+}
+
+/** Whether an orphan is news to those who adopt: it is new, it has been let go, or its labels have changed. */
+function mayBeTaken(before: KubeObject | undefined, after: KubeObject): boolean {
+  if (after.metadata.deletionTimestamp !== undefined) return false;
+  return before === undefined || controllerOf(before) !== undefined || !jsonEqual(before.metadata.labels, after.metadata.labels);
+}
+
+function enqueueTakers<O extends KubeObject>({ owners, selectorOf, enqueue }: Following<O>, child: KubeObject): void {
+  if (selectorOf === undefined) return;
+  for (const owner of owners.list(child.metadata.namespace)) {
+    const selector = selectorOf(owner);
+    if (selector.length > 0 && matches(selector, child.metadata.labels)) enqueue(keyText(keyOf(owner)));
+  }
+}

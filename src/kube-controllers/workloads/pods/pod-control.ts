@@ -1,0 +1,66 @@
+/** Creates and deletes Pods on behalf of an owner, and says so in events on that owner, in the words that people search for. */
+import { err, ok, type Result } from "#base";
+import type { EventNote } from "#controller-runtime";
+import type { KubeObject, Resource } from "#kube";
+import type { KubeClient, KubeError } from "#kube-client";
+import { podResource, type Pod, type PodTemplate } from "../kinds/pod.ts";
+import { controllerReference } from "./owners.ts";
+
+export type PodOwner = { readonly object: KubeObject; readonly resource: Resource };
+
+export type PodControl = {
+  readonly create: (owner: PodOwner, template: PodTemplate, generateName?: string) => Promise<Result<Pod, KubeError>>;
+  /** A Pod that is gone already is an error of kind `not-found`; whoever does not mind says so. */
+  readonly remove: (owner: PodOwner, name: string) => Promise<Result<void, KubeError>>;
+};
+
+export type PodControlOptions = { readonly client: KubeClient; readonly record: (note: EventNote) => void };
+
+export function podControl({ client, record }: PodControlOptions): PodControl {
+  return {
+    async create(owner, template, generateName) {
+      const { object: regarding } = owner;
+      const created = await client.create(podResource, podFromTemplate(owner, template, generateName));
+      if (created.ok) {
+        record({ regarding, type: "Normal", reason: "SuccessfulCreate", note: `Created pod: ${created.value.metadata.name}` });
+      } else if (!isNamespaceEnding(created.error)) {
+        record({ regarding, type: "Warning", reason: "FailedCreate", note: `Error creating: ${created.error.message}` });
+      }
+      return created;
+    },
+    async remove({ object: regarding }, name) {
+      const deleted = await client.delete(podResource, { namespace: regarding.metadata.namespace, name });
+      if (deleted.ok && deleted.value) {
+        record({ regarding, type: "Normal", reason: "SuccessfulDelete", note: `Deleted pod: ${name}` });
+        return ok(undefined);
+      }
+      if (deleted.ok) return err({ kind: "not-found", message: `pods "${name}" not found` });
+      record({ regarding, type: "Warning", reason: "FailedDelete", note: `Error deleting: ${deleted.error.message}` });
+      return err({ ...deleted.error, message: `unable to delete pods: ${deleted.error.message}` });
+    },
+  };
+}
+
+export function podFromTemplate({ object, resource }: PodOwner, template: PodTemplate, generateName?: string): Pod {
+  const { labels, annotations, finalizers } = template.metadata ?? {};
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      // the server makes the name; the type of every object that was read says that there is one
+      name: "",
+      generateName: generateName ?? `${object.metadata.name}-`,
+      namespace: object.metadata.namespace ?? "",
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ownerReferences: [controllerReference(object, resource)],
+    },
+    spec: template.spec,
+  };
+}
+
+/** A namespace on its way out takes nothing new. That is nobody's failure and must not be tried for ever. */
+export function isNamespaceEnding({ status }: KubeError): boolean {
+  return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
+}

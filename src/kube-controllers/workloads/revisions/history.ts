@@ -1,0 +1,86 @@
+/**
+ * ControllerRevisions: the templates that a StatefulSet or DaemonSet has had. `kubectl rollout history` and `undo` read them.
+ *
+ * The data is a strategic merge patch that replaces the template, because that is what `kubectl rollout undo` sends back.
+ */
+import { ok, type Result } from "#base";
+import { fieldAt, isJsonObject, jsonEqual, keyOf, type Json, type KubeObject, type Resource } from "#kube";
+import type { KubeClient, KubeError } from "#kube-client";
+import { controllerRevisionResource, type ControllerRevision } from "../kinds/apps.ts";
+import type { PodTemplate } from "../kinds/pod.ts";
+import { controllerReference } from "../pods/owners.ts";
+import { timeOf } from "../pods/pod-state.ts";
+
+export function revisionData(template: PodTemplate): Json {
+  return { spec: { template: { ...template, $patch: "replace" } } } as unknown as Json;
+}
+
+/** The template that a revision holds; undefined when it holds something else. */
+export function templateIn({ data }: ControllerRevision): PodTemplate | undefined {
+  const template = fieldAt(data, "spec", "template");
+  if (!isJsonObject(template)) return undefined;
+  const { $patch: _directive, ...rest } = template;
+  return rest as unknown as PodTemplate;
+}
+
+export type RevisionDraft = {
+  readonly owner: KubeObject;
+  readonly resource: Resource;
+  readonly template: PodTemplate;
+  readonly revision: number;
+  /** Goes into the name and into the label. */
+  readonly hash: string;
+  readonly label: string;
+};
+
+export function newRevision({ owner, resource, template, revision, hash, label }: RevisionDraft): ControllerRevision {
+  const { name, namespace = "", annotations } = owner.metadata;
+  return {
+    apiVersion: "apps/v1",
+    kind: "ControllerRevision",
+    metadata: {
+      name: `${name.slice(0, 223)}-${hash}`,
+      namespace,
+      labels: { ...template.metadata?.labels, [label]: hash },
+      ...(annotations === undefined ? {} : { annotations }),
+      ownerReferences: [controllerReference(owner, resource)],
+    },
+    data: revisionData(template),
+    revision,
+  };
+}
+
+export function byRevision(a: ControllerRevision, b: ControllerRevision): number {
+  const order = a.revision - b.revision || timeOf(a.metadata.creationTimestamp) - timeOf(b.metadata.creationTimestamp);
+  return order || (a.metadata.name < b.metadata.name ? -1 : 1);
+}
+
+export function sameData(a: ControllerRevision, b: ControllerRevision): boolean {
+  return jsonEqual(a.data, b.data);
+}
+
+/** Creates it; when another has its name, `collision` makes it anew with a higher count. */
+export async function createRevision(
+  client: KubeClient,
+  draft: (collisions: number) => ControllerRevision,
+  collisions: number,
+): Promise<Result<{ readonly revision: ControllerRevision; readonly collisions: number }, KubeError>> {
+  for (let count = collisions; ; count += 1) {
+    const wanted = draft(count);
+    const created = await client.create(controllerRevisionResource, wanted);
+    if (created.ok) return ok({ revision: created.value, collisions: count });
+    if (created.error.kind !== "already-exists") return created;
+    const there = await client.get(controllerRevisionResource, keyOf(wanted));
+    if (!there.ok) return there;
+    if (sameData(there.value, wanted)) return ok({ revision: there.value, collisions: count });
+  }
+}
+
+/** A template that comes back becomes the newest again. */
+export async function renumber(
+  client: KubeClient,
+  revision: ControllerRevision,
+  number: number,
+): Promise<Result<ControllerRevision, KubeError>> {
+  return revision.revision === number ? ok(revision) : client.update(controllerRevisionResource, { ...revision, revision: number });
+}

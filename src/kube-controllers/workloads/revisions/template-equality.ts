@@ -1,0 +1,41 @@
+/**
+ * Whether two templates mean the same. `null` is absence: JSON of older servers says `creationTimestamp: null` in every template.
+ */
+import { field, isJsonObject, jsonEqual, type Json } from "#kube";
+import type { PodTemplate } from "../kinds/pod.ts";
+
+export const POD_TEMPLATE_HASH = "pod-template-hash";
+
+export function sameTemplate(a: PodTemplate, b: PodTemplate): boolean {
+  return jsonEqual(comparable(a), comparable(b));
+}
+
+const known = new WeakMap<PodTemplate, Json>();
+
+/** Templates of cached objects are compared on every pass; their comparable form is made once. */
+function comparable(template: PodTemplate): Json {
+  const made = known.get(template);
+  if (made !== undefined) return made;
+  const { labels = {}, ...metadata } = template.metadata ?? {};
+  const kept = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== POD_TEMPLATE_HASH));
+  const value = withoutAbsence({ ...template, metadata: { ...metadata, labels: kept } } as unknown as Json) ?? null;
+  known.set(template, value);
+  return value;
+}
+
+/** Without nulls, and without the empty maps of metadata that Go does not tell from missing ones. */
+function withoutAbsence(value: Json): Json | undefined {
+  if (Array.isArray(value)) return value.map((item: Json) => withoutAbsence(item) ?? null);
+  if (!isJsonObject(value)) return value ?? undefined;
+  const entries = Object.keys(value).flatMap((name) => {
+    const kept = withoutAbsence(field(value, name) ?? null);
+    return kept === undefined || kept === null || isEmptyMap(name, kept) ? [] : [[name, kept] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+const MAPS = new Set(["labels", "annotations", "nodeSelector"]);
+
+function isEmptyMap(name: string, value: Json): boolean {
+  return MAPS.has(name) && isJsonObject(value) && Object.keys(value).length === 0;
+}

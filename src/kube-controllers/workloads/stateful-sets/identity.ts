@@ -1,0 +1,99 @@
+/** Who is who in a StatefulSet: ordinals, names, labels, and the Pods and claims that are made from them. Pure. */
+import { claimResource, type VolumeClaim } from "../kinds/core.ts";
+import { statefulSetResource, type ClaimTemplate, type StatefulSet } from "../kinds/apps.ts";
+import type { Pod, PodTemplate, Volume } from "../kinds/pod.ts";
+import { podFromTemplate } from "../pods/pod-control.ts";
+import { replicasOf } from "../replica-sets/replica-kind.ts";
+
+export const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
+const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
+export const REVISION_LABEL = "controller-revision-hash";
+
+/** The part before the last dash, and the number after it; -1 when there is none. */
+export function parentAndOrdinal(podName: string): { readonly parent: string; readonly ordinal: number } {
+  const parts = /^(.*)-([0-9]{1,9})$/s.exec(podName);
+  return parts === null ? { parent: "", ordinal: -1 } : { parent: parts[1] ?? "", ordinal: Number(parts[2]) };
+}
+
+export function ordinalOf({ metadata }: Pod): number {
+  return parentAndOrdinal(metadata.name).ordinal;
+}
+
+export function startOrdinal({ spec }: StatefulSet): number {
+  return spec.ordinals?.start ?? 0;
+}
+
+export function isInRange(set: StatefulSet, ordinal: number): boolean {
+  return ordinal >= startOrdinal(set) && ordinal < startOrdinal(set) + replicasOf(set);
+}
+
+export function isMember(set: StatefulSet, { metadata }: Pod): boolean {
+  return parentAndOrdinal(metadata.name).parent === set.metadata.name;
+}
+
+export function podRevision({ metadata: { labels = {} } }: Pod): string {
+  return Object.hasOwn(labels, REVISION_LABEL) ? (labels[REVISION_LABEL] ?? "") : "";
+}
+
+export function claimName(set: StatefulSet, { metadata }: ClaimTemplate, ordinal: number): string {
+  return `${metadata.name}-${set.metadata.name}-${ordinal}`;
+}
+
+export function newPod(set: StatefulSet, template: PodTemplate, ordinal: number, revision: string): Pod {
+  const made = podFromTemplate({ object: set, resource: statefulSetResource }, template);
+  const name = `${set.metadata.name}-${ordinal}`;
+  const labels = { ...made.metadata.labels, [REVISION_LABEL]: revision };
+  const { serviceName = "" } = set.spec;
+  const pod: Pod = {
+    ...made,
+    metadata: { ...made.metadata, name, labels },
+    spec: { ...made.spec, hostname: name, ...(serviceName === "" ? {} : { subdomain: serviceName }) },
+  };
+  return withStorage(set, withIdentity(set, pod));
+}
+
+export function withIdentity(set: StatefulSet, pod: Pod): Pod {
+  const { name } = pod.metadata;
+  const labels = { ...pod.metadata.labels, [POD_NAME_LABEL]: name, [POD_INDEX_LABEL]: String(ordinalOf(pod)) };
+  return { ...pod, metadata: { ...pod.metadata, namespace: set.metadata.namespace ?? "", labels } };
+}
+
+export function withStorage(set: StatefulSet, pod: Pod): Pod {
+  const templates = set.spec.volumeClaimTemplates ?? [];
+  if (templates.length === 0) return pod;
+  const own = templates.map((template): Volume => {
+    return { name: template.metadata.name, persistentVolumeClaim: { claimName: claimName(set, template, ordinalOf(pod)) } };
+  });
+  const others = (pod.spec.volumes ?? []).filter(({ name }) => !own.some((volume) => volume.name === name));
+  return { ...pod, spec: { ...pod.spec, volumes: [...own, ...others] } };
+}
+
+export function hasIdentity(set: StatefulSet, pod: Pod): boolean {
+  const { name, namespace, labels = {} } = pod.metadata;
+  const { parent, ordinal } = parentAndOrdinal(name);
+  return ordinal >= 0 && parent === set.metadata.name && namespace === set.metadata.namespace && labels[POD_NAME_LABEL] === name;
+}
+
+export function hasStorage(set: StatefulSet, pod: Pod): boolean {
+  return (set.spec.volumeClaimTemplates ?? []).every((template) => {
+    const volume = (pod.spec.volumes ?? []).find(({ name }) => name === template.metadata.name);
+    return volume?.persistentVolumeClaim?.claimName === claimName(set, template, ordinalOf(pod));
+  });
+}
+
+/** The claims that a Pod needs, as they are created when they are missing. */
+export function claimsFor(set: StatefulSet, ordinal: number): readonly VolumeClaim[] {
+  return (set.spec.volumeClaimTemplates ?? []).map((template) => ({
+    ...template,
+    apiVersion: claimResource.version,
+    kind: claimResource.kind,
+    metadata: {
+      ...template.metadata,
+      name: claimName(set, template, ordinal),
+      namespace: set.metadata.namespace ?? "",
+      labels: { ...template.metadata.labels, ...set.spec.selector.matchLabels },
+    },
+    spec: template.spec as unknown as VolumeClaim["spec"],
+    status: {},
+  }));
+}

@@ -1,0 +1,75 @@
+/**
+ * Whether claims go with their set or Pod: `persistentVolumeClaimRetentionPolicy`, kept as owner references that the garbage collector
+ * follows. A claim that somebody else controls is left alone.
+ */
+import { apiVersionOf, type KubeObject, type OwnerReference, type Resource } from "#kube";
+import { statefulSetResource, type StatefulSet } from "../kinds/apps.ts";
+import type { VolumeClaim } from "../kinds/core.ts";
+import { podResource, type Pod } from "../kinds/pod.ts";
+import { controllerReference } from "../pods/owners.ts";
+import { isInRange, ordinalOf } from "./identity.ts";
+
+type Wanted = "set" | "pod" | "nobody";
+
+function wantedOwner(set: StatefulSet, pod: Pod): Wanted {
+  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
+  const condemned = !isInRange(set, ordinalOf(pod));
+  if (whenScaled === "Delete" && condemned) return "pod";
+  return whenDeleted === "Delete" ? "set" : "nobody";
+}
+
+/** A policy that keeps everything touches no claim that has other owners. */
+function keepsAll({ spec }: StatefulSet): boolean {
+  const { whenDeleted, whenScaled } = spec.persistentVolumeClaimRetentionPolicy ?? {};
+  return whenDeleted !== "Delete" && whenScaled !== "Delete";
+}
+
+export function hasForeignController(claim: VolumeClaim, set: StatefulSet, pod: Pod): boolean {
+  if (keepsAll(set)) return false;
+  return references(claim).some((reference) => {
+    if (names(reference, set, statefulSetResource)) return reference.uid !== set.metadata.uid;
+    if (names(reference, pod, podResource)) return reference.uid !== pod.metadata.uid;
+    return reference.controller === true;
+  });
+}
+
+/** An owner of the same name that is gone: the garbage collector is about to take the claim, and nobody else shall. */
+export function hasStaleOwner(claim: VolumeClaim, owner: KubeObject, resource: Resource): boolean {
+  return references(claim).some((reference) => names(reference, owner, resource) && reference.uid !== owner.metadata.uid);
+}
+
+export function ownersAreRight(claim: VolumeClaim, set: StatefulSet, pod: Pod): boolean {
+  if (hasStaleOwner(claim, set, statefulSetResource) || hasStaleOwner(claim, pod, podResource)) return true;
+  const [bySet, byPod] = [ownedBy(claim, set), ownedBy(claim, pod)];
+  if (hasForeignController(claim, set, pod)) return !bySet && !byPod;
+  const plain = references(claim).some(({ uid, controller }) => isEither(uid, set, pod) && controller !== true);
+  const wanted = wantedOwner(set, pod);
+  return !plain && bySet === (wanted === "set") && byPod === (wanted === "pod");
+}
+
+export function withRightOwners(claim: VolumeClaim, set: StatefulSet, pod: Pod): VolumeClaim {
+  const foreign = hasForeignController(claim, set, pod);
+  const others = references(claim).filter(
+    (reference) => !names(reference, set, statefulSetResource) && !names(reference, pod, podResource),
+  );
+  const wanted = foreign ? "nobody" : wantedOwner(set, pod);
+  const own =
+    wanted === "set" ? [controllerReference(set, statefulSetResource)] : wanted === "pod" ? [controllerReference(pod, podResource)] : [];
+  return { ...claim, metadata: { ...claim.metadata, ownerReferences: [...others, ...own] } };
+}
+
+function references({ metadata }: VolumeClaim): readonly OwnerReference[] {
+  return metadata.ownerReferences ?? [];
+}
+
+function names(reference: OwnerReference, { metadata }: KubeObject, resource: Resource): boolean {
+  return reference.apiVersion === apiVersionOf(resource) && reference.kind === resource.kind && reference.name === metadata.name;
+}
+
+function ownedBy(claim: VolumeClaim, { metadata }: KubeObject): boolean {
+  return metadata.uid !== undefined && references(claim).some(({ uid }) => uid === metadata.uid);
+}
+
+function isEither(uid: string, a: KubeObject, b: KubeObject): boolean {
+  return uid === a.metadata.uid || uid === b.metadata.uid;
+}

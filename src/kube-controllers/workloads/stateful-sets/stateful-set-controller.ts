@@ -1,0 +1,91 @@
+/**
+ * StatefulSets: Pods with names, each with its own claims.
+ *
+ * A pass that has not yet seen what the one before did waits for it: every step of an ordered set depends on the one before.
+ */
+import type { Informer } from "#controller-runtime";
+import { keyText, matches, parseKey, requirementsOf } from "#kube";
+import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
+import {
+  controllerRevisionResource,
+  statefulSetResource,
+  type ControllerRevision,
+  type StatefulSet,
+  type StatefulSetStatus,
+} from "../kinds/apps.ts";
+import { claimResource } from "../kinds/core.ts";
+import { podResource, type Pod } from "../kinds/pod.ts";
+import { claim } from "../pods/claim.ts";
+import { Expectations } from "../pods/expectations.ts";
+import { childHandler } from "../pods/follow-children.ts";
+import { indexByController, ownedOrOrphaned } from "../pods/owners.ts";
+import { nextAvailability } from "../pods/pod-state.ts";
+import { updateStatus } from "../pods/status-update.ts";
+import { isMember } from "./identity.ts";
+import { PodKeeper } from "./pod-keeper.ts";
+import { syncRevisions, truncateHistory } from "./set-revisions.ts";
+import { updateSet } from "./set-update.ts";
+
+type Caches = {
+  readonly sets: Informer<StatefulSet>;
+  readonly pods: Informer<Pod>;
+  readonly revisions: Informer<ControllerRevision>;
+  readonly keeper: PodKeeper;
+  readonly expectations: Expectations;
+};
+
+export const statefulSetController: KubeController = {
+  name: "statefulset-controller",
+  start(context) {
+    const { informers, client, record, clock } = context;
+    const expectations = new Expectations(clock);
+    const caches: Caches = {
+      sets: informers.of(statefulSetResource),
+      pods: indexByController(informers.of(podResource)),
+      revisions: indexByController(informers.of(controllerRevisionResource)),
+      keeper: new PodKeeper({ client, claims: informers.of(claimResource), record, expectations }),
+      expectations,
+    };
+    const queue = context.work({ name: "statefulset", pass: (key) => pass(context, caches, key) });
+    const enqueue = (key: string) => queue.add(key);
+    informers.subscribe(statefulSetResource, ({ key, before, after }) => {
+      if (before !== undefined && after?.metadata.uid !== before.metadata.uid) expectations.forget(keyText(key));
+      enqueue(keyText(key));
+    });
+    const selectorOf = ({ spec }: StatefulSet) => requirementsOf(spec.selector);
+    informers.subscribe(
+      podResource,
+      childHandler<StatefulSet, Pod>({ owners: caches.sets, ownerResource: statefulSetResource, selectorOf, enqueue, expectations }),
+    );
+  },
+};
+
+async function pass(context: KubeControllerContext, caches: Caches, key: string): Promise<Pass> {
+  const { client, clock } = context;
+  const set = caches.sets.get(parseKey(key));
+  if (set === undefined || !caches.expectations.satisfied(key)) return done;
+  const selector = requirementsOf(set.spec.selector);
+  const claimant = { client, owner: set, ownerResource: statefulSetResource, selector };
+  const candidates = ownedOrOrphaned(caches.revisions, set).filter(({ metadata }) => matches(selector, metadata.labels));
+  const known = await claim({ ...claimant, resource: controllerRevisionResource }, candidates);
+  if (!known.ok) return passOf(known);
+  const accepts = (pod: Pod) => isMember(set, pod);
+  const pods = await claim({ ...claimant, resource: podResource, accepts }, ownedOrOrphaned(caches.pods, set));
+  if (!pods.ok) return passOf(pods);
+  const revisions = await syncRevisions(client, set, known.value);
+  if (!revisions.ok) return passOf(revisions);
+  const { keeper } = caches;
+  const updated = await updateSet({ keeper, set, revisions: revisions.value, pods: pods.value, now: clock.now() });
+  const written = await updateStatus(client, statefulSetResource, set, updated.status);
+  if (!updated.result.ok) return passOf(updated.result);
+  if (!written.ok) return passOf(written);
+  const truncated = await truncateHistory(client, set, { known: known.value, revisions: revisions.value, pods: pods.value });
+  return truncated.ok ? nextLook(context, set, pods.value, updated.status) : passOf(truncated);
+}
+
+function nextLook({ clock }: KubeControllerContext, set: StatefulSet, pods: readonly Pod[], status: StatefulSetStatus): Pass {
+  const { minReadySeconds = 0 } = set.spec;
+  if (minReadySeconds === 0 || (status.readyReplicas ?? 0) === (status.availableReplicas ?? 0)) return done;
+  return again(nextAvailability(pods, minReadySeconds, clock.now()) ?? minReadySeconds * 1_000);
+}

@@ -1,0 +1,61 @@
+/** How client-go reads an HTTP answer that is no success: by its status, unless the body is a Status that says it better. */
+import { field, isJsonObject, parseJson } from "#kube";
+import type { HttpAnswer } from "./exchange.ts";
+
+const MAX_SHOWN_BYTES = 2_048;
+
+const BY_STATUS: ReadonlyMap<number, string> = new Map([
+  [400, "the server rejected our request for an unknown reason"],
+  [401, "the server has asked for the client to provide credentials"],
+  [404, "the server could not find the requested resource"],
+  [405, "the server does not allow this method on the requested resource"],
+  [409, "the server reported a conflict"],
+  [422, "the server rejected our request due to an error in our request"],
+  [429, "the server has received too many requests and has asked us to try again later"],
+  [503, "the server is currently unable to handle the request"],
+  [504, "the server was unable to return a response in the time allotted, but may still be processing the request"],
+]);
+
+/** These say what the other side said. */
+const SHOWN: ReadonlySet<number> = new Set([403, 406, 415]);
+
+/** Undefined: a success, with a body to be read. */
+export function answerError(answer: HttpAnswer): string | undefined {
+  const { status, body } = answer;
+  if (mediaTypeOf(answer) === undefined) return "Internal error occurred: mime: no media type";
+  if (status < 200 || status > 206) return statusMessage(answer) ?? genericMessage(answer);
+  return body.length === 0
+    ? `0-length response with status code: ${status} and content type: ${answer.contentType === "" ? "application/json" : answer.contentType}`
+    : undefined;
+}
+
+/** Without a type it is taken for JSON. */
+function mediaTypeOf({ contentType }: HttpAnswer): string | undefined {
+  if (contentType === "") return "application/json";
+  const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  return type === "" ? undefined : type;
+}
+
+function statusMessage({ body }: HttpAnswer): string | undefined {
+  const parsed = parseJson(body.toString("utf8"));
+  const status = parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
+  const message = field(status, "message") ?? "";
+  // old servers left out the version
+  const isStatus = field(status, "kind") === "Status" && (field(status, "apiVersion") ?? "v1") === "v1";
+  return isStatus && field(status, "status") !== "Success" && typeof message === "string" ? message : undefined;
+}
+
+function genericMessage(answer: HttpAnswer): string {
+  const { status } = answer;
+  const shown = shownText(answer);
+  if (SHOWN.has(status)) return shown;
+  const known = BY_STATUS.get(status);
+  if (known !== undefined) return known;
+  if (status >= 500) return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`;
+  return `the server responded with the status code ${status} but did not return more information`;
+}
+
+function shownText(answer: HttpAnswer): string {
+  const isText = answer.contentType === "" || mediaTypeOf(answer)?.startsWith("text/") === true;
+  return isText ? answer.body.subarray(0, MAX_SHOWN_BYTES).toString("utf8").trim() : "unknown";
+}

@@ -1,0 +1,99 @@
+/** The values that one request gives to expressions. Made once per request and object version; many expressions share it. */
+import type { JsonObject, KubeObject } from "#kube";
+import type { Access, Authorizer } from "../../auth/port.ts";
+import {
+  authorizerValue,
+  resourceCheckValue,
+  type AuthorizationQuestion,
+  type CelAuthorizer,
+} from "../../custom-resources/cel/library/authorization.ts";
+import type { CelMap, CelValue } from "../../custom-resources/cel/values.ts";
+import { asJsonObject } from "../../rest/managed-kinds.ts";
+import type { User } from "../../rest/request.ts";
+import type { Attributes } from "../port.ts";
+import { jsonValue } from "./json-values.ts";
+import { admissionRequest, namespaceOf, type Matched } from "./request.ts";
+
+export type ActivationInput = {
+  readonly attributes: Attributes;
+  readonly matched: Matched;
+  /** In the version that matched. Undefined is null to an expression. */
+  readonly object: KubeObject | undefined;
+  readonly old: KubeObject | undefined;
+  /** Undefined is null: cluster-scoped objects have none, and match conditions of webhooks never get one. */
+  readonly namespace?: KubeObject | undefined;
+  readonly params?: KubeObject | undefined;
+  readonly authorize?: Authorizer | undefined;
+};
+
+export type Activation = {
+  readonly values: ReadonlyMap<string, CelValue>;
+  /** What `variables` cost since this was last asked. */
+  readonly takeCost: () => number;
+};
+
+export type VariablesOf = (values: ReadonlyMap<string, CelValue>) => { readonly map: CelMap; readonly takeCost: () => number };
+
+export function activationOf(input: ActivationInput, variablesOf?: VariablesOf): Activation {
+  const { attributes, authorize } = input;
+  const values = new Map<string, CelValue>([
+    ["object", objectValue(input.object)],
+    ["oldObject", objectValue(input.old)],
+    ["params", objectValue(input.params)],
+    ["request", jsonValue(admissionRequest(attributes, input.matched))],
+    ["namespaceObject", input.namespace === undefined ? null : jsonValue(namespaceView(input.namespace))],
+  ]);
+  if (authorize !== undefined) addAuthorizer(values, attributes, authorize);
+  if (variablesOf === undefined) return { values, takeCost: () => 0 };
+  const variables = variablesOf(values);
+  values.set("variables", variables.map);
+  return { values, takeCost: variables.takeCost };
+}
+
+function objectValue(object: KubeObject | undefined): CelValue {
+  return object === undefined ? null : jsonValue(asJsonObject(object));
+}
+
+/** A namespace is shown without its owners and managed fields, and without saying what it is. */
+function namespaceView(namespace: KubeObject): JsonObject {
+  const { apiVersion: _, kind: __, ...content } = asJsonObject(namespace);
+  const { managedFields: ___, ownerReferences: ____, ...metadata } = asJsonObject(namespace)["metadata"] as JsonObject;
+  return { ...content, metadata };
+}
+
+function addAuthorizer(values: Map<string, CelValue>, attributes: Attributes, authorize: Authorizer): void {
+  const asks = authorizerFor(attributes.user, authorize);
+  const { group, plural } = attributes.type.resource;
+  values.set("authorizer", authorizerValue(asks));
+  const question = {
+    group,
+    resource: plural,
+    subresource: attributes.subresource ?? "",
+    namespace: namespaceOf(attributes) ?? "",
+    name: attributes.name,
+  };
+  values.set("authorizer.requestResource", resourceCheckValue(asks, question));
+}
+
+function authorizerFor(user: User, authorize: Authorizer): CelAuthorizer {
+  return {
+    ask: (question) => authorize(user, accessOf(question)),
+    forServiceAccount: (namespace, name) => authorizerFor(serviceAccount(namespace, name), authorize),
+  };
+}
+
+function accessOf(question: AuthorizationQuestion): Access {
+  if (question.kind === "path") return question;
+  const { subresource, namespace } = question;
+  return {
+    ...question,
+    version: "*",
+    subresource: subresource === "" ? undefined : subresource,
+    namespace: namespace === "" ? undefined : namespace,
+  };
+}
+
+function serviceAccount(namespace: string, name: string): User {
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
+  return { name: `system:serviceaccount:${namespace}:${name}`, uid: "", groups };
+}

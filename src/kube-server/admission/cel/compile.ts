@@ -1,0 +1,56 @@
+/**
+ * An expression of admission, compiled. One that does not compile is kept with its problem: objects of older servers may hold such, and what
+ * becomes of a request then is the failure policy's business.
+ */
+import { err, ok, type Result } from "#base";
+import { CALL_COST_LIMIT } from "../../custom-resources/cel/compile.ts";
+import { check } from "../../custom-resources/cel/checker.ts";
+import { planProgram, type Program } from "../../custom-resources/cel/evaluator.ts";
+import { brokenConversion } from "../../custom-resources/cel/literal-checks.ts";
+import { parseExpression } from "../../custom-resources/cel/parser.ts";
+import { sameType, type CelType } from "../../custom-resources/cel/types.ts";
+import { environmentOf, type Declared } from "./environment.ts";
+
+/** "invalid": the author's mistake. "internal": it was accepted and then could not be made to run. The detail is the real server's text. */
+export type CompileProblem = { readonly kind: "invalid" | "internal"; readonly detail: string };
+
+export type Expression = {
+  readonly text: string;
+  readonly compiled: Result<{ readonly run: Program; readonly type: CelType }, CompileProblem>;
+};
+
+export type CompileOptions = Declared & {
+  /** What it may evaluate to. */
+  readonly returns: readonly CelType[] | "anything";
+};
+
+export function compile(text: string, options: CompileOptions): Expression {
+  return { text, compiled: compiledOf(text, options) };
+}
+
+function compiledOf(text: string, options: CompileOptions): Expression["compiled"] {
+  const parsed = parseExpression(text);
+  if (!parsed.ok) return err({ kind: "invalid", detail: `compilation failed: ${parsed.error}` });
+  const checked = check(text, parsed.value, environmentOf(options));
+  if (!checked.ok) return err({ kind: "invalid", detail: `compilation failed: ${checked.error}` });
+  const type = checked.value.typeOf(parsed.value);
+  const wrong = wrongType(type, options.returns);
+  if (wrong !== undefined) return err({ kind: "invalid", detail: wrong });
+  const broken = brokenConversion(checked.value);
+  if (broken !== undefined) return err({ kind: "internal", detail: `program instantiation failed: ${broken}` });
+  return ok({ run: planProgram(checked.value, CALL_COST_LIMIT), type });
+}
+
+/** Exactly one of these: dyn might be a bool, and is refused. */
+function wrongType(type: CelType, returns: CompileOptions["returns"]): string | undefined {
+  if (returns === "anything" || returns.some((one) => sameType(one, type))) return undefined;
+  const [only] = returns;
+  const wanted = returns.length === 1 && only !== undefined ? declaredName(only) : `one of [${returns.map(declaredName).join(" ")}]`;
+  return `must evaluate to ${wanted} but got ${declaredName(type)}`;
+}
+
+/** As cel-go declares it; messages of the checker say "timestamp" and "null" instead. */
+function declaredName(type: CelType): string {
+  const name = type.kind === "null" ? "null_type" : type.name;
+  return type.parameters.length === 0 ? name : `${name}(${type.parameters.map(declaredName).join(", ")})`;
+}

@@ -1,0 +1,30 @@
+/** Runs one expression on one request, and pays for it from a budget that several expressions share. */
+import { CelFailure, type CelValue } from "../../custom-resources/cel/values.ts";
+import type { Activation } from "./activation.ts";
+import type { Expression } from "./compile.ts";
+
+/** What the expressions of one policy binding may cost together; and the match conditions of one hook or binding. */
+export const POLICY_BUDGET = 10_000_000;
+export const MATCH_BUDGET = 2_500_000;
+
+export type Evaluation =
+  | { readonly kind: "value"; readonly value: CelValue; readonly budget: number }
+  /** As the real server says it. Others may still be run. */
+  | { readonly kind: "failed"; readonly message: string; readonly budget: number }
+  /** The budget is gone: nothing more is run for this request. */
+  | { readonly kind: "spent"; readonly message: string };
+
+const SPENT: Evaluation = {
+  kind: "spent",
+  message: "validation failed due to running out of cost budget, no further validation rules will be run",
+};
+
+export function evaluate({ text, compiled }: Expression, activation: Activation, budget: number): Evaluation {
+  if (!compiled.ok) return { kind: "failed", message: `compilation error: ${compiled.error.detail}`, budget };
+  const { value, cost } = compiled.value.run(activation.values);
+  const left = budget - activation.takeCost() - cost;
+  if (left < 0) return SPENT;
+  if (value instanceof CelFailure)
+    return { kind: "failed", message: `expression '${text}' resulted in error: ${value.message}`, budget: left };
+  return { kind: "value", value, budget: left };
+}

@@ -1,0 +1,89 @@
+/**
+ * `variables` of a policy: named expressions, each of which may use those before it. One is run when somebody first asks for it, and its value
+ * is kept for the rest of the request.
+ */
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DURATION,
+  DYN,
+  INT,
+  listType,
+  mapType,
+  NULL,
+  STRING,
+  TIMESTAMP,
+  UINT,
+  type CelType,
+} from "../../custom-resources/cel/types.ts";
+import { CelFailure, failure, NO_SUCH_OVERLOAD, type CelMap, type CelValue } from "../../custom-resources/cel/values.ts";
+import { unescapeName } from "../../custom-resources/cel/escaping.ts";
+import type { VariablesOf } from "./activation.ts";
+import { compile, type CompileOptions, type Expression } from "./compile.ts";
+
+export type NamedExpression = { readonly name: string; readonly expression: string };
+
+export type Variables = {
+  /** For `compile` of the expressions that use them. */
+  readonly types: ReadonlyMap<string, CelType>;
+  readonly expressions: ReadonlyMap<string, Expression>;
+  /** For `activationOf`: a fresh set of values per request. */
+  readonly valuesOf: VariablesOf;
+};
+
+export function compileVariables(named: readonly NamedExpression[], options: Omit<CompileOptions, "returns" | "variables">): Variables {
+  const types = new Map<string, CelType>();
+  const expressions = new Map<string, Expression>();
+  for (const { name, expression } of named) {
+    const compiled = compile(expression, { ...options, returns: "anything", variables: types });
+    types.set(name, compiled.compiled.ok ? visibleType(compiled.compiled.value.type) : DYN);
+    expressions.set(name, compiled);
+  }
+  return { types, expressions, valuesOf: (values) => lazyValues(expressions, values) };
+}
+
+const SIMPLE: ReadonlySet<CelType> = new Set([BOOL, BYTES, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, UINT]);
+
+/** Types that were declared for something else are not known in another expression: they are dyn there. */
+function visibleType(type: CelType): CelType {
+  if (SIMPLE.has(type)) return type;
+  const [first = DYN, second = DYN] = type.parameters;
+  if (type.kind === "list") return listType(visibleType(first));
+  return type.kind === "map" ? mapType(visibleType(first), visibleType(second)) : DYN;
+}
+
+function lazyValues(expressions: ReadonlyMap<string, Expression>, values: ReadonlyMap<string, CelValue>): ReturnType<VariablesOf> {
+  const known = new Map<string, CelValue>();
+  let cost = 0;
+  const resolve = (name: string, expression: Expression): CelValue => {
+    const { compiled } = expression;
+    if (!compiled.ok) return failure(`composited variable ${JSON.stringify(name)} fails to compile: ${compiled.error.detail}`);
+    const run = compiled.value.run(values);
+    cost += run.cost;
+    const { value } = run;
+    if (!(value instanceof CelFailure)) return value;
+    return failure(`composited variable ${JSON.stringify(name)} fails to evaluate: ${value.message}`);
+  };
+  const map: CelMap = {
+    kind: "map",
+    size: expressions.size,
+    keys: () => [...expressions.keys()],
+    get: (key) => {
+      if (typeof key !== "string") return NO_SUCH_OVERLOAD;
+      const name = unescapeName(key);
+      const expression = name === undefined ? undefined : expressions.get(name);
+      if (name === undefined || expression === undefined) return undefined;
+      const value = known.get(name) ?? resolve(name, expression);
+      known.set(name, value);
+      return value;
+    },
+    equalTo: (other) => (other === map ? true : NO_SUCH_OVERLOAD),
+  };
+  const takeCost = (): number => {
+    const taken = cost;
+    cost = 0;
+    return taken;
+  };
+  return { map, takeCost };
+}

@@ -1,0 +1,1 @@
+export { limitRanger } from "./plugin.ts";

@@ -1,0 +1,2 @@
+export { mutatingPolicies } from "./mutating/plugin.ts";
+export { validatingPolicies } from "./validating/plugin.ts";

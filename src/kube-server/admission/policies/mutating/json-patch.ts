@@ -1,0 +1,54 @@
+/** A mutation of the kind JSONPatch: operations on the object's JSON. A test that fails leaves the object as it was, and is no error. */
+import { err, ok, type Result } from "#base";
+import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { applyJsonPatch } from "#patch";
+import { CelStruct, itemsOf, type CelList, type CelValue } from "../../../custom-resources/cel/values.ts";
+import type { ResourceType } from "../../../resource-type.ts";
+import { asJsonObject, asObject } from "../../../rest/managed-kinds.ts";
+import { internalError, type Failure } from "../../../rest/status.ts";
+import { toJson, wrongNames } from "./made-values.ts";
+
+/** A failure ends the request whatever the policy says; a text is the policy's problem. Without a type nothing is known of the object's fields. */
+export function applyOperations(object: KubeObject, type: ResourceType | undefined, made: CelList): Result<KubeObject, string | Failure> {
+  const operations: JsonObject[] = [];
+  for (const item of itemsOf(made)) {
+    const operation = operationOf(item);
+    if (!operation.ok) return operation;
+    operations.push(operation.value);
+  }
+  const patched = applyJsonPatch(asJsonObject(object), operations);
+  if (!patched.ok) return patched.error.kind === "test-failed" ? ok(object) : err(`JSON Patch: ${patched.error.message}`);
+  return type === undefined ? ok(isJsonObject(patched.value) ? asObject(patched.value) : object) : decoded(type, patched.value);
+}
+
+function operationOf(value: CelValue): Result<JsonObject, string> {
+  if (!(value instanceof CelStruct)) return err("type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch");
+  const { fields } = value;
+  const text = (name: string): string => {
+    const given = fields.get(name);
+    return typeof given === "string" ? given : "";
+  };
+  const plain = { op: text("op"), path: text("path"), ...(text("from") === "" ? {} : { from: text("from") }) };
+  const given = fields.get("value");
+  if (given === undefined) return ok(plain);
+  const wrong = given instanceof CelStruct ? wrongNames(given, [given.type.name]) : [];
+  if (wrong.length > 0) return err(`type mismatch: ${wrong.join("\n")}`);
+  const json = toJson(given);
+  if (!json.ok) return err(`JSONPath valueExpression evaluated to a type that could not marshal to JSON: ${json.error}`);
+  return ok({ ...plain, value: json.value });
+}
+
+/** Built-in kinds are read strictly: a policy that makes up fields is a mistake. */
+function decoded(type: ResourceType, value: Json): Result<KubeObject, Failure> {
+  const { group, version, kind } = type.resource;
+  const given = field(value, "kind");
+  if (!type.custom && typeof given === "string" && given !== kind) {
+    const internal = group === "" ? "core" : (group.split(".")[0] ?? "");
+    return internalError(`failed to convert object: converting (${version}.${given}) to (${internal}.${kind}): unknown conversion`);
+  }
+  const read = type.decode(value);
+  if (!read.ok) return internalError(read.error);
+  const { object, findings } = read.value;
+  if (type.custom || findings.length === 0) return ok(object);
+  return internalError(`strict decoding error: ${findings.join(", ")}`);
+}

@@ -1,0 +1,64 @@
+/** Runs the mutations of one policy, one after the other; each sees what the one before it made. */
+import { err, ok, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import { CelStruct, isList, type CelValue } from "../../../custom-resources/cel/values.ts";
+import type { ResourceType } from "../../../resource-type.ts";
+import type { Failure } from "../../../rest/status.ts";
+import { activationOf, evaluate, POLICY_BUDGET, type ActivationInput } from "../../cel/index.ts";
+import { inVersionOf } from "../../matching/index.ts";
+import type { Attributes } from "../../port.ts";
+import type { Invocation } from "../invocations.ts";
+import { inputOf } from "../policy-input.ts";
+import { applyConfiguration } from "./apply-configuration.ts";
+import type { CompiledMutatingPolicy, Mutation } from "./compile-policy.ts";
+import { applyOperations } from "./json-patch.ts";
+
+export type Mutated = {
+  readonly object: KubeObject;
+  /** What could not be done; the rest was. */
+  readonly problems: readonly string[];
+};
+
+type Running = Pick<ActivationInput, "authorize" | "namespace"> & { readonly attributes: Attributes; readonly object: KubeObject };
+
+export function mutate(invocation: Invocation<CompiledMutatingPolicy>, running: Running): Result<Mutated, Failure> {
+  const { policy, matched } = invocation;
+  const { attributes } = running;
+  const problems: string[] = [];
+  let object = running.object;
+  for (const mutation of policy.compiled.mutations) {
+    const input = { ...inputOf(invocation, { ...attributes, object }, running.namespace), authorize: running.authorize };
+    const made = evaluate(mutation.expression, activationOf(input, policy.compiled.variables.valuesOf), POLICY_BUDGET);
+    if (made.kind !== "value") {
+      problems.push(made.message);
+      continue;
+    }
+    const applied = apply(invocation, { mutation, value: made.value, object: input.object ?? object });
+    const changed = applied.ok ? inRequestVersion(applied.value, matched.type, attributes.type) : applied;
+    if (changed.ok) object = changed.value;
+    else if (typeof changed.error === "string") problems.push(changed.error);
+    else return err(changed.error);
+  }
+  return ok({ object, problems });
+}
+
+type Change = { readonly mutation: Mutation; readonly value: CelValue; readonly object: KubeObject };
+
+/** In the version that matched. What is not of the resource's own kind (a Scale) has no defaults here. */
+function apply({ matched }: Invocation<unknown>, { mutation, value, object }: Change): Result<KubeObject, string | Failure> {
+  const { type } = matched;
+  const isOwn = object.kind === type.resource.kind;
+  const changed = isList(value)
+    ? applyOperations(object, isOwn ? type : undefined, value)
+    : value instanceof CelStruct
+      ? applyConfiguration(object, type, value)
+      : err(`unsupported return type from ${mutation.kind === "patch" ? "JSONPatch" : "ApplyConfiguration"} expression`);
+  return changed.ok && isOwn ? ok(type.applyDefaults(changed.value)) : changed;
+}
+
+/** A real server has no way back from one version of a built-in kind to another here; policies that need one fail on it. */
+function inRequestVersion(changed: KubeObject, from: ResourceType, to: ResourceType): Result<KubeObject, string> {
+  if (from === to || from.custom || changed.kind !== from.resource.kind) return ok(inVersionOf(changed, from, to));
+  const [source, target] = [from, to].map(({ resource }) => `(${resource.version}.${resource.kind})`);
+  return err(`converting ${source} to ${target}: unknown conversion`);
+}

@@ -1,0 +1,92 @@
+/** MutatingAdmissionPolicy: changes that the cluster's owner wrote as expressions. Nothing is mutated when something is deleted. */
+import { ok, type Result } from "#base";
+import { jsonEqual, keyText, type KubeObject } from "#kube";
+import { forbid } from "../../forbid.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
+import { refuse, type Failure } from "../../../rest/status.ts";
+import { activationOf, meetsConditions } from "../../cel/index.ts";
+import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
+import { inputOf, namespaceOf } from "../policy-input.ts";
+import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";
+import { compileMutatingPolicy, type CompiledMutatingPolicy } from "./compile-policy.ts";
+import { mutate } from "./mutate.ts";
+import { policyRounds, type PolicyRounds } from "./rounds.ts";
+
+const KINDS = { policies: "mutatingadmissionpolicies", bindings: "mutatingadmissionpolicybindings" };
+
+type Policy = ActivePolicy<CompiledMutatingPolicy>;
+type Problem = { readonly policy: Policy; readonly binding: Binding | undefined; readonly message: string; readonly reason: string };
+type Outcome = { readonly object: KubeObject; readonly problems: readonly Problem[] };
+
+export function mutatingPolicies(context: AdmissionContext): AdmissionPlugin {
+  const policies = followPolicies(context, KINDS, compileMutatingPolicy);
+  const roundsOf = policyRounds();
+  return {
+    name: "MutatingAdmissionPolicy",
+    mutate: (attributes) => {
+      const active = policies();
+      const { object, operation } = attributes;
+      if (active.length === 0 || object === undefined || operation === "DELETE" || isExempt(attributes)) return ok(object);
+      const found = findInvocations(context, attributes, active);
+      return found.length === 0 ? ok(object) : runAll({ context, attributes, object, rounds: roundsOf(attributes) }, found);
+    },
+  };
+}
+
+type Running = {
+  readonly context: AdmissionContext;
+  readonly attributes: Attributes;
+  readonly object: KubeObject;
+  readonly rounds: PolicyRounds;
+};
+
+/** What is wrong with a policy itself is told before what went wrong while one ran. */
+function runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>[]): Result<KubeObject, Failure> {
+  const { attributes, rounds } = running;
+  const misconfigured = found.flatMap((one) => (one.kind === "misconfigured" ? [{ ...one.problem, reason: "" }] : []));
+  const problems: Problem[] = [...misconfigured];
+  let { object } = running;
+  rounds.begin(object);
+  for (const one of found) {
+    if (one.kind === "misconfigured") continue;
+    const ran = run({ ...running, object }, one.run);
+    if (!ran.ok) return ran;
+    ({ object } = ran.value);
+    problems.push(...ran.value.problems);
+  }
+  rounds.end(object);
+  const counting = problems.filter(({ policy }) => policy.failurePolicy === "Fail");
+  return counting.length === 0 ? ok(object) : denied(attributes, counting);
+}
+
+function run(running: Running, invocation: Invocation<CompiledMutatingPolicy>): Result<Outcome, Failure> {
+  const { context, attributes, object, rounds } = running;
+  const { policy, binding, param } = invocation;
+  const { compiled } = policy;
+  const namespace = namespaceOf(context, attributes);
+  if (!namespace.ok) return namespace;
+  const problem = (message: string): Problem => ({ policy, binding, message, reason: "Invalid" });
+  const input = { ...inputOf(invocation, { ...attributes, object }, namespace.value), authorize: context.authorize };
+  const wanted = meetsConditions(compiled.conditions, activationOf(input, compiled.variables.valuesOf), compiled.failurePolicy);
+  if (!wanted.ok) return ok({ object, problems: [problem(wanted.error)] });
+  const key = [policy.name, binding.name, param === undefined ? "" : keyText(param.metadata)].join(" ");
+  if (!wanted.value || !rounds.runs(key)) return ok({ object, problems: [] });
+  const mutated = mutate(invocation, { attributes, object, namespace: namespace.value, authorize: context.authorize });
+  if (!mutated.ok) return mutated;
+  rounds.ran(key, { changed: !jsonEqual(object, mutated.value.object), reinvocable: compiled.reinvocable });
+  return ok({ object: mutated.value.object, problems: mutated.value.problems.map(problem) });
+}
+
+/** The first problem gives the message, all of them are causes. 403, whatever the reason says. */
+function denied(attributes: Attributes, problems: readonly Problem[]): Result<never, Failure> {
+  const status = forbid(attributes, "admission request denied by policy").error;
+  const causes = problems.map((problem) => ({ message: describe(problem) }));
+  const [first] = problems;
+  const reason = first === undefined || first.reason === "" ? "Forbidden" : first.reason;
+  return refuse({ code: 403, reason, message: causes[0]?.message ?? "", details: { ...status.details, causes } });
+}
+
+function describe({ policy, binding, message }: Problem): string {
+  if (binding === undefined) return `policy ${JSON.stringify(policy.name)} denied request: ${message}`;
+  return `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}`;
+}

@@ -1,0 +1,57 @@
+/** The objects that a binding gives its policy as `params`. A policy runs once for each of them. */
+import { err, ok, type Result } from "#base";
+import { field, keyText, matches, type JsonObject, type KubeObject } from "#kube";
+import type { ResourceType } from "../../resource-type.ts";
+import { readSelector } from "../matching/index.ts";
+import type { AdmissionContext } from "../port.ts";
+import { textAt, type ParamKind } from "./policy-list.ts";
+
+/** The kind of the params, if there is one and the server knows it. */
+export function paramTypeOf(context: AdmissionContext, kind: ParamKind | undefined): Result<ResourceType | undefined, string> {
+  if (kind === undefined) return ok(undefined);
+  const type = context.types.ofKind(kind.apiVersion, kind.kind);
+  if (type !== undefined) return ok(type);
+  const slash = kind.apiVersion.indexOf("/");
+  const [group, version] = slash < 0 ? ["", kind.apiVersion] : [kind.apiVersion.slice(0, slash), kind.apiVersion.slice(slash + 1)];
+  return err(`failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind.kind}'`);
+}
+
+type Wanted = {
+  readonly type: ResourceType | undefined;
+  readonly ref: JsonObject | undefined;
+  /** Of the request. */
+  readonly namespace: string | undefined;
+};
+
+/** [undefined]: run once, without params. Empty: do not run. */
+export function collectParams(
+  context: AdmissionContext,
+  { type, ref, namespace }: Wanted,
+): Result<readonly (KubeObject | undefined)[], string> {
+  if (type === undefined || ref === undefined) return ok([undefined]);
+  const given = textAt(ref, "namespace");
+  if (given !== "" && !type.resource.namespaced) return err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
+  const place = type.resource.namespaced ? (given === "" ? namespace : given) : undefined;
+  if (type.resource.namespaced && place === undefined) {
+    return err("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources");
+  }
+  const found = paramsAt(context, type, { ref, place });
+  if (found.length === 0 && textAt(ref, "parameterNotFoundAction") === "Deny") {
+    return err("no params found for policy binding with `Deny` parameterNotFoundAction");
+  }
+  return ok(found);
+}
+
+type Place = { readonly ref: JsonObject; readonly place: string | undefined };
+
+function paramsAt({ store }: AdmissionContext, type: ResourceType, { ref, place }: Place): readonly KubeObject[] {
+  const name = textAt(ref, "name");
+  if (name !== "") {
+    const stored = store.get(type.collection, keyText({ namespace: place, name }));
+    return stored === undefined ? [] : [type.fromStorage(stored.object)];
+  }
+  const selector = readSelector(field(ref, "selector"));
+  const listed = store.list(type.collection, { namespace: place });
+  const items = listed.ok ? listed.value.items : [];
+  return items.map(({ object }) => type.fromStorage(object)).filter((object) => matches(selector, object.metadata.labels));
+}

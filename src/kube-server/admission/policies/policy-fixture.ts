@@ -1,0 +1,55 @@
+/** A server with policies and nothing else, and short ways to write them. Only for tests. */
+import { expect } from "vitest";
+import { fieldAt, type Json } from "#kube";
+import { realServer, type Answer, type TestServer } from "../../rest/test-server.ts";
+import { mutatingPolicies, validatingPolicies } from "./index.ts";
+
+const GROUP = "/apis/admissionregistration.k8s.io/v1";
+export const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+
+export const MATCH_ALL: Json = {
+  resourceRules: [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] }],
+};
+/** What a mutating policy may match. */
+export const MATCH_WRITES: Json = {
+  resourceRules: [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["CREATE", "UPDATE"], resources: ["*", "*/scale"] }],
+};
+
+export function policyServer(): TestServer {
+  return realServer({ admission: (context) => [mutatingPolicies(context), validatingPolicies(context)] });
+}
+
+type Parts = { readonly name?: string; readonly spec: object; readonly binding?: object };
+
+export async function addValidating({ ask }: TestServer, { name = "p", spec, binding = {} }: Parts): Promise<void> {
+  const policy = {
+    ...head("ValidatingAdmissionPolicy", name),
+    spec: { matchConstraints: MATCH_ALL, ...spec },
+  };
+  const bound = {
+    ...head("ValidatingAdmissionPolicyBinding", `${name}-binding`),
+    spec: { policyName: name, validationActions: ["Deny"], ...binding },
+  };
+  expect(fieldAt((await ask("POST", `${GROUP}/validatingadmissionpolicies`, { body: policy })).body, "message")).toBeUndefined();
+  expect(fieldAt((await ask("POST", `${GROUP}/validatingadmissionpolicybindings`, { body: bound })).body, "message")).toBeUndefined();
+}
+
+export async function addMutating({ ask }: TestServer, { name = "p", spec, binding = {} }: Parts): Promise<void> {
+  const policy = {
+    ...head("MutatingAdmissionPolicy", name),
+    spec: { matchConstraints: MATCH_WRITES, reinvocationPolicy: "Never", ...spec },
+  };
+  const bound = { ...head("MutatingAdmissionPolicyBinding", `${name}-binding`), spec: { policyName: name, ...binding } };
+  expect(fieldAt((await ask("POST", `${GROUP}/mutatingadmissionpolicies`, { body: policy })).body, "message")).toBeUndefined();
+  expect(fieldAt((await ask("POST", `${GROUP}/mutatingadmissionpolicybindings`, { body: bound })).body, "message")).toBeUndefined();
+}
+
+function head(kind: string, name: string) {
+  return { apiVersion: "admissionregistration.k8s.io/v1", kind, metadata: { name } };
+}
+
+export function configMap(name: string, data: Json = {}, labels: Json = {}): Json {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels }, data };
+}
+
+export const messageOf = ({ body }: Answer): Json | undefined => fieldAt(body, "message");

@@ -1,0 +1,30 @@
+/** What the expressions of a policy see of a request. */
+import { ok, type Result } from "#base";
+import type { KubeObject } from "#kube";
+import type { Failure } from "../../rest/status.ts";
+import type { ActivationInput } from "../cel/index.ts";
+import { inVersionOf, namespaceNamed } from "../matching/index.ts";
+import type { AdmissionContext, Attributes } from "../port.ts";
+import type { Invocation } from "./invocations.ts";
+
+/** The namespace of the request as it is now; a Namespace has none. */
+export function namespaceOf(context: AdmissionContext, { namespace, kind }: Attributes): Result<KubeObject | undefined, Failure> {
+  if (namespace === undefined || (kind.kind === "Namespace" && kind.group === "")) return ok(undefined);
+  return namespaceNamed(context, namespace);
+}
+
+export function inputOf(
+  { matched, param }: Pick<Invocation<unknown>, "matched" | "param">,
+  attributes: Attributes,
+  namespace: KubeObject | undefined,
+): ActivationInput {
+  const { type, object, old } = attributes;
+  return {
+    attributes,
+    matched: { kind: matched.kind, resource: matched.resource },
+    object: object === undefined ? undefined : inVersionOf(object, type, matched.type),
+    old: old === undefined ? undefined : inVersionOf(old, type, matched.type),
+    namespace,
+    params: param,
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * ValidatingAdmissionPolicy: rules that the cluster's owner wrote as expressions, run here instead of in a webhook.
+ *
+ * All policies are run, and the first that denies gives the answer; the others would only have been more reasons.
+ */
+import { ok, type Result } from "#base";
+import { fieldAt, type Json } from "#kube";
+import { forbid } from "../../forbid.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
+import { refuse, type Failure } from "../../../rest/status.ts";
+import { findInvocations, isExempt, type Invocation } from "../invocations.ts";
+import { inputOf, namespaceOf } from "../policy-input.ts";
+import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";
+import { compileValidatingPolicy, type CompiledValidatingPolicy } from "./compile-policy.ts";
+import { judge, type Denial } from "./judge.ts";
+
+const KINDS = { policies: "validatingadmissionpolicies", bindings: "validatingadmissionpolicybindings" };
+
+type Policy = ActivePolicy<CompiledValidatingPolicy>;
+
+export function validatingPolicies(context: AdmissionContext): AdmissionPlugin {
+  const policies = followPolicies(context, KINDS, compileValidatingPolicy);
+  return {
+    name: "ValidatingAdmissionPolicy",
+    validate: (attributes) => {
+      const active = policies();
+      return active.length === 0 || isExempt(attributes) ? ok(undefined) : validate(context, attributes, active);
+    },
+  };
+}
+
+function validate(context: AdmissionContext, attributes: Attributes, policies: readonly Policy[]): Result<undefined, Failure> {
+  const denied: Failure[] = [];
+  for (const found of findInvocations(context, attributes, policies)) {
+    if (found.kind === "misconfigured") {
+      const { policy, binding, message } = found.problem;
+      if (policy.failurePolicy === "Fail") denied.push(denial(attributes, { policy, binding, denial: { message, reason: "" } }));
+      continue;
+    }
+    const ran = run(context, attributes, found.run);
+    if (!ran.ok) return ran;
+    denied.push(...ran.value);
+  }
+  const [first] = denied;
+  return first === undefined ? ok(undefined) : { ok: false, error: first };
+}
+
+function run(
+  context: AdmissionContext,
+  attributes: Attributes,
+  invocation: Invocation<CompiledValidatingPolicy>,
+): Result<readonly Failure[], Failure> {
+  const namespace = namespaceOf(context, attributes);
+  if (!namespace.ok) return namespace;
+  const { policy, binding } = invocation;
+  const input = { ...inputOf(invocation, attributes, namespace.value), authorize: context.authorize };
+  const { denials, broken } = judge(policy.compiled, input);
+  const actions = actionsOf(binding);
+  if (actions.includes("Warn")) {
+    for (const { message } of denials) {
+      attributes.warn(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${message}`);
+    }
+  }
+  const counting = [...(actions.includes("Deny") ? denials : []), ...broken];
+  return ok(counting.map((one) => denial(attributes, { policy, binding, denial: one })));
+}
+
+function actionsOf({ object }: Binding): readonly Json[] {
+  const actions = fieldAt(object, "spec", "validationActions");
+  return Array.isArray(actions) ? (actions as readonly Json[]) : [];
+}
+
+const CODES: ReadonlyMap<string, number> = new Map([
+  ["Forbidden", 403],
+  ["Unauthorized", 401],
+  ["RequestEntityTooLarge", 413],
+]);
+
+type Denied = { readonly policy: Policy; readonly binding: Binding | undefined; readonly denial: Denial };
+
+function denial(attributes: Attributes, { policy, binding, denial: { message, reason } }: Denied): Failure {
+  const bound = binding === undefined ? "" : ` with binding '${binding.name}'`;
+  const text = `ValidatingAdmissionPolicy '${policy.name}'${bound} denied request: ${message}`;
+  const status = forbid(attributes, text).error;
+  const details = { ...status.details, causes: [{ message: text }] };
+  const given = reason === "" ? "Invalid" : reason;
+  return refuse({ code: CODES.get(given) ?? 422, reason: given, message: status.message ?? "", details }).error;
+}

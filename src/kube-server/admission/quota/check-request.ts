@@ -1,0 +1,84 @@
+/**
+ * Whether a request fits into the quotas of its namespace, and what they say is used if it goes through.
+ *
+ * Only what grows is charged: an update that takes less gives nothing back here, the quota controller counts again.
+ */
+import { err, ok, type Result } from "#base";
+import {
+  addAmounts,
+  describeAmounts,
+  growth,
+  isInScope,
+  onlyNamed,
+  withoutZeros,
+  type Amounts,
+  type KubeObject,
+  type QuotaEvaluator,
+  type ResourceQuota,
+} from "#kube";
+import type { Attributes } from "../port.ts";
+
+export type Charged<Q extends ResourceQuota> = { readonly quota: Q; readonly used: Amounts };
+
+type Question = {
+  readonly attributes: Attributes;
+  readonly object: KubeObject;
+  readonly evaluator: QuotaEvaluator;
+  readonly now: number;
+};
+
+/** The quotas that change, or why the request is refused. */
+export function checkRequest<Q extends ResourceQuota>(quotas: readonly Q[], question: Question): Result<readonly Charged<Q>[], string> {
+  const concerned: Q[] = [];
+  for (const quota of quotas) {
+    const names = trackedNames(quota, question);
+    if (names.length === 0 || !isInScope(quota, question.evaluator, question.object)) continue;
+    const problem = cannotCount(quota, names, question);
+    if (problem !== undefined) return err(problem);
+    concerned.push(quota);
+  }
+  return concerned.length === 0 ? ok([]) : charge(concerned, question);
+}
+
+function trackedNames({ hard }: ResourceQuota, { evaluator }: Question): readonly string[] {
+  return [...hard.keys()].filter((name) => evaluator.tracks(name)).toSorted();
+}
+
+function cannotCount(quota: ResourceQuota, names: readonly string[], { evaluator, object }: Question): string | undefined {
+  const refusal = evaluator.refusal(names, object);
+  if (refusal !== undefined) return `failed quota: ${quota.name}: ${refusal}`;
+  if (names.every((name) => quota.used.has(name))) return undefined;
+  return `status unknown for quota: ${quota.name}, resources: ${names.join(",")}`;
+}
+
+function charge<Q extends ResourceQuota>(quotas: readonly Q[], question: Question): Result<readonly Charged<Q>[], string> {
+  const usage = question.evaluator.usage(question.object, question.now);
+  const negative = [...usage].filter(([, { quantity }]) => quantity < 0n).map(([name]) => name);
+  if (negative.length > 0) return err(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
+  const charged: Charged<Q>[] = [];
+  for (const quota of quotas) {
+    const requested = onlyNamed(withoutZeros(newUsage(quota, usage, question)), (name) => quota.hard.has(name));
+    if (requested.size === 0) continue;
+    const used = addAmounts(quota.used, requested);
+    const problem = question.attributes.subresource === "status" ? undefined : exceeded(quota, requested, used);
+    if (problem !== undefined) return err(problem);
+    charged.push({ quota, used });
+  }
+  return ok(charged);
+}
+
+/** An object that this quota has counted already costs only what it takes more. */
+function newUsage(quota: ResourceQuota, usage: Amounts, { attributes, evaluator, now }: Question): Amounts {
+  const { operation, old } = attributes;
+  if (operation !== "UPDATE" || old === undefined || !isInScope(quota, evaluator, old)) return usage;
+  return growth(usage, evaluator.usage(old, now));
+}
+
+function exceeded({ name, hard, used }: ResourceQuota, requested: Amounts, after: Amounts): string | undefined {
+  const isOver = (resource: string): boolean =>
+    requested.has(resource) && (after.get(resource)?.quantity ?? 0n) > (hard.get(resource)?.quantity ?? 0n);
+  const over = onlyNamed(requested, isOver);
+  if (over.size === 0) return undefined;
+  const [before, limit] = [onlyNamed(used, isOver), onlyNamed(hard, isOver)];
+  return `exceeded quota: ${name}, requested: ${describeAmounts(over)}, used: ${describeAmounts(before)}, limited: ${describeAmounts(limit)}`;
+}

@@ -1,0 +1,1 @@
+export { resourceQuota } from "./plugin.ts";

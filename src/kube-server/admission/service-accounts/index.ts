@@ -1,0 +1,1 @@
+export { serviceAccounts } from "./plugin.ts";

@@ -1,0 +1,64 @@
+/** One webhook of a configuration, read once: its rules, its selectors, its conditions compiled. */
+import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { readClientConfig, type ClientConfig } from "../call-webhook/index.ts";
+import { compileMatchConditions, type MatchConditions } from "../cel/index.ts";
+import { readRules, readSelector, type MatchPolicy, type Rule, type Selector } from "../matching/index.ts";
+
+export type Hook = {
+  /** Names may repeat within a configuration; this does not. */
+  readonly id: string;
+  readonly name: string;
+  readonly client: ClientConfig;
+  readonly rules: readonly Rule[];
+  readonly matchPolicy: MatchPolicy;
+  readonly failurePolicy: "Fail" | "Ignore";
+  readonly namespaceSelector: Selector;
+  readonly objectSelector: Selector;
+  readonly supportsDryRun: boolean;
+  readonly timeoutSeconds: number;
+  /** The first of its `admissionReviewVersions` that we speak. */
+  readonly reviewVersion: "v1" | "v1beta1" | undefined;
+  readonly mayBeCalledAgain: boolean;
+  /** Compiled when the first request comes that gets so far. */
+  readonly conditions: () => MatchConditions;
+};
+
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+export function hooksOf(configuration: KubeObject): readonly Hook[] {
+  const { name } = configuration.metadata;
+  return list(field(configuration, "webhooks"))
+    .filter(isJsonObject)
+    .map((hook, index) => hookOf(hook, `${name}/${index}`));
+}
+
+function hookOf(hook: JsonObject, place: string): Hook {
+  const name = textOf(hook, "name");
+  const timeout = field(hook, "timeoutSeconds");
+  const conditions = list(field(hook, "matchConditions")).map((one) => ({ expression: textOf(one, "expression") }));
+  let compiled: MatchConditions | undefined;
+  return {
+    id: `${place}/${name}`,
+    name,
+    client: readClientConfig(field(hook, "clientConfig")),
+    rules: readRules(field(hook, "rules")),
+    matchPolicy: textOf(hook, "matchPolicy") === "Exact" ? "Exact" : "Equivalent",
+    failurePolicy: textOf(hook, "failurePolicy") === "Ignore" ? "Ignore" : "Fail",
+    namespaceSelector: readSelector(field(hook, "namespaceSelector")),
+    objectSelector: readSelector(field(hook, "objectSelector")),
+    supportsDryRun: ["None", "NoneOnDryRun"].includes(textOf(hook, "sideEffects")),
+    timeoutSeconds: typeof timeout === "number" ? timeout : DEFAULT_TIMEOUT_SECONDS,
+    reviewVersion: list(field(hook, "admissionReviewVersions")).find((version) => version === "v1" || version === "v1beta1"),
+    mayBeCalledAgain: textOf(hook, "reinvocationPolicy") === "IfNeeded",
+    conditions: () => (compiled ??= compileMatchConditions(conditions, { withAuthorizer: true })),
+  };
+}
+
+function list(json: Json | undefined): readonly Json[] {
+  return Array.isArray(json) ? json : [];
+}
+
+function textOf(json: Json, name: string): string {
+  const value = field(json, name);
+  return typeof value === "string" ? value : "";
+}

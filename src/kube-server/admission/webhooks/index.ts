@@ -1,0 +1,2 @@
+export { mutatingWebhooks } from "./mutating.ts";
+export { validatingWebhooks } from "./validating.ts";

@@ -1,0 +1,140 @@
+/**
+ * MutatingAdmissionWebhook: hooks are called one after the other, each on what the one before it left. A hook that asks for it is called once
+ * more when something changed after it.
+ */
+import { map, ok, whenOk, whenThere, type Later, type Result } from "#base";
+import { fieldAt, jsonEqual, type KubeObject } from "#kube";
+import { decodeManaged } from "../../apply/index.ts";
+import type { ResourceType } from "../../resource-type.ts";
+import { withMetadata } from "../../rest/object-meta.ts";
+import { internalError, type Failure } from "../../rest/status.ts";
+import { resolveFromStore, WebhookClients } from "../call-webhook/index.ts";
+import { firstRound, type AdmissionContext, type AdmissionPlugin, type Attributes, type Reinvocation } from "../port.ts";
+import { callHook, failureOf, type Asking } from "./call-hook.ts";
+import { followHooks } from "./hook-list.ts";
+import type { Hook } from "./hook.ts";
+import { isExempt, matchHook, type Invocation } from "./match-hook.ts";
+import { patchObject } from "./patch-object.ts";
+import { pairIn, type Pair } from "./versions.ts";
+
+export function mutatingWebhooks(context: AdmissionContext): AdmissionPlugin {
+  const hooks = followHooks(context, "admissionregistration.k8s.io/mutatingwebhookconfigurations");
+  const clients = new WebhookClients({ ...context, resolveService: context.resolveService ?? resolveFromStore(context.store) });
+  const asking: Asking = { context, clients, mutating: true };
+  return {
+    name: "MutatingAdmissionWebhook",
+    mutate: (attributes) => {
+      const all = hooks();
+      return all.length === 0 || isExempt(attributes) ? ok(attributes.object) : new Mutation(asking, attributes).run(all);
+    },
+  };
+}
+
+/** One request on its way past the hooks. */
+class Mutation {
+  readonly #asking: Asking;
+  readonly #attributes: Attributes;
+  readonly #round: Reinvocation;
+  /** The object as it is by now, and the version in which it is. */
+  #pair: Pair;
+  #type: ResourceType;
+  #isChanged = false;
+
+  constructor(asking: Asking, attributes: Attributes) {
+    this.#asking = asking;
+    this.#attributes = attributes;
+    this.#round = attributes.reinvocation ?? firstRound();
+    this.#pair = { object: attributes.object, old: attributes.old };
+    this.#type = attributes.type;
+  }
+
+  run(hooks: readonly Hook[]): Later<Result<KubeObject | undefined, Failure>> {
+    const round = this.#round;
+    if (round.round === 2 && !jsonEqual(round.left, this.#attributes.object)) callAgain(round);
+    return whenOk(this.#from(hooks, 0), () => whenOk(this.#asAsked(), (object) => this.#finish(object)));
+  }
+
+  #from(hooks: readonly Hook[], first: number): Later<Result<undefined, Failure>> {
+    for (let at = first; at < hooks.length; at += 1) {
+      const hook = hooks[at];
+      const matching = hook === undefined ? ok(undefined) : this.#match(hook);
+      if (matching instanceof Promise) {
+        return matching.then(async (matched) => (matched.ok ? this.#callThen(matched.value, hooks, at + 1) : matched));
+      }
+      if (!matching.ok) return matching;
+      if (matching.value !== undefined) return this.#callThen(matching.value, hooks, at + 1);
+    }
+    return ok(undefined);
+  }
+
+  #callThen(invocation: Invocation | undefined, hooks: readonly Hook[], next: number): Later<Result<undefined, Failure>> {
+    const isDue = invocation !== undefined && (this.#round.round === 1 || this.#round.again.has(invocation.hook.id));
+    return isDue ? whenOk(this.#call(invocation), () => this.#from(hooks, next)) : this.#from(hooks, next);
+  }
+
+  #match(hook: Hook): Later<Result<Invocation | undefined, Failure>> {
+    const seen = this.#isChanged ? { ...this.#attributes, object: this.#pair.object } : this.#attributes;
+    return matchHook(hook, seen, { context: this.#asking.context, pairAs: (type) => this.#as(type) });
+  }
+
+  async #call(invocation: Invocation): Promise<Result<undefined, Failure>> {
+    const { context } = this.#asking;
+    const pair = await this.#as(invocation.type);
+    if (!pair.ok) return internalError(internalError(pair.error).error.message ?? "");
+    const answered = await callHook(this.#asking, invocation, { attributes: this.#attributes, pair: pair.value });
+    const { object } = pair.value;
+    const patched = answered.ok ? patchObject(answered.value, invocation, { object, types: context.types }) : answered;
+    if (patched.ok && patched.value !== undefined) this.#take(patched.value.object, patched.value.changed);
+    if (invocation.hook.mayBeCalledAgain) this.#round.called.add(invocation.hook.id);
+    const failed = patched.ok ? undefined : failureOf(patched.error, invocation, context);
+    return failed === undefined ? ok(undefined) : { ok: false, error: failed };
+  }
+
+  #take(object: KubeObject, changed: boolean): void {
+    this.#pair = { ...this.#pair, object };
+    this.#isChanged = true;
+    if (!changed) return;
+    callAgain(this.#round);
+    this.#round.wanted = true;
+  }
+
+  #as(type: ResourceType): Later<Result<Pair, string>> {
+    return whenThere(pairIn(this.#pair, this.#type, type), (converted) => {
+      if (!converted.ok) return converted;
+      this.#pair = converted.value;
+      this.#type = type;
+      return converted;
+    });
+  }
+
+  /** Who changed nothing gets back what came, not what a detour through another version made of it. */
+  #asAsked(): Later<Result<KubeObject | undefined, Failure>> {
+    if (!this.#isChanged) return ok(this.#attributes.object);
+    return whenThere(this.#as(this.#attributes.type), (pair): Result<KubeObject | undefined, Failure> =>
+      pair.ok ? map(pair, ({ object }) => object) : internalError(pair.error),
+    );
+  }
+
+  #finish(object: KubeObject | undefined): Result<KubeObject | undefined, Failure> {
+    const kept = object === undefined || !this.#isChanged ? object : withReadableManagers(object, this.#attributes);
+    this.#round.left = kept;
+    return ok(kept);
+  }
+}
+
+/** Those that were called before the change, and only those. */
+function callAgain({ called, again }: Reinvocation): void {
+  for (const hook of called) again.add(hook);
+  called.clear();
+}
+
+const BROKEN_MANAGERS =
+  ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ";
+
+/** A webhook may break managedFields; they are then what they were. */
+function withReadableManagers(object: KubeObject, { object: before, warn }: Attributes): KubeObject {
+  const managed = decodeManaged(fieldAt(object, "metadata", "managedFields"));
+  if (managed.ok) return object;
+  warn(`${BROKEN_MANAGERS}${managed.error}`);
+  return withMetadata(object, { managedFields: fieldAt(before, "metadata", "managedFields") });
+}

@@ -1,0 +1,85 @@
+/** The patch of a mutating webhook on the object it was shown. What comes out is of its kind again, with defaults. */
+import { err, ok, type Result } from "#base";
+import { apiVersionOf, field, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+import { applyJsonPatch } from "#patch";
+import type { ResourceType } from "../../resource-type.ts";
+import { goKind } from "../../rest/decode-body.ts";
+import { SCHEME } from "../../rest/legacy-kinds.ts";
+import { asJsonObject, asObject } from "../../rest/managed-kinds.ts";
+import { internalError } from "../../rest/status.ts";
+import { parseStrictJson } from "../../rest/strict-json.ts";
+import type { AdmissionContext } from "../port.ts";
+import type { Answer } from "./admission-review.ts";
+import { calling, refused, type CallError } from "./call-hook.ts";
+import type { Invocation } from "./match-hook.ts";
+
+export type Patched = { readonly object: KubeObject; readonly changed: boolean };
+
+/** Undefined: the webhook had nothing to change. */
+export function patchObject(
+  answer: Answer,
+  { hook, type }: Invocation,
+  { object, types }: { readonly object: KubeObject | undefined; readonly types: AdmissionContext["types"] },
+): Result<Patched | undefined, CallError> {
+  if (answer.patch === "") return ok(undefined);
+  const operations = readOperations(answer.patch);
+  if (!operations.ok) return calling(`received undecodable patch in webhook response: ${operations.error}`);
+  if (operations.value.length === 0) return ok(undefined);
+  if (object === undefined) {
+    const problem = `admission webhook ${JSON.stringify(hook.name)} attempted to modify the object, which is not supported for this operation`;
+    return refused(internalError(problem).error);
+  }
+  if (answer.patchType !== "JSONPatch") return calling(`unsupported patch type ${JSON.stringify(answer.patchType)}`);
+  const patched = applyJsonPatch(asJsonObject(object), operations.value);
+  if (!patched.ok) return refused(internalError(patched.error.message).error);
+  const read = readPatched(patched.value, object, typeOf(object, type, types), types);
+  if (!read.ok) return refused(internalError(read.error).error);
+  return ok({ object: read.value, changed: !jsonEqual(object, read.value) });
+}
+
+function readOperations(text: string): Result<readonly Json[], string> {
+  const parsed = parseStrictJson(text, false);
+  if (!parsed.ok) return parsed;
+  const { value } = parsed.value;
+  if (value === null) return ok([]);
+  if (!Array.isArray(value)) return err(`json: cannot unmarshal ${goKind(value)} into Go value of type jsonpatch.Patch`);
+  const wrong = (value as readonly Json[]).find((operation) => !isJsonObject(operation) && operation !== null);
+  if (wrong !== undefined) return err(`json: cannot unmarshal ${goKind(wrong)} into Go value of type jsonpatch.Operation`);
+  return ok((value as readonly Json[]).map((operation) => operation ?? {}));
+}
+
+/** A Scale and its like are of no served kind: they are taken as they are. */
+function typeOf(object: KubeObject, type: ResourceType, types: AdmissionContext["types"]): ResourceType | undefined {
+  return object.kind === type.resource.kind ? type : types.ofKind(object.apiVersion, object.kind);
+}
+
+/** Whatever is left out is what it was: Go decodes into a kind it already knows. */
+function readPatched(
+  json: Json,
+  before: KubeObject,
+  type: ResourceType | undefined,
+  types: AdmissionContext["types"],
+): Result<KubeObject, string> {
+  if (!isJsonObject(json)) return err(`couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(json)} into Go value`);
+  const apiVersion = textOr(json, "apiVersion", before.apiVersion);
+  const kind = textOr(json, "kind", before.kind);
+  const given = { ...json, apiVersion, kind };
+  const said = apiVersion === before.apiVersion && kind === before.kind ? type : types.ofKind(apiVersion, kind);
+  if (said === undefined) {
+    if (type !== undefined)
+      return err(
+        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`,
+      );
+    return ok(asObject(given));
+  }
+  const decoded = said.decode(given);
+  if (!decoded.ok) return err(decoded.error);
+  if (said !== type)
+    return err(`converting (${apiVersionOf(said.resource)}.${kind}) to (${before.apiVersion}.${before.kind}): unknown conversion`);
+  return ok(said.applyDefaults(decoded.value.object));
+}
+
+function textOr(json: JsonObject, name: string, otherwise: string): string {
+  const value = field(json, name);
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}

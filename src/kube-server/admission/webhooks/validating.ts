@@ -1,0 +1,83 @@
+/** ValidatingAdmissionWebhook: all hooks that match are asked at the same time, about what will be stored; the first refusal to arrive counts. */
+import { ok, whenThere, type Later, type Result } from "#base";
+import type { ResourceType } from "../../resource-type.ts";
+import { internalError, type Failure } from "../../rest/status.ts";
+import { resolveFromStore, WebhookClients } from "../call-webhook/index.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import { callHook, failureOf, type Asking } from "./call-hook.ts";
+import { followHooks } from "./hook-list.ts";
+import type { Hook } from "./hook.ts";
+import { isExempt, matchHook, type Invocation, type PairAs } from "./match-hook.ts";
+import { pairIn, type Pair } from "./versions.ts";
+
+export function validatingWebhooks(context: AdmissionContext): AdmissionPlugin {
+  const hooks = followHooks(context, "admissionregistration.k8s.io/validatingwebhookconfigurations");
+  const clients = new WebhookClients({ ...context, resolveService: context.resolveService ?? resolveFromStore(context.store) });
+  const asking: Asking = { context, clients, mutating: false };
+  return {
+    name: "ValidatingAdmissionWebhook",
+    validate: (attributes) => {
+      const all = hooks();
+      if (all.length === 0 || isExempt(attributes)) return ok(undefined);
+      const pairAs = versionsOf(attributes);
+      return whenThere(matchAll({ context, attributes, pairAs }, all, 0, []), (matched) => {
+        if (!matched.ok) return matched;
+        return matched.value.length === 0 ? ok(undefined) : askAll(asking, attributes, { invocations: matched.value, pairAs });
+      });
+    },
+  };
+}
+
+/** Each version is made once. */
+function versionsOf(attributes: Attributes): PairAs {
+  const made = new Map<ResourceType, Later<Result<Pair, string>>>();
+  return (type) => {
+    const known = made.get(type) ?? pairIn(attributes, attributes.type, type);
+    made.set(type, known);
+    return known;
+  };
+}
+
+type Matching = { readonly context: AdmissionContext; readonly attributes: Attributes; readonly pairAs: PairAs };
+
+function matchAll(
+  matching: Matching,
+  hooks: readonly Hook[],
+  first: number,
+  found: readonly Invocation[],
+): Later<Result<readonly Invocation[], Failure>> {
+  const invocations = [...found];
+  for (let at = first; at < hooks.length; at += 1) {
+    const hook = hooks[at];
+    const matched = hook === undefined ? ok(undefined) : matchHook(hook, matching.attributes, matching);
+    if (matched instanceof Promise) {
+      return matched.then(async (late) => (late.ok ? matchAll(matching, hooks, at + 1, [...invocations, ...listed(late.value)]) : late));
+    }
+    if (!matched.ok) return matched;
+    invocations.push(...listed(matched.value));
+  }
+  return ok(invocations);
+}
+
+function listed(invocation: Invocation | undefined): readonly Invocation[] {
+  return invocation === undefined ? [] : [invocation];
+}
+
+type Asked = { readonly invocations: readonly Invocation[]; readonly pairAs: PairAs };
+
+async function askAll(asking: Asking, attributes: Attributes, { invocations, pairAs }: Asked): Promise<Result<undefined, Failure>> {
+  const failures: Failure[] = [];
+  const pairs = await Promise.all(invocations.map(async ({ type }) => pairAs(type)));
+  for (const pair of pairs) if (!pair.ok) return internalError(pair.error);
+  await Promise.all(
+    invocations.map(async (invocation, at) => {
+      const pair = pairs[at];
+      if (pair?.ok !== true) return;
+      const answered = await callHook(asking, invocation, { attributes, pair: pair.value });
+      const failed = answered.ok ? undefined : failureOf(answered.error, invocation, asking.context);
+      if (failed !== undefined) failures.push(failed);
+    }),
+  );
+  const [first] = failures;
+  return first === undefined ? ok(undefined) : { ok: false, error: first };
+}

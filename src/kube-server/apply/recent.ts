@@ -1,0 +1,28 @@
+/**
+ * What was found out lately about things that never change, known by their identity. Weak in the things, and bounded: what is not asked for is
+ * forgotten after a while, so that a large store does not carry notes about every object in it.
+ */
+export class Recent<K extends object, V> {
+  readonly #limit: number;
+  #young = new WeakMap<K, V>();
+  #old = new WeakMap<K, V>();
+  #size = 0;
+
+  constructor(limit = 5_000) {
+    this.#limit = limit;
+  }
+
+  get(key: K): V | undefined {
+    return this.#young.get(key) ?? this.#old.get(key);
+  }
+
+  set(key: K, value: V): void {
+    if (this.#size >= this.#limit) {
+      this.#old = this.#young;
+      this.#young = new WeakMap();
+      this.#size = 0;
+    }
+    this.#young.set(key, value);
+    this.#size += 1;
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * PUT and apply may create what they name. Who does that needs `create` as well: the gate has only asked for `update` or `patch`, since it
+ * cannot know what is there.
+ */
+import { ok } from "#base";
+import type { AdmissionContext, AdmissionPlugin } from "../admission/port.ts";
+import { forbiddenAccess } from "./forbidden.ts";
+import type { Access } from "./port.ts";
+
+export function creationChecks({ authorize }: AdmissionContext): AdmissionPlugin {
+  return {
+    name: "CreateAuthorization",
+    validate: ({ operation, verb, type, subresource, namespace, name, user }) => {
+      if (operation !== "CREATE" || subresource !== undefined || verb === undefined || verb === "create") return ok(undefined);
+      const { group, version, plural } = type.resource;
+      const access: Access = { kind: "resource", verb: "create", group, version, resource: plural, subresource, namespace, name };
+      const { allowed, reason } = authorize(user, access);
+      return allowed ? ok(undefined) : forbiddenAccess(user, access, reason);
+    },
+  };
+}

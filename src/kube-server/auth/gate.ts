@@ -1,0 +1,44 @@
+/**
+ * The door of the server: as whom a request goes on, and whether it may. Asked before the body is read and before anybody looks whether the
+ * resource exists: who may not ask learns nothing.
+ */
+import { err, ok, type Result } from "#base";
+import { negotiate } from "../rest/media-types.ts";
+import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
+import { answerFailure, TRANSFORMS } from "../rest/respond.ts";
+import type { Failure } from "../rest/status.ts";
+import { forbiddenAccess } from "./forbidden.ts";
+import { impersonation } from "./impersonation.ts";
+import type { Authorizer } from "./port.ts";
+import { accessOf } from "./request-access.ts";
+
+/** The request as it goes on, or the answer that ends it here. */
+export type Gate = (request: ApiRequest) => Result<ApiRequest, ApiResponse>;
+
+export function createGate(authorize: Authorizer): Gate {
+  const impersonate = impersonation(authorize);
+  return (request) => {
+    const access = accessOf(request);
+    if (!access.ok) return err(textAnswer(500, `Internal Server Error: ${JSON.stringify(urlOf(request))}: ${access.error}\n`));
+    const user = impersonate(request, access.value);
+    if (!user.ok) return err(answerRefusal(request, user.error));
+    const { allowed, reason } = authorize(user.value, access.value);
+    if (!allowed) return err(answerRefusal(request, forbiddenAccess(user.value, access.value, reason).error));
+    return ok(user.value === request.user ? request : { ...request, user: user.value });
+  };
+}
+
+function urlOf({ path, query }: ApiRequest): string {
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
+}
+
+/** Nobody at the door can make Tables: who accepts nothing else gets plain JSON, with line breaks. */
+function answerRefusal(request: ApiRequest, failure: Failure): ApiResponse {
+  const spoken = negotiate(header(request, "accept"), TRANSFORMS.plain, false).ok;
+  const answered = spoken ? answerFailure(request, failure) : { ...jsonAnswer(failure.code, failure), body: prettyBody(failure) };
+  return { ...answered, headers: { ...answered.headers, "x-content-type-options": "nosniff" } };
+}
+
+function prettyBody(value: Failure): ApiResponse["body"] {
+  return { kind: "json", value, pretty: true };
+}

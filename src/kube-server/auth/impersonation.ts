@@ -1,0 +1,92 @@
+/**
+ * Acting as somebody else: `Impersonate-User` and its companions, and who may use them.
+ *
+ * There are several ways to be allowed, tried in order (impersonation-modes.ts). A refusal tells of the first that failed, but a requester who
+ * was let in before by one way is asked for that one first, so the refusal speaks of the rule that he knows.
+ */
+import { err, ok, type Result } from "#base";
+import type { ApiRequest, User } from "../rest/request.ts";
+import { badRequest, type Failure } from "../rest/status.ts";
+import { tryMode, MODES, type Wanted } from "./impersonation-modes.ts";
+import type { Access, Authorizer } from "./port.ts";
+
+const USER = "impersonate-user";
+const UID = "impersonate-uid";
+const GROUP = "impersonate-group";
+const EXTRA = "impersonate-extra-";
+const PREFIX = "impersonate-";
+const REMEMBERED = 10_000;
+
+export type Impersonate = (request: ApiRequest, access: Access) => Result<User, Failure>;
+
+/** The user as whom the request goes on: its own, unless it asks for another. */
+export function impersonation(authorize: Authorizer): Impersonate {
+  const lastMode = new Map<string, number>();
+  return (request, access) => {
+    const wanted = wantedUser(request);
+    if (!wanted.ok || wanted.value === undefined) return wanted.ok ? ok(request.user) : wanted;
+    const preferred = lastMode.get(request.user.name);
+    const order = preferred === undefined ? MODES : [...MODES.slice(preferred, preferred + 1), ...MODES.toSpliced(preferred, 1)];
+    let refusal: Failure | undefined;
+    for (const mode of order) {
+      const found = tryMode(mode, { authorize, requester: request.user, wanted: wanted.value, access });
+      if (found?.ok === true) {
+        if (lastMode.size >= REMEMBERED) lastMode.clear();
+        lastMode.set(request.user.name, MODES.indexOf(mode));
+        return found;
+      }
+      refusal ??= found?.error;
+    }
+    return refusal === undefined ? badRequest("all impersonation modes failed") : err(refusal);
+  };
+}
+
+function wantedUser(request: ApiRequest): Result<Wanted | undefined, Failure> {
+  const names = Object.keys(request.headers).filter((name) => name.startsWith(PREFIX));
+  if (names.length === 0) return ok(undefined);
+  const wanted: Wanted = {
+    name: request.headers[USER] ?? "",
+    uid: request.headers[UID] ?? "",
+    groups: valuesOf(request, GROUP),
+    extra: extraOf(request, names),
+  };
+  if (wanted.name !== "") return ok(wanted);
+  const anything = wanted.uid !== "" || wanted.groups.length > 0 || names.some((name) => name.startsWith(EXTRA));
+  return anything ? badRequest(`requested ${goText(wanted)} without impersonating a user name`) : ok(undefined);
+}
+
+function extraOf(request: ApiRequest, names: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const keys = names.filter((name) => name.startsWith(EXTRA)).toSorted();
+  const extra = new Map<string, readonly string[]>();
+  for (const name of keys) {
+    const key = unescaped(name.slice(EXTRA.length));
+    extra.set(key, [...(extra.get(key) ?? []), ...valuesOf(request, name)]);
+  }
+  return extra;
+}
+
+function valuesOf({ headers, repeated }: ApiRequest, name: string): readonly string[] {
+  const one = headers[name];
+  return repeated?.get(name) ?? (one === undefined ? [] : [one]);
+}
+
+/** Header names cannot hold a slash; what cannot be decoded stays as it is. */
+function unescaped(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
+
+/** As Go prints the struct. */
+function goText({ name, uid, groups, extra }: Wanted): string {
+  const list = (values: readonly string[]) => (values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoted).join(", ")}}`);
+  const entries = [...extra].map(([key, values]) => `${quoted(key)}:${list(values)}`).toSorted();
+  const map = entries.length === 0 ? "map[string][]string(nil)" : `map[string][]string{${entries.join(", ")}}`;
+  return `&user.DefaultInfo{Name:${quoted(name)}, UID:${quoted(uid)}, Groups:${list(groups)}, Extra:${map}}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,104 @@
+/**
+ * Role-based access control, answered from the Roles and bindings in the store as they are at this moment.
+ *
+ * There is one Rbac per store, made when somebody first asks: it follows the store, and two would do the same work twice.
+ */
+import type { KubeObject } from "#kube";
+import type { User } from "../../rest/request.ts";
+import type { Store } from "../../store/port.ts";
+import type { Access, Authorizer, Decision } from "../port.ts";
+import { MASTERS } from "../users.ts";
+import { BindingIndex, subjectFor, type Binding, type Subject } from "./binding-index.ts";
+import { ruleAllows, rulesOf, type PolicyRule } from "./rules.ts";
+
+export type HeldRules = {
+  readonly rules: readonly PolicyRule[];
+  /** Bindings whose role is not there; "" when there are none. */
+  readonly error: string;
+};
+
+export type Rbac = {
+  readonly authorize: Authorizer;
+  /** What a user may do in a namespace ("": everywhere alike). */
+  readonly rulesFor: (user: User, namespace: string) => HeldRules;
+  /** The rules of a role that a binding in this namespace would refer to. */
+  readonly roleOf: (role: Binding["role"], namespace: string) => KubeObject | undefined;
+};
+
+const made = new WeakMap<Store, Rbac>();
+
+export function rbacOf(store: Store): Rbac {
+  const known = made.get(store) ?? createRbac(store);
+  made.set(store, known);
+  return known;
+}
+
+const GROUP = "rbac.authorization.k8s.io";
+const MASTER: Decision = { allowed: true, reason: "" };
+const NOBODY: Decision = { allowed: false, reason: "" };
+
+function createRbac(store: Store): Rbac {
+  let index: BindingIndex | undefined;
+  const bindings = () => (index ??= new BindingIndex(store));
+  const roleOf = (role: Binding["role"], namespace: string) => findRole(store, role, namespace);
+  return {
+    roleOf,
+    authorize: (user, access) => (user.groups.includes(MASTERS) ? MASTER : decide(bindings(), roleOf, user, access)),
+    rulesFor: (user, namespace) => heldBy(bindings(), roleOf, user, namespace),
+  };
+}
+
+type RoleOf = Rbac["roleOf"];
+
+function findRole(store: Store, { kind, name }: Binding["role"], namespace: string): KubeObject | undefined {
+  if (kind === "ClusterRole") return store.get(`${GROUP}/clusterroles`, name)?.object;
+  return kind === "Role" && namespace !== "" ? store.get(`${GROUP}/roles`, `${namespace}/${name}`)?.object : undefined;
+}
+
+function decide(index: BindingIndex, roleOf: RoleOf, user: User, access: Access): Decision {
+  let missing: Set<string> | undefined;
+  for (const namespace of access.kind === "resource" && access.namespace !== undefined ? ["", access.namespace] : [""]) {
+    for (const binding of index.about(user, namespace)) {
+      const role = roleOf(binding.role, binding.namespace);
+      if (role === undefined) (missing ??= new Set()).add(missingRole(binding));
+      else if (rulesOf(role).some((rule) => ruleAllows(rule, access))) return { allowed: true, reason: allowedBy(binding, user) };
+    }
+  }
+  return missing === undefined ? NOBODY : { allowed: false, reason: `RBAC: ${aggregate(missing)}` };
+}
+
+function heldBy(index: BindingIndex, roleOf: RoleOf, user: User, namespace: string): HeldRules {
+  const bindings = new Set([...index.about(user, ""), ...(namespace === "" ? [] : index.about(user, namespace))]);
+  const missing = new Set<string>();
+  const rules: PolicyRule[] = [];
+  for (const binding of bindings) {
+    const role = roleOf(binding.role, binding.namespace);
+    if (role === undefined) missing.add(missingRole(binding));
+    else rules.push(...rulesOf(role));
+  }
+  return { rules, error: missing.size === 0 ? "" : aggregate(missing) };
+}
+
+function missingRole({ role }: Binding): string {
+  if (role.kind !== "Role" && role.kind !== "ClusterRole") return `unsupported role reference kind: ${JSON.stringify(role.kind)}`;
+  return `${role.kind.toLowerCase()}.${GROUP} ${JSON.stringify(role.name)} not found`;
+}
+
+/** Go's way to say several errors at once. */
+function aggregate(errors: ReadonlySet<string>): string {
+  const all = [...errors];
+  return all.length === 1 ? (all[0] ?? "") : `[${all.join(", ")}]`;
+}
+
+function allowedBy(binding: Binding, user: User): string {
+  const { name, namespace, role } = binding;
+  const [kind, full] = namespace === "" ? ["ClusterRoleBinding", name] : ["RoleBinding", `${name}/${namespace}`];
+  const to = subjectText(subjectFor(binding, user), namespace);
+  return `RBAC: allowed by ${kind} ${JSON.stringify(full)} of ${role.kind} ${JSON.stringify(role.name)} to ${to}`;
+}
+
+function subjectText(subject: Subject | undefined, bindingNamespace: string): string {
+  const { kind = "", name = "", namespace = "" } = subject ?? {};
+  if (kind !== "ServiceAccount") return `${kind} ${JSON.stringify(name)}`;
+  return `${kind} ${JSON.stringify(`${name}/${namespace === "" ? bindingNamespace : namespace}`)}`;
+}

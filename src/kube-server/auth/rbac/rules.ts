@@ -1,0 +1,139 @@
+/** The rules of Roles: what one of them allows, and what some of them cover. Pure, as Kubernetes' own helpers have it. */
+import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
+import type { Access } from "../port.ts";
+
+export type PolicyRule = {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+};
+
+const read = new WeakMap<KubeObject, readonly PolicyRule[]>();
+
+/** Objects in the store never change, so their rules are read once. */
+export function rulesOf(role: KubeObject): readonly PolicyRule[] {
+  const known = read.get(role);
+  if (known !== undefined) return known;
+  const rules = readRules(fieldAt(role, "rules"));
+  read.set(role, rules);
+  return rules;
+}
+
+export function readRules(value: unknown): readonly PolicyRule[] {
+  return Array.isArray(value) ? value.map(readRule) : [];
+}
+
+/** As it stands in a Role: lists that hold nothing are left out. */
+export function ruleObject({ verbs, ...lists }: PolicyRule): JsonObject {
+  return { verbs, ...Object.fromEntries(Object.entries(lists).filter(([, values]) => values.length > 0)) };
+}
+
+function readRule(value: unknown): PolicyRule {
+  const texts = (name: string): readonly string[] => {
+    const list = field(value, name);
+    return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+  };
+  return {
+    verbs: texts("verbs"),
+    apiGroups: texts("apiGroups"),
+    resources: texts("resources"),
+    resourceNames: texts("resourceNames"),
+    nonResourceURLs: texts("nonResourceURLs"),
+  };
+}
+
+export function ruleAllows(rule: PolicyRule, access: Access): boolean {
+  if (!hasOrAll(rule.verbs, access.verb)) return false;
+  if (access.kind === "path") return rule.nonResourceURLs.some((url) => urlCovers(url, access.path));
+  return (
+    hasOrAll(rule.apiGroups, access.group) &&
+    resourceMatches(rule, access.resource, access.subresource) &&
+    (rule.resourceNames.length === 0 || rule.resourceNames.includes(access.name))
+  );
+}
+
+function hasOrAll(list: readonly string[], value: string): boolean {
+  return list.includes("*") || list.includes(value);
+}
+
+function resourceMatches({ resources }: PolicyRule, resource: string, subresource: string | undefined): boolean {
+  if (subresource === undefined) return hasOrAll(resources, resource);
+  return hasOrAll(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`);
+}
+
+function urlCovers(url: string, path: string): boolean {
+  return url === "*" || url === path || (url.endsWith("*") && path.startsWith(url.replace(/\*+$/, "")));
+}
+
+/** What of `wanted` no single rule of `held` grants, broken down to one verb, one resource, one name each. */
+export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+  return wanted.flatMap(breakdown).filter((small) => !held.some((rule) => covers(rule, small)));
+}
+
+const NOTHING: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
+
+function breakdown({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
+  const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
+  const onResources = apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        names.map((name) => ({ ...NOTHING, apiGroups: [group], resources: [resource], verbs: [verb], resourceNames: name })),
+      ),
+    ),
+  );
+  const onUrls = nonResourceURLs.flatMap((url) => verbs.map((verb) => ({ ...NOTHING, nonResourceURLs: [url], verbs: [verb] })));
+  return [...onResources, ...onUrls];
+}
+
+function covers(owner: PolicyRule, small: PolicyRule): boolean {
+  const names = owner.resourceNames.length === 0 || small.resourceNames.some((name) => owner.resourceNames.includes(name));
+  return (
+    small.verbs.every((verb) => hasOrAll(owner.verbs, verb)) &&
+    small.apiGroups.every((group) => hasOrAll(owner.apiGroups, group)) &&
+    small.resources.every((resource) => coversResource(owner.resources, resource)) &&
+    small.nonResourceURLs.every((url) => owner.nonResourceURLs.some((own) => ownerUrlCovers(own, url))) &&
+    names
+  );
+}
+
+function coversResource(owned: readonly string[], resource: string): boolean {
+  const slash = resource.indexOf("/");
+  return hasOrAll(owned, resource) || (slash >= 0 && owned.includes(`*/${resource.slice(slash + 1)}`));
+}
+
+/** Here a star must cover a star. */
+function ownerUrlCovers(owned: string, url: string): boolean {
+  return owned === url || (owned.endsWith("*") && url.startsWith(owned.replace(/\*+$/, "")));
+}
+
+/** Of rules that were broken down, those about the same resource become one again; URLs stay by themselves. */
+export function compacted(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  const bySubject = new Map<string, PolicyRule>();
+  for (const rule of rules) {
+    const onUrl = rule.nonResourceURLs.length > 0;
+    const key = JSON.stringify({ ...rule, verbs: onUrl ? rule.verbs : [] });
+    const known = onUrl ? undefined : bySubject.get(key);
+    bySubject.set(key, known === undefined ? rule : { ...known, verbs: [...known.verbs, ...rule.verbs] });
+  }
+  return [...bySubject.values()];
+}
+
+/** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}` */
+export function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
+  const parts: readonly (readonly [string, readonly string[]])[] = [
+    ["APIGroups", apiGroups],
+    ["Resources", resources],
+    ["NonResourceURLs", nonResourceURLs],
+    ["ResourceNames", resourceNames],
+    ["Verbs", verbs],
+  ];
+  const shown = parts.filter(([, values]) => values.length > 0).map(([name, values]) => `${name}:${goList(values)}`);
+  return `{${shown.join(", ")}}`;
+}
+
+/** As Go's %q prints a list of strings. */
+export function goList(values: readonly string[]): string {
+  return `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
+}

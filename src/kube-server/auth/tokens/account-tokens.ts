@@ -1,0 +1,139 @@
+/**
+ * Tokens of ServiceAccounts: made on request, believed when this server's key signed them, and dead when they expire or what they are bound
+ * to is gone. A signature is checked once per token; everything that can change is asked anew each time.
+ */
+import { err, ok, type Clock, type Result } from "#base";
+import { fieldAt, type KubeObject } from "#kube";
+import { createSigningKey, type PublicJwk, type SigningKey } from "#pki";
+import type { User } from "../../rest/request.ts";
+import type { Store } from "../../store/port.ts";
+import type { Identity } from "../port.ts";
+import { EXTRA, serviceAccountGroups, serviceAccountName } from "../users.ts";
+import { readClaims, writeClaims, type Claims, type NewClaims, type ObjectRef } from "./claims.ts";
+import { readToken, signToken } from "./json-web-token.ts";
+
+export const ISSUER = "https://kubernetes.default.svc.cluster.local";
+/** The server itself: what a token is good for when nobody says otherwise. */
+export const API_AUDIENCES: readonly string[] = [ISSUER];
+const REMEMBERED = 2_000;
+/** Clocks differ; a minute is what Kubernetes grants them. */
+const LEEWAY_SECONDS = 60;
+
+export type AccountTokens = {
+  readonly issue: (claims: NewClaims, id: string) => string;
+  /** `undefined`: the token is none of these, and somebody else may know it. */
+  readonly authenticate: (token: string, audiences: readonly string[]) => Result<Identity, string> | undefined;
+  readonly publicKeys: () => readonly PublicJwk[];
+};
+
+export type AccountTokensOptions = {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Without it a key is made when one is first needed; its tokens end with this process. */
+  readonly key?: SigningKey | undefined;
+};
+
+export function accountTokens({ store, clock, key }: AccountTokensOptions): AccountTokens {
+  let made = key;
+  const signingKey = () => (made ??= createSigningKey());
+  const verified = new Map<string, Claims>();
+  const believe = (token: string): Result<Claims, string> | undefined => {
+    const known = verified.get(token);
+    if (known !== undefined) return ok(known);
+    const claims = verify(token, signingKey());
+    if (claims?.ok === true) remember(verified, token, claims.value);
+    return claims;
+  };
+  return {
+    issue: (claims, id) => signToken(signingKey(), writeClaims(claims, { issuer: ISSUER, now: seconds(clock), id })),
+    publicKeys: () => [signingKey().publicKey],
+    authenticate: (token, audiences) => {
+      const claims = believe(token);
+      return claims?.ok === true ? identityOf(claims.value, { store, audiences, now: seconds(clock) }) : claims;
+    },
+  };
+}
+
+function seconds(clock: Clock): number {
+  return Math.floor(clock.now() / 1_000);
+}
+
+/** The oldest goes first; a token that is still in use comes back with its next request. */
+function remember(verified: Map<string, Claims>, token: string, claims: Claims): void {
+  const oldest = verified.size >= REMEMBERED ? verified.keys().next().value : undefined;
+  if (oldest !== undefined) verified.delete(oldest);
+  verified.set(token, claims);
+}
+
+function verify(token: string, key: SigningKey): Result<Claims, string> | undefined {
+  const read = readToken(token);
+  if (read === undefined || fieldAt(read.claims, "iss") !== ISSUER) return undefined;
+  const kid = fieldAt(read.header, "kid") ?? "";
+  if (kid !== "" && kid !== key.id) return err("invalid signature, no keys found");
+  // the algorithm is the key's; what the token claims to be signed with is only compared
+  const genuine = fieldAt(read.header, "alg") === key.algorithm && key.verify(read.signed, read.signature);
+  return genuine ? ok(readClaims(read.claims)) : err("go-jose/go-jose: error in cryptographic primitive");
+}
+
+type Circumstances = { readonly store: Store; readonly audiences: readonly string[]; readonly now: number };
+
+function identityOf(claims: Claims, { store, audiences, now }: Circumstances): Result<Identity, string> {
+  const own = claims.audiences.length === 0 ? API_AUDIENCES : claims.audiences;
+  const common = own.filter((audience) => audiences.includes(audience));
+  if (common.length === 0) return err(`token audiences ${goList(own)} is invalid for the target audiences ${goList(audiences)}`);
+  const fault = timeFault(claims, now) ?? accountFault(claims, store, now) ?? boundFault(claims, store, now);
+  return fault === undefined ? ok({ user: userOf(claims), audiences: common }) : err(fault);
+}
+
+function goList(values: readonly string[]): string {
+  return `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
+}
+
+function timeFault({ notBefore, expires, issuedAt }: Claims, now: number): string | undefined {
+  if (now + LEEWAY_SECONDS < notBefore) return "service account token is not valid yet";
+  if (now - LEEWAY_SECONDS > expires) return "service account token has expired";
+  return now + LEEWAY_SECONDS < issuedAt ? "service account token is issued in the future" : undefined;
+}
+
+function accountFault({ namespace, account }: Claims, store: Store, now: number): string | undefined {
+  const found = store.get("/serviceaccounts", `${namespace}/${account.name}`)?.object;
+  if (found === undefined) return `serviceaccounts ${JSON.stringify(account.name)} not found`;
+  const uid = found.metadata.uid ?? "";
+  if (uid !== account.uid) return `service account UID (${uid}) does not match claim (${account.uid})`;
+  return isGone(found, now) ? `service account ${namespace}/${account.name} has been deleted` : undefined;
+}
+
+const INVALIDATED = "service account token has been invalidated";
+
+function boundFault({ namespace, pod, secret, node }: Claims, store: Store, now: number): string | undefined {
+  const dead = (kind: string, ref: ObjectRef, found: KubeObject | undefined) => {
+    if (found === undefined) return INVALIDATED;
+    const uid = found.metadata.uid ?? "";
+    if (uid === ref.uid) return isGone(found, now) ? INVALIDATED : undefined;
+    return `${kind} UID (${uid}) does not match service account ${kind.toLowerCase()} ref claim (${ref.uid})`;
+  };
+  if (secret !== undefined) return dead("secret", secret, store.get("/secrets", `${namespace}/${secret.name}`)?.object);
+  if (pod !== undefined) return dead("pod", pod, store.get("/pods", `${namespace}/${pod.name}`)?.object);
+  return node === undefined ? undefined : dead("node", node, store.get("/nodes", node.name)?.object);
+}
+
+/** An object on its way out counts as there for as long as clocks may differ. */
+function isGone(object: KubeObject, now: number): boolean {
+  const deleted = fieldAt(object, "metadata", "deletionTimestamp");
+  return typeof deleted === "string" && Date.parse(deleted) / 1_000 < now - LEEWAY_SECONDS;
+}
+
+function userOf({ namespace, account, pod, node, id }: Claims): User {
+  const extra = new Map<string, readonly string[]>();
+  if (id !== "") extra.set(EXTRA.credential, [`JTI=${id}`]);
+  if (node !== undefined && node.name !== "") {
+    extra.set(EXTRA.nodeName, [node.name]);
+    if (node.uid !== "") extra.set(EXTRA.nodeUid, [node.uid]);
+  }
+  if (pod !== undefined && pod.name !== "" && pod.uid !== "") {
+    extra.set(EXTRA.podName, [pod.name]);
+    extra.set(EXTRA.podUid, [pod.uid]);
+  }
+  const name = serviceAccountName(namespace, account.name);
+  return { name, uid: account.uid, groups: serviceAccountGroups(namespace), ...(extra.size === 0 ? {} : { extra }) };
+}

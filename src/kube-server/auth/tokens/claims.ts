@@ -1,0 +1,107 @@
+/** What the token of a ServiceAccount says, and how it is written and read. */
+import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { serviceAccountName } from "../users.ts";
+
+export type ObjectRef = { readonly name: string; readonly uid: string };
+
+export type Claims = {
+  readonly subject: string;
+  readonly audiences: readonly string[];
+  /** Seconds since 1970, as all times here. */
+  readonly issuedAt: number;
+  readonly notBefore: number;
+  readonly expires: number;
+  readonly id: string;
+  readonly namespace: string;
+  readonly account: ObjectRef;
+  readonly pod: ObjectRef | undefined;
+  readonly secret: ObjectRef | undefined;
+  readonly node: ObjectRef | undefined;
+};
+
+/** The objects with which the token lives and dies. A pod may bring its node along, which is only told. */
+export type Bound = {
+  readonly pod?: KubeObject | undefined;
+  readonly secret?: KubeObject | undefined;
+  readonly node?: ObjectRef | undefined;
+};
+
+export type NewClaims = {
+  readonly account: KubeObject;
+  readonly bound: Bound;
+  readonly audiences: readonly string[];
+  readonly seconds: number;
+  /** The client was told to come back by then, though the token lives on. */
+  readonly warnAfter: number | undefined;
+};
+
+/** Names in the order in which a real server writes them: by the alphabet. */
+export function writeClaims(
+  given: NewClaims,
+  { issuer, now, id }: { readonly issuer: string; readonly now: number; readonly id: string },
+): JsonObject {
+  const { account, bound, audiences, seconds, warnAfter } = given;
+  const { name, namespace = "" } = account.metadata;
+  return {
+    aud: audiences,
+    exp: now + seconds,
+    iat: now,
+    iss: issuer,
+    jti: id,
+    "kubernetes.io": {
+      namespace,
+      ...(bound.node === undefined ? {} : { node: refOf(bound.node) }),
+      ...(bound.pod === undefined ? {} : { pod: refTo(bound.pod) }),
+      ...(bound.secret === undefined ? {} : { secret: refTo(bound.secret) }),
+      serviceaccount: refTo(account),
+      ...(warnAfter === undefined ? {} : { warnafter: now + warnAfter }),
+    },
+    nbf: now,
+    sub: serviceAccountName(namespace, name),
+  };
+}
+
+function refTo({ metadata }: KubeObject): Json {
+  return refOf({ name: metadata.name, uid: metadata.uid ?? "" });
+}
+
+function refOf({ name, uid }: ObjectRef): Json {
+  return { name, ...(uid === "" ? {} : { uid }) };
+}
+
+export function readClaims(claims: JsonObject): Claims {
+  const mine = field(claims, "kubernetes.io");
+  const audiences = field(claims, "aud");
+  const [issuedAt, notBefore, expires] = [numberAt(claims, "iat"), numberAt(claims, "nbf"), numberAt(claims, "exp")];
+  return {
+    subject: textAt(claims, "sub"),
+    audiences: typeof audiences === "string" ? [audiences] : textsOf(audiences),
+    issuedAt: issuedAt ?? 0,
+    notBefore: notBefore ?? 0,
+    expires: expires ?? Number.POSITIVE_INFINITY,
+    id: textAt(claims, "jti"),
+    namespace: textAt(mine, "namespace"),
+    account: readRef(field(mine, "serviceaccount")) ?? { name: "", uid: "" },
+    pod: readRef(field(mine, "pod")),
+    secret: readRef(field(mine, "secret")),
+    node: readRef(field(mine, "node")),
+  };
+}
+
+function readRef(value: unknown): ObjectRef | undefined {
+  return value === undefined || value === null ? undefined : { name: textAt(value, "name"), uid: textAt(value, "uid") };
+}
+
+function textAt(value: unknown, name: string): string {
+  const found = fieldAt(value, name);
+  return typeof found === "string" ? found : "";
+}
+
+function numberAt(value: unknown, name: string): number | undefined {
+  const found = fieldAt(value, name);
+  return typeof found === "number" ? found : undefined;
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
+}

@@ -1,0 +1,35 @@
+/**
+ * Where the key of ServiceAccount tokens is kept, so that tokens outlive a restart: a file in the data folder, readable by its owner alone.
+ *
+ * A key that cannot be read stops the start. A new one in its place would silently end every token that is out there.
+ */
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { andThen, describeThrown, err, fromThrowing, mapErr, ok, reveal, sensitive, type Result } from "#base";
+import { createSigningKey, loadSigningKey, type SigningKey } from "#pki";
+
+const NAME = "service-account.key";
+const OWNER_ONLY = 0o600;
+
+export function openKeyFile(folder: string): Result<SigningKey, string> {
+  const path = join(folder, NAME);
+  const told = (thrown: unknown) => `the key of ServiceAccount tokens, ${path}: ${describeThrown(thrown)}`;
+  const kept = fromThrowing(
+    () => readFileSync(path, "utf8"),
+    (thrown) => thrown,
+  );
+  if (kept.ok) {
+    return andThen(
+      fromThrowing(() => chmodSync(path, OWNER_ONLY), told),
+      () => mapErr(loadSigningKey(sensitive(kept.value)), ({ message }) => told(message)),
+    );
+  }
+  if (!isMissing(kept.error)) return err(told(kept.error));
+  const key = createSigningKey();
+  const written = fromThrowing(() => writeFileSync(path, reveal(key.pem), { mode: OWNER_ONLY, flag: "wx" }), told);
+  return written.ok ? ok(key) : written;
+}
+
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
+}

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { realServer } from "../../rest/test-server.ts";
+
+const CONFIGURATION = "/.well-known/openid-configuration";
+const KEYS = "/openid/v1/jwks";
+
+test("others find the issuer, where its keys are, and the keys", async () => {
+  const { ask } = realServer({ address: () => "host:1" });
+  const configuration = await ask("GET", CONFIGURATION);
+  expect(JSON.parse(configuration.body as string)).toEqual({
+    issuer: "https://kubernetes.default.svc.cluster.local",
+    jwks_uri: "https://host:1/openid/v1/jwks",
+    response_types_supported: ["id_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["ES256"],
+  });
+  expect(configuration.response.headers).toMatchObject({ "content-type": "application/json", "cache-control": "public, max-age=3600" });
+  const keys = await ask("GET", KEYS, { headers: { accept: "*/*" } });
+  expect(keys.response.headers["content-type"]).toBe("application/jwk-set+json");
+  expect(JSON.parse(keys.body as string)).toMatchObject({ keys: [{ kty: "EC", use: "sig", alg: "ES256", crv: "P-256" }] });
+});
+
+test.each([
+  { name: "keys as plain JSON", method: "GET", url: KEYS, want: 406 },
+  { name: "something to be done to them", method: "POST", url: KEYS, want: 405 },
+  { name: "something below them", method: "GET", url: `${KEYS}/x`, want: 404 },
+  { name: "something beside them", method: "GET", url: "/openid/v1", want: 404 },
+  { name: "them with a slash behind", method: "GET", url: `${CONFIGURATION}/`, want: 200 },
+])("who asks for $name is told $want", async ({ method, url, want }) => {
+  const { ask } = realServer();
+  expect((await ask(method, url)).status).toBe(want);
+});

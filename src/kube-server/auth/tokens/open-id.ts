@@ -1,0 +1,45 @@
+/** What others need to verify tokens of this server by themselves: OpenID discovery, and the public keys. */
+import { header, textAnswer, type ApiRequest, type ApiResponse } from "../../rest/request.ts";
+import { answerFailure } from "../../rest/respond.ts";
+import { methodNotAllowed, refuse, unknownResource } from "../../rest/status.ts";
+import { parseAccept } from "../../rest/media-types.ts";
+import { ISSUER, type AccountTokens } from "./account-tokens.ts";
+
+const CONFIGURATION = "/.well-known/openid-configuration";
+const KEYS = "/openid/v1/jwks";
+const KEY_SET = "application/jwk-set+json";
+
+export type OpenIdOptions = { readonly accounts: AccountTokens; readonly address: () => string };
+
+/** `undefined`: the path is about something else. */
+export function answerOpenId(request: ApiRequest, { accounts, address }: OpenIdOptions): ApiResponse | undefined {
+  const path = request.path.endsWith("/") && request.path.length > 1 ? request.path.slice(0, -1) : request.path;
+  if (path === CONFIGURATION) return answered(request, "application/json", () => configuration(address()));
+  if (path === KEYS) return answered(request, KEY_SET, () => ({ keys: accounts.publicKeys() }));
+  if (path.startsWith(`${KEYS}/`) || path.startsWith(`${CONFIGURATION}/`)) return answerFailure(request, unknownResource().error);
+  return path.startsWith("/openid") || path.startsWith("/.well-known") ? textAnswer(404, "404 page not found\n") : undefined;
+}
+
+function configuration(address: string): object {
+  return {
+    issuer: ISSUER,
+    jwks_uri: `https://${address}${KEYS}`,
+    response_types_supported: ["id_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["ES256"],
+  };
+}
+
+function answered(request: ApiRequest, type: string, value: () => object): ApiResponse {
+  if (request.method !== "GET" && request.method !== "HEAD") return answerFailure(request, methodNotAllowed().error);
+  if (!accepts(header(request, "accept"), type)) {
+    const message = `406: Not Acceptable\n\nAvailable representations: ${type}`;
+    return answerFailure(request, refuse({ code: 406, reason: "NotAcceptable", message, details: {} }).error);
+  }
+  const headers = { "content-type": type, "cache-control": "public, max-age=3600" };
+  return { status: 200, headers, warnings: [], body: { kind: "text", text: JSON.stringify(value()) } };
+}
+
+function accepts(accept: string, type: string): boolean {
+  return accept.trim() === "" || parseAccept(accept).some((clause) => [type, "*/*", "application/*"].includes(clause.type));
+}

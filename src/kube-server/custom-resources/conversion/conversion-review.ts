@@ -1,0 +1,67 @@
+/** ConversionReview: the question as it is sent, and what is believed of the answer. */
+import { err, ok, type Result } from "#base";
+import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { readReview, saidKind, type ReviewKind } from "../../admission/call-webhook/index.ts";
+import { STATUS } from "../../admission/webhooks/review-shape.ts";
+import { always, optional, pointer, STRING } from "../decode/schema-shape.ts";
+import type { Shape } from "../decode/shapes.ts";
+import { text } from "../crd/json-access.ts";
+
+export type ReviewVersion = "v1" | "v1beta1";
+
+const GROUP = "apiextensions.k8s.io";
+const UID: Shape = { kind: "string", goType: "types.UID" };
+
+function reviewKind(version: ReviewVersion, other: ReviewVersion): ReviewKind {
+  const response: Shape = {
+    kind: "struct",
+    goType: `${version}.ConversionResponse`,
+    fields: () =>
+      new Map([
+        ["uid", always(UID)],
+        ["convertedObjects", always({ kind: "list", goType: "[]runtime.RawExtension", of: () => ({ kind: "any" }) })],
+        ["result", always(STATUS)],
+      ]),
+  };
+  const shape: Shape = {
+    kind: "struct",
+    goType: `${version}.ConversionReview`,
+    fields: () =>
+      new Map([
+        ["kind", optional(STRING)],
+        ["apiVersion", optional(STRING)],
+        ["response", pointer(response)],
+      ]),
+  };
+  return { group: GROUP, version, kind: "ConversionReview", shape, others: [other] };
+}
+
+const REVIEWS: Readonly<Record<ReviewVersion, ReviewKind>> = { v1: reviewKind("v1", "v1beta1"), v1beta1: reviewKind("v1beta1", "v1") };
+
+export type Question = { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly JsonObject[] };
+
+/** The empty response is sent along, as the Go client does. */
+export function reviewBody({ uid, desiredAPIVersion, objects }: Question, version: ReviewVersion): string {
+  const request = { uid, desiredAPIVersion, objects };
+  const response = { uid: "", convertedObjects: null, result: { metadata: {} } };
+  return `${JSON.stringify({ kind: "ConversionReview", apiVersion: `${GROUP}/${version}`, request, response })}\n`;
+}
+
+export function readAnswer(body: Buffer, uid: string, version: ReviewVersion): Result<readonly Json[], string> {
+  const review = readReview(body, REVIEWS[version]);
+  if (!review.ok) return review;
+  const wanted = `${GROUP}/v1, Kind=ConversionReview`;
+  if (version === "v1" && saidKind(review.value) !== wanted)
+    return err(`expected webhook response of ${wanted}, got ${saidKind(review.value)}`);
+  const response = field(review.value, "response");
+  if (!isJsonObject(response)) return err("no response provided");
+  const given = text(response, "uid");
+  if (version === "v1" && given !== uid) return err(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`);
+  const result = field(response, "result");
+  if (text(result, "status") !== "Success") {
+    const message = text(result, "message");
+    return err(message === "" ? `response.result.status was '${text(result, "status")}', not 'Success'` : message);
+  }
+  const converted = field(response, "convertedObjects");
+  return ok(Array.isArray(converted) ? converted : []);
+}

@@ -1,0 +1,82 @@
+/**
+ * The versions of one custom resource, when a webhook converts between them.
+ *
+ * What was converted once is remembered as long as the object lives: objects in storage never change, so every further list and watch has the
+ * answer at once. A real server has its watch cache for that; it asks anew for a single object, and so do we.
+ */
+import { err, ok, type Later, type Result } from "#base";
+import type { Json, JsonObject, KubeObject } from "#kube";
+import type { Conversion } from "../../resource-type.ts";
+import type { Definition } from "../crd/definition.ts";
+import { text } from "../crd/json-access.ts";
+import { coerceObject } from "../resource/coerce.ts";
+import { rewriteVersion } from "../resource/convert.ts";
+import { applyDefaults } from "../schema/defaults.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { acceptAll, describeKind } from "./accept-converted.ts";
+import type { ConversionWebhook } from "./port.ts";
+
+export class Converter implements Conversion {
+  readonly storageVersion: string;
+  readonly #definition: Definition;
+  readonly #webhook: ConversionWebhook;
+  readonly #known = new WeakMap<KubeObject, Map<string, KubeObject>>();
+
+  constructor(definition: Definition, webhook: ConversionWebhook) {
+    this.#definition = definition;
+    this.#webhook = webhook;
+    this.storageVersion = `${definition.group}/${definition.versions.find((one) => one.storage)?.name ?? ""}`;
+  }
+
+  into(objects: readonly KubeObject[], apiVersion: string, anew = false): Later<Result<readonly KubeObject[], string>> {
+    const others = objects.filter((object) => object.apiVersion !== apiVersion);
+    const foreign = others.filter((object) => anew || this.known(object, apiVersion) === undefined);
+    const unknown = foreign.find((object) => this.#schemaOf(object.apiVersion) === undefined);
+    if (unknown !== undefined) return err(`request to convert CR from an invalid group/version: ${unknown.apiVersion}`);
+    const collected = (): readonly KubeObject[] => objects.map((object) => this.known(object, apiVersion) ?? object);
+    if (foreign.length === 0) return ok(collected());
+    return this.#ask(foreign, apiVersion).then((asked) => (asked.ok ? ok(collected()) : asked));
+  }
+
+  /** The object in this other version, if nobody needs to be asked any more. */
+  known(object: KubeObject, apiVersion: string): KubeObject | undefined {
+    return this.#known.get(object)?.get(apiVersion);
+  }
+
+  remember(object: KubeObject, converted: KubeObject): void {
+    const versions = this.#known.get(object) ?? new Map<string, KubeObject>();
+    this.#known.set(object, versions.set(converted.apiVersion, converted));
+  }
+
+  async #ask(objects: readonly KubeObject[], apiVersion: string): Promise<Result<undefined, string>> {
+    const given = objects.map((object) => this.#defaulted(object));
+    const answered = await this.#webhook.convert(given, apiVersion);
+    if (!answered.ok) return err(`conversion webhook for ${describeKind(given[0] ?? {})} failed: ${answered.error}`);
+    const accepted = acceptAll(given, answered.value, apiVersion);
+    if (!accepted.ok) return accepted;
+    for (const [index, object] of objects.entries()) this.remember(object, this.#coerced(accepted.value[index] ?? {}, apiVersion));
+    return ok(undefined);
+  }
+
+  /** Defaults come from the version that an object was written in, before it is converted, and from no other. */
+  #defaulted(object: KubeObject): JsonObject {
+    return applyDefaults(object as unknown as Json, this.#schemaOf(object.apiVersion)?.schema) as JsonObject;
+  }
+
+  #coerced(converted: JsonObject, apiVersion: string): KubeObject {
+    const { group, names, preserveUnknownFields } = this.#definition;
+    const schema = this.#schemaOf(apiVersion)?.schema;
+    const coerced = coerceObject(rewriteVersion(converted, apiVersion), { schema, group, kind: names.kind, preserveUnknownFields });
+    return coerced.ok ? coerced.value.object : (converted as unknown as KubeObject);
+  }
+
+  #schemaOf(apiVersion: string): { readonly schema: JsonSchema | undefined } | undefined {
+    const version = this.#definition.versions.find(({ name }) => apiVersion === `${this.#definition.group}/${name}`);
+    return version === undefined ? undefined : { schema: version.validation?.schema };
+  }
+}
+
+/** Undefined: conversion None, which needs nobody. */
+export function usesWebhook(definition: Definition): boolean {
+  return text(definition.conversion, "strategy") === "Webhook";
+}

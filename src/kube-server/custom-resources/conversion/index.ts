@@ -1,0 +1,3 @@
+export { conversionWebhooks, type WebhookOf } from "./call-converter.ts";
+export { Converter, usesWebhook } from "./converter.ts";
+export type { ConversionWebhook } from "./port.ts";

@@ -1,0 +1,49 @@
+/**
+ * The user of a client certificate: its common name, in the groups that are its organisations.
+ *
+ * The certificate belongs to the connection, so it is read once per connection. OpenSSL has verified it then; that it expires later is
+ * looked at with every request.
+ */
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { err, ok, type Result } from "#base";
+import { authenticated, EXTRA } from "../auth/users.ts";
+import type { User } from "../rest/request.ts";
+import type { HttpRequest } from "./answer-http.ts";
+
+type Read = { readonly user: User | undefined; readonly valid: boolean; readonly notAfter: number };
+
+const known = new WeakMap<Socket, Read>();
+const NONE: Read = { user: undefined, valid: true, notAfter: Number.POSITIVE_INFINITY };
+
+/** `undefined`: the client has shown none, or one that names nobody. An error: one that is not good. */
+export function certificateUser(request: HttpRequest, now: number): Result<User, undefined> | undefined {
+  const socket = "stream" in request ? request.stream.session?.socket : request.socket;
+  if (!isTls(socket)) return undefined;
+  const read = known.get(socket) ?? readPeer(socket);
+  known.set(socket, read);
+  if (!read.valid || read.notAfter < now) return err(undefined);
+  return read.user === undefined ? undefined : ok(read.user);
+}
+
+/** HTTP/2 hands out a stand-in for its socket, which is of no class and answers to nothing but being read. */
+function isTls(socket: Socket | undefined): socket is TLSSocket {
+  return socket !== undefined && typeof (socket as Partial<TLSSocket>).getPeerCertificate === "function";
+}
+
+function readPeer(socket: TLSSocket): Read {
+  const certificate = socket.getPeerCertificate();
+  if (certificate === null || Object.keys(certificate).length === 0) return NONE;
+  const notAfter = Date.parse(certificate.valid_to);
+  if (!socket.authorized) return { user: undefined, valid: false, notAfter };
+  const { CN, O } = certificate.subject as { readonly CN?: string | readonly string[]; readonly O?: string | readonly string[] };
+  const name = listOf(CN).at(-1) ?? "";
+  if (name === "") return NONE;
+  const id = `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`;
+  const user = authenticated({ name, uid: "", groups: listOf(O), extra: new Map([[EXTRA.credential, [id]]]) });
+  return { user, valid: true, notAfter };
+}
+
+function listOf(value: string | readonly string[] | undefined): readonly string[] {
+  return value === undefined ? [] : typeof value === "string" ? [value] : value;
+}

@@ -1,0 +1,21 @@
+/** Warning headers: what fits, what is cut, what is not said. */
+import { expect, test } from "vitest";
+import { warningTexts } from "./warnings.ts";
+
+const texts = (...given: readonly string[]) => warningTexts(new Set(given));
+const long = (letter: string, length: number) => letter.repeat(length);
+
+test("what a header cannot hold, and nothing at all, is not said", () => {
+  expect(texts("a", "", "b\nc", "d\u007f", "ü")).toEqual(["a", "ü"]);
+  expect(texts()).toEqual([]);
+});
+
+test("beyond four thousand characters every text is cut", () => {
+  expect(texts(long("a", 3_000), long("b", 3_000), long("c", 300)).map((text) => text.length)).toEqual([256, 256, 256]);
+  expect(texts(long("a", 4_096))).toEqual([long("a", 4_096)]);
+});
+
+test("when the room is used up the rest is not said", () => {
+  const many = Array.from({ length: 60 }, (_, index) => `${index}-${long("x", 100)}`);
+  expect(texts(...many)).toHaveLength(40);
+});

@@ -1,0 +1,33 @@
+/**
+ * What is said in Warning headers, as a real server's recorder has it: nothing empty, nothing that a header cannot hold, and not too much of
+ * it. Beyond four thousand characters every text is cut, and when they are used up the rest is not said.
+ */
+const MAX_TOTAL = 4 * 1024;
+const MAX_ITEM = 256;
+// oxlint-disable-next-line no-control-regex -- that is what a header may not hold
+const UNPRINTABLE = /[\u0000-\u001f\u007f]/;
+
+export function warningTexts(given: ReadonlySet<string>): readonly string[] {
+  if (given.size === 0) return [];
+  const texts = [...given].filter((text) => text !== "" && !UNPRINTABLE.test(text));
+  const total = texts.reduce((sum, text) => sum + lengthOf(text), 0);
+  return total <= MAX_TOTAL ? texts : cut(texts);
+}
+
+/** What came before the limit was reached is always said; after that only as long as there is room. */
+function cut(texts: readonly string[]): readonly string[] {
+  const said: string[] = [];
+  let [whole, written] = [0, 0];
+  for (const text of texts) {
+    if (whole > MAX_TOTAL && written >= MAX_TOTAL) break;
+    const short = lengthOf(text) > MAX_ITEM ? Array.from(text).slice(0, MAX_ITEM).join("") : text;
+    said.push(short);
+    whole += lengthOf(text);
+    written += lengthOf(short);
+  }
+  return said;
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { jsonEqual, type Json } from "#kube";
+import { shareWith } from "./share-json.ts";
+
+describe("shareWith", () => {
+  test("gives the old object when nothing changed, whatever the order of its fields", () => {
+    const old = { a: 1, b: { c: [1, { d: "x" }] } };
+    expect(shareWith(old, { b: { c: [1, { d: "x" }] }, a: 1 })).toBe(old);
+  });
+
+  test("keeps what did not change, and takes the rest from the new one", () => {
+    const old = { a: { x: 1 }, list: [{ n: 1 }, { n: 2 }], gone: true };
+    const next = shareWith(old, { a: { x: 1 }, list: [{ n: 1 }, { n: 3 }, { n: 4 }] }) as typeof old;
+    expect(next).toEqual({ a: { x: 1 }, list: [{ n: 1 }, { n: 3 }, { n: 4 }] });
+    expect(next.a).toBe(old.a);
+    expect(next.list[0]).toBe(old.list[0]);
+  });
+
+  test("a field that is undefined is none", () => {
+    const old = { a: 1, b: undefined };
+    expect(shareWith(old, { a: 1 })).toBe(old);
+    expect(shareWith({ a: 1 }, { a: 1, b: undefined })).toEqual({ a: 1 });
+  });
+
+  test.each([
+    { name: "null for an object", old: { a: {} }, next: { a: null } },
+    { name: "a list for an object", old: { a: {} }, next: { a: [] } },
+    { name: "an object for a list", old: { a: [] }, next: { a: {} } },
+    { name: "a shorter list", old: { a: [1, 2] }, next: { a: [1] } },
+    { name: "fewer fields", old: { a: 1, b: 2 }, next: { a: 1 } },
+  ])("$name is a change", ({ old, next }) => {
+    expect(shareWith(old, next)).toEqual(next);
+    expect(shareWith(old, next)).not.toBe(old);
+  });
+
+  test("__proto__ is a field like any other", () => {
+    const next = JSON.parse('{"__proto__": {}, "a": {"b": 1}}') as Json;
+    expect(JSON.stringify(shareWith({ a: { b: 1 } }, next))).toBe('{"__proto__":{},"a":{"b":1}}');
+    const old = JSON.parse('{"__proto__": {"x": 1}}') as Json;
+    expect(shareWith(old, JSON.parse('{"__proto__": {"x": 1}}') as Json)).toBe(old);
+  });
+
+  test("is equal to the new one, always, and leaves both as they were", () => {
+    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+    fc.assert(
+      fc.property(value, value, (old, next) => {
+        const texts = [JSON.stringify(old), JSON.stringify(next)];
+        expect(jsonEqual(shareWith(old, next), next)).toBe(true);
+        expect([JSON.stringify(old), JSON.stringify(next)]).toEqual(texts);
+      }),
+    );
+  });
+
+  test("is the old one itself when it is equal to it", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
+        const old = value as Json;
+        expect(shareWith(old, JSON.parse(JSON.stringify(old)) as Json)).toBe(old);
+      }),
+    );
+  });
+});

@@ -1,0 +1,49 @@
+/** What a quota must know of a kind: which names it uses up, how much of each one object takes, and to which scopes it belongs. */
+import type { KubeObject } from "../object.ts";
+import { amountOf, type Amounts } from "./amounts.ts";
+
+/** One condition of a quota on the objects it counts. */
+export type QuotaScope = {
+  readonly name: string;
+  readonly operator: string;
+  readonly values: readonly string[];
+};
+
+export type QuotaEvaluator = {
+  readonly group: string;
+  readonly plural: string;
+  readonly tracks: (name: string) => boolean;
+  readonly inScope: (scope: QuotaScope, object: KubeObject) => boolean;
+  /** `now` in milliseconds: a pod that should be gone by now uses nothing. */
+  readonly usage: (object: KubeObject, now: number) => Amounts;
+  /** Why an object cannot be counted against these names; undefined: it can. */
+  readonly refusal: (names: readonly string[], object: KubeObject) => string | undefined;
+};
+
+export function countName(group: string, plural: string): string {
+  return group === "" ? `count/${plural}` : `count/${plural}.${group}`;
+}
+
+export const noScope = (): boolean => false;
+export const noRefusal = (): undefined => undefined;
+
+/** Every object counts as one, whatever it is. `alias` is the name from before `count/…`. */
+export function objectCount(group: string, plural: string, alias?: string): QuotaEvaluator {
+  const names = new Set([countName(group, plural), ...(alias === undefined ? [] : [alias])]);
+  const one: Amounts = new Map([...names].map((name) => [name, amountOf(1)]));
+  return { group, plural, tracks: (name) => names.has(name), inScope: noScope, usage: () => one, refusal: noRefusal };
+}
+
+/** A scope's selector, as a label selector on one value; `undefined`: there is none. */
+export function selectsValue({ operator, values }: QuotaScope, value: string | undefined): boolean {
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return value !== undefined;
+  }
+}

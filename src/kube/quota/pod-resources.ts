@@ -1,0 +1,109 @@
+/**
+ * What a pod asks for as a whole: its containers together, its init containers one after the other, its sidecars beside both.
+ *
+ * A pod that is being resized counts with the larger of what it wants and what it has, until the kubelet says it cannot have it.
+ */
+import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { addAmounts, maxAmounts, NO_AMOUNTS, onlyNamed, readAmounts, type Amounts } from "./amounts.ts";
+
+export type PodResourceRules = {
+  /** Count what the kubelet reports, too. */
+  readonly withStatus: boolean;
+  readonly withOverhead: boolean;
+  /** Which resources a pod can ask for as a whole. */
+  readonly isPodLevel: (name: string) => boolean;
+};
+
+type Kind = "requests" | "limits";
+
+export function podRequests(pod: unknown, rules: PodResourceRules): Amounts {
+  const asked = onlyNamed(readAmounts(fieldAt(pod, "spec", "resources", "requests")), rules.isPodLevel);
+  const total: Amounts = new Map([...aggregate(pod, "requests", rules), ...asked]);
+  return rules.withOverhead ? addAmounts(total, readAmounts(fieldAt(pod, "spec", "overhead"))) : total;
+}
+
+export function podLimits(pod: unknown, rules: PodResourceRules): Amounts {
+  const asked = onlyNamed(readAmounts(fieldAt(pod, "spec", "resources", "limits")), rules.isPodLevel);
+  const total: Amounts = new Map([...aggregate(pod, "limits", rules), ...asked]);
+  if (!rules.withOverhead) return total;
+  // no limit stays no limit
+  const overhead = onlyNamed(readAmounts(fieldAt(pod, "spec", "overhead")), (name) => (total.get(name)?.quantity ?? 0n) !== 0n);
+  return addAmounts(total, overhead);
+}
+
+function aggregate(pod: unknown, kind: Kind, rules: PodResourceRules): Amounts {
+  const statuses = rules.withStatus ? containerStatuses(pod) : new Map<string, JsonObject>();
+  const refused = isResizeInfeasible(pod);
+  const effective = (container: JsonObject) => effectiveAmounts({ container, kind, status: statuses.get(nameOf(container)), refused });
+  let total = NO_AMOUNTS;
+  for (const container of itemsAt(pod, "spec", "containers")) total = addAmounts(total, effective(container));
+  let sidecars = NO_AMOUNTS;
+  let starting = NO_AMOUNTS;
+  for (const container of itemsAt(pod, "spec", "initContainers")) {
+    if (field(container, "restartPolicy") === "Always") {
+      const own = effective(container);
+      total = addAmounts(total, own);
+      sidecars = addAmounts(sidecars, own);
+      starting = maxAmounts(starting, sidecars);
+    } else {
+      starting = maxAmounts(starting, addAmounts(readAmounts(fieldAt(container, "resources", kind)), sidecars));
+    }
+  }
+  return maxAmounts(total, starting);
+}
+
+type Measured = {
+  readonly container: JsonObject;
+  readonly kind: Kind;
+  readonly status: JsonObject | undefined;
+  /** The kubelet has said that the resize cannot be done. */
+  readonly refused: boolean;
+};
+
+function effectiveAmounts({ container, kind, status, refused }: Measured): Amounts {
+  const wanted = readAmounts(fieldAt(container, "resources", kind));
+  if (!isJsonObject(field(status, "resources"))) return wanted;
+  const given = readAmounts(fieldAt(status, "resources", kind));
+  const reserved = kind === "requests" ? readAmounts(field(status, "allocatedResources")) : NO_AMOUNTS;
+  const has = maxAmounts(given, reserved);
+  return refused ? has : maxAmounts(wanted, has);
+}
+
+function containerStatuses(pod: unknown): Map<string, JsonObject> {
+  const all = [...itemsAt(pod, "status", "containerStatuses"), ...itemsAt(pod, "status", "initContainerStatuses")];
+  return new Map(all.map((status) => [nameOf(status), status]));
+}
+
+function isResizeInfeasible(pod: unknown): boolean {
+  const pending = itemsAt(pod, "status", "conditions").find((condition) => field(condition, "type") === "PodResizePending");
+  return field(pending, "reason") === "Infeasible";
+}
+
+/** It asks for no processor and no memory: the first to go when a node is full. */
+export function isBestEffort(pod: unknown): boolean {
+  const known = fieldAt(pod, "status", "qosClass");
+  if (typeof known === "string" && known !== "") return known === "BestEffort";
+  const whole = fieldAt(pod, "spec", "resources");
+  const parts = isJsonObject(whole) ? [whole] : containersOf(pod).map((container) => field(container, "resources"));
+  return !parts.some((resources) => asksForCompute(resources));
+}
+
+function asksForCompute(resources: Json | undefined): boolean {
+  const amounts = [readAmounts(field(resources, "requests")), readAmounts(field(resources, "limits"))];
+  return amounts.some((list) => ["cpu", "memory"].some((name) => (list.get(name)?.quantity ?? 0n) > 0n));
+}
+
+/** Containers and init containers, in this order. */
+export function containersOf(pod: unknown): readonly JsonObject[] {
+  return [...itemsAt(pod, "spec", "containers"), ...itemsAt(pod, "spec", "initContainers")];
+}
+
+export function itemsAt(value: unknown, ...path: readonly string[]): readonly JsonObject[] {
+  const items = fieldAt(value, ...path);
+  return Array.isArray(items) ? items.filter(isJsonObject) : [];
+}
+
+export function nameOf(value: unknown): string {
+  const name = field(value, "name");
+  return typeof name === "string" ? name : "";
+}

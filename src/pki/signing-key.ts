@@ -1,0 +1,65 @@
+/**
+ * A key that signs texts others verify: ECDSA P-256 with SHA-256, which JSON Web Tokens call ES256. The key never leaves as anything but
+ * `Sensitive` PEM.
+ *
+ * Signatures are the two numbers side by side (64 bytes), as JOSE writes them, not the DER of certificates.
+ */
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
+import { err, fromThrowing, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
+import type { PkiError } from "./certificate.ts";
+
+/** A public key as RFC 7517 writes it. */
+export type PublicJwk = {
+  readonly use: "sig";
+  readonly kty: "EC";
+  readonly kid: string;
+  readonly crv: "P-256";
+  readonly alg: "ES256";
+  readonly x: string;
+  readonly y: string;
+};
+
+export type SigningKey = {
+  readonly algorithm: "ES256";
+  /** A digest of the public key: who verifies finds the key by it, and cannot make the key from it. */
+  readonly id: string;
+  readonly publicKey: PublicJwk;
+  /** PKCS #8 PEM, to be kept. */
+  readonly pem: Sensitive<string>;
+  readonly sign: (text: string) => Uint8Array;
+  readonly verify: (text: string, signature: Uint8Array) => boolean;
+};
+
+export function createSigningKey(): SigningKey {
+  return signingKeyOf(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey);
+}
+
+/** A key that was kept somewhere as PEM. */
+export function loadSigningKey(pem: Sensitive<string>): Result<SigningKey, PkiError> {
+  const parsed = fromThrowing(
+    () => createPrivateKey(reveal(pem)),
+    // OpenSSL's own sentence could quote the key
+    () => "the signing key is not readable PEM",
+  );
+  if (!parsed.ok) return err({ kind: "invalid-authority", message: parsed.error });
+  if (parsed.value.asymmetricKeyDetails?.namedCurve !== "prime256v1") {
+    return err({ kind: "invalid-authority", message: "the signing key is not an ECDSA P-256 key" });
+  }
+  return ok(signingKeyOf(parsed.value));
+}
+
+function signingKeyOf(key: KeyObject): SigningKey {
+  const publicKey = createPublicKey(key);
+  const id = createHash("sha256")
+    .update(publicKey.export({ type: "spki", format: "der" }))
+    .digest("base64url");
+  const { x = "", y = "" } = publicKey.export({ format: "jwk" });
+  return {
+    algorithm: "ES256",
+    id,
+    publicKey: { use: "sig", kty: "EC", kid: id, crv: "P-256", alg: "ES256", x, y },
+    pem: sensitive(key.export({ type: "pkcs8", format: "pem" }).toString()),
+    sign: (text) => sign("sha256", Buffer.from(text), { key, dsaEncoding: "ieee-p1363" }),
+    verify: (text, signature) => verify("sha256", Buffer.from(text), { key: publicKey, dsaEncoding: "ieee-p1363" }, signature),
+  };
+}

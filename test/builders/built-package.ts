@@ -1,0 +1,27 @@
+/**
+ * The package as somebody else has it installed, made in seconds: the built entry point in a node_modules of its own, and the files of a
+ * project beside it. `npm pack` and npm itself have their turn in test/long.
+ */
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expectOk } from "#base";
+import { bundle } from "../../scripts/build/bundle.ts";
+import { projectRoot } from "../../scripts/process/project.ts";
+
+export type UserProject = { readonly root: string; readonly remove: () => Promise<void> };
+
+/** A project with the files of `folder`, and `lattice` among its modules. `also` are packages of ours that it may use too. */
+export async function projectUsingLattice(folder: string, also: readonly string[] = []): Promise<UserProject> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "lattice-user-")));
+  const installed = join(root, "node_modules/lattice");
+  await mkdir(installed, { recursive: true });
+  await cp(join(projectRoot, folder), root, { recursive: true });
+  await writeFile(join(root, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
+  await writeFile(join(installed, "package.json"), await readFile(join(projectRoot, "package.json")));
+  for (const file of ["kube-server.js", "kube-server.cjs"]) {
+    expectOk(await bundle(join(projectRoot, "src/embedded-cluster/index.ts"), join(installed, "dist", file), { split: file.endsWith(".js") }));
+  }
+  for (const name of also) await symlink(join(projectRoot, "node_modules", name), join(root, "node_modules", name));
+  return { root, remove: () => rm(root, { recursive: true, force: true }) };
+}

@@ -1,0 +1,53 @@
+/** Every contract. */
+import type { Contract } from "../contract.ts";
+import { access } from "./access.ts";
+import { celRules } from "./cel-rules.ts";
+import { concurrency } from "./concurrency.ts";
+import { controllers } from "./controllers.ts";
+import { crud } from "./crud.ts";
+import { customResources } from "./custom-resources.ts";
+import { deletion } from "./deletion.ts";
+import { discovery } from "./discovery.ts";
+import { dryRun } from "./dry-run.ts";
+import { fieldValidation } from "./field-validation.ts";
+import { jsonPatch } from "./json-patch.ts";
+import { kinds } from "./kinds.ts";
+import { lists } from "./lists.ts";
+import { mergePatch } from "./merge-patch.ts";
+import { names } from "./names.ts";
+import { namespaces } from "./namespaces.ts";
+import { policies } from "./policies.ts";
+import { quota } from "./quota.ts";
+import { serverSideApply } from "./server-side-apply.ts";
+import { strategicPatch } from "./strategic-patch.ts";
+import { subresources } from "./subresources.ts";
+import { tables } from "./tables.ts";
+import { watch } from "./watch.ts";
+import { webhooks } from "./webhooks.ts";
+
+export const contracts: readonly Contract[] = [
+  ...crud,
+  ...kinds,
+  ...concurrency,
+  ...lists,
+  ...tables,
+  ...watch,
+  ...jsonPatch,
+  ...mergePatch,
+  ...strategicPatch,
+  ...serverSideApply,
+  ...dryRun,
+  ...fieldValidation,
+  ...subresources,
+  ...deletion,
+  ...names,
+  ...namespaces,
+  ...discovery,
+  ...customResources,
+  ...celRules,
+  ...access,
+  ...webhooks,
+  ...policies,
+  ...quota,
+  ...controllers,
+];

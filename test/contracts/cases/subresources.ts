@@ -1,0 +1,188 @@
+/** Status, scale, eviction and the other doors into an object. */
+import { expect } from "vitest";
+import { area } from "../contract.ts";
+import { deployment, pod, service } from "./objects.ts";
+
+const budget = (name: string) => ({ metadata: { name }, spec: { minAvailable: 1, selector: { matchLabels: { app: name } } } });
+const budgets = "policy/v1/poddisruptionbudgets";
+
+export const subresources = area("subresources", {
+  "the status is written through its own path, and the rest is not": async (api) => {
+    await api.created(budgets, budget("a"));
+    const disruptedPods = { p: "2020-01-01T00:00:00Z" };
+    (await api.mergePatch(`${budgets}/a/status`, { spec: { minAvailable: 5 }, status: { disruptedPods } })).gives(200, {
+      spec: { minAvailable: 1 },
+      status: { disruptedPods },
+    });
+  },
+
+  "a write of the whole object leaves the status alone": async (api) => {
+    const made = await api.post(budgets, { ...budget("a"), status: { disruptedPods: { p: "2020-01-01T00:00:00Z" } } });
+    made.gives(201).has("status.disruptedPods", undefined);
+    (await api.mergePatch(`${budgets}/a`, { status: { disruptedPods: { p: "2020-01-01T00:00:00Z" } } }))
+      .gives(200)
+      .has("status.disruptedPods", undefined);
+  },
+
+  "a status write raises no generation": async (api) => {
+    await api.created(budgets, budget("a"));
+    (await api.mergePatch(`${budgets}/a/status`, { status: { disruptedPods: { p: "2020-01-01T00:00:00Z" } } })).has(
+      "metadata.generation",
+      1,
+    );
+  },
+
+  "the status path answers the whole object": async (api) => {
+    await api.created(budgets, budget("a"));
+    (await api.get(`${budgets}/a/status`)).gives(200, { kind: "PodDisruptionBudget", spec: { minAvailable: 1 } });
+    (await api.put(`${budgets}/no/status`, budget("no"))).gives(404);
+    (await api.post(`${budgets}/a/status`, budget("a"))).gives(405);
+  },
+
+  "a scale is a view of the replicas": async (api) => {
+    await api.created("apps/v1/replicasets", deployment("a", { replicas: 0 }));
+    (await api.get("apps/v1/replicasets/a/scale")).gives(200, {
+      kind: "Scale",
+      apiVersion: "autoscaling/v1",
+      metadata: { name: "a" },
+      spec: {},
+      status: { replicas: 0, selector: "app=a" },
+    });
+    const put = await api.put("apps/v1/replicasets/a/scale", { metadata: { name: "a", namespace: api.namespace }, spec: { replicas: 2 } });
+    put.gives(200, { kind: "Scale", spec: { replicas: 2 } });
+    (await api.get("apps/v1/replicasets/a")).gives(200, { spec: { replicas: 2 }, metadata: { generation: 2 } });
+  },
+
+  "a scale refuses negative numbers and stale versions": async (api) => {
+    await api.created("apps/v1/replicasets", deployment("a", { replicas: 0 }));
+    (await api.mergePatch("apps/v1/replicasets/a/scale", { spec: { replicas: -1 } })).refuses(
+      422,
+      "Invalid",
+      'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than or equal to 0',
+    );
+    (
+      await api.put("apps/v1/replicasets/a/scale", {
+        metadata: { name: "a", namespace: api.namespace, resourceVersion: "1" },
+        spec: { replicas: 3 },
+      })
+    ).gives(409, { reason: "Conflict" });
+    (await api.get("apps/v1/replicasets/no/scale")).gives(404);
+  },
+
+  "kinds without a scale have none": async (api) => {
+    await api.created("services", service("a"));
+    (await api.get("services/a/scale")).gives(404);
+    (await api.get("configmaps/a/scale")).gives(404);
+  },
+
+  "a binding gives a Pod its node, once": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    const binding = { metadata: { name: "a" }, target: { kind: "Node", name: "n1" } };
+    (await api.post("pods/a/binding", binding)).gives(201, { kind: "Status", status: "Success" });
+    (await api.get("pods/a")).gives(200, { spec: { nodeName: "n1" }, status: { conditions: [{ type: "PodScheduled", status: "True" }] } });
+    (await api.post("pods/a/binding", binding)).refuses(
+      409,
+      "Conflict",
+      'Operation cannot be fulfilled on pods/binding "a": pod a is already assigned to node "n1"',
+    );
+  },
+
+  "an eviction deletes a Pod that no budget guards": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } })).gives(201, {
+      kind: "Status",
+      status: "Success",
+    });
+    (await api.get("pods/a")).gives(404);
+    (await api.post("pods/no/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "no" } })).gives(404);
+  },
+
+  "an eviction of another name is a bad request": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "b" } })).gives(400, {
+      reason: "BadRequest",
+    });
+  },
+
+  "ephemeral containers come through their own path": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    const ephemeralContainers = [{ name: "debug", image: "d" }];
+    (await api.strategicPatch("pods/a", { spec: { ephemeralContainers } })).gives(422);
+    (await api.strategicPatch("pods/a/ephemeralcontainers", { spec: { ephemeralContainers } })).gives(200, {
+      spec: { ephemeralContainers: [{ name: "debug", terminationMessagePolicy: "File" }] },
+    });
+  },
+
+  "of a Pod's spec only images, deadlines and a few others change": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    (
+      await api.strategicPatch("pods/a", {
+        spec: { containers: [{ name: "web", image: "example.test/web:2" }], activeDeadlineSeconds: 60 },
+      })
+    ).gives(200, { metadata: { generation: 2 } });
+    const refused = await api.strategicPatch("pods/a", { spec: { containers: [{ name: "web", command: ["x"] }] } });
+    refused.gives(422);
+    expect(refused.textAt("message")).toMatch(
+      /^Pod "a" is invalid: spec: Forbidden: pod updates may not change fields other than `spec\.containers\[\*\]\.image`,`spec\.initContainers\[\*\]\.image`,`spec\.activeDeadlineSeconds`,`spec\.tolerations` \(only additions to existing tolerations\),`spec\.terminationGracePeriodSeconds` \(allow it to be set to 1 if it was previously negative\)\n@@ /,
+    );
+  },
+
+  "resources of a running Pod change through resize": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a", { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] }));
+    (await api.strategicPatch("pods/a/resize", { spec: { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] } })).gives(
+      200,
+      { spec: { containers: [{ resources: { requests: { cpu: "2" } } }] } },
+    );
+    (await api.strategicPatch("pods/a/resize", { spec: { containers: [{ name: "c", image: "j" }] } }))
+      .gives(200)
+      .has("spec.containers.0.image", "i");
+  },
+
+  "a Pod's status is patched condition by condition": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    const condition = (type: string) => ({ type, status: "True" });
+    await api.strategicPatch("pods/a/status", { status: { conditions: [condition("example.test/A")] } });
+    const answer = await api.strategicPatch("pods/a/status", { status: { conditions: [condition("example.test/B")], phase: "Running" } });
+    answer.gives(200, { status: { phase: "Running" } });
+    const types = (answer.at("status.conditions") as readonly { type: string }[]).map(({ type }) => type).toSorted();
+    expect(types).toEqual(["example.test/A", "example.test/B"]);
+  },
+
+  "a node's status has capacity and addresses": async (api) => {
+    const name = `node-${api.id}`;
+    await api.created("/api/v1/nodes", { metadata: { name } });
+    (await api.mergePatch(`/api/v1/nodes/${name}/status`, { status: { capacity: { cpu: "4" } } })).gives(200, {
+      status: { capacity: { cpu: "4" } },
+    });
+  },
+
+  "a namespace is finalized through its own path": async (api) => {
+    const name = `fin-${api.id}`;
+    await api.created("/api/v1/namespaces", { metadata: { name }, spec: { finalizers: ["example.test/f", "kubernetes"] } });
+    const done = await api.put(`/api/v1/namespaces/${name}/finalize`, { metadata: { name }, spec: { finalizers: ["kubernetes"] } });
+    done.gives(200).has("spec.finalizers", ["kubernetes"]);
+    (await api.mergePatch(`/api/v1/namespaces/${name}`, { spec: { finalizers: [] } })).gives(200).has("spec.finalizers", ["kubernetes"]);
+  },
+
+  "a signing request is approved through its own path": async (api) => {
+    (
+      await api.put(`/apis/certificates.k8s.io/v1/certificatesigningrequests/no-${api.id}/approval`, { metadata: { name: `no-${api.id}` } })
+    ).gives(404);
+  },
+
+  "Deployments take a status with annotations and without labels": async (api) => {
+    await api.created("apps/v1/statefulsets", deployment("a", { serviceName: "x", replicas: 0 }));
+    const answer = await api.mergePatch("apps/v1/statefulsets/a/status", {
+      metadata: { labels: { l: "1" }, annotations: { n: "1" } },
+      status: { replicas: 0, currentRevision: "r" },
+    });
+    answer.gives(200, { status: { currentRevision: "r" } });
+  },
+});

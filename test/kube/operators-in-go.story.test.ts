@@ -1,0 +1,34 @@
+/**
+ * docs/guides/test-your-operator/go: a test as kubebuilder writes it, on `lattice api-server` instead of etcd and kube-apiserver. It is not
+ * changed for that: envtest takes the cluster that the environment names.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { projectRoot } from "../../scripts/process/project.ts";
+import { ServerProcess } from "../builders/api-server/server-process.ts";
+import { runProgram } from "./harness/index.ts";
+
+const folder = join(projectRoot, "docs/guides/test-your-operator/go");
+let home = "";
+let server: ServerProcess | undefined;
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), "lattice-go-"));
+  server = new ServerProcess(home, ["--kubeconfig-out", join(home, "kubeconfig")]);
+  if ((await server.url()) === undefined) throw new Error(`our server did not start: ${server.complaints}`);
+});
+afterAll(async () => {
+  await server?.kill();
+  rmSync(home, { recursive: true, force: true });
+});
+
+test("envtest and controller-runtime work on it, without their binaries", { timeout: 600_000 }, async ({ skip }) => {
+  const env = { ...process.env, USE_EXISTING_CLUSTER: "true", KUBECONFIG: join(home, "kubeconfig"), KUBEBUILDER_ASSETS: "/nonexistent" };
+  const run = (args: readonly string[]) => runProgram("go", ["-C", folder, ...args], { env, limitMs: 300_000 });
+  if ((await run(["version"])).code !== 0) skip("there is no Go on this machine");
+  if ((await run(["mod", "download"])).code !== 0) skip("the Go modules cannot be fetched from here");
+  const ran = await run(["test", "-count=1", "./..."]);
+  expect(ran.stdout + ran.stderr).toMatch(/^ok\s+example\.com\/greetings/m);
+});

@@ -1,0 +1,55 @@
+/**
+ * The same workloads in two worlds: on a real plane, where the real controller manager works and our nodes run its Pods, and on the embedded
+ * server, where everything is ours. Whatever differs in the end is a fault of ours.
+ */
+import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
+import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
+import { kubeControllers, startKubeControllers, type KubeController } from "#kube-controllers";
+import { builtinKinds, createApiServer, createMemoryStore, inProcessClient } from "#kube-server";
+import { createSimulation, type Simulation } from "../../../src/kube-controllers/nodes/index.ts";
+import { workloadControllers } from "../../../src/kube-controllers/workloads/index.ts";
+
+export type World = {
+  readonly name: "real" | "embedded";
+  readonly client: KubeClient;
+  readonly simulation: Simulation;
+  readonly close: () => Promise<void>;
+};
+
+/** Two nodes, quick to stop. The rest is as users get it. */
+const simulate = () => createSimulation({ nodes: 2, speeds: { runMs: 30 } });
+
+async function run(client: KubeClient, controllers: readonly KubeController[], simulation: Simulation): Promise<() => Promise<void>> {
+  const options = { client, clock: systemClock, random: seededRandom(7), logger: silentLogger };
+  const running = expectOk(await startKubeControllers({ ...options, controllers, simulation: simulation.controllers }));
+  return () => running.close();
+}
+
+export async function realWorld(kubeconfigPath: string): Promise<World> {
+  const config = await loadKubeconfig({ path: kubeconfigPath, env: {}, home: "/", clock: systemClock });
+  const connect = () =>
+    createKubeClient({ transport: httpTransport(expectOk(config), { clock: systemClock }), clock: systemClock, random: seededRandom(5) });
+  const [client, own] = [connect(), connect()];
+  const simulation = simulate();
+  const stop = await run(own, [], simulation);
+  const close = async () => {
+    await stop();
+    await Promise.all([client.close(), own.close()]);
+  };
+  return { name: "real", client, simulation, close };
+}
+
+export async function embeddedWorld(): Promise<World> {
+  const store = createMemoryStore();
+  const server = createApiServer({ store, types: builtinKinds(store), clock: systemClock, random: seededRandom(3) });
+  const connect = () => inProcessClient(server, { clock: systemClock, random: seededRandom(5), logger: silentLogger });
+  const [client, own] = [connect(), connect()];
+  const simulation = simulate();
+  const stop = await run(own, [...kubeControllers(), ...workloadControllers({ metrics: simulation.usage })], simulation);
+  const close = async () => {
+    await stop();
+    server.close();
+    await Promise.all([client.close(), own.close()]);
+  };
+  return { name: "embedded", client, simulation, close };
+}
