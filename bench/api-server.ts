@@ -3,8 +3,9 @@
  * connections, a change that a thousand watch, and what 100,000 objects change. `LATTICE_KUBE_BIN` names the folder of the binaries; without
  * it there is only a bare HTTP echo to stand beside.
  *
- * Both sides speak HTTPS/1.1 with keep-alive to the same client (support/api-load.ts) in this process, and take turns. The client needs its
- * share of the machine: the faster the server, the more it is the client that is measured.
+ * Both sides speak HTTPS/1.1 with keep-alive to the same client (support/api-load.ts) in this process, and take turns. Both are warm: the
+ * code of a real server is compiled before it starts, that of this one after it has been used for a while. The client needs its share of the
+ * machine: the faster the server, the more it is the client that is measured.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { BenchResult } from "../scripts/bench/bench.ts";
@@ -13,11 +14,13 @@ import { throughput, type Target } from "./support/api-load.ts";
 import { fanOut } from "./support/api-watchers.ts";
 import { startEcho } from "./support/echo-server.ts";
 import { growth } from "./support/api-growth.ts";
-import { inProcessStarts } from "./support/in-process-starts.ts";
+import { ENTRY_BUNDLE, ENTRY_SOURCE, hasEntryBundle, inProcessStarts } from "./support/in-process-starts.ts";
 import { median } from "./support/measure.ts";
 import { BUNDLE, hasBundle, SOURCE, startKubernetes, startLattice, type Running } from "./support/running-servers.ts";
 
-const ROUNDS = 2;
+const ROUNDS = 3;
+/** How many times as many requests as are counted go first, to each server. */
+const WARM_UP = 3;
 const CONNECTIONS = [1, 16];
 const IDLE_MS = 3_000;
 const WATCHERS = 1_000;
@@ -72,11 +75,13 @@ async function startUp(binaries: string): Promise<readonly BenchResult[]> {
       note: `times faster; that takes ${Math.round(against)} ms until /readyz`,
     };
   };
-  const { firstMs, laterMs } = await inProcessStarts();
+  const fromSource = await inProcessStarts(ENTRY_SOURCE);
+  const built = hasEntryBundle() ? await inProcessStarts(ENTRY_BUNDLE) : undefined;
   return [
     ...programs.map(({ name }, at) => row(name, median(ours[at] ?? []))),
-    row("in process, modules loaded before", laterMs),
-    row("in process, loading the modules too", firstMs),
+    row("in process, modules loaded before", (built ?? fromSource).laterMs),
+    ...(built === undefined ? [] : [row("in process, cold (import of dist/kube-server.js included)", built.firstMs)]),
+    row("in process, cold (import of the sources included)", fromSource.firstMs),
   ];
 }
 
@@ -100,19 +105,22 @@ function memory(ours: Running, theirs: Running): BenchResult {
 
 async function sideBySide(operation: ApiOperation, connections: number, ours: Target, theirs: Target): Promise<BenchResult> {
   const rates: [number, number][] = [];
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    const pair: [number, number] = [await rateOf(operation, connections, ours, round), await rateOf(operation, connections, theirs, round)];
-    if (round > 0) rates.push(pair); // the first warms both up
+  for (const target of [ours, theirs]) await rateOf(operation, connections, target, { run: "warm", times: WARM_UP });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const measured = { run: `round-${round}`, times: 1 };
+    rates.push([await rateOf(operation, connections, ours, measured), await rateOf(operation, connections, theirs, measured)]);
   }
   const [value, peer] = [median(rates.map(([own]) => own)), median(rates.map(([, other]) => other))];
   const name = `${operation.name}, ${connections} connection${connections === 1 ? "" : "s"}`;
   return { name, value, unit: "requests/s", ratio: value / peer, against: PEER, note: `more is better; that makes ${Math.round(peer)}` };
 }
 
+type Round = { readonly run: string; readonly times: number };
+
 /** What an operation leaves behind is removed, and what it needs is made, outside the clock. */
-async function rateOf(operation: ApiOperation, connections: number, target: Target, round: number): Promise<number> {
-  const count = connections === 1 ? operation.count : operation.count * 2;
-  const run = `${connections}-${round}`;
+async function rateOf(operation: ApiOperation, connections: number, target: Target, round: Round): Promise<number> {
+  const count = (connections === 1 ? operation.count : operation.count * 2) * round.times;
+  const run = `${connections}-${round.run}`;
   if (operation.before !== undefined) await throughput(target, 8, (at) => operation.before?.(at, run) ?? operation.ask(at, run), count);
   const rate = await throughput(target, connections, (at) => operation.ask(at, run), count);
   if (operation.after !== undefined) await throughput(target, 8, (at) => operation.after?.(at, run) ?? operation.ask(at, run), count);

@@ -1,16 +1,14 @@
 /**
  * One client for every API server: HTTP/1.1 over TLS with keep-alive, as many connections as asked for, one request at a time on each.
  *
- * It is written on node:tls and reads no more of an answer than it must: node:https takes longer for a request than a fast server does, and
- * then it would be the client that is measured.
+ * What is measured must be the server. So requests are written out before the clock starts, the client speaks to node:tls itself
+ * (node:https takes longer for a request than a fast server does), and of an answer it reads the status and where it ends.
  */
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
 
 export type Target = { readonly url: string; readonly caPem: string; readonly token: string };
 export type Ask = { readonly method: string; readonly path: string; readonly body?: string; readonly type?: string };
-
-type Answer = { readonly code: number; readonly body: string };
 
 export class LoadClient {
   readonly #target: Target;
@@ -27,16 +25,20 @@ export class LoadClient {
     return new LoadClient(target, await Promise.all(Array.from({ length: connections }, () => Connection.open(target))));
   }
 
-  /** At most as many at a time as there are connections. Anything but a success is a failure of the bench. */
-  async ask({ method, path, body = "", type = "application/json" }: Ask): Promise<string> {
+  /** The body of the answer. Anything but a success is a failure of the bench. */
+  async ask(ask: Ask): Promise<string> {
+    return (await this.send(written(this.#target, ask))).toString();
+  }
+
+  /** At most as many at a time as there are connections. */
+  async send(request: Buffer): Promise<Body> {
     const connection = this.#free.pop();
     if (connection === undefined) throw new Error("more requests than connections");
-    const content = method === "GET" ? "" : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
-    const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\naccept: application/json\r\nauthorization: Bearer ${this.#target.token}\r\n`;
-    const answer = await connection.exchange(`${head}${content}\r\n${body}`);
+    const answer = await connection.exchange(request);
     this.#free.push(connection);
-    if (answer.code >= 300) throw new Error(`${method} ${path}: ${answer.code} ${answer.body.slice(0, 200)}`);
-    return answer.body;
+    if (answer.code < 300) return answer.body;
+    const asked = request.toString("latin1", 0, request.indexOf("\r\n"));
+    throw new Error(`${asked}: ${answer.code} ${answer.body.toString().slice(0, 200)}`);
   }
 
   close(): void {
@@ -44,9 +46,36 @@ export class LoadClient {
   }
 }
 
+function written({ token }: Target, { method, path, body = "", type = "application/json" }: Ask): Buffer {
+  const content = method === "GET" ? "" : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\nhost: bench\r\naccept: application/json\r\nauthorization: Bearer ${token}\r\n`;
+  return Buffer.from(`${head}${content}\r\n${body}`);
+}
+
+/** What came of an answer behind its head. It becomes text only for who wants to read it. */
+class Body {
+  readonly #pieces: readonly Buffer[];
+  readonly #chunked: boolean;
+
+  constructor(pieces: readonly Buffer[], chunked: boolean) {
+    this.#pieces = pieces;
+    this.#chunked = chunked;
+  }
+
+  toString(): string {
+    const text = Buffer.concat(this.#pieces).toString();
+    return this.#chunked ? text.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/gi, "").trimEnd() : text;
+  }
+}
+
+type Answer = { readonly code: number; readonly body: Body };
+type Head = { readonly code: number; /** Undefined: in chunks. */ readonly length: number | undefined };
+
 class Connection {
   readonly #socket: TLSSocket;
-  #received: Buffer = Buffer.alloc(0);
+  #head: Head | undefined;
+  #pieces: Buffer[] = [];
+  #received = 0;
   #pending: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined;
 
   private constructor(socket: TLSSocket) {
@@ -63,19 +92,44 @@ class Connection {
     return new Connection(socket);
   }
 
-  exchange(text: string): Promise<Answer> {
+  exchange(request: Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject };
-      this.#socket.write(text);
+      this.#socket.write(request);
     });
   }
 
   #receive(piece: Buffer): void {
-    this.#received = this.#received.byteLength === 0 ? piece : Buffer.concat([this.#received, piece]);
-    const answer = answerIn(this.#received);
-    if (answer === undefined) return;
-    this.#received = Buffer.alloc(0);
+    if (this.#head === undefined) this.#receiveHead(piece);
+    else this.#keep(piece);
+    if (this.#head === undefined || !this.#isWhole(this.#head)) return;
+    const answer = { code: this.#head.code, body: new Body(this.#pieces, this.#head.length === undefined) };
+    [this.#head, this.#pieces, this.#received] = [undefined, [], 0];
     this.#pending?.resolve(answer);
+  }
+
+  #receiveHead(piece: Buffer): void {
+    const all = this.#pieces.length === 0 ? piece : Buffer.concat([...this.#pieces, piece]);
+    const end = all.indexOf("\r\n\r\n");
+    [this.#pieces, this.#received] = [[], 0];
+    if (end < 0) return this.#keep(all);
+    const head = all.toString("latin1", 0, end);
+    const length = /\ncontent-length: (\d+)/i.exec(head)?.[1];
+    this.#head = { code: Number(head.slice(9, 12)), length: length === undefined ? undefined : Number(length) };
+    this.#keep(all.subarray(end + 4));
+  }
+
+  #keep(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#received += piece.byteLength;
+  }
+
+  /** JSON has no bare line breaks of this kind in it, so the last chunk is known by its look. */
+  #isWhole({ length }: Head): boolean {
+    if (length !== undefined) return this.#received >= length;
+    const last = this.#pieces.at(-1) ?? Buffer.alloc(0);
+    const tail = last.byteLength >= 6 ? last : Buffer.concat(this.#pieces);
+    return tail.subarray(-6).toString("latin1") === "\n0\r\n\r\n";
   }
 
   close(): void {
@@ -84,35 +138,13 @@ class Connection {
   }
 }
 
-/** Undefined while it is not all there. JSON has no bare line breaks of this kind in it, so the last chunk is known by its look. */
-function answerIn(received: Buffer): Answer | undefined {
-  const end = received.indexOf("\r\n\r\n");
-  if (end < 0) return undefined;
-  const head = received.toString("latin1", 0, end).toLowerCase();
-  const code = Number(head.slice(9, 12));
-  const length = /\ncontent-length: (\d+)/.exec(head)?.[1];
-  const body = received.subarray(end + 4);
-  if (length !== undefined) return body.byteLength < Number(length) ? undefined : { code, body: body.toString() };
-  const last = received.subarray(-7).toString("latin1");
-  return last === "\r\n0\r\n\r\n" || last.endsWith("\n0\r\n\r\n") ? { code, body: withoutChunks(body.toString()) } : undefined;
-}
-
-function withoutChunks(body: string): string {
-  return body.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/gi, "").trimEnd();
-}
-
 /** Requests per second, with `connections` of them under way at any time. */
-export async function throughput(
-  target: Target,
-  connections: number,
-  askFor: (at: number) => Ask,
-  total: number,
-  from = 0,
-): Promise<number> {
+export async function throughput(target: Target, connections: number, askFor: (at: number) => Ask, total: number): Promise<number> {
+  const requests = Array.from({ length: total }, (_, at) => written(target, askFor(at)));
   const client = await LoadClient.open(target, connections);
-  let next = from;
+  let next = 0;
   const worker = async () => {
-    while (next < from + total) await client.ask(askFor(next++));
+    for (let request = requests[next++]; request !== undefined; request = requests[next++]) await client.send(request);
   };
   const start = performance.now();
   await Promise.all(Array.from({ length: connections }, worker));

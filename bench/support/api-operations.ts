@@ -64,18 +64,18 @@ function operationsOn({ name: kind, resource, make, patch }: Kind): readonly Api
   const listed = (at: number, run: string) => (at < LISTED ? create(each(at, run)) : { method: "GET", path: "/readyz" });
   const unlisted = (at: number, run: string) => (at < LISTED ? remove(each(at, run)) : { method: "GET", path: "/readyz" });
   return [
-    { name: `create ${kind}`, count: 100, ask: (at, run) => create(each(at, run)), after: (at, run) => remove(each(at, run)) },
-    { name: `get ${kind}`, count: 200, ask: (at, run) => ({ method: "GET", path: named(few(at, run)) }), ...made, ...cleaned },
+    { name: `create ${kind}`, count: 300, ask: (at, run) => create(each(at, run)), after: (at, run) => remove(each(at, run)) },
+    { name: `get ${kind}`, count: 500, ask: (at, run) => ({ method: "GET", path: named(few(at, run)) }), ...made, ...cleaned },
     {
       name: `list of ${LISTED} ${kind}s`,
-      count: 50,
+      count: LISTED,
       ask: () => ({ method: "GET", path: `${collection}?limit=500` }),
       before: listed,
       after: unlisted,
     },
     {
       name: `strategic merge patch of ${kind}`,
-      count: 100,
+      count: 300,
       ask: (at, run) => ({
         method: "PATCH",
         path: named(few(at, run)),
@@ -85,7 +85,7 @@ function operationsOn({ name: kind, resource, make, patch }: Kind): readonly Api
       ...made,
       ...cleaned,
     },
-    { name: `server-side apply of ${kind}`, count: 100, ask: (at, run) => apply(few(at, run), at), ...made, ...cleaned },
-    { name: `delete ${kind}`, count: 100, ask: (at, run) => remove(each(at, run)), before: (at, run) => create(each(at, run)) },
+    { name: `server-side apply of ${kind}`, count: 300, ask: (at, run) => apply(few(at, run), at), ...made, ...cleaned },
+    { name: `delete ${kind}`, count: 300, ask: (at, run) => remove(each(at, run)), before: (at, run) => create(each(at, run)) },
   ];
 }

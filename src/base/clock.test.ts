@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sleep, systemClock, timestamp } from "./clock.ts";
+import { millisecondsOf, sleep, systemClock, timestamp } from "./clock.ts";
 import { FakeClock } from "./fake-clock.ts";
 
 describe("sleep", () => {
@@ -59,5 +59,6 @@ describe("systemClock", () => {
 
   it("writes timestamps as Kubernetes does, without fractions", () => {
     expect(timestamp(new FakeClock(Date.UTC(2026, 10, 15, 1, 2, 3, 456)))).toBe("2026-11-15T01:02:03Z");
+    expect(millisecondsOf("2026-11-15T01:02:03Z")).toBe(Date.UTC(2026, 10, 15, 1, 2, 3));
   });
 });

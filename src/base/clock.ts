@@ -37,8 +37,13 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<bo
   });
 }
 
+/** Many are asked for within one second, and the text of one takes longer to make than most of what it stands in. */
+let latest = { second: Number.NaN, text: "" };
+
 export function timestamp(clock: Clock): string {
-  return `${new Date(clock.now()).toISOString().slice(0, -5)}Z`;
+  const second = Math.floor(clock.now() / 1_000);
+  if (second !== latest.second) latest = { second, text: `${new Date(second * 1_000).toISOString().slice(0, -5)}Z` };
+  return latest.text;
 }
 
 /** Milliseconds since 1970; NaN for what is no time. */

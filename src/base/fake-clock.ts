@@ -3,6 +3,13 @@ import type { Clock } from "./clock.ts";
 
 type Timer = { readonly due: number; readonly order: number; readonly callback: () => void };
 
+/**
+ * Time that stands still until `advance`.
+ *
+ * @example
+ * const clock = new FakeClock(Date.UTC(2026, 0, 1));
+ * await clock.advance(60_000); // timers of the next minute fire, in order
+ */
 export class FakeClock implements Clock {
   #now: number;
   readonly #start: number;

@@ -4,7 +4,9 @@
  * `throw` means a bug in Lattice. Foreign code that throws enters through `fromThrowing` and `fromPromise`, at the edge.
  */
 export type Ok<T> = { readonly ok: true; readonly value: T };
+/** A failure. */
 export type Err<E> = { readonly ok: false; readonly error: E };
+/** A value, or why there is none. */
 export type Result<T, E> = Ok<T> | Err<E>;
 
 export function ok<T>(value: T): Ok<T> {
@@ -50,7 +52,11 @@ export async function fromPromise<T, E>(promise: Promise<T>, onThrow: (thrown: u
   }
 }
 
-/** For tests and for places where an error would be a bug in Lattice itself. */
+/**
+ * The value; throws when there is none. For tests and for places where an error would be a bug in Lattice itself.
+ *
+ * @example const pod = expectOk(await client.get(pods, { namespace: "default", name: "a" }));
+ */
 export function expectOk<T, E>(result: Result<T, E>): T {
   if (result.ok) return result.value;
   throw new Error(`expected a value, got ${describeThrown(result.error)}`);

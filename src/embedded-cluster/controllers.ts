@@ -1,11 +1,13 @@
 /** The controllers of a cluster, started against it like any client: they know nothing of the server but its API. */
-import type { Clock, Logger, Result } from "#base";
+import { map, type Clock, type Logger, type Result } from "#base";
 import type { KubeClient } from "#kube-client";
-import type { RunningKubeControllers } from "#kube-controllers";
+import type { RunningKubeControllers, Simulation } from "#kube-controllers";
 import type { ControllerOptions } from "./options.ts";
 
-/** Who they are, in logs, in managedFields and to interceptors that name them. */
+/** Who they are, in managedFields and to interceptors that name them. */
 export const CONTROLLER_USER = "system:kube-controller-manager";
+
+export type Controllers = { readonly running: RunningKubeControllers; readonly simulation: Simulation | undefined };
 
 type Parts = {
   readonly client: KubeClient;
@@ -16,7 +18,11 @@ type Parts = {
 };
 
 /** Imported when they are wanted: a test without controllers does not wait for their code. */
-export async function startControllers(_options: ControllerOptions, parts: Parts): Promise<Result<RunningKubeControllers, string>> {
-  const { startKubeControllers } = await import("#kube-controllers");
-  return startKubeControllers({ ...parts, namespaceGraceMs: 0 });
+export async function startControllers(options: ControllerOptions, parts: Parts): Promise<Result<Controllers, string>> {
+  const { createSimulation, startKubeControllers } = await import("#kube-controllers");
+  const { simulation: wanted = true, ...settings } = options;
+  const simulation = wanted === false ? undefined : createSimulation(wanted === true ? {} : wanted);
+  const played = simulation === undefined ? {} : { simulation: simulation.controllers, podMetrics: simulation.usage };
+  const started = await startKubeControllers({ namespaceGraceMs: 0, ...settings, ...parts, ...played });
+  return map(started, (running) => ({ running, simulation }));
 }

@@ -7,9 +7,10 @@ import { chmod, writeFile } from "node:fs/promises";
 import { describeThrown, FakeClock, fromPromise, type Clock, type Logger } from "#base";
 import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
-import type { RunningKubeControllers } from "#kube-controllers";
+import type { Simulation } from "#kube-controllers";
 import { inProcessClient, type ApiServer, type User } from "#kube-server";
 import type { ActionLog } from "./actions/index.ts";
+import type { Controllers } from "./controllers.ts";
 import { ClusterError, describeProblems, orThrow } from "./cluster-error.ts";
 import { kubeconfigText, openEndpoint, type Authority, type Endpoint, type ListenOptions, type OpenEndpoint } from "./endpoint/index.ts";
 import { loadFixtures, readDocuments, unknownKind, type Document } from "./fixtures/index.ts";
@@ -52,7 +53,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   readonly #parts: ClusterParts<C>;
   readonly #clients = new Map<string, KubeClient>();
   #endpoint: Promise<OpenEndpoint> | undefined;
-  #controllers: RunningKubeControllers | undefined;
+  #controllers: Controllers | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: ClusterParts<C>) {
@@ -128,9 +129,16 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     return structuredClone(loaded.value);
   }
 
+  /** The nodes, to make things go wrong there: `cluster.simulation.faults.add({ kind: "image-pull", on: { image: "*:broken" } })`. */
+  get simulation(): Simulation {
+    const simulation = this.#controllers?.simulation;
+    if (simulation === undefined) throw new ClusterError("nothing is simulated here; start the cluster with `controllers: true`");
+    return simulation;
+  }
+
   /** Waits until the controllers have nothing left to do. What waits for a time (a back-off, a TTL) waits for the clock. */
   async settled(): Promise<void> {
-    if (this.#controllers !== undefined) await this.#controllers.idle();
+    if (this.#controllers !== undefined) await this.#controllers.running.idle();
     else if (this.clock instanceof FakeClock) await this.clock.advance(0);
   }
 
@@ -190,7 +198,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   }
 
   /** Called by `start.ts` only. */
-  follow(controllers: RunningKubeControllers): void {
+  follow(controllers: Controllers): void {
     this.#controllers = controllers;
   }
 
@@ -200,7 +208,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   }
 
   async #end(): Promise<void> {
-    await this.#controllers?.close();
+    await this.#controllers?.running.close();
     for (const client of this.#clients.values()) await client.close();
     this.#parts.server.close();
     await (await this.#endpoint)?.close();

@@ -35,4 +35,5 @@ export {
   type Resource,
   type Status,
 } from "#kube";
+export type { Fault, FaultHandle, FaultTarget, Mishap, SimulatedNode, Simulation, SimulationOptions, Speeds } from "#kube-controllers";
 export type { KubeClient, KubeError, KubeErrorKind, KubeReader, KubeWatcher, KubeWriter, PatchBody, WatchEvent } from "#kube-client";

@@ -1,6 +1,7 @@
 /** Everything that can be said about a cluster before it starts. All of it is optional. */
 import type { Clock, FakeClock, Logger } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
+import type { SimulationOptions } from "#kube-controllers";
 import type { Interceptor, InterceptMatch } from "./interceptors/index.ts";
 import type { FieldIndex } from "./schemas/index.ts";
 
@@ -69,13 +70,17 @@ export type FixtureObject = KubeObject | { readonly apiVersion: string; readonly
 export type OpenApiSource = string | JsonObject;
 
 /**
- * Which controllers run.
+ * How the controllers run.
  *
- * @example { simulation: false } // controllers, but no scheduler and no kubelets: Pods stay Pending
+ * @example { simulation: { nodes: 3, speeds: { startMs: 0 } } }
  */
 export type ControllerOptions = {
-  /** Plays the scheduler and the kubelets, so that Pods run and Deployments become Ready. Default: true. */
-  readonly simulation?: boolean;
+  /** Plays the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node. */
+  readonly simulation?: boolean | SimulationOptions;
+  /** How long a deleted namespace is left alone; 0. */
+  readonly namespaceGraceMs?: number;
+  /** So many finished Pods are kept; 12,500. */
+  readonly terminatedPodThreshold?: number;
 };
 
 export type ClockOf<O extends ClusterOptions> = O["clock"] extends "fake" ? FakeClock : O["clock"] extends Clock ? O["clock"] : Clock;

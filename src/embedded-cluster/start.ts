@@ -33,6 +33,7 @@ import {
   type Store,
 } from "#kube-server";
 import { ActionLog } from "./actions/index.ts";
+import { withServiceAccounts } from "./admission.ts";
 import { describeProblems, orThrow } from "./cluster-error.ts";
 import { CONTROLLER_USER, startControllers } from "./controllers.ts";
 import { EmbeddedCluster } from "./embedded-cluster.ts";
@@ -91,11 +92,13 @@ async function furnish(options: ClusterOptions, ground: Ground, store: Store): P
   const adaptType = adaptTypes({ indexes: options.indexes ?? [], listTypePatches: options.listTypePatches === true });
   const key = options.dataDir === undefined ? ok(undefined) : openKeyFile(options.dataDir);
   if (!key.ok) return key;
+  let isHandedOver = false;
   const server = createApiServer({
     ...ground,
     store,
     types: types.value,
     adaptType,
+    ...((options.controllers ?? false) === false ? {} : { admission: withServiceAccounts(() => isHandedOver) }),
     authenticate: people.value.userOfToken,
     accounts: accountTokens({ store, clock: ground.clock, key: key.value }),
     authorize: rbacOf(store).authorize,
@@ -106,6 +109,7 @@ async function furnish(options: ClusterOptions, ground: Ground, store: Store): P
     server.close();
     return loaded;
   }
+  isHandedOver = true;
   const authority = new Authority();
   const assembled = assemble(options, { ...ground, server, people: people.value, authority, listening });
   return startAll(options, { ...ground, assembled, authority });

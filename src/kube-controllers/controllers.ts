@@ -6,10 +6,12 @@ import { endpointsController } from "./endpoint-slices/endpoints-controller.ts";
 import { endpointSliceController } from "./endpoint-slices/slice-controller.ts";
 import { garbageCollector } from "./gc/garbage-collector.ts";
 import { namespaceController } from "./namespaces/namespace-controller.ts";
+import { nodeLifecycleController, taintEvictionController } from "./nodes/index.ts";
 import { podCollector } from "./pods/pod-collector.ts";
 import { quotaController } from "./quota/quota-controller.ts";
 import { serviceAccountController } from "./service-accounts/default-account.ts";
 import { rootCaPublisher } from "./service-accounts/root-ca.ts";
+import { workloadControllers, type MetricsSource } from "./workloads/index.ts";
 
 export type KubeControllersSettings = {
   /** PEM, published to every namespace as ConfigMap kube-root-ca.crt. Absent: not published. */
@@ -18,10 +20,12 @@ export type KubeControllersSettings = {
   readonly namespaceGraceMs?: number | undefined;
   /** So many finished Pods are kept; 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
+  /** What Pods use, for autoscalers. Absent: nobody knows, as in a cluster without metrics-server. */
+  readonly podMetrics?: MetricsSource | undefined;
 };
 
 export function kubeControllers(settings: KubeControllersSettings = {}): readonly KubeController[] {
-  const { rootCa, namespaceGraceMs: graceMs, terminatedPodThreshold } = settings;
+  const { rootCa, namespaceGraceMs: graceMs, terminatedPodThreshold, podMetrics } = settings;
   return [
     garbageCollector,
     namespaceController(graceMs === undefined ? {} : { graceMs }),
@@ -33,5 +37,8 @@ export function kubeControllers(settings: KubeControllersSettings = {}): readonl
     disruptionController,
     quotaController,
     podCollector(terminatedPodThreshold === undefined ? {} : { terminatedPodThreshold }),
+    ...workloadControllers(podMetrics === undefined ? {} : { metrics: podMetrics }),
+    nodeLifecycleController,
+    taintEvictionController,
   ];
 }

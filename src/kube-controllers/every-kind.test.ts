@@ -93,21 +93,19 @@ test("a definition that is not served yet is asked for again soon, and not for e
     const { groups } = expectOk(parseJson(answer.value)) as { groups: readonly Json[] };
     return ok(JSON.stringify({ groups: groups.filter((group) => !hidden.now || !isJsonObject(group) || group["name"] !== "example.org") }));
   });
-  expectOk(
-    await client.create<KubeObject>(definitions, {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "widgets.example.org" },
-      ...{
-        spec: {
-          group: "example.org",
-          scope: "Namespaced",
-          names: { plural: "widgets", kind: "Widget" },
-          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
-        },
-      },
-    }),
-  );
+  const spec = {
+    group: "example.org",
+    scope: "Namespaced",
+    names: { plural: "widgets", kind: "Widget" },
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  };
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.org" },
+    spec,
+  };
+  expectOk(await client.create<KubeObject>(definitions, definition));
   await running.idle();
   const before = asked;
   await advance(5_000);

@@ -6,6 +6,7 @@ import { err, type Err } from "#base";
 import { formatAsString, formatValue, goTypeName } from "./go-values.ts";
 import { MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
 
+/** Everything that can go wrong with a patch. */
 export type PatchErrorKind =
   /** Text that is not JSON, or a document that is not an object. */
   | "bad-json"
@@ -35,6 +36,7 @@ export type PatchErrorKind =
   | "test-failed"
   | "too-many-operations";
 
+/** Why a patch could not be made or applied: decide by `kind`, show `message`. */
 export type PatchError = { readonly kind: PatchErrorKind; readonly message: string };
 
 export function failure(kind: PatchErrorKind, message: string): Err<PatchError> {

@@ -10,6 +10,7 @@ import { changeAt, child, indexIn, parsePointer, replaceChild } from "./json-poi
 import { depthExceeds, fieldOf, isList, isObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
 import { without } from "./strategic/directives.ts";
 
+/** How strictly a JSON patch is read. */
 export type JsonPatchOptions = {
   readonly dialect?: "kubernetes" | "rfc6902";
   /** kube-apiserver refuses more than 10,000. */

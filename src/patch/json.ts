@@ -4,6 +4,7 @@
  * Results share their unchanged parts with the inputs. That is what makes a patch cheap, and why nothing here is ever changed in place.
  */
 export type JsonPrimitive = string | number | boolean | null;
+/** A JSON value that nobody changes in place. */
 export type Json = JsonPrimitive | readonly Json[] | JsonObject;
 /** `undefined` is absence, as in the rest of Lattice. */
 export type JsonObject = { readonly [field: string]: Json | undefined };

@@ -11,6 +11,7 @@ import type { Json, JsonObject, MutableObject } from "./json.ts";
 import { conflictError } from "./strategic/conflict-error.ts";
 import { checkPreconditions, type CreateOptions, type ThreeWay } from "./strategic/create.ts";
 
+/** How a merge patch is applied. */
 export type MergePatchOptions = { readonly dialect?: "kubernetes" | "rfc7396" };
 
 /**

@@ -10,6 +10,7 @@ import { applyStrategicMergePatch, type StrategicOptions } from "./strategic/app
 import { createThreeWayStrategicPatch, createTwoWayStrategicPatch, type CreateOptions } from "./strategic/create.ts";
 import { sortMergeLists } from "./strategic/sort-lists.ts";
 
+/** A document as text, or why there is none. */
 export type PatchTextResult = Result<string, PatchError>;
 
 /**
@@ -39,6 +40,7 @@ export function createTwoWayStrategicPatchText(
   return withDocuments(orEmpty([original, modified]), ([before, after]) => createTwoWayStrategicPatch(before, after, schema, options));
 }
 
+/** The three documents of a three-way patch, as texts. */
 export type ThreeWayText = { readonly original: string; readonly modified: string; readonly current: string };
 
 /** @example createThreeWayStrategicPatchText({ original: "", modified: '{"a":2}', current: '{"a":1}' }, schema, { overwrite: true }) */

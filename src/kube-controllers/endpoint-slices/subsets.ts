@@ -52,7 +52,7 @@ export function truncated(subsets: readonly EndpointSubset[]): readonly Endpoint
     const kept = (subset[cut] ?? []).slice(0, share);
     left -= kept.length;
     const { addresses: _ready, notReadyAddresses: _notReady, ...rest } = subset;
-    const before = cutReady ? {} : { ...(subset.addresses === undefined ? {} : { addresses: subset.addresses }) };
+    const before = cutReady || subset.addresses === undefined ? {} : { addresses: subset.addresses };
     return { ...rest, ...before, ...(kept.length === 0 ? {} : { [cut]: kept }) };
   });
 }

@@ -82,6 +82,7 @@ async function bind({ client }: KubeControllerContext, claim: VolumeClaim, volum
     "pv.kubernetes.io/bind-completed": "yes",
     "pv.kubernetes.io/bound-by-controller": "yes",
     "volume.kubernetes.io/storage-provisioner": PROVISIONER,
+    "volume.beta.kubernetes.io/storage-provisioner": PROVISIONER,
   };
   const spec = { volumeName: volume.metadata.name, storageClassName: CLASS };
   const named = await client.patch(claimResource, { namespace, name }, { type: "merge", patch: { metadata: { annotations }, spec } });
@@ -103,5 +104,9 @@ async function bind({ client }: KubeControllerContext, claim: VolumeClaim, volum
 async function passVolume({ client, informers }: KubeControllerContext, name: string): Promise<Pass> {
   const volume = informers.of(volumeResource).get({ name });
   if (volume === undefined || volume.metadata.annotations?.["pv.kubernetes.io/provisioned-by"] !== PROVISIONER) return done;
+  // what is bound is protected; the claim is gone, so it is not
+  const patch = { status: { phase: "Released" } };
+  const released = await client.patch(volumeResource, { name }, { type: "merge", patch }, { subresource: "status" });
+  if (!released.ok) return released.error.kind === "not-found" ? done : passOf(released);
   return passOf(await client.delete(volumeResource, { name }));
 }

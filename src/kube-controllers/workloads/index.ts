@@ -1,6 +1,7 @@
 import type { KubeController } from "../context.ts";
 import { autoscalerController } from "./autoscaling/autoscaler-controller.ts";
 import { noMetrics, type MetricsSource } from "./autoscaling/metrics-source.ts";
+import { claimProtection, volumeProtection } from "./claims/volume-protection.ts";
 import { cronJobController } from "./cron-jobs/cron-job-controller.ts";
 import { daemonSetController } from "./daemon-sets/daemon-set-controller.ts";
 import { deploymentController } from "./deployments/deployment-controller.ts";
@@ -27,6 +28,8 @@ export function workloadControllers({ metrics = noMetrics }: WorkloadSettings = 
     jobController,
     cronJobController,
     ttlAfterFinishedController,
+    claimProtection,
+    volumeProtection,
     autoscalerController(metrics),
   ];
 }

@@ -1,4 +1,5 @@
 /** The parts of admission in the order in which kube-apiserver asks them. */
+import { certificateRequesters, immortalNamespaces, newNodesAreNotReady } from "./built-in/cluster.ts";
 import { defaultTolerations, podPriority } from "./built-in/pods.ts";
 import { defaultStorageClass, storageProtection } from "./built-in/storage.ts";
 import { limitRanger } from "./limit-ranges/index.ts";
@@ -9,7 +10,10 @@ import { mutatingWebhooks, validatingWebhooks } from "./webhooks/index.ts";
 
 export function admissionPlugins(context: AdmissionContext): readonly AdmissionPlugin[] {
   return [
+    immortalNamespaces,
+    certificateRequesters,
     limitRanger(context),
+    newNodesAreNotReady,
     podPriority(context),
     defaultTolerations,
     defaultStorageClass(context),

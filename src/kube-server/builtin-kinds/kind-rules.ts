@@ -15,6 +15,9 @@ export type KindRules = {
   readonly generation?: (object: KubeObject) => Json | undefined;
   /** A client may set the status when it creates the object (Node). */
   readonly keepsStatusOnCreate?: boolean;
+  /** What Go's conversion adds to whatever it reads: it is there before owners are noted. `isComplete` spares a copy. */
+  readonly complete?: (draft: Draft) => void;
+  readonly isComplete?: (object: KubeObject) => boolean;
   /** Changes made to what a client sent, after the status was reset. */
   readonly prepareCreate?: (draft: Draft) => void;
   readonly prepareUpdate?: (draft: Draft, previous: KubeObject) => void;

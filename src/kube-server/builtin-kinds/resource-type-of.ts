@@ -15,7 +15,7 @@ import { zeroField } from "./codec/go-zero.ts";
 import { columnsOf } from "./columns.ts";
 import { withDefaults } from "./defaults/walk.ts";
 import type { BuiltinResource } from "./discovery.ts";
-import { asJson, at, changed, childOf, type Draft } from "./draft.ts";
+import { asJson, at, changed, childOf, objectAt, type Draft } from "./draft.ts";
 import type { KindRules, SubresourceView } from "./kind-rules.ts";
 import { conversionOf } from "./versions/index.ts";
 import { dnsSubdomain, pathSegment } from "./rules/formats.ts";
@@ -49,7 +49,10 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
       return typeSchema();
     },
     decode: (value, like) => decode(goType(), { apiVersion, kind }, value, like),
-    applyDefaults: (object, like) => withDefaults(goType(), object, like),
+    applyDefaults: (object, like) => {
+      const filled = withDefaults(goType(), object, like);
+      return rules.complete === undefined || rules.isComplete?.(filled) === true ? filled : changed(filled, rules.complete);
+    },
     prepareForCreate: (object) => prepareForCreate(object, { rules, hasStatus, goType }),
     prepareForUpdate: (next, previous, subresource) => prepareForUpdate({ next, previous, subresource }, { rules, hasStatus }),
     validate: (next, previous, subresource) => validate({ next, previous, subresource }, { rules, namespaced }),
@@ -84,7 +87,14 @@ function decode(type: GoType, head: Head, value: Json, like: KubeObject | undefi
   const { kind, apiVersion } = read.value.value;
   // a body may leave out what the path says already
   const object = kind === head.kind && apiVersion === head.apiVersion ? read.value.value : { ...read.value.value, ...head };
-  return { ok: true, value: { object: object as unknown as KubeObject, findings: read.value.findings } };
+  const kept = forgetsOwners(value) ? { ...object, metadata: { ...objectAt(object, "metadata"), managedFields: [] } } : object;
+  return { ok: true, value: { object: kept as unknown as KubeObject, findings: read.value.findings } };
+}
+
+/** Go drops empty lists, but this one says something: nobody owns anything any more. */
+function forgetsOwners(value: Json): boolean {
+  const owners = at(value, "metadata", "managedFields");
+  return Array.isArray(owners) && owners.length === 0;
 }
 
 type DecodeResult = { readonly ok: true; readonly value: Decoded } | { readonly ok: false; readonly error: string };
@@ -115,10 +125,13 @@ function prepareForUpdate(
       rules.prepareStatus?.(draft, previous);
       return;
     }
-    if (hasStatus) setOrDrop(draft, "status", old["status"]);
     const view = viewOf(rules, subresource);
-    if (view === undefined) rules.prepareUpdate?.(draft, previous);
-    else view.prepare(draft, previous);
+    if (view !== undefined) {
+      view.prepare(draft, previous);
+      return;
+    }
+    if (hasStatus) setOrDrop(draft, "status", old["status"]);
+    rules.prepareUpdate?.(draft, previous);
   });
 }
 

@@ -30,6 +30,7 @@ export function openApiSchemaOfKind(document: JsonObject, kind: GroupVersionKind
   return failure("bad-schema", `the document has no kind ${kind.kind} in ${kind.group === "" ? "" : `${kind.group}/`}${kind.version}`);
 }
 
+/** A kind as `x-kubernetes-group-version-kind` names it; "" is the core group. */
 export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 
 function hasKind(schema: Json | undefined, { group, version, kind }: GroupVersionKind): boolean {

@@ -8,6 +8,7 @@
 import type { Result } from "#base";
 import type { PatchError } from "../errors.ts";
 
+/** `x-kubernetes-list-type`. */
 export type ListType = "atomic" | "set" | "map";
 
 /** How one field is patched. */
@@ -26,6 +27,7 @@ export type FieldMerge = {
   readonly mapType?: "atomic" | "granular" | undefined;
 };
 
+/** What strategic merge asks about the fields of one object. */
 export interface PatchSchema {
   /** For messages. */
   readonly name: string;

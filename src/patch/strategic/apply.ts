@@ -5,6 +5,7 @@ import { depthExceeds, isObject, MAX_DEPTH, type Json, type JsonObject } from ".
 import type { PatchSchema } from "../schema/port.ts";
 import { mergeObjects, type MergeMode } from "./merge-object.ts";
 
+/** By which metadata lists are merged. */
 export type StrategicOptions = {
   /**
    * "patch-metadata" (the default) is Kubernetes: lists follow `x-kubernetes-patch-strategy` and `-patch-merge-key`. "list-types"

@@ -13,8 +13,10 @@ import { mergeObjects } from "./merge-object.ts";
 /** Says no to a patch; see `fieldUnchanged`. */
 export type Precondition = (patch: JsonObject) => boolean;
 
+/** How a patch between two objects is made. */
 export type CreateOptions = { readonly preconditions?: readonly Precondition[] };
 
+/** The three objects of a three-way patch, as `kubectl apply` has them. */
 export type ThreeWay = {
   /** What was applied last time (kubectl keeps it in an annotation). */
   readonly original: Json | undefined;

@@ -6,6 +6,7 @@ import { fieldNames, fieldOf, isList, isObject, jsonEqual, type Json, type JsonO
 import type { FieldMerge, PatchSchema } from "../schema/port.ts";
 import { DELETE_FROM_PRIMITIVE_LIST, SET_ELEMENT_ORDER } from "./directives.ts";
 
+/** What became of one list, for people. */
 export type ListStory = {
   /** Where the list is: `spec.containers[web].env`. */
   readonly path: string;

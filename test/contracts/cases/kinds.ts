@@ -3,6 +3,10 @@ import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { deployment, pod, podTemplate, service } from "./objects.ts";
 
+/** A request for CN=x, made once with openssl; nobody has its key. */
+const SIGNING_REQUEST =
+  "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIR01HNENBUUF3RERFS01BZ0dBMVVFQXd3QmVEQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCS1RISXFGYWVwdWNtTjVJS2xCSE1lR0hKK3lOQ1RUZ0kvdkpORjBOMWRlWm9DSmZBNy80ZUFVcGxSVllScHArCkNLdGlsUXkxeDVUVUdBWCtJWmw0TmY2Z0FEQUtCZ2dxaGtqT1BRUURBZ05JQURCRkFpQUd0dHVIVTZ6VDBBOEUKU2lvaXdLbWJIcGRCQm05cHZGeDg4TGt0UnVGMWVRSWhBTVMvT2I1N0JpZ0VacmJ2WnI1ZDdBQzVUbnE0NXB5WQpYeEVZU201azJzVkYKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
+
 export const kinds = area("kinds", {
   "a Service gets an address and keeps it over a PUT that forgets it": async (api) => {
     const made = await api.created("services", service("a"));
@@ -667,15 +671,41 @@ export const kinds = area("kinds", {
     });
   },
 
-  "a CertificateSigningRequest remembers who asked": async (api) => {
+  "a signing request must hold a request, a signer and a use": async (api) => {
+    const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    const pem = (body: string) =>
+      Buffer.from(`-----BEGIN CERTIFICATE REQUEST-----\n${body}-----END CERTIFICATE REQUEST-----\n`).toString("base64");
+    const spec = { request: pem(""), signerName: "example.test/s", usages: ["client auth"] };
+    const refused = async (more: object) =>
+      (await api.post(requests, { metadata: { name: `r-${api.id}` }, spec: { ...spec, ...more } })).gives(422).textAt("message");
+    expect(await refused({})).toContain("spec.request: Invalid value: ");
+    expect(await refused({})).toContain("asn1: syntax error: sequence truncated");
+    expect(await refused({ request: Buffer.from("x").toString("base64") })).toContain("PEM block type must be CERTIFICATE REQUEST");
+    expect(await refused({ usages: [] })).toContain("spec.usages: Required value");
+    expect(await refused({ usages: ["fun"] })).toContain('spec.usages[0]: Unsupported value: "fun": supported values: "any", "cert sign"');
+    expect(await refused({ signerName: "nobody" })).toContain(
+      "must be a fully qualified domain and path of the form 'example.com/signer-name'",
+    );
+    expect(await refused({ expirationSeconds: 5 })).toContain("may not specify a duration less than 600 seconds (10 minutes)");
+  },
+
+  "a signing request remembers who asked, and is approved through its own path": async (api) => {
+    const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
     const name = `csr-${api.id}`;
-    const request = Buffer.from("-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n").toString("base64");
+    const spec = { request: SIGNING_REQUEST, signerName: "example.test/s", usages: ["client auth"], username: "eve", groups: ["g"] };
+    const made = await api.post(requests, { metadata: { name }, spec });
+    made.gives(201, { spec: { username: "admin", groups: ["system:masters", "system:authenticated"] } }).has("status", {});
+    const condition = { type: "Approved", status: "True", reason: "Seen", message: "fine" };
+    (await api.mergePatch(`${requests}/${name}`, { spec: { username: "eve" }, status: { conditions: [condition] } }))
+      .gives(200, { spec: { username: "admin" } })
+      .has("status", {});
+    (await api.mergePatch(`${requests}/${name}/status`, { status: { conditions: [condition] } })).gives(422);
+    (await api.mergePatch(`${requests}/${name}/approval`, { status: { conditions: [condition] } })).gives(200, {
+      status: { conditions: [condition] },
+    });
     (
-      await api.post("/apis/certificates.k8s.io/v1/certificatesigningrequests", {
-        metadata: { name },
-        spec: { request, signerName: "example.test/s", usages: ["client auth"], username: "eve", groups: ["g"] },
-      })
-    ).gives(422, { reason: "Invalid" });
+      await api.mergePatch(`${requests}/${name}/approval`, { status: { conditions: [condition, { type: "Denied", status: "True" }] } })
+    ).gives(422);
   },
 
   "a ServiceAccount is created as it is given": async (api) => {

@@ -48,7 +48,7 @@ export const namespaces = area("namespaces", {
 
   "the namespaces of the system cannot be deleted": async (api) => {
     for (const name of ["default", "kube-system", "kube-public"]) {
-      (await api.delete(`${collection}/${name}`)).refuses(
+      (await api.delete(`${collection}/${name}?dryRun=All`)).refuses(
         403,
         "Forbidden",
         `namespaces "${name}" is forbidden: this namespace may not be deleted`,

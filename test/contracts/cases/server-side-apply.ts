@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { Answer } from "../client/answer.ts";
 import { area } from "../contract.ts";
-import { configMap, podTemplate, service } from "./objects.ts";
+import { configMap, deployment, podTemplate, service } from "./objects.ts";
 
 type Entry = {
   readonly manager: string;
@@ -328,6 +328,25 @@ export const serverSideApply = area("server-side apply", {
       "Conflict",
       'Apply failed with 1 conflict: conflict with "two" with subresource "scale": .spec.replicas',
     );
+  },
+
+  "what Go's conversion adds to a DaemonSet is owned by who updates, not by who applies": async (api) => {
+    const { selector, template } = deployment("x").spec;
+    const set = (name: string) => ({ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name }, spec: { selector, template } });
+    const made = await api.post("apps/v1/daemonsets", set("a"));
+    expect(owned(made, "contracts")).toMatchObject({
+      "f:metadata": { "f:annotations": { ".": {}, "f:deprecated.daemonset.template.generation": {} } },
+    });
+    const applied = await api.apply("one", "apps/v1/daemonsets/b", set("b"));
+    applied.gives(201, { metadata: { annotations: { "deprecated.daemonset.template.generation": "1" } } });
+    expect(owned(applied, "one")).not.toHaveProperty("f:metadata");
+    const changed = await api.apply("one", "apps/v1/daemonsets/b", { ...set("b"), spec: { ...set("b").spec, minReadySeconds: 3 } });
+    changed.gives(200, { metadata: { annotations: { "deprecated.daemonset.template.generation": "1" }, generation: 2 } });
+    const put = await api.put("apps/v1/daemonsets/a", {
+      ...set("a"),
+      spec: { ...set("a").spec, template: deployment("x", {}, { hostname: "h" }).spec.template },
+    });
+    put.gives(200, { metadata: { annotations: { "deprecated.daemonset.template.generation": "2" } } });
   },
 
   "YAML is read as YAML, and JSON as itself": async (api) => {

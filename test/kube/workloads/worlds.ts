@@ -4,10 +4,8 @@
  */
 import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
-import { kubeControllers, startKubeControllers, type KubeController } from "#kube-controllers";
+import { createSimulation, kubeControllers, startKubeControllers, type KubeController, type Simulation } from "#kube-controllers";
 import { builtinKinds, createApiServer, createMemoryStore, inProcessClient } from "#kube-server";
-import { createSimulation, type Simulation } from "../../../src/kube-controllers/nodes/index.ts";
-import { workloadControllers } from "../../../src/kube-controllers/workloads/index.ts";
 
 export type World = {
   readonly name: "real" | "embedded";
@@ -45,7 +43,7 @@ export async function embeddedWorld(): Promise<World> {
   const connect = () => inProcessClient(server, { clock: systemClock, random: seededRandom(5), logger: silentLogger });
   const [client, own] = [connect(), connect()];
   const simulation = simulate();
-  const stop = await run(own, [...kubeControllers(), ...workloadControllers({ metrics: simulation.usage })], simulation);
+  const stop = await run(own, kubeControllers({ podMetrics: simulation.usage }), simulation);
   const close = async () => {
     await stop();
     server.close();

@@ -53,3 +53,32 @@ test("claims and volumes are protected, and a claim gets the newest default clas
   }
   expect((await ask("POST", claims, { body: claim })).body).toMatchObject({ spec: { storageClassName: "new" } });
 });
+
+test("the namespaces that a cluster begins with cannot be deleted", async () => {
+  const { ask } = realServer();
+  expect((await ask("DELETE", "/api/v1/namespaces/kube-system")).body).toMatchObject({
+    code: 403,
+    message: 'namespaces "kube-system" is forbidden: this namespace may not be deleted',
+  });
+  expect((await ask("DELETE", "/api/v1/namespaces/kube-node-lease")).status).toBe(200);
+});
+
+test("a new node is tainted until it is ready, but only once", async () => {
+  const { ask } = realServer();
+  const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+  expect((await ask("POST", "/api/v1/nodes", { body: { metadata: { name: "a" } } })).body).toMatchObject({ spec: { taints: [taint] } });
+  const tainted = { metadata: { name: "b" }, spec: { taints: [taint] } };
+  expect((await ask("POST", "/api/v1/nodes", { body: tainted })).body).toMatchObject({ spec: { taints: [taint] } });
+});
+
+test("a certificate request says who made it, whatever its author says", async () => {
+  const { ask } = realServer();
+  const spec = { request: REQUEST, signerName: "example.test/s", usages: ["client auth"], username: "eve", uid: "x", groups: ["g"] };
+  const { body } = await ask("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
+    body: { metadata: { name: "a" }, spec },
+  });
+  expect(body).toMatchObject({ spec: { username: expect.not.stringContaining("eve") } });
+});
+
+/** The bytes of nobody's request: nothing here reads them. */
+const REQUEST = btoa("-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n");

@@ -1,5 +1,4 @@
 /** A server with policies and nothing else, and short ways to write them. Only for tests. */
-import { expect } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { realServer, type Answer, type TestServer } from "../../rest/test-server.ts";
 import { mutatingPolicies, validatingPolicies } from "./index.ts";
@@ -30,8 +29,8 @@ export async function addValidating({ ask }: TestServer, { name = "p", spec, bin
     ...head("ValidatingAdmissionPolicyBinding", `${name}-binding`),
     spec: { policyName: name, validationActions: ["Deny"], ...binding },
   };
-  expect(fieldAt((await ask("POST", `${GROUP}/validatingadmissionpolicies`, { body: policy })).body, "message")).toBeUndefined();
-  expect(fieldAt((await ask("POST", `${GROUP}/validatingadmissionpolicybindings`, { body: bound })).body, "message")).toBeUndefined();
+  await post(ask, "validatingadmissionpolicies", policy);
+  await post(ask, "validatingadmissionpolicybindings", bound);
 }
 
 export async function addMutating({ ask }: TestServer, { name = "p", spec, binding = {} }: Parts): Promise<void> {
@@ -40,8 +39,13 @@ export async function addMutating({ ask }: TestServer, { name = "p", spec, bindi
     spec: { matchConstraints: MATCH_WRITES, reinvocationPolicy: "Never", ...spec },
   };
   const bound = { ...head("MutatingAdmissionPolicyBinding", `${name}-binding`), spec: { policyName: name, ...binding } };
-  expect(fieldAt((await ask("POST", `${GROUP}/mutatingadmissionpolicies`, { body: policy })).body, "message")).toBeUndefined();
-  expect(fieldAt((await ask("POST", `${GROUP}/mutatingadmissionpolicybindings`, { body: bound })).body, "message")).toBeUndefined();
+  await post(ask, "mutatingadmissionpolicies", policy);
+  await post(ask, "mutatingadmissionpolicybindings", bound);
+}
+
+async function post(ask: TestServer["ask"], plural: string, body: Json): Promise<void> {
+  const message = messageOf(await ask("POST", `${GROUP}/${plural}`, { body }));
+  if (message !== undefined) throw new Error(JSON.stringify(message));
 }
 
 function head(kind: string, name: string) {

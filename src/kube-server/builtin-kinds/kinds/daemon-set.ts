@@ -13,6 +13,8 @@ const TEMPLATE = "spec.template";
 export const daemonSet: KindRules = {
   generation: specOf,
   onUpdate: "spec-last",
+  isComplete: (object) => textAt(object, "metadata", "annotations", TEMPLATE_GENERATION) !== "",
+  complete: (draft) => annotateTemplateGeneration(draft, 0),
   prepareCreate: (draft) => annotateTemplateGeneration(draft, 1),
   prepareUpdate: (draft, previous) => {
     const sameTemplate = jsonEqual(at(draft, "spec", "template"), at(previous, "spec", "template"));

@@ -1,5 +1,5 @@
 /** The rules of every kind that has any, by "group/Kind". */
-import { flowSchemaCells, priorityLevelCells, resourceClaimCells, signingRequestCells, valuesThenAge } from "../cells/others.ts";
+import { flowSchemaCells, priorityLevelCells, resourceClaimCells, valuesThenAge } from "../cells/others.ts";
 import { eventCells } from "../cells/core.ts";
 import { at, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
@@ -8,6 +8,7 @@ import type { ServiceAddresses } from "../service-addresses.ts";
 import { eventToCore } from "../versions/event.ts";
 import { admissionKinds } from "./admission.ts";
 import { appsKinds } from "./apps.ts";
+import { certificateKinds } from "./certificates.ts";
 import { batchKinds } from "./batch.ts";
 import { configKinds } from "./config.ts";
 import { coreKinds, eventKinds } from "./core.ts";
@@ -71,7 +72,7 @@ const GROUPS: readonly (readonly [string, RulesByKind])[] = [
   ["flowcontrol.apiserver.k8s.io", flowcontrolKinds],
   ["resource.k8s.io", resourceKinds],
   ["node.k8s.io", nodeKinds],
-  ["certificates.k8s.io", { CertificateSigningRequest: { cells: signingRequestCells } }],
+  ["certificates.k8s.io", certificateKinds],
 ];
 
 export function rulesOf(addresses: ServiceAddresses | undefined): ReadonlyMap<string, KindRules> {

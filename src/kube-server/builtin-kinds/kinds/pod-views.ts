@@ -3,7 +3,7 @@
  * without a word, as the server does.
  */
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
-import { carryField, childOf, copyOf, draftsAt, entriesAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
+import { asJson, carryField, childOf, copyOf, draftsAt, entriesAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
 import type { SubresourceView } from "../kind-rules.ts";
 import { forbidden, type Causes } from "../rules/causes.ts";
 import { internalStruct } from "../rules/internal-template.ts";
@@ -17,7 +17,7 @@ export const ephemeralContainers: SubresourceView = {
     const spec: Draft = { ...objectAt(previous, "spec") };
     delete spec["ephemeralContainers"];
     draft["spec"] = added.length === 0 ? spec : { ...spec, ephemeralContainers: copyOf([...added]) };
-    keepMetadata(draft, previous);
+    keepRest(draft, previous);
   },
   validate: (next, previous) => {
     const path = "spec.ephemeralContainers";
@@ -44,7 +44,7 @@ export const resize: SubresourceView = {
     for (const list of LISTS) {
       for (const [index, container] of draftsAt(spec, list).entries()) takeResources(container, objectsAt(asked, list)[index] ?? {});
     }
-    keepMetadata(draft, previous);
+    keepRest(draft, previous);
   },
   validate: (next, previous) => [
     ...LISTS.flatMap((list) => validateOrder(next, previous, list)),
@@ -83,7 +83,8 @@ function validateKept(next: KubeObject, previous: KubeObject, list: string): Cau
 
 const KEPT = ["labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"];
 
-function keepMetadata(draft: Draft, previous: KubeObject): void {
+function keepRest(draft: Draft, previous: KubeObject): void {
+  carryField(draft, asJson(previous), "status");
   const meta = childOf(draft, "metadata");
   for (const name of KEPT) carryField(meta, objectAt(previous, "metadata"), name);
 }

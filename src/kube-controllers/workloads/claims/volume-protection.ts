@@ -1,0 +1,71 @@
+/**
+ * Keeps claims that a Pod uses, and volumes that are bound, from vanishing under them. The finalizers are put on by admission; here they are
+ * taken off, once nobody is left who minds.
+ */
+import type { Result } from "#base";
+import { keyOf, keyText, parseKey, type KubeObject, type Resource } from "#kube";
+import type { KubeError } from "#kube-client";
+import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { done, passOf, type Pass } from "../../work.ts";
+import { claimResource, volumeResource } from "../kinds/core.ts";
+import { podResource, type Pod } from "../kinds/pod.ts";
+
+const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
+const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
+
+export const claimProtection: KubeController = {
+  name: "persistentvolumeclaim-protection-controller",
+  start(context) {
+    const { informers } = context;
+    const queue = context.work({ name: "claim-protection", pass: (key) => passClaim(context, key) });
+    informers.subscribe(claimResource, ({ key, after }) => {
+      if (after?.metadata.deletionTimestamp !== undefined) queue.add(keyText(key));
+    });
+    informers.subscribe(podResource, ({ before, after }) => {
+      if (before !== undefined && after === undefined) claimsOf(before).forEach((name) => queue.add(keyText({ ...keyOf(before), name })));
+    });
+  },
+};
+
+export const volumeProtection: KubeController = {
+  name: "persistentvolume-protection-controller",
+  start(context) {
+    const queue = context.work({ name: "volume-protection", pass: (name) => passVolume(context, name) });
+    context.informers.subscribe(volumeResource, ({ key, after }) => {
+      if (after?.metadata.deletionTimestamp !== undefined) queue.add(key.name);
+    });
+  },
+};
+
+function claimsOf({ spec }: Pod): readonly string[] {
+  return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+}
+
+async function passClaim(context: KubeControllerContext, key: string): Promise<Pass> {
+  const claim = context.informers.of(claimResource).get(parseKey(key));
+  if (claim?.metadata.deletionTimestamp === undefined) return done;
+  const { name, namespace } = claim.metadata;
+  const pods = context.informers.of(podResource).list(namespace);
+  // a Pod without a node has not mounted anything
+  const isUsed = pods.some((pod) => (pod.spec.nodeName ?? "") !== "" && claimsOf(pod).includes(name));
+  return isUsed ? done : passOf(await release(context, claimResource, claim, CLAIM_FINALIZER));
+}
+
+async function passVolume(context: KubeControllerContext, name: string): Promise<Pass> {
+  const volume = context.informers.of(volumeResource).get({ name });
+  if (volume?.metadata.deletionTimestamp === undefined || volume.status?.phase === "Bound") return done;
+  return passOf(await release(context, volumeResource, volume, VOLUME_FINALIZER));
+}
+
+async function release<T extends KubeObject>(
+  { client }: KubeControllerContext,
+  resource: Resource<T>,
+  object: T,
+  finalizer: string,
+): Promise<Result<unknown, KubeError>> {
+  const finalizers = object.metadata.finalizers ?? [];
+  if (!finalizers.includes(finalizer)) return { ok: true, value: undefined };
+  const metadata = { ...object.metadata, finalizers: finalizers.filter((one) => one !== finalizer) };
+  const updated = await client.update(resource, { ...object, metadata });
+  return updated.ok || updated.error.kind !== "not-found" ? updated : { ok: true, value: undefined };
+}

@@ -1,0 +1,45 @@
+/** What a cluster protects and notes by itself: its first namespaces, nodes that are not ready yet, who asks for a certificate. */
+import { ok } from "#base";
+import { fieldAt, type Json } from "#kube";
+import { forbid } from "../forbid.ts";
+import type { AdmissionPlugin } from "../port.ts";
+import { withSpec, written } from "./change.ts";
+
+const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
+
+export const immortalNamespaces: AdmissionPlugin = {
+  name: "NamespaceLifecycle",
+  mutate: (attributes) => {
+    const { operation, type, name, object, subresource } = attributes;
+    const going = operation === "DELETE" && type.collection === "/namespaces" && subresource === undefined;
+    return going && IMMORTAL.has(name) ? forbid(attributes, "this namespace may not be deleted") : ok(object);
+  },
+};
+
+const NOT_READY = "node.kubernetes.io/not-ready";
+
+/** Nothing is scheduled on a node before somebody has said that it is ready. */
+export const newNodesAreNotReady: AdmissionPlugin = {
+  name: "TaintNodesByCondition",
+  mutate: (attributes) => {
+    const object = written(attributes);
+    if (object === undefined || attributes.operation !== "CREATE" || attributes.type.collection !== "/nodes") return ok(attributes.object);
+    const known = fieldAt(object, "spec", "taints");
+    const taints: readonly Json[] = Array.isArray(known) ? known : [];
+    const has = taints.some((taint) => fieldAt(taint, "key") === NOT_READY && fieldAt(taint, "effect") === "NoSchedule");
+    return ok(has ? object : withSpec(object, { taints: [...taints, { key: NOT_READY, effect: "NoSchedule" }] }));
+  },
+};
+
+/** Whatever a request says of its author, the server knows better. */
+export const certificateRequesters: AdmissionPlugin = {
+  name: "CertificateRequester",
+  mutate: (attributes) => {
+    const object = written(attributes);
+    const ofRequest = attributes.type.collection === "certificates.k8s.io/certificatesigningrequests";
+    if (object === undefined || attributes.operation !== "CREATE" || !ofRequest) return ok(attributes.object);
+    const { name, uid, groups, extra = new Map<string, readonly string[]>() } = attributes.user;
+    const more = { uid: uid === "" ? undefined : uid, extra: extra.size === 0 ? undefined : Object.fromEntries(extra) };
+    return ok(withSpec(object, { username: name, groups: [...groups], ...more }));
+  },
+};
