@@ -24,9 +24,7 @@ export function bundle(entry: string, outfile: string, options: BundleOptions = 
 async function runEsbuild(entry: string, outfile: string, { split = false }: BundleOptions): Promise<void> {
   const esm = !outfile.endsWith(".cjs");
   const name = basename(outfile, extname(outfile));
-  const place = split
-    ? { outdir: dirname(outfile), entryNames: name, chunkNames: `${name}/[name]-[hash]`, splitting: true }
-    : { outfile };
+  const place = split ? { outdir: dirname(outfile), entryNames: name, chunkNames: `${name}/[name]-[hash]`, splitting: true } : { outfile };
   await build({
     entryPoints: [entry],
     ...place,

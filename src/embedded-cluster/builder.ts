@@ -3,6 +3,7 @@ import type { Clock } from "#base";
 import type { KubeObject, Resource } from "#kube";
 import type { EmbeddedCluster } from "./embedded-cluster.ts";
 import type { Interceptor, InterceptMatch } from "./interceptors/index.ts";
+import { listOf } from "./list-of.ts";
 import type { ClockOf, ClusterOptions, ClusterUser, ControllerOptions, FixtureObject, OpenApiSource } from "./options.ts";
 import { startEmbeddedCluster } from "./start.ts";
 
@@ -67,8 +68,4 @@ function builderOf<O extends ClusterOptions>(options: O): ClusterBuilder<O> {
     withListTypePatches: () => and({ listTypePatches: true }),
     start: () => startEmbeddedCluster<O>(options),
   };
-}
-
-function listOf<T>(value: T | readonly T[] | undefined): readonly T[] {
-  return value === undefined ? [] : Array.isArray(value) ? value : [value as T];
 }

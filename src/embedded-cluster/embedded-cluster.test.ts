@@ -22,6 +22,31 @@ describe("clients", () => {
     expect(() => cluster.clientFor("carol")).toThrow(new ClusterError('nobody is called "carol"; there are admin, alice'));
   });
 
+  it("RBAC says what somebody may, as on a real cluster", async () => {
+    const apiGroup = "rbac.authorization.k8s.io";
+    const role = {
+      apiVersion: `${apiGroup}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: "reader" },
+      rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get"] }],
+    };
+    const binding = {
+      apiVersion: `${apiGroup}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: "alice" },
+      roleRef: { apiGroup, kind: "ClusterRole", name: "reader" },
+      subjects: [{ apiGroup, kind: "User", name: "alice" }],
+    };
+    await using cluster = await startEmbeddedCluster({ objects: [configMap], users: [{ name: "alice" }] });
+    const alice = cluster.clientFor("alice");
+    expect(await alice.get(configmaps, key)).toMatchObject({
+      error: { kind: "forbidden", message: expect.stringContaining('User "alice" cannot get') },
+    });
+    await cluster.add(role, binding);
+    expect(await alice.get(configmaps, key)).toMatchObject({ ok: true });
+    expect(cluster.actions.toString()).toContain("1. get configmaps default/a as alice -> 403 Forbidden");
+  });
+
   it("get copies: what a test changes stays its own", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap] });
     const mine = expectOk(await cluster.client.get(configmaps, key)) as { data: Record<string, string> };

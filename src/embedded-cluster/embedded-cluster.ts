@@ -138,7 +138,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
 
   /** Waits until the controllers have nothing left to do. What waits for a time (a back-off, a TTL) waits for the clock. */
   async settled(): Promise<void> {
-    if (this.#controllers !== undefined) await this.#controllers.running.idle();
+    if (this.#controllers !== undefined) await this.#controllers.idle();
     else if (this.clock instanceof FakeClock) await this.clock.advance(0);
   }
 
@@ -208,7 +208,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   }
 
   async #end(): Promise<void> {
-    await this.#controllers?.running.close();
+    await this.#controllers?.close();
     for (const client of this.#clients.values()) await client.close();
     this.#parts.server.close();
     await (await this.#endpoint)?.close();

@@ -5,6 +5,7 @@
  * means every group.
  */
 import { groupResourceOf, type Resource } from "#kube";
+import { listOf } from "../list-of.ts";
 import type { Action, ActionVerb } from "./action.ts";
 
 /**
@@ -32,10 +33,6 @@ export function actionMatches(match: ActionMatch, action: Action): boolean {
   if (name !== undefined && action.name !== name) return false;
   if (user !== undefined && action.user.name !== user) return false;
   return when === undefined || when(action);
-}
-
-function listOf<T>(value: T | readonly T[]): readonly T[] {
-  return Array.isArray(value) ? value : [value as T];
 }
 
 function isResource(wanted: string | Resource, { resource, subresource }: Action): boolean {

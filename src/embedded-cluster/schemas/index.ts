@@ -1,2 +1,2 @@
 export { adaptTypes, type Adaptations, type FieldIndex } from "./adapt-types.ts";
-export { describedTypes } from "./described-types.ts";
+export { typesFrom } from "./read-open-api.ts";

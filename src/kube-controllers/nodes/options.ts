@@ -30,6 +30,7 @@ export const DEFAULT_SPEEDS: Speeds = {
   heartbeatMs: 10_000,
 };
 
+/** A node that is played. */
 export type SimulatedNode = {
   readonly name: string;
   readonly labels?: Readonly<Record<string, string>>;
@@ -40,6 +41,7 @@ export type SimulatedNode = {
 /** Large enough for a Deployment of a thousand on one node; a real one takes 110 Pods. */
 export const DEFAULT_CAPACITY: ResourceList = { cpu: "64", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "2000" };
 
+/** What is played, and how fast. */
 export type SimulationOptions = {
   /** Absent: one, `lattice-node-1`. A number: so many of them. */
   readonly nodes?: number | readonly SimulatedNode[];

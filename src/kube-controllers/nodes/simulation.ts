@@ -13,6 +13,7 @@ import { scheduler } from "./scheduler/scheduler.ts";
 import { DeclaredUsage } from "./usage.ts";
 import { volumes } from "./volumes.ts";
 
+/** Nodes that are played, and handles to make things go wrong on them. */
 export type Simulation = {
   /** For `startKubeControllers({ simulation })`. One simulation drives one cluster. */
   readonly controllers: readonly KubeController[];

@@ -28,16 +28,15 @@ function elementByValue(item: Json): Result<PathElement, string> {
   return ok(valueElement(item));
 }
 
-/** The elements of lists with one key, by its value: nearly all lists with keys have one, and their items come again and again. */
+/** The elements of lists by the values of their keys: items of the same name come again and again. */
 const elementsByKey = new WeakMap<ListSchema, Map<string | number, Result<PathElement, string>>>();
 const REMEMBERED = 5_000;
 
 function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string> {
   if (item === null) return err("associative list with keys may not have a null element");
   if (!isJsonObject(item)) return err("associative list with keys may not have non-map elements");
-  const [key = "", another] = list.keys;
-  const value = another === undefined && Object.hasOwn(item, key) ? item[key] : undefined;
-  if (typeof value !== "string" && typeof value !== "number") return readElement(list, item);
+  const value = keyOf(list.keys, item);
+  if (value === undefined) return readElement(list, item);
   const known = elementsByKey.get(list);
   const element = known?.get(value);
   if (element !== undefined) return element;
@@ -45,6 +44,24 @@ function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string
   if (known === undefined || known.size >= REMEMBERED) elementsByKey.set(list, new Map([[value, read]]));
   else known.set(value, read);
   return read;
+}
+
+/** What tells items apart, if it is plain: one key itself, of several their text. Undefined: look more closely. */
+function keyOf(keys: readonly string[], item: JsonObject): string | number | undefined {
+  const [first = ""] = keys;
+  if (keys.length === 1) return plainKey(item, first);
+  let text = "";
+  for (const key of keys) {
+    const value = plainKey(item, key);
+    if (value === undefined) return undefined;
+    text += typeof value === "string" ? `${value.length}:${value}` : `#${value}|`; // no other values have this text
+  }
+  return text;
+}
+
+function plainKey(item: JsonObject, key: string): string | number | undefined {
+  const value = Object.hasOwn(item, key) ? item[key] : undefined;
+  return typeof value === "string" || typeof value === "number" ? value : undefined;
 }
 
 function readElement(list: ListSchema, item: JsonObject): Result<PathElement, string> {

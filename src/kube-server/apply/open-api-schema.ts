@@ -152,10 +152,10 @@ function readMap(reader: Reader, node: JsonObject, preserve: boolean): MapSchema
       return element().type === NOTHING ? undefined : element().type;
     },
     field(name) {
-      const property = properties.get(name);
-      if (property === undefined) return undefined;
       const known = read.get(name);
       if (known !== undefined) return known;
+      const property = properties.get(name);
+      if (property === undefined) return undefined;
       const { type } = typeOf(reader, property, preserve);
       read.set(name, type);
       return type;

@@ -1,8 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json, JsonObject } from "#kube";
+import { jsonEqual, type Json, type JsonObject } from "#kube";
 import { compare, isUnchanged } from "./compare.ts";
 import { fieldSetOf, leaves, pathsOf, type FieldSet } from "./field-set.ts";
 import { decodeFields } from "./fields-v1.ts";
+import { elementOrNone } from "./list-items.ts";
 import { merge } from "./merge.ts";
 import { openApiSchemas } from "./open-api-schema.ts";
 import { fieldPath, pathText } from "./path-element.ts";
@@ -10,7 +12,7 @@ import { reconcileFieldSet } from "./reconcile-schema.ts";
 import { extractItems, removeItems } from "./remove-items.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import { validate } from "./validate.ts";
-import { deduced, type TypeSchema } from "./schema.ts";
+import { deduced, type ListSchema, type TypeSchema } from "./schema.ts";
 import { widgetKind } from "./widget-fixture.ts";
 
 const spec = widgetKind.schema.map?.field("spec") ?? deduced;
@@ -325,5 +327,18 @@ describe("toFieldSet and validate", () => {
     });
     expect(texts(set)).toEqual([".items", ".whole", ".free.deep", ".free.deep.l", ".map.k", ".struct.x", '.tags[="x"]', '.tags[="y"]']);
     expect(texts(toFieldSet(spec, { struct: {} }))).toEqual(texts(fieldSetOf(fieldPath("struct"))));
+  });
+});
+
+describe("elements of items with several keys", () => {
+  it("are told apart whatever their texts are", () => {
+    const list: ListSchema = { kind: "map", keys: ["a", "b"], element: deduced };
+    const texts = fc.constantFrom("", "1", ":", '"', "\n", "1:1", "#1|", 'a"\n"b', "b");
+    const keys = fc.record({ a: fc.oneof(texts, fc.constantFrom(1, 11, -1)), b: fc.oneof(texts, fc.constantFrom(1, 11)) });
+    fc.assert(
+      fc.property(keys, keys, (one, two) => {
+        expect(elementOrNone(list, one) === elementOrNone(list, two)).toBe(jsonEqual(one, two));
+      }),
+    );
   });
 });

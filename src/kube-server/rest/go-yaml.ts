@@ -67,7 +67,7 @@ function literal(value: string, indent: number): string {
 function folded(value: string, indent: number, column: number): string {
   let at = column;
   let out = "";
-  for (const [index, character] of [...value].entries()) {
+  for (const [index, character] of Array.from(value).entries()) {
     const alone = character === " " && value[index - 1] !== " " && value[index + 1] !== " ";
     if (alone && at > WIDTH && index > 0) {
       out += `\n${" ".repeat(indent + 2)}`;
@@ -99,7 +99,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 function doubleQuoted(value: string): string {
-  return `"${[...value].map(escaped).join("")}"`;
+  return `"${Array.from(value, escaped).join("")}"`;
 }
 
 function escaped(character: string): string {
@@ -112,7 +112,7 @@ function escaped(character: string): string {
 
 /** Letters after everything else, and numbers inside names by their value: a2 before a10. */
 function byGoOrder(left: string, right: string): number {
-  const [a, b] = [[...left], [...right]];
+  const [a, b] = [Array.from(left), Array.from(right)];
   for (let at = 0; at < Math.min(a.length, b.length); at += 1) {
     const [x = "", y = ""] = [a[at], b[at]];
     if (x === y) continue;
@@ -128,5 +128,5 @@ function byGoOrder(left: string, right: string): number {
 function numberAt(value: string, at: number): number {
   const digits = /^\d*/.exec(value.slice(at))?.[0] ?? "";
   const behindDigits = /[1-9]\d*$/.test(value.slice(0, at)) ? "1" : "";
-  return digits === "" ? Number(behindDigits === "" ? 0 : 1) : Number(behindDigits + digits);
+  return digits === "" ? behindDigits.length : Number(behindDigits + digits);
 }

@@ -48,6 +48,18 @@ describe("SortedIndex", () => {
     );
   });
 
+  it.each(orders)("has nothing left, and misses nothing on the way, when all go $name", ({ next }) => {
+    const index = new SortedIndex();
+    for (let at = 0; at < 5_000; at += 1) index.insert(slot(keyNumber(at)));
+    const left = new Set(Array.from({ length: 5_000 }, (_, number) => keyNumber(number)));
+    for (let at = 0; at < 5_000; at += 1) {
+      index.remove(keyNumber(next(at)));
+      left.delete(keyNumber(next(at)));
+      if (at % 250 === 249) expect(index.take({ from: "", to: undefined }, Infinity).map(({ key }) => key)).toEqual([...left]);
+    }
+    expect([index.size, index.count({ from: "", to: undefined })]).toEqual([0, 0]);
+  });
+
   it("ignores the removal of what it does not have, and is empty when all is gone", () => {
     const index = new SortedIndex();
     index.remove("nobody");

@@ -117,12 +117,16 @@ export class SortedIndex {
   /** Deletions must not leave a long list of nearly empty chunks. */
   #joinWithNext(number: number): void {
     const chunk = this.#chunks[number];
+    // an empty one would end the search by halves in the wrong place
+    if (chunk?.keys.length === 0) {
+      this.#chunks.splice(number, 1);
+      return;
+    }
     const next = this.#chunks[number + 1];
     if (chunk === undefined || chunk.keys.length + (next?.keys.length ?? 0) > CHUNK >>> 1) return;
     chunk.keys.push(...(next?.keys ?? []));
     chunk.slots.push(...(next?.slots ?? []));
     this.#chunks.splice(number + 1, 1);
-    if (chunk.keys.length === 0) this.#chunks.splice(number, 1);
   }
 }
 

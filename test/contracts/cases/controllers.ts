@@ -184,7 +184,7 @@ export const controllers = area("controllers", {
       (answer) => answer.at("metadata", "annotations", "deployment.kubernetes.io/revision") === "2",
     );
     expect(
-      (await replicaSets(api, "web")).map(({ metadata }) => metadata.annotations?.["deployment.kubernetes.io/revision"]).toSorted(),
+      (await replicaSets(api, "web")).map(({ metadata }) => metadata.annotations?.["deployment.kubernetes.io/revision"] ?? "").toSorted(),
     ).toEqual(["1", "2"]);
   },
 

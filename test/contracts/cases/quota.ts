@@ -201,7 +201,7 @@ export const quota = area("quota and limits", {
     await api.created("configmaps", configMap("free"));
   },
 
-  "default tolerations and the security level of a namespace count": async (api) => {
+  "the security level of a namespace refuses Pods": async (api) => {
     const name = `strict-${api.id}`;
     await api.created("/api/v1/namespaces", { metadata: { name, labels: { "pod-security.kubernetes.io/enforce": "restricted" } } });
     await api.send("POST", `/api/v1/namespaces/${name}/serviceaccounts`, account);

@@ -132,6 +132,15 @@ export const subresources = area("subresources", {
     );
   },
 
+  "a Pod can be put back as it was written, without what was added to it": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
+    await api.created("pods", pod("a"));
+    (await api.put("pods/a", pod("a", {}, { labels: { l: "1" } }))).gives(200, {
+      metadata: { generation: 1 },
+      spec: { priority: 0, tolerations: [{}, {}] },
+    });
+  },
+
   "resources of a running Pod change through resize": async (api) => {
     await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] }));

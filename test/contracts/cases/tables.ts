@@ -69,7 +69,7 @@ export const tables = area("tables", {
         ],
       }),
     );
-    const port = (at: number) => String(made.at(`spec.ports.${at}.nodePort`));
+    const port = (at: number) => JSON.stringify(made.at(`spec.ports.${at}.nodePort`));
     expect(await columnsAndCells(api, "services")).toEqual({
       columns: "Name | Type | Cluster-IP | External-IP | Port(s) | Age | Selector",
       cells: ["a", "NodePort", made.textAt("spec.clusterIP"), "<none>", `80:${port(0)}/TCP,53:${port(1)}/UDP`, age, "app=a"],

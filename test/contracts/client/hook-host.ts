@@ -2,6 +2,7 @@
  * An HTTPS listener on loopback that is every webhook of a run: contracts add hooks, each with a path of its own. The API server under test
  * calls it, so it must run in the process of the contracts.
  */
+import type { ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
@@ -33,11 +34,7 @@ export async function startHookHost(): Promise<HookHost> {
   let made = 0;
   const server = createServer({ key, cert }, (incoming, outgoing) => {
     const reply = hooks.get((incoming.url ?? "").split("?")[0] ?? "");
-    void json(incoming).then((review) => {
-      const answer = reply === undefined ? { rawStatus: 404, text: "no such hook" } : reply(review as Review);
-      if (isRaw(answer)) outgoing.writeHead(answer.rawStatus).end(answer.text);
-      else outgoing.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
-    });
+    void json(incoming).then((review) => send(outgoing, reply?.(review as Review) ?? { rawStatus: 404, text: "no such hook" }));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
@@ -59,6 +56,11 @@ export async function startHookHost(): Promise<HookHost> {
         server.close(() => resolve());
       }),
   };
+}
+
+function send(outgoing: ServerResponse, answer: unknown): ServerResponse {
+  if (isRaw(answer)) return outgoing.writeHead(answer.rawStatus).end(answer.text);
+  return outgoing.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
 }
 
 function isRaw(answer: unknown): answer is Raw {

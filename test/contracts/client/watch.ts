@@ -48,7 +48,8 @@ export class Watch {
 }
 
 export function titleOf({ type, object }: WatchedEvent): string {
-  return `${type} ${String(fieldAt(object, "metadata", "name") ?? fieldAt(object, "code") ?? "")}`.trim();
+  const subject = fieldAt(object, "metadata", "name") ?? fieldAt(object, "code");
+  return subject === undefined ? type : `${type} ${typeof subject === "string" ? subject : JSON.stringify(subject)}`;
 }
 
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, void> {

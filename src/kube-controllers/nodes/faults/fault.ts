@@ -7,6 +7,7 @@ import type { Container, Pod } from "../../workloads/kinds/pod.ts";
 
 export type ProbeKind = "readiness" | "liveness" | "startup";
 
+/** What can go wrong with a container. */
 export type Mishap =
   /** The image is never pulled: ErrImagePull, then ImagePullBackOff. */
   | { readonly kind: "image-pull"; readonly message?: string }
@@ -17,6 +18,7 @@ export type Mishap =
   /** It takes this much longer until the container starts. */
   | { readonly kind: "slow-start"; readonly ms: number };
 
+/** Which containers; what is left out does not narrow. */
 export type FaultTarget = {
   readonly namespace?: string;
   /** "app=web,tier!=db" */
@@ -26,8 +28,10 @@ export type FaultTarget = {
   readonly image?: string;
 };
 
+/** A mishap, and which containers it hits. Without `on`: all. */
 export type Fault = Mishap & { readonly on?: FaultTarget };
 
+/** A fault that was put in; lifting it heals what it had hit. */
 export type FaultHandle = { readonly lift: () => void };
 
 /** The faults in force. Whoever wants to know of changes subscribes: the kubelet looks at its Pods again then. */

@@ -1,34 +1,262 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
-import { controlledCluster } from "../../../../test/builders/controlled-cluster.ts";
-import { createSimulation } from "../../nodes/index.ts";
-import { deploymentResource } from "../kinds/apps.ts";
+import {
+  podTemplate,
+  SELECTOR,
+  simulatedCluster,
+  type SimulatedCluster,
+  type SimulatedClusterOptions,
+} from "../../../../test/builders/simulated-cluster.ts";
+import { deploymentResource, replicaSetResource } from "../kinds/apps.ts";
 import { podResource } from "../kinds/pod.ts";
-import { replicaSetController } from "../replica-sets/replica-set-controller.ts";
-import { deploymentController } from "./deployment-controller.ts";
 
-test("x", async () => {
-  const simulation = createSimulation();
-  const cluster = await controlledCluster({
-    controllers: [deploymentController, replicaSetController],
-    simulation: simulation.controllers,
-  });
-  expectOk(
-    await cluster.client.create(deploymentResource, {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata: { name: "web", namespace: "default" },
-      spec: {
-        replicas: 3,
-        selector: { matchLabels: { app: "web" } },
-        template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-      },
-    }),
-  );
-  await cluster.running.idle();
-  for (let i = 0; i < 20; i++) await cluster.advance(50);
-  console.log(JSON.stringify(expectOk(await cluster.client.get(deploymentResource, { namespace: "default", name: "web" })), null, 1));
-  console.log(JSON.stringify(expectOk(await cluster.client.list(podResource)).items[0], null, 1));
-  console.log(cluster.writes, cluster.lines);
+let cluster: SimulatedCluster;
+
+async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): Promise<void> {
+  cluster = await simulatedCluster(options);
+  await cluster.create(deploymentResource, "web", { spec: { replicas: 3, selector: SELECTOR, template: podTemplate("web:1"), ...spec } });
+}
+
+afterEach(async () => {
   expect(await cluster.end()).toBe(0);
+});
+
+const status = async () => (await cluster.read(deploymentResource, "web")).status ?? {};
+const reasons = async () => Object.fromEntries(((await status()).conditions ?? []).map(({ type, reason }) => [type, reason]));
+const image = (to: string) => ({ spec: { template: { spec: { containers: [{ name: "web", image: to }] } } } });
+const images = async () => (await cluster.all(podResource)).map(({ spec }) => spec.containers[0]?.image).toSorted();
+const revisions = async () =>
+  (await cluster.all(replicaSetResource)).map(({ metadata, spec }) => [
+    metadata.annotations?.["deployment.kubernetes.io/revision"],
+    spec.replicas,
+  ]);
+
+test("three replicas are ready well within a second, and a settled cluster writes nothing but heartbeats", async () => {
+  await begin();
+  await cluster.live(500);
+  expect(await status()).toMatchObject({ replicas: 3, readyReplicas: 3, availableReplicas: 3, updatedReplicas: 3, observedGeneration: 1 });
+  expect(await reasons()).toEqual({ Available: "MinimumReplicasAvailable", Progressing: "NewReplicaSetAvailable" });
+  expect((await cluster.read(deploymentResource, "web")).metadata.annotations).toEqual({ "deployment.kubernetes.io/revision": "1" });
+  await cluster.live(20_000, 5_000);
+  const before = cluster.writes.length;
+  await cluster.live(60_000, 5_000);
+  expect(new Set(cluster.writes.slice(before))).toEqual(new Set(["PATCH leases/kube-node-lease/lattice-node-1"]));
+});
+
+test("a new image rolls through without ever falling below what may be unavailable", async () => {
+  await begin({ strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
+  await cluster.live(300);
+  await cluster.patch(deploymentResource, "web", image("web:2"));
+  for (let at = 0; at < 40; at += 1) {
+    await cluster.live(20);
+    const { replicas = 0, availableReplicas = 0 } = await status();
+    expect([availableReplicas >= 3, replicas <= 4]).toEqual([true, true]);
+  }
+  expect(await images()).toEqual(["web:2", "web:2", "web:2"]);
+  expect(await revisions()).toEqual(
+    expect.arrayContaining([
+      ["1", 0],
+      ["2", 3],
+    ]),
+  );
+});
+
+test("kubectl rollout undo brings the old ReplicaSet back as the newest revision, with its history", async () => {
+  await begin({ replicas: 1 });
+  await cluster.live(200);
+  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.live(300);
+  await cluster.patch(deploymentResource, "web", image("web:1"));
+  await cluster.live(300);
+  expect(await revisions()).toEqual(
+    expect.arrayContaining([
+      ["2", 0],
+      ["3", 1],
+    ]),
+  );
+  const sets = await cluster.all(replicaSetResource);
+  expect(sets.map(({ metadata }) => metadata.annotations?.["deployment.kubernetes.io/revision-history"])).toEqual(
+    expect.arrayContaining(["1"]),
+  );
+});
+
+test("only as many old ReplicaSets stay as the history limit says", async () => {
+  await begin({ replicas: 1, revisionHistoryLimit: 1 });
+  for (const version of [2, 3, 4]) {
+    await cluster.patch(deploymentResource, "web", image(`web:${version}`));
+    await cluster.live(300);
+  }
+  expect((await revisions()).length).toBe(2);
+});
+
+test("an image that cannot be pulled exceeds the deadline, and the old Pods keep serving", async () => {
+  await begin({ progressDeadlineSeconds: 60 }, { simulation: { faults: [{ kind: "image-pull", on: { image: "*:broken" } }] } });
+  await cluster.live(300);
+  await cluster.patch(deploymentResource, "web", image("web:broken"));
+  await cluster.live(59_000, 1_000);
+  expect(await reasons()).toMatchObject({ Progressing: "ReplicaSetUpdated" });
+  await cluster.live(5_000, 1_000);
+  const { conditions = [], availableReplicas } = await status();
+  expect(conditions.find(({ type }) => type === "Progressing")).toMatchObject({
+    status: "False",
+    reason: "ProgressDeadlineExceeded",
+    message: expect.stringMatching(/^ReplicaSet "web-[a-z0-9]+" has timed out progressing\.$/) as string,
+  });
+  expect(availableReplicas).toBe(3);
+  const waiting = (await cluster.all(podResource)).flatMap((pod) => pod.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? []);
+  expect(waiting).toEqual(["ImagePullBackOff"]);
+});
+
+test("a paused Deployment is scaled but takes no new image; resumed, it does", async () => {
+  await begin({ replicas: 1 });
+  await cluster.live(200);
+  await cluster.patch(deploymentResource, "web", { spec: { paused: true } });
+  await cluster.live(20);
+  expect(await reasons()).toMatchObject({ Progressing: "DeploymentPaused" });
+  await cluster.patch(deploymentResource, "web", { spec: { replicas: 2, ...image("web:2").spec } });
+  await cluster.live(300);
+  expect(await images()).toEqual(["web:1", "web:1"]);
+  await cluster.patch(deploymentResource, "web", { spec: { paused: false } });
+  await cluster.live(500);
+  expect(await images()).toEqual(["web:2", "web:2"]);
+  expect(await reasons()).toMatchObject({ Progressing: "NewReplicaSetAvailable" });
+});
+
+test("Recreate has no Pod of the new version while one of the old is left", async () => {
+  await begin({ strategy: { type: "Recreate" } }, { simulation: { speeds: { stopMs: 500 } } });
+  await cluster.live(200);
+  await cluster.patch(deploymentResource, "web", image("web:2"));
+  for (let at = 0; at < 60; at += 1) {
+    await cluster.live(20);
+    expect(new Set(await images()).size).toBeLessThanOrEqual(1);
+  }
+  expect(await images()).toEqual(["web:2", "web:2", "web:2"]);
+});
+
+test("scaling in the middle of a rollout is shared out between old and new", async () => {
+  await begin(
+    { replicas: 10, strategy: { rollingUpdate: { maxSurge: 3, maxUnavailable: 2 } } },
+    { simulation: { faults: [{ kind: "image-pull", on: { image: "web:2" } }] } },
+  );
+  await cluster.live(400);
+  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.live(400);
+  expect((await revisions()).toSorted()).toEqual([
+    ["1", 8],
+    ["2", 5],
+  ]);
+  await cluster.patch(deploymentResource, "web", { spec: { replicas: 15 } });
+  await cluster.live(400);
+  expect((await revisions()).toSorted()).toEqual([
+    ["1", 11],
+    ["2", 7],
+  ]);
+});
+
+test("the old annotation for a rollback still works, and says when there is nothing to go back to", async () => {
+  await begin({ replicas: 1 });
+  await cluster.live(200);
+  const rollBackTo = (revision: string) =>
+    cluster.patch(deploymentResource, "web", { metadata: { annotations: { "deprecated.deployment.rollback.to": revision } } });
+  await rollBackTo("0");
+  await cluster.live(100);
+  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.live(300);
+  await rollBackTo("7");
+  await cluster.live(100);
+  await rollBackTo("2");
+  await cluster.live(100);
+  await rollBackTo("0");
+  await cluster.live(300);
+  expect(await images()).toEqual(["web:1"]);
+  expect((await cluster.told("Deployment")).filter((text) => text.includes("Rollback"))).toEqual([
+    "Warning DeploymentRollbackRevisionNotFound: Unable to find last revision.",
+    "Warning DeploymentRollbackRevisionNotFound: Unable to find the revision to rollback to.",
+    'Warning DeploymentRollbackTemplateUnchanged: The rollback revision contains the same template as current deployment "web"',
+    'Normal DeploymentRollback: Rolled back deployment "web" to revision 1',
+  ]);
+});
+
+test("what a quota refuses is said on the ReplicaSet and on the Deployment, and mended when there is room", async () => {
+  let full = true;
+  await begin(
+    {},
+    {
+      between: (client) => ({
+        ...client,
+        create: (resource, object, call) =>
+          full && resource.kind === "Pod"
+            ? Promise.resolve({ ok: false, error: { kind: "forbidden", message: 'pods "web" is forbidden: exceeded quota: few' } })
+            : client.create(resource, object, call),
+      }),
+    },
+  );
+  await cluster.live(100);
+  const { conditions = [] } = await status();
+  expect(conditions.find(({ type }) => type === "ReplicaFailure")).toMatchObject({
+    status: "True",
+    reason: "FailedCreate",
+    message: expect.stringContaining("exceeded quota") as string,
+  });
+  expect(await cluster.told("ReplicaSet")).toContain('Warning FailedCreate: Error creating: pods "web" is forbidden: exceeded quota: few');
+  full = false;
+  await cluster.live(30_000, 1_000);
+  expect(await reasons()).toEqual({ Available: "MinimumReplicasAvailable", Progressing: "NewReplicaSetAvailable" });
+});
+
+test("a ReplicaSet that cannot be created is told, and tried again", async () => {
+  let broken = true;
+  await begin(
+    {},
+    {
+      between: (client) => ({
+        ...client,
+        create: (resource, object, call) =>
+          broken && resource.kind === "ReplicaSet"
+            ? Promise.resolve({ ok: false, error: { kind: "forbidden", message: "no" } })
+            : client.create(resource, object, call),
+      }),
+    },
+  );
+  await cluster.live(40);
+  expect(await reasons()).toMatchObject({ Progressing: "ReplicaSetCreateError" });
+  expect((await cluster.told("Deployment"))[0]).toMatch(
+    /^Warning ReplicaSetCreateError: Failed to create new replica set "web-[a-z0-9]+": no$/,
+  );
+  broken = false;
+  await cluster.live(60_000, 1_000);
+  expect((await status()).availableReplicas).toBe(3);
+});
+
+test("another ReplicaSet with the name of the new one costs a collision, not the rollout", async () => {
+  cluster = await simulatedCluster();
+  const spec = { replicas: 1, selector: SELECTOR, template: podTemplate("web:1") };
+  await cluster.create(deploymentResource, "web", { spec });
+  await cluster.live(200);
+  const name = (await cluster.all(replicaSetResource))[0]?.metadata.name ?? "";
+  expectOk(await cluster.client.delete(deploymentResource, { namespace: "default", name: "web" }));
+  await cluster.live(500);
+  await cluster.create(replicaSetResource, name, {
+    spec: { replicas: 0, selector: { matchLabels: { app: "x" } }, template: { ...podTemplate("x"), metadata: { labels: { app: "x" } } } },
+  });
+  await cluster.create(deploymentResource, "web", { spec });
+  await cluster.live(500);
+  expect(await status()).toMatchObject({ collisionCount: 1, availableReplicas: 1 });
+});
+
+test("a Deployment that is being deleted only counts, and one that selects everything does nothing", async () => {
+  await begin({ replicas: 1 });
+  await cluster.live(200);
+  await cluster.patch(deploymentResource, "web", { metadata: { finalizers: ["test/hold"] } });
+  expectOk(await cluster.client.delete(deploymentResource, { namespace: "default", name: "web" }));
+  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.live(300);
+  expect(await images()).toEqual(["web:1"]);
+  await cluster.patch(deploymentResource, "web", { metadata: { finalizers: null } });
+});
+
+test("a thousand replicas become ready", { timeout: 120_000 }, async () => {
+  await begin({ replicas: 1_000 });
+  await cluster.live(3_000, 100);
+  expect((await status()).availableReplicas).toBe(1_000);
 });

@@ -80,5 +80,5 @@ test("a certificate request says who made it, whatever its author says", async (
   expect(body).toMatchObject({ spec: { username: expect.not.stringContaining("eve") } });
 });
 
-/** The bytes of nobody's request: nothing here reads them. */
-const REQUEST = btoa("-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n");
+/** The frame of a request, with nothing in it. */
+const REQUEST = btoa("-----BEGIN CERTIFICATE REQUEST-----\nMAYwADAAMAA=\n-----END CERTIFICATE REQUEST-----\n");

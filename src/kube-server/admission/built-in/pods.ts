@@ -1,6 +1,7 @@
 /** What every pod gets on its way in: tolerations for a node that is gone for a moment, and the priority that its class stands for. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
+import { plainText } from "../../rest/go-format.ts";
 import { forbidden, type Failure } from "../../rest/status.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
 import { withSpec, written } from "./change.ts";
@@ -46,7 +47,9 @@ export function podPriority(context: AdmissionContext): AdmissionPlugin {
     name: "Priority",
     mutate: (attributes) => {
       const pod = podOf(attributes);
-      return pod === undefined || attributes.operation !== "CREATE" ? ok(attributes.object) : withPriority(context, attributes, pod);
+      if (pod === undefined) return ok(attributes.object);
+      if (attributes.operation === "CREATE") return withPriority(context, attributes, pod);
+      return ok(attributes.operation === "UPDATE" ? keptFrom(attributes.old, pod) : attributes.object);
     },
   };
 }
@@ -58,10 +61,30 @@ function withPriority(context: AdmissionContext, { type }: Attributes, pod: Kube
   if (found === undefined) {
     return forbidden({ resource: type.resource, name: pod.metadata.name ?? "" }, `no PriorityClass with name ${named ?? ""} was found`);
   }
-  const own = fieldAt(pod, "spec", "preemptionPolicy");
-  const preemptionPolicy = own ?? found.preemptionPolicy;
+  const refused = contradiction(pod, found);
+  if (refused !== undefined) return forbidden({ resource: type.resource, name: pod.metadata.name ?? "" }, refused);
+  const { preemptionPolicy } = found;
   const className = found.name === "" ? {} : { priorityClassName: found.name };
   return ok(withSpec(pod, { ...className, priority: found.value, preemptionPolicy }));
+}
+
+const COMPUTED = "must not be provided in pod spec; priority admission controller computed";
+
+/** A Pod may say what its class says, and nothing else. */
+function contradiction(pod: KubeObject, { value, preemptionPolicy }: Priority): string | undefined {
+  const [priority, policy] = [fieldAt(pod, "spec", "priority"), fieldAt(pod, "spec", "preemptionPolicy")];
+  const from = "from the given PriorityClass name";
+  if (typeof priority === "number" && priority !== value) return `the integer value of priority (${priority}) ${COMPUTED} ${value} ${from}`;
+  if (typeof policy !== "string" || policy === preemptionPolicy) return undefined;
+  return `the string value of PreemptionPolicy (${policy}) ${COMPUTED} ${plainText(preemptionPolicy)} ${from}`;
+}
+
+/** Clients send back what they wrote, without what was added to it. */
+function keptFrom(old: KubeObject | undefined, pod: KubeObject): KubeObject {
+  const missing = ["priority", "preemptionPolicy"].filter(
+    (name) => fieldAt(pod, "spec", name) === undefined && fieldAt(old, "spec", name) !== undefined,
+  );
+  return missing.length === 0 ? pod : withSpec(pod, Object.fromEntries(missing.map((name) => [name, fieldAt(old, "spec", name)])));
 }
 
 type Priority = { readonly name: string; readonly value: number; readonly preemptionPolicy: Json };

@@ -164,7 +164,7 @@ function withOldParts(next: KubeObject, previous: KubeObject): JsonObject {
   }
   const [now, then] = [next, previous].map((object) => numberAt(object, "spec", "terminationGracePeriodSeconds") ?? 0) as [number, number];
   if (then < 0 && now === 1) carryField(spec, objectAt(previous, "spec"), "terminationGracePeriodSeconds");
-  return spec as JsonObject;
+  return spec;
 }
 
 const podTemplate: KindRules = {

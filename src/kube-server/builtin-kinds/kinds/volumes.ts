@@ -36,14 +36,12 @@ function validateClaimUpdate(next: KubeObject, previous: KubeObject): Causes {
   if (textAt(before, "volumeName") === "") carryField(before, objectAt(next, "spec"), "volumeName");
   const after: Draft = { ...objectAt(next, "spec") };
   if (bound) for (const name of ["volumeAttributesClassName", "resources"]) carryField(after, before, name);
-  const frozen = jsonEqual(after as JsonObject, before as JsonObject)
-    ? []
-    : [forbidden("spec", `${SPEC_FROZEN}\n${claimDiff(before, after)}`)];
+  const frozen = jsonEqual(after, before) ? [] : [forbidden("spec", `${SPEC_FROZEN}\n${claimDiff(before, after)}`)];
   return [...frozen, ...validateShrinking(next, previous)];
 }
 
 function claimDiff(before: Draft, after: Draft): string {
-  const [old, now] = [before, after].map((spec) => internalStruct(CLAIM_SPEC, spec as JsonObject)) as [Json, Json];
+  const [old, now] = [before, after].map((spec) => internalStruct(CLAIM_SPEC, spec)) as [Json, Json];
   return jsonDiff(old, now);
 }
 

@@ -1,0 +1,204 @@
+/**
+ * Score v1b1 files, read as LatticeServices. What is legal Score and cannot be done here is an error that says so, with its place.
+ *
+ * Two things would surprise: a resource without an `id` belongs to its workload alone, as Score has it, so it gets one from both names; and
+ * Score has no word for who may call a workload, so an annotation on a resource says it.
+ */
+import { base64OfBytes, err, fromThrowing, type Result } from "#base";
+import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#crds";
+import { field, type Json, type JsonObject } from "#kube";
+import type { ScoreError } from "./score/error.ts";
+import { checkScore, pathText, type ScoreContainer, type ScoreResource, type ScoreWorkload } from "./score/schema.ts";
+import { latticeJson, latticeText, type TextContext } from "./score/text.ts";
+import { upgradeScore } from "./score/upgrade.ts";
+
+/** The apiVersion of Score files. */
+const SCORE_API_VERSION = "score.dev/v1b1";
+
+const ENVIRONMENT = "lattice.dev/environment";
+const DIRECTION = "lattice.dev/direction";
+
+/**
+ * Whether a document is a Score file, of this version or of another.
+ *
+ * @example isScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" } }) // true
+ */
+export function isScore(value: Json): boolean {
+  const apiVersion = field(value, "apiVersion");
+  return typeof apiVersion === "string" && apiVersion.startsWith("score.dev/");
+}
+
+/** How a Score file is read. */
+export type ScoreOptions = {
+  /** Reads what `files.*.source` names; absent: such a file is an error. Texts in it are templates, as Score has it. */
+  readonly readFile?: (source: string) => Result<Uint8Array, string>;
+};
+
+/**
+ * A Score file as the LatticeService that it means; all its mistakes at once, each with its place in the Score file.
+ *
+ * @example
+ * const service = parseScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "nginx:1.29" } } });
+ * if (service.ok) world.put(service.value);
+ */
+export function parseScore(value: Json, options: ScoreOptions = {}): Result<LatticeService, readonly ScoreError[]> {
+  const apiVersion = field(value, "apiVersion");
+  if (apiVersion !== SCORE_API_VERSION)
+    return err([{ kind: "invalid", path: "apiVersion", message: `must be ${SCORE_API_VERSION}, which is the version that Lattice reads` }]);
+  const upgraded = upgradeScore(value);
+  const checked = checkScore(upgraded.value);
+  if ("errors" in checked) return err([...upgraded.errors, ...checked.errors]);
+  const translation = new Translation(checked.workload, options);
+  const raw = translation.run();
+  const errors = [...upgraded.errors, ...translation.errors];
+  const parsed = parseLatticeService(raw);
+  if (!parsed.ok) {
+    errors.push(...parsed.error.map(({ path, message }) => ({ kind: "unsupported" as const, path: path.replace(/^spec\./, ""), message })));
+  }
+  return parsed.ok && errors.length === 0 ? parsed : err(errors);
+}
+
+/** Lives as long as one file is translated, and collects what is wrong with it. */
+class Translation {
+  readonly errors: ScoreError[] = [];
+  readonly #workload: ScoreWorkload;
+  readonly #options: ScoreOptions;
+  readonly #context: TextContext;
+
+  constructor(workload: ScoreWorkload, options: ScoreOptions) {
+    this.#workload = workload;
+    this.#options = options;
+    this.#context = { metadata: workload.metadata };
+  }
+
+  run(): JsonObject {
+    const { metadata, service, containers, resources = {} } = this.#workload;
+    const { name, annotations } = metadata;
+    const environment = annotations?.[ENVIRONMENT];
+    return {
+      apiVersion: LATTICE_API_VERSION,
+      kind: "LatticeService",
+      metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
+      spec: {
+        ...(environment === undefined ? {} : { environment }),
+        containers: mapValues(containers, (container, at) => this.#container(at, container)),
+        ...(Object.keys(resources).length === 0 ? {} : { resources: mapValues(resources, (one, at) => this.#resource(at, one)) }),
+        ...(service?.ports === undefined ? {} : { service: { ports: service.ports } }),
+      },
+    };
+  }
+
+  #container(name: string, container: ScoreContainer): JsonObject {
+    const { image, command, args, variables, files, volumes, resources } = container;
+    const at = ["containers", name];
+    if (image === ".") this.#unsupported([...at, "image"], `"." is to be filled in by a build; write the image that shall run`);
+    return {
+      image,
+      ...(command === undefined ? {} : { command }),
+      ...(args === undefined ? {} : { args }),
+      ...(variables === undefined
+        ? {}
+        : { variables: mapValues(variables, (text, key) => this.#text([...at, "variables", key], text, this.#context)) }),
+      ...(files === undefined ? {} : { files: mapValues(files, (file, path) => this.#file([...at, "files", path], file)) }),
+      ...(volumes === undefined ? {} : { volumes: mapValues(volumes, (one, path) => this.#volume([...at, "volumes", path], one)) }),
+      ...(resources === undefined ? {} : { resources }),
+      ...this.#probes(container),
+      ...this.#before(at, container),
+    };
+  }
+
+  /** With both handlers Score prefers exec. */
+  #probes({ livenessProbe, readinessProbe }: ScoreContainer): JsonObject {
+    const chosen = (probe: ScoreContainer["livenessProbe"]): JsonObject =>
+      probe?.exec === undefined ? { httpGet: probe?.httpGet } : { exec: probe.exec };
+    return {
+      ...(livenessProbe === undefined ? {} : { livenessProbe: chosen(livenessProbe) }),
+      ...(readinessProbe === undefined ? {} : { readinessProbe: chosen(readinessProbe) }),
+    };
+  }
+
+  /** In Lattice a container that others wait for runs to its end, unless it has a probe: then it keeps running beside them. */
+  #before(at: readonly string[], container: ScoreContainer): JsonObject {
+    const entries = Object.entries(container.before ?? {});
+    if (entries.length === 0) return {};
+    const probe = this.#probes(container);
+    const probed = probe["readinessProbe"] ?? probe["livenessProbe"];
+    for (const [other, { ready }] of entries) {
+      const place = [...at, "before", other, "ready"];
+      if (ready === "complete" && probed !== undefined)
+        this.#unsupported(place, "a container that runs to its end cannot have probes: Kubernetes refuses them on init containers");
+      if (ready !== "complete" && probed === undefined)
+        this.#unsupported(place, `${ready} needs a readinessProbe or a livenessProbe: without one Lattice takes the container to run to its end`);
+    }
+    const healthy = entries.some(([, { ready }]) => ready === "healthy");
+    // a sidecar is waited for by its startup probe and by no other
+    return { before: entries.map(([other]) => other), ...(healthy && probed !== undefined ? { startupProbe: probed } : {}) };
+  }
+
+  #file(at: readonly string[], file: NonNullable<ScoreContainer["files"]>[string]): JsonObject {
+    const { content, source, binaryContent, mode, noExpand = false } = file;
+    const rest = { ...(mode === undefined ? {} : { mode }), ...(noExpand ? { noExpand } : {}) };
+    const text = (value: string) => (noExpand ? value : this.#text(at, value, this.#context));
+    if (source === undefined)
+      return { ...rest, ...(binaryContent === undefined ? {} : { binaryContent }), ...(content === undefined ? {} : { content: text(content) }) };
+    const read = this.#options.readFile?.(source) ?? err("cannot be read here: only the command line has files");
+    if (!read.ok) {
+      this.#unsupported([...at, "source"], read.error);
+      return { ...rest, content: "" };
+    }
+    const decoded = decodeText(read.value);
+    return decoded === undefined ? { ...rest, binaryContent: base64OfBytes(read.value) } : { ...rest, content: text(decoded) };
+  }
+
+  #volume(at: readonly string[], { source, path, readOnly }: NonNullable<ScoreContainer["volumes"]>[string]): JsonObject {
+    return {
+      source: this.#text([...at, "source"], source, { ...this.#context, wholeResource: "ref" }),
+      ...(path === undefined ? {} : { path: path.replace(/^\/+/, "") }),
+      ...(readOnly === undefined ? {} : { readOnly }),
+    };
+  }
+
+  #resource(name: string, { type, class: variant, id, metadata, params }: ScoreResource): JsonObject {
+    const direction = metadata?.annotations?.[DIRECTION];
+    const own = id ?? (CALLED_BY_NAME.has(type) ? undefined : `${this.#workload.metadata.name}-${name}`);
+    return {
+      type,
+      ...(direction === undefined ? {} : { direction }),
+      ...(own === undefined ? {} : { id: own }),
+      // "default" is Score's word for no class
+      ...(variant === undefined || variant === "default" ? {} : { class: variant }),
+      ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
+      ...(params === undefined ? {} : { params: this.#params(["resources", name, "params"], params) }),
+    };
+  }
+
+  #params(at: readonly string[], params: Readonly<Record<string, unknown>>): Json {
+    const translated = latticeJson(params as JsonObject, this.#context);
+    if (translated.ok) return translated.value;
+    this.#unsupported(at, translated.error);
+    return {};
+  }
+
+  #text(at: readonly string[], text: string, context: TextContext): string {
+    const translated = latticeText(text, context);
+    if (translated.ok) return translated.value;
+    this.#unsupported(at, translated.error);
+    return "";
+  }
+
+  #unsupported(path: readonly string[], message: string): void {
+    this.errors.push({ kind: "unsupported", path: pathText(path), message });
+  }
+}
+
+/** A service is another workload, which has its own name. */
+const CALLED_BY_NAME = new Set(["service", "external-service"]);
+
+function mapValues<T>(map: Readonly<Record<string, T>>, change: (value: T, key: string) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
+}
+
+function decodeText(bytes: Uint8Array): string | undefined {
+  const decoded = fromThrowing(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), () => undefined);
+  return decoded.ok ? decoded.value : undefined;
+}

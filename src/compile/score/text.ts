@@ -1,0 +1,76 @@
+/**
+ * A text with Score's placeholders, written as Lattice reads it.
+ *
+ * The two differ in small ways: for Score `$$` is one `$` everywhere, and a `${` that is never closed is plain text. What a workload's own
+ * metadata says beyond name and annotations is filled in here, since a Kubernetes object has no place to keep it.
+ */
+import { err, ok, type Result } from "#base";
+import { isJsonObject, type Json } from "#kube";
+
+/** `${…}`, `$${…}` or `$$`, from left to right: Score's own expression. */
+const MARK = /\$(?:(\$?)\{([^}]*)\}|\$)/g;
+
+export type TextContext = {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** What `${resources.NAME}` stands for, where there is no output behind it: `ref` for a volume's source. */
+  readonly wholeResource?: string;
+};
+
+export function latticeText(text: string, context: TextContext): Result<string, string> {
+  let [out, literal, at] = ["", "", 0];
+  for (const match of text.matchAll(MARK)) {
+    const [whole, escaped, path = ""] = match;
+    literal += text.slice(at, match.index);
+    at = match.index + whole.length;
+    const fixed = escaped === "" ? ownMetadata(path, context.metadata) : whole.slice(1);
+    if (fixed !== undefined) {
+      literal += fixed;
+      continue;
+    }
+    if (literal.endsWith("$")) return err(`\${${path}} stands behind a "$", which Lattice cannot write`);
+    out += `${escapedText(literal)}\${${withOutput(path, context)}}`;
+    literal = "";
+  }
+  return ok(out + escapedText(literal + text.slice(at)));
+}
+
+/** What is no placeholder to Score must be none to Lattice. */
+function escapedText(literal: string): string {
+  return literal.replaceAll("${", "$${");
+}
+
+const PART = /(?<!\\)\./;
+
+/** undefined: Lattice fills it in itself, or nobody can. */
+function ownMetadata(path: string, metadata: TextContext["metadata"]): string | undefined {
+  const [root, ...rest] = path.split(PART).map((part) => part.replaceAll("\\.", "."));
+  if (root !== "metadata" || rest[0] === "name" || rest[0] === "annotations" || rest.length === 0) return undefined;
+  const found = valueAt(metadata, rest);
+  return found === undefined || typeof found === "string" ? found : JSON.stringify(found);
+}
+
+function withOutput(path: string, { wholeResource }: TextContext): string {
+  const [root, ...rest] = path.split(PART);
+  return root === "resources" && rest.length === 1 && wholeResource !== undefined ? `${path}.${wholeResource}` : path;
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return value;
+  return isJsonObject(value) && Object.hasOwn(value, first) ? valueAt(value[first], rest) : undefined;
+}
+
+/** The same for a value of any depth; keys are no templates. */
+export function latticeJson(value: Json, context: TextContext): Result<Json, string> {
+  if (typeof value === "string") return latticeText(value, context);
+  if (Array.isArray(value)) return all(value.map((item: Json) => latticeJson(item, context)));
+  if (!isJsonObject(value)) return ok(value);
+  const keys = Object.keys(value);
+  const items = all(keys.map((key) => latticeJson(value[key] ?? null, context)));
+  return items.ok ? ok(Object.fromEntries(keys.map((key, index) => [key, items.value[index]]))) : items;
+}
+
+function all(results: readonly Result<Json, string>[]): Result<readonly Json[], string> {
+  const wrong = results.find((result) => !result.ok);
+  return wrong?.ok === false ? wrong : ok(results.flatMap((result) => (result.ok ? [result.value] : [])));
+}
