@@ -31,6 +31,12 @@ export function complain(io: CliIo, message: string): ExitCode {
   return 1;
 }
 
+/** The same for a question that makes no sense: a flag that is wrong, or one that is missing. */
+export function misunderstood(io: CliIo, message: string): ExitCode {
+  complain(io, message);
+  return 2;
+}
+
 /** Until Ctrl-C or SIGTERM. */
 export function untilAskedToStop(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

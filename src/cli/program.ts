@@ -7,6 +7,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { describeThrown } from "#base";
 import type { ApiServerFlags } from "./api-server.ts";
+import type { CompileFlags } from "./compile.ts";
 import type { CliIo, ExitCode } from "./io.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
@@ -35,6 +36,7 @@ function createProgram(io: CliIo, done: (code: ExitCode) => void): Command {
     .showSuggestionAfterError()
     .showHelpAfterError("(lattice --help lists the commands)");
   addLocalCommands(program, io, done);
+  addServiceCommands(program, io, done);
   addClusterCommands(program, io, done);
   return program;
 }
@@ -76,6 +78,37 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
     .command("version")
     .description("print the version of Lattice")
     .action(async () => done((await import("./version.ts")).printVersion(io)));
+}
+
+/** Commands about services, from files or from a cluster. */
+function addServiceCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
+  withSecrets(withSettings(program.command("compile")))
+    .description("compile services, Score files too, into every object they need, without a cluster")
+    .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
+    .addOption(new Option("-o, --output <form>", "dir: one file per object").choices(["yaml", "json", "dir"]).default("yaml"))
+    .option("--out <folder>", "where -o dir writes")
+    .option("--force", "write into a folder that is not empty")
+    .option("--workloads-only", "without what namespaces themselves have: Namespace, default deny, waypoint")
+    .action(async (flags: CompileFlags) => done(await (await import("./compile.ts")).compile(io, flags)));
+}
+
+/** What services are compiled for: the same in every command that does it. */
+function withSettings(command: Command): Command {
+  return command
+    .option("-n, --namespace <name>", "for services that name neither a namespace nor an environment (default: default)")
+    .option("--cluster-domain <domain>", "DNS domain of the cluster (default: cluster.local)")
+    .option("--trust-domain <domain>", "of the mesh's identities, where an environment does not say (default: cluster.local)")
+    .option("--ingress-domain <domain>", "below which routes without a host get one")
+    .option("--gateway <namespace/name>", "that routes come through (default: istio-ingress/gateway)")
+    .option("--cluster-name <name>", "for ${cluster.name}")
+    .option("--cluster-provider <name>", "for ${cluster.provider}")
+    .option("--cluster-region <name>", "for ${cluster.region}");
+}
+
+function withSecrets(command: Command): Command {
+  return command
+    .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
+    .option("--placeholder-secrets", "mark secrets that nobody gave instead of failing");
 }
 
 function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {

@@ -1,36 +1,53 @@
 /** Everything that a world becomes: what `lattice compile` prints, and what the data plane is built from. */
 import type { KubeObject } from "#kube";
-import { atFirst } from "#service-compiler";
+import { atFirst, type Compiled } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
 import { edgeWarnings } from "./edge-warnings.ts";
 import type { ServiceKey, World } from "./world.ts";
 
+/** All objects of a world, and what kept some services from having any. */
 export type CompiledWorld = {
-  /** Namespaces first, then each external service and each service, in the order in which they are applied. */
+  /** What namespaces themselves have: the Namespace, its default deny, its waypoint. */
   readonly namespaces: readonly KubeObject[];
+  /** Each external service and each service, in the order in which they are applied. */
   readonly objects: readonly KubeObject[];
+  /** The same objects, with the fields apart that are written once and then left to somebody else. */
+  readonly compiled: readonly Compiled[];
   readonly errors: ReadonlyMap<ServiceKey, readonly ServiceError[]>;
+  /** Sentences for people; nothing that keeps a service from being applied. */
   readonly warnings: readonly string[];
 };
 
+/**
+ * Compiles all of a world. A service with an error has no objects, and the others have all of theirs.
+ *
+ * @example
+ * const { namespaces, objects, errors } = compileAll(world);
+ * if (errors.size === 0) process.stdout.write(formatYamlDocuments([...namespaces, ...objects]));
+ */
 export function compileAll(world: World): CompiledWorld {
-  const objects: KubeObject[] = [];
+  const compiled: Compiled[] = [];
   const errors = new Map<ServiceKey, readonly ServiceError[]>();
   const warnings: string[] = [];
   for (const key of world.externals()) {
-    const compiled = world.compileExternal(key);
-    if (compiled.ok) objects.push(...compiled.value);
-    else errors.set(key, compiled.error);
+    const entries = world.compileExternal(key);
+    if (entries.ok) compiled.push(...entries.value.map((object) => ({ object })));
+    else errors.set(key, entries.error);
   }
   for (const key of world.services()) {
-    const compiled = world.compile(key);
-    if (!compiled.ok) {
-      errors.set(key, compiled.error);
+    const patched = world.service(key)?.spec.workloadRef;
+    if (patched !== undefined) {
+      warnings.push(`${key} is a patch on Deployment ${patched.namespace}/${patched.name}, which is made in the cluster and not here`);
       continue;
     }
-    objects.push(...compiled.value.objects.map(atFirst));
-    warnings.push(...compiled.value.warnings.map((text) => `${key}: ${text}`));
+    const service = world.compile(key);
+    if (!service.ok) {
+      errors.set(key, service.error);
+      continue;
+    }
+    compiled.push(...service.value.objects);
+    warnings.push(...service.value.warnings.map((text) => `${key}: ${text}`));
   }
   const namespaces = world.namespaces().flatMap((namespace) => world.namespaceObjects(namespace));
-  return { namespaces, objects, errors, warnings: [...warnings, ...edgeWarnings(world)] };
+  return { namespaces, objects: compiled.map(atFirst), compiled, errors, warnings: [...warnings, ...edgeWarnings(world)] };
 }

@@ -53,9 +53,14 @@ export function parseScore(value: Json, options: ScoreOptions = {}): Result<Latt
   const errors = [...upgraded.errors, ...translation.errors];
   const parsed = parseLatticeService(raw);
   if (!parsed.ok) {
-    errors.push(...parsed.error.map(({ path, message }) => ({ kind: "unsupported" as const, path: path.replace(/^spec\./, ""), message })));
+    errors.push(...parsed.error.map(({ path, message }) => ({ kind: "unsupported" as const, path: scorePath(path), message })));
   }
   return parsed.ok && errors.length === 0 ? parsed : err(errors);
+}
+
+/** Lattice's `spec.containers[main].image` is `containers.main.image` here. */
+function scorePath(path: string): string {
+  return path.replace(/^spec\./, "").replace(/\[([^\]]*[^\]0-9][^\]]*)\]/g, (_, name: string) => pathText(["", name]));
 }
 
 /** Lives as long as one file is translated, and collects what is wrong with it. */
@@ -143,7 +148,7 @@ class Translation {
       return { ...rest, ...(binaryContent === undefined ? {} : { binaryContent }), ...(content === undefined ? {} : { content: text(content) }) };
     const read = this.#options.readFile?.(source) ?? err("cannot be read here: only the command line has files");
     if (!read.ok) {
-      this.#unsupported([...at, "source"], read.error);
+      this.errors.push({ kind: "invalid", path: pathText([...at, "source"]), message: read.error });
       return { ...rest, content: "" };
     }
     const decoded = decodeText(read.value);

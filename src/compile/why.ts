@@ -51,7 +51,7 @@ export function why(world: World, question: WhyQuestion): Result<readonly Answer
   if (caller === undefined) return err(`${from.value} is an external service, and calls nobody here`);
   if (callee === undefined) return err(`there is no ${to.value}`);
   const { namespaces, objects } = compileAll(world);
-  const plane = new DataPlane([...namespaces, ...objects]);
+  const plane = new DataPlane([...namespaces, ...objects], (namespace) => world.trustDomainOf(namespace));
   if (callee.kind === "external") return ok(whyOutside(plane, caller, callee));
   return whyInside(plane, { world, caller, callee }, question.port);
 }

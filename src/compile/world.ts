@@ -42,7 +42,7 @@ export class World {
   constructor(settings: WorldSettings) {
     this.#settings = settings;
     this.mesh = new Mesh({
-      trustDomain: (namespace) => this.#environmentOf.get(namespace)?.spec.mesh?.trustDomain ?? settings.trustDomain,
+      trustDomain: (namespace) => this.trustDomainOf(namespace),
       gateway: (namespace) => settings.gatewayIdentity(this.#environmentOf.get(namespace)?.spec.gatewayRef ?? settings.gateway),
       waypointWanted: (namespace) => this.#environmentOf.get(namespace)?.spec.mesh?.waypoint === true,
     });
@@ -73,6 +73,10 @@ export class World {
 
   keyOf(id: ServiceId): ServiceKey | undefined {
     return this.#owners.get(id);
+  }
+
+  trustDomainOf(namespace: string): string {
+    return this.#environmentOf.get(namespace)?.spec.mesh?.trustDomain ?? this.#settings.trustDomain;
   }
 
   environment(name: string): LatticeEnvironment | undefined {
@@ -125,8 +129,8 @@ export class World {
     const placed = this.#place(service);
     if (!placed.ok) return err([placed.error]);
     const id = serviceId(placed.value.namespace, service.metadata.name);
-    const owner = this.#owners.get(id);
-    if (owner !== undefined && owner !== key) return err([{ kind: "name-taken", namespace: placed.value.namespace, by: owner }]);
+    const taken = this.#takenBy(id, key, "service");
+    if (taken !== undefined) return err([{ kind: "name-taken", namespace: placed.value.namespace, by: taken }]);
     const compiled = compileService(this.#inputFor(service, placed.value));
     if (!compiled.ok) return compiled;
     const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
@@ -138,7 +142,10 @@ export class World {
     const external = this.#externals.get(key);
     if (external === undefined) return err([]);
     const placed = this.#place(external);
-    return placed.ok ? ok(this.mesh.policiesOf(serviceId(placed.value.namespace, external.metadata.name))) : err([placed.error]);
+    if (!placed.ok) return err([placed.error]);
+    const id = serviceId(placed.value.namespace, external.metadata.name);
+    const taken = this.#takenBy(id, key, "external");
+    return taken === undefined ? ok(this.mesh.policiesOf(id)) : err([{ kind: "name-taken", namespace: placed.value.namespace, by: taken }]);
   }
 
   /** Namespaces that something runs in, or that an environment has. */
@@ -149,6 +156,14 @@ export class World {
   namespaceObjects(namespace: string): readonly KubeObject[] {
     const environment = this.#environmentOf.get(namespace);
     return this.mesh.namespaceObjects(namespace, environment === undefined ? {} : { "lattice.dev/environment": environment.metadata.name });
+  }
+
+  /** Who runs there instead: another of that name, or one of the other kind that is even written in the same place. */
+  #takenBy(id: ServiceId, key: ServiceKey, kind: "service" | "external"): string | undefined {
+    const owner = this.#owners.get(id);
+    const there = this.mesh.graph.get(id)?.kind;
+    if (owner === undefined || there === undefined || (owner === key && there === kind)) return undefined;
+    return `${there === "service" ? "LatticeService" : "LatticeExternalService"} ${owner}`;
   }
 
   #place({ metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
@@ -212,7 +227,17 @@ export class World {
           : externalNodeOf(object, placed.value.namespace);
       for (const one of this.mesh.put(node).services) touched.add(one);
     }
+    for (const other of [...touched]) if (other !== id) for (const one of this.#readAgain(other)) touched.add(one);
     return this.#keysOf(touched, key);
+  }
+
+  /** Params may read a neighbour's outputs: what such a service declares follows from the neighbour, and not from itself alone. */
+  #readAgain(id: ServiceId): ReadonlySet<ServiceId> {
+    const service = this.#services.get(this.#owners.get(id) ?? "");
+    const params = Object.values(service?.spec.resources ?? {}).map((resource) => resource.params);
+    const placed = service === undefined ? undefined : this.#place(service);
+    if (service === undefined || placed?.ok !== true || !params.some(readsResources)) return new Set();
+    return this.mesh.put(meshNodeOf(this.#inputFor(service, placed.value))).services;
   }
 
   /** The place is free: one that wants the same name gets it. */
@@ -254,4 +279,8 @@ export class World {
     );
     return this.#replaceAll(new Set([...this.#services.keysUnder(name), ...this.#externals.keysUnder(name), ...inside]));
   }
+}
+
+function readsResources(params: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(params).length > 0 && JSON.stringify(params).includes("${resources.");
 }

@@ -15,6 +15,8 @@ export interface CacheReader {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[];
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[];
+  /** False for an optional kind that the cluster does not have at present. */
+  isServed(resource: Resource): boolean;
 }
 
 /** Objects by owner label, on every informer. */
@@ -32,9 +34,11 @@ export class InformerSet implements CacheReader {
   readonly #options: InformerSetOptions;
   readonly #informers = new Map<string, Informer<KubeObject>>();
 
-  constructor(options: InformerSetOptions, resources: readonly Resource[]) {
+  /** A kind that both lists name is not optional. */
+  constructor(options: InformerSetOptions, resources: readonly Resource[], optional: readonly Resource[] = []) {
     this.#options = options;
-    for (const resource of resources) this.#add(resource);
+    for (const resource of resources) this.#add(resource, false);
+    for (const resource of optional) this.#add(resource, true);
   }
 
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
@@ -48,6 +52,15 @@ export class InformerSet implements CacheReader {
 
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[] {
     return this.#of(resource).byIndex(index, value) as readonly T[];
+  }
+
+  isServed(resource: Resource): boolean {
+    return this.#of(resource).served;
+  }
+
+  /** Calls back when an optional kind comes or goes. */
+  subscribeServed(resource: Resource, handler: () => void): () => void {
+    return this.#of(resource).subscribeServed(handler);
   }
 
   addIndex(resource: Resource, name: string, keysOf: (object: KubeObject) => readonly string[]): void {
@@ -73,10 +86,10 @@ export class InformerSet implements CacheReader {
     return new Map([...this.#informers].map(([name, informer]) => [name, informer.health()]));
   }
 
-  #add(resource: Resource): void {
+  #add(resource: Resource, optional: boolean): void {
     const name = nameOf(resource);
     if (this.#informers.has(name)) return;
-    const informer = new Informer<KubeObject>({ ...this.#options, resource, transform: keepOwnManagedFields });
+    const informer = new Informer<KubeObject>({ ...this.#options, resource, optional, transform: keepOwnManagedFields });
     informer.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
     this.#informers.set(name, informer);
   }
@@ -89,7 +102,8 @@ export class InformerSet implements CacheReader {
 }
 
 function nameOf(resource: Resource): string {
-  return `${groupResourceOf(resource)}/${resource.version}`;
+  const name = `${groupResourceOf(resource)}/${resource.version}`;
+  return resource.view === undefined ? name : `${name} (${resource.view})`;
 }
 
 export function keepOwnManagedFields<T extends KubeObject>(object: T): T {

@@ -81,7 +81,13 @@ export type Declaration = {
   readonly watches?: readonly Watch[];
   /** Kinds it only looks up in the cache. */
   readonly reads?: readonly Resource[];
+  /** Those of the kinds above that a cluster may lack; `cache.isServed` tells. All others are waited for before anything starts. */
+  readonly optional?: readonly Resource[];
   readonly indexes?: readonly Index[];
+  /** What else brings objects back, beside changes that informers tell of. The returned function ends it. */
+  readonly triggers?: (enqueue: (key: ObjectKey) => void) => () => void;
+  /** false: nothing is written into the status of what it reconciles, because that is not a kind of ours. */
+  readonly writesStatus?: false;
   /** What its commands and clean-up need beyond that. */
   readonly permissions?: readonly PolicyRule[];
   /** Given by default when there is a `teardown`. */

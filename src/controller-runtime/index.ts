@@ -5,12 +5,15 @@ export {
   ADOPT_ANNOTATION,
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
+  KEPT_KINDS,
   OWNER_ANNOTATION,
+  ownedFieldsOf,
   OWNER_LABEL,
   ownerLabelOf,
   PRUNE_ANNOTATION,
   type Owner,
 } from "./apply/identity.ts";
+export { ONCE_FIELD_MANAGER, type Wanted, type WantedOnce } from "./apply/once.ts";
 export { DEFAULT_ORDER, wavesOf, type Order, type Planned } from "./apply/waves.ts";
 export { InformerSet, type CacheReader } from "./cache.ts";
 export {

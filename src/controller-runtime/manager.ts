@@ -4,7 +4,6 @@
  * Informers run in standbys too. A standby is ready, its caches are warm, and it takes over without a list.
  */
 import { type Clock, type Logger, type Metrics, type Tracer } from "#base";
-import type { Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { InformerSet } from "./cache.ts";
 import { EventRecorder } from "./events/recorder.ts";
@@ -58,14 +57,16 @@ export function createManager(options: ManagerOptions): Manager {
   return { run: (signal) => running.run(signal), health: () => running.health(), cache: running.informers };
 }
 
-/** Each kind once, in the order in which controllers name them. */
-export function resourcesOf(controllers: readonly BoundController[]): readonly Resource[] {
-  return controllers.flatMap(({ reconciles, owns = [], watches = [], reads = [] }) => [
-    reconciles,
-    ...owns,
-    ...watches.map((watch) => watch.resource),
-    ...reads,
-  ]);
+/** In the order in which controllers name them. What one of them cannot do without is not optional. */
+function resourcesOf(controllers: readonly BoundController[]) {
+  const named = controllers.flatMap(({ reconciles, owns = [], watches = [], reads = [], optional = [] }) =>
+    [reconciles, ...owns, ...watches.map((watch) => watch.resource), ...reads].map((resource) => ({
+      resource,
+      optional: optional.includes(resource),
+    })),
+  );
+  const those = (wanted: boolean) => named.flatMap(({ resource, optional }) => (optional === wanted ? [resource] : []));
+  return { required: those(false), optional: those(true) };
 }
 
 class RunningManager {
@@ -80,7 +81,8 @@ class RunningManager {
   constructor(options: ManagerOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
-    this.informers = new InformerSet(options, resourcesOf(options.controllers));
+    const { required, optional } = resourcesOf(options.controllers);
+    this.informers = new InformerSet(options, required, optional);
     for (const { indexes = [] } of options.controllers) {
       for (const found of indexes) this.informers.addIndex(found.resource, found.name, (object) => found.keysOf(object));
     }

@@ -55,7 +55,7 @@ function rulesOf(controller: Declaration): readonly PolicyRule[] {
   const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer } = controller;
   return [
     rule(reconciles, finalizer === undefined ? READ : [...READ, "patch"]),
-    rule(reconciles, ["update"], "status"),
+    ...(controller.writesStatus === false ? [] : [rule(reconciles, ["update"], "status")]),
     // lets us set blockOwnerDeletion on what we own, where that is enforced
     rule(reconciles, ["update"], "finalizers"),
     ...owns.map((resource) => rule(resource, OWN)),

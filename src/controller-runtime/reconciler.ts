@@ -103,7 +103,7 @@ export class Reconciler {
 
   async #report({ object, outcome, status }: Finished, runtime: Runtime): Promise<Handling> {
     const handling = handlingOf(outcome, this.#options.settledMs);
-    const desired = withReady(status, handling);
+    const desired = this.#options.controller.writesStatus === false ? undefined : withReady(status, handling);
     const written = desired === undefined ? ok(false) : await this.#writeStatus(object, desired, runtime.signal);
     this.#tell(object, handling, desired);
     runtime.logger[handling.level]("reconciled", { result: handling.result, ...describe(outcome) });

@@ -13,8 +13,9 @@ const SECRETS: readonly { readonly pattern: RegExp; readonly put: string }[] = [
   { pattern: /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g, put: CUT },
   { pattern: /(:\/\/[^\s/:@]{1,256}):[^\s/@]{1,256}@/g, put: `$1:${CUT}@` },
   {
+    // "variable 'TOKEN': …" is how compile errors name a variable; what follows is a sentence, and never its value
     pattern:
-      /\b(password|passwd|secret|token|api[_-]?key|private[_-]?key|client[_-]?key)(["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,1024}/gi,
+      /(?<!\bvariable ')\b(password|passwd|secret|token|api[_-]?key|private[_-]?key|client[_-]?key)(["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;&]{1,1024}/gi,
     put: `$1$2${CUT}`,
   },
 ];

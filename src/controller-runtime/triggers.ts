@@ -25,6 +25,7 @@ export function subscribeTriggers(controller: Declaration, informers: InformerSe
       informers.subscribe(watch.resource, ({ before, after }) => both(before, after, (object) => watch.mapTo(object, informers))),
     ),
   ];
+  if (controller.triggers !== undefined) unsubscribe.push(controller.triggers(enqueue));
   for (const object of informers.list(reconciles)) enqueue({ namespace: object.metadata.namespace, name: object.metadata.name });
   return () => unsubscribe.forEach((end) => end());
 }

@@ -2,10 +2,12 @@
  * The one place that writes a controller's objects: server-side apply, wave by wave, only where the cache shows drift, then
  * prune. Reads come from the cache, so every step that could do harm on a stale cache asks the server first (docs/adr/0006).
  *
- * An object that exists and is not this owner's is reported, not taken: what a person made is never touched.
+ * An object that exists and is not this owner's is reported, not taken: what a person made is never touched. Of a kind that is
+ * watched by its metadata alone (Secrets), the object itself is read when something happened to it.
  */
-import { describeObject, isBeingDeleted, keyOf, keyText, type KubeObject, type Resource } from "#kube";
-import type { KubeReader, KubeWriter } from "#kube-client";
+import { ok, type Result } from "#base";
+import { describeObject, isBeingDeleted, keyOf, keyText, type JsonObject, type KubeObject, type Resource } from "#kube";
+import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { OWNER_INDEX, type CacheReader } from "../cache.ts";
 import { changeSetOf, type ChangeSet, type ObjectResult } from "./change-set.ts";
 import { hasDrifted } from "./drift.ts";
@@ -15,6 +17,7 @@ import {
   canReference,
   FIELD_MANAGER,
   isOurs,
+  KEPT_KINDS,
   labelOf,
   OWNER_LABEL,
   ownerLabelOf,
@@ -24,6 +27,7 @@ import {
 } from "./identity.ts";
 import { inParallel } from "./in-parallel.ts";
 import { AppliedMemory } from "./memory.ts";
+import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type Wanted } from "./once.ts";
 import { failureOf, notOurs } from "./refusal.ts";
 import { wavesOf, type Order, type Planned } from "./waves.ts";
 
@@ -50,8 +54,6 @@ export type ApplyRequest = {
   readonly signal: AbortSignal;
 };
 
-/** Deleting one of these deletes other people's objects or data with it. A person does that. */
-const NEVER_PRUNED: ReadonlySet<string> = new Set(["Namespace", "CustomResourceDefinition", "PersistentVolumeClaim", "PersistentVolume"]);
 const DEFAULT_PARALLEL = 4;
 
 export class ApplyEngine {
@@ -70,11 +72,15 @@ export class ApplyEngine {
     const results: ObjectResult[] = [];
     for (const wave of waves) {
       const broken = results.some((result) => result.did === "failed");
-      const one = (object: KubeObject) => this.#applyOne(stamp(object, owner), owner, signal);
-      results.push(...(broken ? wave.map(skipped) : await inParallel(wave, this.#options.parallel ?? DEFAULT_PARALLEL, one)));
+      const one = (wanted: Wanted) => this.#applyOne({ wanted: stamp(objectOf(wanted), owner), once: onceOf(wanted) }, owner, signal);
+      results.push(
+        ...(broken
+          ? wave.map((wanted) => skipped(objectOf(wanted)))
+          : await inParallel(wave, this.#options.parallel ?? DEFAULT_PARALLEL, one)),
+      );
     }
     if (prune ?? waves.length > 0) {
-      const wanted = new Set(waves.flat().map(idOf));
+      const wanted = new Set(waves.flat().map((one) => idOf(objectOf(one))));
       const candidates = this.#ownedBy(owner).filter(({ object }) => !wanted.has(idOf(object)));
       results.push(...(await this.#prune(candidates, owner, signal, results)));
     }
@@ -87,26 +93,50 @@ export class ApplyEngine {
     return changeSetOf(await this.#prune(candidates, owner, signal, []));
   }
 
-  async #applyOne(wanted: KubeObject, owner: Owner, signal: AbortSignal): Promise<ObjectResult> {
-    const { client, cache, force = true } = this.#options;
+  async #applyOne({ wanted, once }: Item, owner: Owner, signal: AbortSignal): Promise<ObjectResult> {
     const resource = this.#resources.get(resourceId(wanted));
     const object = describeObject(wanted);
     if (resource === undefined) {
       return { did: "failed", failure: { object, kind: "undeclared", message: `controller ${owner.controller} does not own this kind` } };
     }
-    const cached = cache.get(resource, keyOf(wanted));
-    // asked again before it is made: the cache may not have heard of an object that somebody has just created
-    const live = cached === undefined ? await client.get(resource, keyOf(wanted), { signal }) : undefined;
-    if (live !== undefined && !live.ok && live.error.kind !== "not-found") return { did: "failed", failure: failureOf(wanted, live.error) };
-    const before = cached ?? (live?.ok === true ? live.value : undefined);
+    const found = await this.#find(resource, wanted, signal);
+    if (!found.ok) return { did: "failed", failure: failureOf(wanted, found.error) };
+    const before = found.value;
     const refusal = before === undefined ? undefined : whyNotOurs(wanted, before, owner);
     if (refusal !== undefined) return { did: "failed", failure: notOurs(wanted, refusal) };
-    if (before !== undefined && this.#isAsWanted(wanted, before)) return { did: "unchanged", object };
-    const options = { fieldManager: FIELD_MANAGER, force: before !== undefined && force, signal };
-    const answer = await client.apply<KubeObject>(resource, wanted, options);
+    const holds = before !== undefined && once !== undefined && holdsOnce(before, once);
+    if (before !== undefined && !holds && this.#isAsWanted(wanted, before)) {
+      if (resource.view === "metadata") this.#memory.remember(idOf(wanted), wanted, before);
+      return { did: "unchanged", object };
+    }
+    const answer = await this.#write({ resource: wholeOf(resource), wanted, once, before }, signal);
     if (!answer.ok) return { did: "failed", failure: failureOf(wanted, answer.error) };
     this.#memory.remember(idOf(wanted), wanted, answer.value);
     return { did: whatHappened(before, answer.value), object };
+  }
+
+  /** Asked again before it is made: the cache may not have heard of an object that somebody has just created. */
+  async #find(resource: Resource, wanted: KubeObject, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
+    const cached = this.#options.cache.get(resource, keyOf(wanted));
+    if (cached !== undefined && resource.view === undefined) return ok(cached);
+    // nothing happened to it since it was as wanted, so what it holds is known though it is not in the cache
+    if (cached !== undefined && this.#memory.isUntouched(idOf(wanted), wanted, cached)) return ok({ ...wanted, metadata: cached.metadata });
+    const live = await this.#options.client.get(wholeOf(resource), keyOf(wanted), { signal });
+    return live.ok || live.error.kind !== "not-found" ? live : ok(undefined);
+  }
+
+  async #write({ resource, wanted, once, before }: Write, signal: AbortSignal): Promise<Result<KubeObject, KubeError>> {
+    const { client, force = true } = this.#options;
+    const options = { fieldManager: FIELD_MANAGER, force: before !== undefined && force, signal };
+    if (once === undefined) return client.apply<KubeObject>(resource, wanted, options);
+    const made = before === undefined ? await client.apply<KubeObject>(resource, withOnce(wanted, once), options) : ok(before);
+    if (!made.ok) return made;
+    if (holdsOnce(made.value, once)) {
+      const taken = await client.apply<KubeObject>(resource, handOverOf(made.value, once), { fieldManager: ONCE_FIELD_MANAGER, signal });
+      // a conflict means that somebody else has them by now, which is what they are for
+      if (!taken.ok && taken.error.kind !== "conflict") return taken;
+    }
+    return client.apply<KubeObject>(resource, wanted, { ...options, force });
   }
 
   #isAsWanted(wanted: KubeObject, live: KubeObject): boolean {
@@ -155,6 +185,8 @@ export class ApplyEngine {
   }
 }
 
+type Item = { readonly wanted: KubeObject; readonly once: JsonObject | undefined };
+type Write = Item & { readonly resource: Resource; readonly before: KubeObject | undefined };
 type Candidate = { readonly resource: Resource; readonly object: KubeObject };
 
 function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner): string | undefined {
@@ -166,12 +198,18 @@ function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner): string 
 }
 
 function mayPrune(object: KubeObject): boolean {
-  return !isBeingDeleted(object) && !NEVER_PRUNED.has(object.kind) && annotationOf(object, PRUNE_ANNOTATION) !== "never";
+  return !isBeingDeleted(object) && !KEPT_KINDS.has(object.kind) && annotationOf(object, PRUNE_ANNOTATION) !== "never";
 }
 
 function whatHappened(before: KubeObject | undefined, after: KubeObject): "created" | "configured" | "unchanged" {
   if (before === undefined) return "created";
   return before.metadata.resourceVersion === after.metadata.resourceVersion ? "unchanged" : "configured";
+}
+
+/** To read and write a whole object of a kind that is watched by its metadata alone. */
+function wholeOf(resource: Resource): Resource {
+  const { view: _view, ...whole } = resource;
+  return whole;
 }
 
 function skipped(object: KubeObject): ObjectResult {

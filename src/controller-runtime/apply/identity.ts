@@ -20,6 +20,14 @@ export const PRUNE_ANNOTATION = "lattice.dev/prune";
 /** "true" on an object that somebody else made lets Lattice take it over. */
 export const ADOPT_ANNOTATION = "lattice.dev/adopt";
 
+/** Deleting one of these deletes other people's objects or data with it. A person does that: no prune, and no garbage collector. */
+export const KEPT_KINDS: ReadonlySet<string> = new Set([
+  "Namespace",
+  "CustomResourceDefinition",
+  "PersistentVolumeClaim",
+  "PersistentVolume",
+]);
+
 export type Owner = { readonly controller: string; readonly object: KubeObject };
 
 export function ownerLabelOf({ controller, object }: Owner): string {
@@ -63,7 +71,7 @@ export function canReference(object: KubeObject, owner: KubeObject): boolean {
 
 function ownerReferenceFor(object: KubeObject, owner: KubeObject) {
   const { name, uid } = owner.metadata;
-  if (uid === undefined || !canReference(object, owner)) return undefined;
+  if (uid === undefined || KEPT_KINDS.has(object.kind) || !canReference(object, owner)) return undefined;
   return { apiVersion: owner.apiVersion, kind: owner.kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 

@@ -11,7 +11,7 @@ import { annotationOf, APPLIED_ANNOTATION } from "./identity.ts";
 const LIMIT = 50_000;
 
 export class AppliedMemory {
-  readonly #entries = new Map<string, string>();
+  readonly #entries = new Map<string, { readonly seen: string; readonly version: string }>();
   readonly #limit: number;
 
   constructor(limit = LIMIT) {
@@ -20,13 +20,18 @@ export class AppliedMemory {
 
   remember(id: string, wanted: KubeObject, live: KubeObject): void {
     this.#entries.delete(id);
-    this.#entries.set(id, fingerprint(wanted, live));
+    this.#entries.set(id, { seen: fingerprint(wanted, live), version: versionOf(wanted, live) });
     const oldest = this.#entries.keys().next();
     if (this.#entries.size > this.#limit && oldest.done !== true) this.#entries.delete(oldest.value);
   }
 
   isAsApplied(id: string, wanted: KubeObject, live: KubeObject): boolean {
-    return this.#entries.has(id) && this.#entries.get(id) === fingerprint(wanted, live);
+    return this.#entries.has(id) && this.#entries.get(id)?.seen === fingerprint(wanted, live);
+  }
+
+  /** For objects of which the cache holds only metadata: nothing at all may have happened to them. */
+  isUntouched(id: string, wanted: KubeObject, live: KubeObject): boolean {
+    return this.#entries.has(id) && this.#entries.get(id)?.version === versionOf(wanted, live);
   }
 
   forget(id: string): void {
@@ -39,4 +44,8 @@ function fingerprint(wanted: KubeObject, live: KubeObject & { readonly status?: 
   const { status: _status, metadata, ...rest } = live;
   const { resourceVersion: _version, managedFields: _managed, generation: _generation, ...kept } = metadata;
   return `${annotationOf(wanted, APPLIED_ANNOTATION) ?? ""}:${sha256Hex(canonicalJson({ ...rest, metadata: kept }))}`;
+}
+
+function versionOf(wanted: KubeObject, { metadata }: KubeObject): string {
+  return `${annotationOf(wanted, APPLIED_ANNOTATION) ?? ""}:${metadata.uid ?? ""}:${metadata.resourceVersion ?? ""}`;
 }

@@ -24,6 +24,8 @@ export type InformerOptions<T extends KubeObject> = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly pageSize?: number | undefined;
+  /** The cluster may not have the kind: then there are no objects of it, and now and then it is asked again. */
+  readonly optional?: boolean | undefined;
   /** What is kept of an object. By default all but `managedFields`: often half of an object, and only the server reads them. */
   readonly transform?: ((object: T) => T) | undefined;
 };
@@ -60,12 +62,14 @@ export class Informer<T extends KubeObject> {
   readonly #cache = new ObjectCache<T>();
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #waiting = new Set<() => void>();
+  readonly #servedHandlers = new Set<() => void>();
   readonly #transform: (object: T) => T;
   #state: InformerState = { phase: "stopped" };
   #since: number;
   #lastEventAt: number | undefined;
   #synced = false;
   #healthy = false;
+  #absent = false;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -87,7 +91,7 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** Resolves true after the first complete list, false when the signal fires first. */
+  /** Resolves true after the first complete list (or the word that there is no such kind), false when the signal fires first. */
   synced(signal: AbortSignal): Promise<boolean> {
     if (this.#synced || signal.aborted) return Promise.resolve(this.#synced);
     return new Promise((resolve) => {
@@ -119,6 +123,18 @@ export class Informer<T extends KubeObject> {
     return () => void this.#handlers.delete(own);
   }
 
+  /** False: an optional kind that the cluster does not have, or none that it was asked for yet. */
+  get served(): boolean {
+    return this.#synced && !this.#absent;
+  }
+
+  /** Calls back when an optional kind comes or goes. */
+  subscribeServed(handler: () => void): () => void {
+    const own = () => handler();
+    this.#servedHandlers.add(own);
+    return () => void this.#servedHandlers.delete(own);
+  }
+
   addIndex(name: string, keysOf: (object: T) => readonly string[]): void {
     this.#cache.addIndex(name, keysOf);
   }
@@ -144,7 +160,7 @@ export class Informer<T extends KubeObject> {
     try {
       switch (state.phase) {
         case "listing":
-          return await this.#list(state.paged, signal);
+          return this.#heardOfList(await this.#list(state.paged, signal));
         case "watching":
           return await this.#watch(state, signal);
         case "backing-off":
@@ -176,11 +192,31 @@ export class Informer<T extends KubeObject> {
   #listed(objects: readonly T[], resourceVersion: string): InformerInput {
     const changes = this.#cache.replace(objects, resourceVersion);
     this.#lastEventAt = this.#options.clock.now();
-    this.#synced = true;
     for (const change of changes) this.#tell(change);
     this.#metrics.objects(this.#cache.size);
-    for (const done of this.#waiting) done();
+    this.#know({ absent: false });
     return { kind: "listed", resourceVersion };
+  }
+
+  /** "Not found" about a whole collection means that there is no such kind. */
+  #heardOfList(input: InformerInput): InformerInput {
+    if (!this.#isAbsence(input)) return input;
+    for (const change of this.#cache.replace([], "0")) this.#tell(change);
+    this.#metrics.objects(0);
+    this.#know({ absent: true });
+    return input;
+  }
+
+  #isAbsence(input: InformerInput): boolean {
+    return this.#options.optional === true && input.kind === "failed" && input.error.kind === "not-found";
+  }
+
+  #know({ absent }: { readonly absent: boolean }): void {
+    const turned = this.#synced && absent !== this.#absent;
+    this.#synced = true;
+    this.#absent = absent;
+    for (const done of this.#waiting) done();
+    if (turned) for (const handler of this.#servedHandlers) handler();
   }
 
   async #watch(state: Watching, signal: AbortSignal): Promise<InformerInput> {
@@ -249,14 +285,14 @@ export class Informer<T extends KubeObject> {
     this.#metrics.restart(cause);
     const waitMs = after.phase === "backing-off" ? Math.round(after.until - this.#options.clock.monotonic()) : 0;
     const message = input.kind === "failed" ? { error: input.error.message } : {};
-    const level = after.phase === "backing-off" ? "warn" : "debug";
+    const level = after.phase === "backing-off" && !this.#isAbsence(input) ? "warn" : "debug";
     this.#logger[level]("informer starts again", { cause, waitMs, ...message });
   }
 
   #enter(state: InformerState): InformerState {
     if (state.phase !== this.#state.phase) this.#since = this.#options.clock.now();
     this.#state = state;
-    const healthy = this.#synced && state.phase !== "stopped" && failuresOf(state) < LIST_AFTER_FAILURES;
+    const healthy = this.#synced && state.phase !== "stopped" && (this.#absent || failuresOf(state) < LIST_AFTER_FAILURES);
     if (healthy !== this.#healthy) this.#metrics.healthy(healthy);
     this.#healthy = healthy;
     return state;

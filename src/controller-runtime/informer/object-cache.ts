@@ -5,19 +5,17 @@
  * remembered until a list or bookmark says that everything before it has been delivered.
  */
 import { keyOf, keyText, type KubeObject, type ObjectKey } from "#kube";
+import { Tombstones } from "./tombstones.ts";
 import { orderOf } from "./versions.ts";
 
 export type Change<T> = { readonly key: ObjectKey; readonly before: T | undefined; readonly after: T | undefined };
 
 type Index<T> = { readonly keysOf: (object: T) => readonly string[]; readonly buckets: Map<string, Map<string, T>> };
 
-/** More deletions than this between two bookmarks, and the oldest are forgotten: memory has a limit, ghosts are unlikely. */
-const MAX_TOMBSTONES = 10_000;
-
 export class ObjectCache<T extends KubeObject> {
   #objects = new Map<string, T>();
   readonly #indexes = new Map<string, Index<T>>();
-  readonly #tombstones = new Map<string, string>();
+  readonly #tombstones = new Tombstones();
   /** Everything up to here has been seen. */
   #floor: string | undefined;
 
@@ -89,7 +87,7 @@ export class ObjectCache<T extends KubeObject> {
     const { resourceVersion } = object.metadata;
     if (before === undefined || orderOf(resourceVersion, before.metadata.resourceVersion) === "older") return undefined;
     this.#drop(key, before);
-    if (resourceVersion !== undefined) this.#bury(key, resourceVersion);
+    if (resourceVersion !== undefined) this.#tombstones.bury(key, resourceVersion);
     return { key: keyOf(before), before, after: undefined };
   }
 
@@ -102,13 +100,6 @@ export class ObjectCache<T extends KubeObject> {
   #isGhost(key: string, version: string | undefined): boolean {
     const [belowFloor, belowGrave] = [orderOf(version, this.#floor), orderOf(version, this.#tombstones.get(key))];
     return belowFloor === "older" || belowFloor === "same" || belowGrave === "older" || belowGrave === "same";
-  }
-
-  #bury(key: string, version: string): void {
-    this.#tombstones.set(key, version);
-    if (this.#tombstones.size <= MAX_TOMBSTONES) return;
-    const [oldest] = this.#tombstones.keys();
-    if (oldest !== undefined) this.#tombstones.delete(oldest);
   }
 
   /** All index keys are asked for before anything changes: a function that throws leaves the cache as it was. */

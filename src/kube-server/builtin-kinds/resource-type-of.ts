@@ -4,7 +4,7 @@
  * Parts are made when they are first used: a server that never sees a ResourceSlice never reads its types.
  */
 import { apiVersionOf, type Json, type KubeObject } from "#kube";
-import { builtinDefinition, builtinDefinitionNameOf, builtinSchema } from "#patch";
+import { builtinDefinition, builtinDefinitionNameOf } from "#patch";
 import { openApiSchemas, type TypeSchema } from "../apply/index.ts";
 import type { Decoded, DeletePolicy, FieldCause, ResourceType, TableColumn } from "../resource-type.ts";
 import { genericCells } from "./cells/generic.ts";
@@ -44,7 +44,8 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
     subresources,
     custom: false,
     ...stored(conversionOf(resource), goType),
-    strategicSchema: builtinSchema(resource) === undefined ? undefined : { group, version, kind },
+    // asked by name: the schema itself is made when the first patch comes
+    strategicSchema: definition === "" ? undefined : { group, version, kind },
     get typeSchema(): TypeSchema {
       return typeSchema();
     },

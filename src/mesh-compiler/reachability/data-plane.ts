@@ -43,9 +43,10 @@ export class DataPlane {
   readonly #workloads = new Map<string, Workload>();
   readonly #gateways = new Map<string, Pod>();
   readonly #namespaces = new Map<string, Labels>();
-  readonly #trustDomain: string;
+  readonly #trustDomain: (namespace: string) => string;
 
-  constructor(objects: readonly KubeObject[], trustDomain = "cluster.local") {
+  /** The trust domain goes by namespace: an environment may have its own. */
+  constructor(objects: readonly KubeObject[], trustDomain: (namespace: string) => string = () => "cluster.local") {
     this.#cilium = new CiliumPolicies(objects);
     this.#istio = new AuthorizationPolicies(objects);
     this.#trustDomain = trustDomain;
@@ -138,7 +139,7 @@ export class DataPlane {
   }
 
   #principalOf({ namespace, serviceAccount }: Pod): string {
-    return `${this.#trustDomain}/ns/${namespace}/sa/${serviceAccount}`;
+    return `${this.#trustDomain(namespace)}/ns/${namespace}/sa/${serviceAccount}`;
   }
 }
 

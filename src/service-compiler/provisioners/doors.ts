@@ -1,4 +1,4 @@
-/** `route`: a door from outside. `volume`: something to mount. Neither has a secret in it. */
+/** `route`: a door from outside. `dns`: a name for one. `volume`: something to mount. None has a secret in it. */
 import { ok } from "#base";
 import { didYouMean } from "#crds";
 import { parseQuantity } from "#kube";
@@ -8,6 +8,16 @@ import type { Claim, Provisioner, ResourceRequest } from "./provisioner.ts";
 
 const HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_HOST = 253;
+
+/** A host name below the ingress domain; whoever serves that domain answers for it. */
+export const dnsProvisioner: Provisioner = {
+  type: "dns",
+  params: [],
+  provision: ({ address, surroundings: { ingressDomain } }) =>
+    ingressDomain === undefined
+      ? problem("has no domain to be in; set ingressDomain of the LatticeEnvironment, or --ingress-domain")
+      : ok({ outputs: new Map([["host", open(`${address.name}.${ingressDomain}`)]]) }),
+};
 
 export const routeProvisioner: Provisioner = {
   type: "route",

@@ -1,6 +1,6 @@
 /** The types of resources that there are, by name. One added later replaces one of the same type: a platform team may have its own postgres. */
 import { postgresProvisioner, redisProvisioner } from "./databases.ts";
-import { routeProvisioner, volumeProvisioner } from "./doors.ts";
+import { dnsProvisioner, routeProvisioner, volumeProvisioner } from "./doors.ts";
 import type { Provisioner } from "./provisioner.ts";
 import { externalServiceProvisioner, serviceProvisioner } from "./services.ts";
 
@@ -12,6 +12,7 @@ const BUILT_IN = [
   postgresProvisioner,
   redisProvisioner,
   routeProvisioner,
+  dnsProvisioner,
   volumeProvisioner,
 ];
 

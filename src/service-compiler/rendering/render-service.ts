@@ -53,9 +53,13 @@ export function renderService(input: ServiceInput): Result<RenderedService, read
   return ok({ containers, provisioned: resolution.provisioned, resolved: countPlaceholders(containers), warnings });
 }
 
+/** A door and a disk call nobody, whatever is written. */
+const UNDIRECTED = new Set(["route", "volume", "dns"]);
+
 /** `id` may name another namespace; without one it means where the workload runs. */
 export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
-  return Object.entries(service.spec.resources ?? {}).map(([name, { id = name, type, direction, class: variant, params }]) => {
+  return Object.entries(service.spec.resources ?? {}).map(([name, { id = name, type, direction: written, class: variant, params }]) => {
+    const direction = UNDIRECTED.has(type) ? "outbound" : written;
     const slash = id.indexOf("/");
     const address = slash < 0 ? { namespace, name: id } : { namespace: id.slice(0, slash), name: id.slice(slash + 1) };
     return { name, type, direction, address, class: variant, params: params as ResourceEntry["params"] };

@@ -1,19 +1,28 @@
 /** Requests that are half right: real paths with broken pieces, real options with strange values, real bodies with holes. */
 import { apiVersionOf } from "#kube";
-import type { ApiServer, ResourceType } from "#kube-server";
-import { bodyText, objectFor } from "./fuzz-bodies.ts";
+import type { ResourceType } from "#kube-server";
+import { binaryBody, bodyText } from "./fuzz-bodies.ts";
+import { objectFor } from "./fuzz-objects.ts";
 import { chance, NASTY_NAMES, pick, type Random } from "./fuzz-values.ts";
 
+/** Everything that is needed to send it again, as plain JSON. */
 export type FuzzRequest = {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** One character a byte when it is binary. */
   readonly body: string | undefined;
+  readonly binary?: true;
+  readonly sender?: Sender;
 };
 
-const USUAL: ReadonlySet<string> = new Set(["configmaps", "secrets", "pods", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "services", "ingresses", "networkpolicies", "horizontalpodautoscalers", "persistentvolumeclaims", "roles", "leases", "events", "widgets", "customresourcedefinitions"]); // prettier-ignore
+/** Who sends it. What their tokens are, and whether they have one, the world knows. */
+export const SENDERS = ["admin", "editor", "viewer", "nobody", "account", "anonymous", "wrong token"] as const;
+export type Sender = (typeof SENDERS)[number];
 
-const CONTENT_TYPES: readonly [string, ...string[]] = ["application/json", "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+yaml", "application/yaml", "application/vnd.kubernetes.protobuf", "text/plain", "", "nonsense", "application/json; charset=latin-1", "application/json;;;"]; // prettier-ignore
+const USUAL: ReadonlySet<string> = new Set(["configmaps", "secrets", "pods", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs", "services", "ingresses", "networkpolicies", "horizontalpodautoscalers", "persistentvolumeclaims", "roles", "leases", "events", "widgets", "customresourcedefinitions", "mutatingwebhookconfigurations", "validatingwebhookconfigurations", "validatingadmissionpolicies", "validatingadmissionpolicybindings", "mutatingadmissionpolicies", "mutatingadmissionpolicybindings", "resourcequotas", "limitranges", "rolebindings", "clusterroles", "clusterrolebindings", "serviceaccounts", "gears"]); // prettier-ignore
+
+const CONTENT_TYPES: readonly [string, ...string[]] = ["application/json", "application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml", "application/apply-patch+yaml", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor", "application/apply-patch+cbor", "multipart/form-data; boundary=x", "text/plain", "", "nonsense", "application/json; charset=latin-1", "application/json;;;"]; // prettier-ignore
 
 const ACCEPTS: readonly [string, ...string[]] = ["application/json", "*/*", "application/yaml", "application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "application/vnd.kubernetes.protobuf", "application/json;as=Nonsense;v=v9", "text/html;q=0.1", ";;;", "a/b/c", "application/json;q=nan", ""]; // prettier-ignore
 
@@ -41,8 +50,8 @@ const OPTIONS: readonly [readonly [string, ...string[]], ...(readonly [string, .
   ["limit=1&limit", "2"],
 ]; // prettier-ignore
 
-export function fuzzRequest(random: Random, server: ApiServer): FuzzRequest {
-  const types = [...server.types.all()];
+/** `types` must not change during a run: then a seed alone makes the same requests again, whatever became of the server. */
+export function fuzzRequest(random: Random, types: readonly ResourceType[]): FuzzRequest {
   const usual = types.filter(({ resource }) => USUAL.has(resource.plural));
   const from = chance(random, 0.75) && usual.length > 0 ? usual : types;
   const type = from[Math.floor(random() * from.length)];
@@ -52,18 +61,50 @@ export function fuzzRequest(random: Random, server: ApiServer): FuzzRequest {
 
 function requestOn(random: Random, type: ResourceType): FuzzRequest {
   const { resource } = type;
-  const method = chance(random, 0.02) ? pick(random, ["HEAD", "OPTIONS", "BREW"]) : pick(random, METHODS);
+  const method = chance(random, 0.02) ? pick(random, ["HEAD", "OPTIONS", "BREW", "CONNECT", "TRACE"]) : pick(random, METHODS);
   const name = chance(random, 0.1) ? pick(random, NASTY_NAMES) : pick(random, ["a", "b", "c", "gears.fuzz.test"]);
   const contentType = chance(random, 0.1) ? pick(random, CONTENT_TYPES) : usualType(random, method);
   const object = objectFor(resource.plural, apiVersionOf(resource), resource.kind, name);
   const isBodiless = method === "GET" || method === "HEAD" || (method === "DELETE" && chance(random, 0.6));
-  const agent = chance(random, 0.1) ? pick(random, ["", "/", "x".repeat(500), "é", "kubectl/v1.36 (linux)"]) : "fuzz/1";
-  return {
-    method,
-    url: `${pathOf(random, type, { method, name })}${queryOf(random)}`,
-    headers: { accept: chance(random, 0.2) ? pick(random, ACCEPTS) : "application/json", "content-type": contentType, "user-agent": agent },
-    body: isBodiless ? undefined : bodyText(random, object, contentType),
+  const headers = {
+    accept: chance(random, 0.2) ? pick(random, ACCEPTS) : "application/json",
+    "content-type": contentType,
+    "user-agent": chance(random, 0.1) ? pick(random, ["", "/", "x".repeat(500), "é", "kubectl/v1.36 (linux)"]) : "fuzz/1",
+    ...(chance(random, 0.05) ? oddHeaders(random) : {}),
   };
+  const sender = chance(random, 0.7) ? "admin" : pick(random, SENDERS);
+  const url = `${pathOf(random, type, { method, name })}${queryOf(random)}`;
+  if (isBodiless) return { method, url, headers, body: undefined, sender };
+  if (/protobuf|cbor/.test(contentType)) return { method, url, headers, body: binaryBody(random, object), binary: true, sender };
+  return { method, url, headers, body: bodyText(random, object, contentType), sender };
+}
+
+const ODD_HEADERS: readonly [readonly [string, ...string[]], ...(readonly [string, ...string[]])[]] = [
+  ["impersonate-user", "viewer", "", "system:serviceaccount:default:a", "system:node:n", "__proto__", "x".repeat(3_000)],
+  ["impersonate-group", "system:masters", "a", ""],
+  ["impersonate-uid", "1", ""],
+  ["impersonate-extra-__proto__", "x"],
+  ["impersonate-extra-a%2fb%zz", "x"],
+  ["content-encoding", "gzip", "br", "nonsense"],
+  ["accept-encoding", "gzip", "*;q=0"],
+  ["x-forwarded-for", "127.0.0.1", "a, b, c"],
+  ["expect", "100-continue", "nonsense"],
+  ["upgrade", "websocket", "SPDY/3.1"],
+  ["connection", "upgrade", "close"],
+  ["x-http-method-override", "DELETE"],
+  ["if-match", "*", "1"],
+  ["cookie", "a=b; __proto__=c"],
+  ["__proto__", "polluted"],
+  ["constructor", "polluted"],
+  ["x-long", "y".repeat(20_000)],
+]; // prettier-ignore
+
+function oddHeaders(random: Random): Readonly<Record<string, string>> {
+  const many = Array.from({ length: 1 + Math.floor(random() * 3) }, () => {
+    const [name, ...values] = pick(random, ODD_HEADERS);
+    return [name, values[Math.floor(random() * values.length)] ?? ""] as const;
+  });
+  return Object.fromEntries(many);
 }
 
 const METHODS: readonly [string, ...string[]] = [
@@ -98,7 +139,7 @@ function pathOf(random: Random, { resource, subresources }: ResourceType, { meth
   const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   const space =
     resource.namespaced && !chance(random, 0.08)
-      ? `/namespaces/${chance(random, 0.08) ? pick(random, ["kube-system", "nowhere", "__proto__", "%2e%2e"]) : "default"}`
+      ? `/namespaces/${chance(random, 0.08) ? pick(random, ["kube-system", "a", "b", "nowhere", "__proto__", "%2e%2e"]) : "default"}`
       : "";
   const named = method === "POST" ? chance(random, 0.15) : !chance(random, 0.1);
   const below = [...subresources];

@@ -135,7 +135,7 @@ export const subresources = area("subresources", {
   "a Pod can be put back as it was written, without what was added to it": async (api) => {
     await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
-    (await api.put("pods/a", pod("a", {}, { labels: { l: "1" } }))).gives(200, {
+    (await api.put("pods/a", pod("a", { serviceAccountName: "default" }, { labels: { l: "1" } }))).gives(200, {
       metadata: { generation: 1 },
       spec: { priority: 0, tolerations: [{}, {}] },
     });

@@ -12,9 +12,10 @@ type Samples = { readonly samples: readonly { readonly type: string; readonly bo
 const { samples } = JSON.parse(readFileSync(new URL("../generated/recorded-creates.json", import.meta.url), "utf8")) as Samples;
 const deployment = goTypeOf("io.k8s.api.apps.v1.Deployment");
 
-function definitionOf({ apiVersion, kind }: JsonObject): string {
-  const [group = "", version] = String(apiVersion).includes("/") ? String(apiVersion).split("/") : ["", String(apiVersion)];
-  return builtinDefinitionNameOf({ group, version: version ?? "", kind: String(kind) }) ?? "";
+function definitionOf(body: JsonObject): string {
+  const { apiVersion = "", kind = "" } = body as { readonly apiVersion?: string; readonly kind?: string };
+  const slash = apiVersion.indexOf("/");
+  return builtinDefinitionNameOf({ group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1), kind }) ?? "";
 }
 
 /** One place of a value, and what is put there: something else, or nothing. */

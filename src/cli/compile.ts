@@ -1,0 +1,96 @@
+/**
+ * `lattice compile`: files in, every object out, without a cluster. With an error anywhere nothing is printed: half a world is not to be
+ * applied.
+ */
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { compileAll, describeServiceError, placeOfError, type CompiledWorld, type DocumentProblem } from "#compile";
+import { describeObject, formatYaml, formatYamlDocuments, type KubeObject } from "#kube";
+import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
+
+export type CompileFlags = WorldFlags &
+  SecretFlags & {
+    readonly filename: readonly string[];
+    readonly output: "yaml" | "json" | "dir";
+    readonly out?: string;
+    readonly force?: boolean;
+    readonly workloadsOnly?: boolean;
+  };
+
+export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode> {
+  if (flags.output === "dir" && flags.out === undefined) return misunderstood(io, "-o dir needs --out FOLDER, where the files go");
+  if (flags.output !== "dir" && flags.out !== undefined) return misunderstood(io, "--out is for -o dir; otherwise send the output where you want it");
+  const loaded = await readWorld(io, flags.filename, flags);
+  if (!loaded.ok) return misunderstood(io, loaded.error);
+  const compiled = compileAll(loaded.value.world);
+  const problems = allProblems(loaded.value, compiled);
+  tellWarnings(io, loaded.value, compiled.warnings);
+  if (problems.length > 0) return tellProblems(io, problems);
+  const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
+  if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
+  if (flags.output === "dir") return writeFolder(io, resolve(io.cwd, flags.out ?? ""), objects, flags.force === true);
+  io.stdout(flags.output === "json" ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, null, 2)}\n` : formatYamlDocuments(objects));
+  return 0;
+}
+
+/** What is wrong with the files, then what is wrong with the services in them. */
+export function allProblems({ problems, places }: Pick<FilesWorld, "problems" | "places">, { errors }: CompiledWorld): readonly DocumentProblem[] {
+  const own = [...errors].flatMap(([key, all]) =>
+    all.map((error): DocumentProblem => ({ from: places.get(key) ?? key, path: placeOfError(error), message: describeServiceError(error) })),
+  );
+  return [...problems, ...own];
+}
+
+/** One heading per document, its mistakes below. */
+export function tellProblems(io: CliIo, problems: readonly DocumentProblem[]): ExitCode {
+  for (const [from, all] of Map.groupBy(problems, (problem) => problem.from)) {
+    io.stderr(`error ${from}\n`);
+    for (const { path, message } of all) io.stderr(`      ${path === "" ? "" : `${path}: `}${message.replaceAll("\n", "\n        ")}\n`);
+  }
+  io.stderr(`${problems.length === 1 ? "1 error" : `${problems.length} errors`}; nothing was compiled\n`);
+  return 1;
+}
+
+export function tellWarnings(io: CliIo, { leftOut }: Pick<FilesWorld, "leftOut">, warnings: readonly string[]): void {
+  const names = leftOut.map(({ object, from }) => `${describeObject(object)} (${from})`);
+  const others = names.length === 0 ? [] : [`left out, since it is nothing to compile: ${names.join(", ")}`];
+  for (const text of [...others, ...warnings]) io.stderr(`warning: ${text}\n`);
+}
+
+async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObject[], force: boolean): Promise<ExitCode> {
+  const there = await fromPromise(readdir(folder), () => undefined);
+  if (there.ok && there.value.length > 0 && !force) return complain(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
+  for (const [file, object] of fileNames(objects)) {
+    const path = join(folder, file);
+    const written = await writeOne(path, formatYaml(object));
+    if (!written.ok) return complain(io, `${path} cannot be written: ${written.error}`);
+  }
+  io.stdout(`${objects.length} objects in ${folder}\n`);
+  return 0;
+}
+
+async function writeOne(path: string, text: string): Promise<Result<void, string>> {
+  const made = await fromPromise(mkdir(dirname(path), { recursive: true }), describeThrown);
+  if (!made.ok) return err(made.error);
+  // Secrets are among them
+  const written = await fromPromise(writeFile(path, text, { mode: 0o600 }), describeThrown);
+  return written.ok ? ok(undefined) : err(written.error);
+}
+
+/**
+ * `shop/deployment-api.yaml`. A Namespace sorts before what is in it, so that `kubectl apply -R -f` makes it first; names do not change when
+ * other objects come and go, so that a folder under version control shows what changed.
+ */
+function fileNames(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {
+  const files = new Map<string, KubeObject>();
+  for (const object of objects) {
+    const { kind, metadata, apiVersion } = object;
+    const namespace = kind === "Namespace" ? metadata.name : (metadata.namespace ?? "default");
+    const name = kind === "Namespace" ? "00-namespace" : `${kind.toLowerCase()}-${metadata.name}`;
+    const plain = `${namespace}/${name}.yaml`;
+    files.set(files.has(plain) ? `${namespace}/${name}.${apiVersion.replace(/\/.*$/, "")}.yaml` : plain, object);
+  }
+  return files;
+}

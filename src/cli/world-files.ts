@@ -1,0 +1,99 @@
+/**
+ * The world that `-f` files describe, for every command that compiles: files are read, `source` is found beside the file that names it, and
+ * secrets come from where the flags say.
+ */
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { describeThrown, err, fromPromise, fromThrowing, ok, sensitive, type Result, type Sensitive } from "#base";
+import { DEFAULT_SETTINGS, loadWorld, type DocumentProblem, type LoadedWorld, type WorldDocument } from "#compile";
+import { isJsonObject, parseYaml } from "#kube";
+import type { Settings } from "#service-compiler";
+import type { CliIo } from "./io.ts";
+import { readResourceFiles } from "./resource-files.ts";
+
+/** Flags of every command that compiles. */
+export type WorldFlags = {
+  readonly filename?: readonly string[];
+  readonly namespace?: string;
+  readonly clusterDomain?: string;
+  readonly trustDomain?: string;
+  readonly ingressDomain?: string;
+  readonly gateway?: string;
+  readonly clusterName?: string;
+  readonly clusterProvider?: string;
+  readonly clusterRegion?: string;
+};
+
+export type SecretFlags = { readonly secrets?: string; readonly placeholderSecrets?: boolean };
+
+export type FilesWorld = Omit<LoadedWorld, "problems"> & { readonly problems: readonly DocumentProblem[] };
+
+/** The error is a question that was not understood: a flag. What is wrong in files is in `problems`. */
+export async function readWorld(io: CliIo, paths: readonly string[], flags: WorldFlags & SecretFlags): Promise<Result<FilesWorld, string>> {
+  const settings = settingsOf(flags);
+  if (!settings.ok) return settings;
+  const secrets = flags.secrets === undefined ? ok(new Map<string, Sensitive<string>>()) : await readSecretsFile(io, flags.secrets);
+  if (!secrets.ok) return secrets;
+  const { documents, problems } = await readDocuments(io, paths);
+  const files = new Map(documents.map(({ from, file }) => [from, file]));
+  const loaded = loadWorld(documents, {
+    settings: settings.value,
+    ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
+    secrets: secrets.value,
+    placeholderSecrets: flags.placeholderSecrets === true,
+    files: {
+      locate: (source, from) => resolve(io.cwd, dirname(files.get(from) ?? from), source),
+      read: (path) => fromThrowing(() => readFileSync(path), describeThrown),
+    },
+  });
+  return ok({ ...loaded, problems: [...problems, ...loaded.problems] });
+}
+
+type FileDocument = WorldDocument & { readonly file: string };
+
+async function readDocuments(io: CliIo, paths: readonly string[]) {
+  const { documents, problems } = await readResourceFiles(io, paths);
+  return {
+    documents: documents.map(({ file, index, value }): FileDocument => ({ file, value, from: nameOf(file, index) })),
+    problems: problems.map(({ file, message }): DocumentProblem => ({ from: file, path: "", message })),
+  };
+}
+
+export function nameOf(file: string, index: number): string {
+  return index === 1 ? file : `${file} (document ${index})`;
+}
+
+export function settingsOf(flags: WorldFlags): Result<Settings, string> {
+  const { clusterName, clusterProvider, clusterRegion } = flags;
+  const gateway = flags.gateway === undefined ? ok(DEFAULT_SETTINGS.gateway) : parseGateway(flags.gateway);
+  if (!gateway.ok) return gateway;
+  return ok({
+    ...DEFAULT_SETTINGS,
+    ...(flags.clusterDomain === undefined ? {} : { clusterDomain: flags.clusterDomain }),
+    ...(flags.trustDomain === undefined ? {} : { trustDomain: flags.trustDomain }),
+    ...(flags.ingressDomain === undefined ? {} : { ingressDomain: flags.ingressDomain }),
+    gateway: gateway.value,
+    cluster: { name: clusterName, provider: clusterProvider, region: clusterRegion },
+  });
+}
+
+function parseGateway(text: string): Result<Settings["gateway"], string> {
+  const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
+  return namespace === undefined || name === undefined
+    ? err(`--gateway is ${JSON.stringify(text)}; it must be namespace/name, such as istio-ingress/gateway`)
+    : ok({ namespace, name });
+}
+
+/** A map of path to value. What is wrong with it is said without saying any of it. */
+async function readSecretsFile(io: CliIo, path: string): Promise<Result<ReadonlyMap<string, Sensitive<string>>, string>> {
+  const text = await fromPromise(path === "-" ? io.stdin() : readFile(resolve(io.cwd, path), "utf8"), describeThrown);
+  if (!text.ok) return err(`--secrets ${path} cannot be read: ${text.error}`);
+  const parsed = parseYaml(text.value);
+  if (!parsed.ok) return err(`--secrets ${path} is no YAML${parsed.error.line === undefined ? "" : ` (line ${parsed.error.line})`}`);
+  const [map = {}] = parsed.value;
+  const wrong = isJsonObject(map) ? Object.keys(map).find((key) => typeof map[key] !== "string" || !key.includes("/")) : "";
+  if (!isJsonObject(map) || wrong === "") return err(`--secrets ${path} must be a map, with lines such as "postgres/main-db/password: …"`);
+  if (wrong !== undefined) return err(`--secrets ${path}: ${wrong} must be a path with a "/" in it, and its value a text (in quotes if it is a number)`);
+  return ok(new Map(Object.entries(map).map(([key, value]) => [key, sensitive(typeof value === "string" ? value : "")])));
+}

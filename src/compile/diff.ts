@@ -1,0 +1,183 @@
+/**
+ * What changes between two sets of compiled objects: objects and their fields, pods that will roll, what may talk to whom, and values that
+ * move between a ConfigMap and a Secret.
+ *
+ * Values of Secrets are compared and never told.
+ */
+import { describeObject, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import { CONFIG_HASH_ANNOTATION } from "#service-compiler";
+import { configRead, movedValues, sameContent, sameText, type Move, type Objects } from "./diff/config.ts";
+import { changedFields, type FieldChange } from "./diff/fields.ts";
+import { flowsOf, flowText, type Flow } from "./diff/flows.ts";
+import { ownedFields } from "./diff/owned-fields.ts";
+
+/** An object that comes, goes or changes. */
+export type ObjectChange = {
+  readonly change: "added" | "removed" | "changed";
+  /** `Deployment shop/api`. */
+  readonly object: string;
+  /** Of one that changes. */
+  readonly fields: readonly FieldChange[];
+};
+
+/** Pods that are replaced, and why. */
+export type Roll = { readonly workload: string; readonly because: readonly string[] };
+
+/** All that changes between two sets of objects. */
+export type WorldDiff = {
+  readonly objects: readonly ObjectChange[];
+  readonly rolls: readonly Roll[];
+  readonly flows: { readonly opened: readonly Flow[]; readonly closed: readonly Flow[] };
+  readonly moves: readonly Move[];
+};
+
+/** How two sets of objects are compared. */
+export type DiffOptions = {
+  /** `before` is read from a cluster, where this field manager applies: what the server fills in, or others own, is no difference. */
+  readonly liveManager?: string;
+  readonly trustDomain?: (namespace: string) => string;
+};
+
+/**
+ * Compares two sets of compiled objects, such as those of two versions of the same files.
+ *
+ * @example
+ * const { flows } = diffObjects(compileAll(before).objects, compileAll(after).objects);
+ * if (flows.opened.length > 0) console.log("this change opens", flows.opened);
+ */
+export function diffObjects(before: readonly KubeObject[], after: readonly KubeObject[], options: DiffOptions = {}): WorldDiff {
+  const [old, own] = [byName(before), byName(after)];
+  const moves = movedValues(old, own);
+  const hidden = new Set(moves.flatMap(({ name, from, to }) => [`${from}\0${name}`, `${to}\0${name}`]));
+  const names = [...new Set([...old.keys(), ...own.keys()])].toSorted();
+  const objects = names.flatMap((name) => objectChange(name, old.get(name), own.get(name), { ...options, hidden }));
+  const [flowsBefore, flowsAfter] = [flowsOf(before, options.trustDomain), flowsOf(after, options.trustDomain)];
+  return {
+    objects,
+    rolls: [...own.values()].flatMap((object) => rollOf(object, old, own, objects)),
+    flows: { opened: notIn(flowsAfter, flowsBefore), closed: notIn(flowsBefore, flowsAfter) },
+    moves,
+  };
+}
+
+/**
+ * Whether anything differs at all.
+ *
+ * @example process.exitCode = isSame(diffObjects(before, after)) ? 0 : 1;
+ */
+export function isSame({ objects }: WorldDiff): boolean {
+  return objects.length === 0;
+}
+
+function byName(objects: readonly KubeObject[]): Objects {
+  return new Map(objects.map((object) => [describeObject(object), object]));
+}
+
+function notIn(flows: ReadonlyMap<string, Flow>, others: ReadonlyMap<string, Flow>): readonly Flow[] {
+  return [...flows].filter(([text]) => !others.has(text)).map(([, flow]) => flow);
+}
+
+type Showing = DiffOptions & { /** `ConfigMap shop/api-env\0NAME`: shown without its value. */ readonly hidden: ReadonlySet<string> };
+
+function objectChange(name: string, before: KubeObject | undefined, after: KubeObject | undefined, showing: Showing): readonly ObjectChange[] {
+  if (before === undefined || after === undefined) return [{ change: before === undefined ? "added" : "removed", object: name, fields: [] }];
+  const owned = showing.liveManager === undefined ? undefined : ownedFields(before, showing.liveManager);
+  const fields = changedFields(comparable(before), comparable(after), "", { owned }).flatMap((field) => withoutSecrets(name, field, showing));
+  return fields.length === 0 ? [] : [{ change: "changed", object: name, fields }];
+}
+
+const SERVER_METADATA = [
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+  "ownerReferences",
+  "finalizers",
+  "selfLink",
+];
+const SERVER_ANNOTATIONS = [CONFIG_HASH_ANNOTATION, "deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied-configuration"];
+
+/** Without what a server sets, and without the hash that only says that config changed, which is told by itself. */
+function comparable(object: KubeObject): JsonObject {
+  const { status: _status, metadata, spec, ...rest } = object as unknown as JsonObject & { readonly metadata: JsonObject };
+  const template = fieldAt(spec, "template");
+  const own =
+    isJsonObject(spec) && isJsonObject(template) && isJsonObject(template["metadata"])
+      ? { ...spec, template: { ...template, metadata: withoutAnnotations(template["metadata"]) } }
+      : spec;
+  return { ...rest, metadata: withoutAnnotations(without(metadata, SERVER_METADATA)), ...(own === undefined ? {} : { spec: own }) };
+}
+
+function without(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+function withoutAnnotations(metadata: JsonObject): JsonObject {
+  const { annotations, ...rest } = metadata;
+  const kept = isJsonObject(annotations) ? without(annotations, SERVER_ANNOTATIONS) : {};
+  return Object.keys(kept).length === 0 ? rest : { ...rest, annotations: kept };
+}
+
+/** A marked secret is no change: it stands for a value that nobody gave. */
+function withoutSecrets(name: string, field: FieldChange, { hidden }: Showing): readonly FieldChange[] {
+  const { path, change, before, after } = field;
+  const key = /^(?:data|stringData)(?:\.(.+)|\["(.+)"\])$/.exec(path)?.slice(1).find((one) => one !== undefined);
+  if (!name.startsWith("Secret ")) return key !== undefined && hidden.has(`${name}\0${key}`) ? [{ path, change }] : [field];
+  if (key === undefined) return /^(data|stringData)/.test(path) ? [{ path, change }] : [field];
+  return change === "changed" && sameText(before, after) ? [] : [{ path, change }];
+}
+
+function rollOf(object: KubeObject, old: Objects, own: Objects, changes: readonly ObjectChange[]): readonly Roll[] {
+  const workload = describeObject(object);
+  const before = old.get(workload);
+  if (object.kind !== "Deployment" || before === undefined) return [];
+  const fields = changes.find((one) => one.object === workload)?.fields ?? [];
+  const template = fields.filter(({ path }) => path.startsWith("spec.template.")).map(({ path }) => path.slice("spec.template.".length));
+  const read = new Set([...configRead(before), ...configRead(object)]);
+  const config = [...read].filter((name) => !sameContent(old.get(name), own.get(name)));
+  const because = [...template, ...config];
+  return because.length === 0 ? [] : [{ workload, because }];
+}
+
+/**
+ * A diff for a terminal.
+ *
+ * @example process.stdout.write(formatDiff(diffObjects(before, after)));
+ */
+export function formatDiff(diff: WorldDiff): string {
+  if (isSame(diff)) return "no differences\n";
+  const count = (change: ObjectChange["change"]) => diff.objects.filter((one) => one.change === change).length;
+  const sections = [
+    section("objects", diff.objects.flatMap(objectLines)),
+    section("pods that roll", diff.rolls.map(({ workload, because }) => `  ${workload}: ${because.join(", ")}`)),
+    section("flows", [...diff.flows.opened.map((flow) => `  opened  ${flowText(flow)}`), ...diff.flows.closed.map((flow) => `  closed  ${flowText(flow)}`)]),
+    section("values that move", diff.moves.map(({ name, from, to }) => `  ${name}: ${from} -> ${to}`)),
+  ];
+  return `${sections.join("")}${count("added")} added, ${count("changed")} changed, ${count("removed")} removed\n`;
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? "" : `${title}\n${lines.join("\n")}\n\n`;
+}
+
+const MARKS = { added: "+", removed: "-", changed: "~" } as const;
+
+function objectLines({ change, object, fields }: ObjectChange): readonly string[] {
+  return [`  ${MARKS[change]} ${object}`, ...fields.map((field) => `      ${fieldText(field)}`)];
+}
+
+function fieldText({ path, change, before, after }: FieldChange): string {
+  if (before === undefined && after === undefined) return `${path}: ${change}`;
+  if (change === "changed") return `${path}: ${shortly(before)} -> ${shortly(after)}`;
+  return `${path}: ${change} ${shortly(before ?? after)}`;
+}
+
+const LONGEST = 72;
+
+function shortly(value: Json | undefined): string {
+  const text = JSON.stringify(value ?? null);
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1)}…`;
+}

@@ -1,0 +1,96 @@
+/**
+ * Config of pods: which objects a pod reads, and where each value lives. Contents are compared and never hashes, since a hash made elsewhere
+ * was made under another key.
+ */
+import { base64OfText, bytesOfBase64 } from "#base";
+import { fieldAt, isJsonObject, jsonEqual, type Json, type KubeObject } from "#kube";
+import { PLACEHOLDER_MARKS } from "../secret-store.ts";
+
+/** Objects that hold config, by `Kind namespace/name`. */
+export type Objects = ReadonlyMap<string, KubeObject>;
+
+/** `ConfigMap prod/api-env`, for each that the pods of a Deployment read. */
+export function configRead(deployment: KubeObject): readonly string[] {
+  const namespace = deployment.metadata.namespace ?? "default";
+  const pod = fieldAt(deployment, "spec", "template", "spec");
+  const containers = [...listAt(pod, "initContainers"), ...listAt(pod, "containers")];
+  const names = [
+    ...containers.flatMap((container) => listAt(container, "envFrom")).flatMap((from) => [
+      named("ConfigMap", fieldAt(from, "configMapRef", "name")),
+      named("Secret", fieldAt(from, "secretRef", "name")),
+    ]),
+    ...listAt(pod, "volumes").flatMap((volume) => [
+      named("ConfigMap", fieldAt(volume, "configMap", "name")),
+      named("Secret", fieldAt(volume, "secret", "secretName")),
+    ]),
+  ];
+  const texts = names.flatMap((name) => (name === undefined ? [] : [`${name.kind} ${namespace}/${name.name}`]));
+  // what External Secrets makes a Secret from has the Secret's name
+  return [...new Set(texts.flatMap((text) => (text.startsWith("Secret ") ? [text, `External${text}`] : [text])))];
+}
+
+function named(kind: string, name: unknown): { readonly kind: string; readonly name: string } | undefined {
+  return typeof name === "string" ? { kind, name } : undefined;
+}
+
+function listAt(value: unknown, name: string): readonly Json[] {
+  const list = fieldAt(value, name);
+  return Array.isArray(list) ? (list as readonly Json[]) : [];
+}
+
+export function sameContent(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  if (before === undefined || after === undefined) return before === after;
+  if (before.kind === "ExternalSecret") return jsonEqual(fieldAt(before, "spec") ?? null, fieldAt(after, "spec") ?? null);
+  const [old, own] = [entriesOf(before), entriesOf(after)];
+  return old.size === own.size && [...own].every(([key, text]) => old.has(key) && sameText(old.get(key), text));
+}
+
+/** A marked secret stands for a value that nobody gave: it may be the same, and is taken to be. */
+export function sameText(before: Json | undefined, after: Json | undefined): boolean {
+  return jsonEqual(before ?? null, after ?? null) || isMarked(before) || isMarked(after);
+}
+
+function isMarked(data: Json | undefined): boolean {
+  const bytes = typeof data === "string" ? bytesOfBase64(data) : undefined;
+  const text = bytes?.ok === true ? new TextDecoder().decode(bytes.value) : "";
+  return PLACEHOLDER_MARKS.some((mark) => text.includes(mark));
+}
+
+function entriesOf(object: KubeObject): ReadonlyMap<string, Json> {
+  const [data, texts] = [fieldAt(object, "data"), fieldAt(object, "stringData")];
+  const plain = Object.entries(isJsonObject(texts) ? texts : {}).map(([key, text]) => [key, base64OfText(String(text))] as const);
+  return new Map<string, Json>([...Object.entries(isJsonObject(data) ? data : {}).map(([key, value]) => [key, value ?? null] as const), ...plain]);
+}
+
+/** A value that was readable by everybody and is not any more, or the other way round. */
+export type Move = {
+  /** Variable, or key of a file. */
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+};
+
+const SUFFIX = /-(env|secrets|external-secrets|files|files-secret|files-external)$/;
+
+export function movedValues(before: Objects, after: Objects): readonly Move[] {
+  const [old, own] = [homes(before), homes(after)];
+  return [...own].flatMap(([value, to]) => {
+    const from = old.get(value);
+    if (from === undefined || from.split(" ")[0] === to.split(" ")[0]) return [];
+    return [{ name: value.slice(value.lastIndexOf("\0") + 1), from, to }];
+  });
+}
+
+/** Where each value lives: by namespace, owner, whether it is a variable or a file, and its name. */
+function homes(objects: Objects): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [id, object] of objects) {
+    const suffix = SUFFIX.exec(object.metadata.name)?.[1];
+    if (suffix === undefined || !["ConfigMap", "Secret", "ExternalSecret"].includes(object.kind)) continue;
+    const owner = object.metadata.name.slice(0, -suffix.length - 1);
+    const what = suffix.startsWith("files") ? "file" : "variable";
+    const keys = object.kind === "ExternalSecret" ? fieldAt(object, "spec", "target", "template", "data") : fieldAt(object, "data");
+    for (const key of Object.keys(isJsonObject(keys) ? keys : {})) found.set([object.metadata.namespace, owner, what, key].join("\0"), id);
+  }
+  return found;
+}

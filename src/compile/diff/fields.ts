@@ -1,0 +1,84 @@
+/**
+ * What differs between two versions of one object, field by field. List items are told apart by their `name` where all have one, as people
+ * think of containers and ports; otherwise by their place.
+ */
+import { isJsonObject, jsonEqual, parseQuantity, compareQuantities, type Json, type JsonObject } from "#kube";
+import { owns, ownedItem, type Owned } from "./owned-fields.ts";
+
+/** One field that differs. Values of Secrets are never here. */
+export type FieldChange = {
+  /** `spec.template.spec.containers[main].image`. */
+  readonly path: string;
+  readonly change: "added" | "removed" | "changed";
+  readonly before?: Json;
+  readonly after?: Json;
+};
+
+export type Comparing = {
+  /** Before comes from a cluster: what only it has was filled in by the server or by others, unless we own it. undefined: it is a file. */
+  readonly owned?: Owned | undefined;
+};
+
+type Side = Json | undefined;
+
+export function changedFields(before: Side, after: Side, path: string, { owned }: Comparing = {}): readonly FieldChange[] {
+  if (before === undefined || after === undefined) {
+    if (before === after) return [];
+    const change = before === undefined ? "added" : "removed";
+    return [{ path, change, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
+  }
+  if (isJsonObject(before) && isJsonObject(after)) return inObjects(before, after, path, { owned });
+  if (Array.isArray(before) && Array.isArray(after)) return inLists(before, after, path, { owned });
+  return jsonEqual(before, after) || sameAmount(before, after, path) ? [] : [{ path, change: "changed", before, after }];
+}
+
+function inObjects(before: JsonObject, after: JsonObject, path: string, { owned }: Comparing): readonly FieldChange[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((name) => {
+    const [own, old] = [at(after, name), at(before, name)];
+    const below = owned === undefined ? undefined : owns(owned, name);
+    if (own === undefined && owned !== undefined && below === undefined) return [];
+    return changedFields(old, own, joined(path, name), owned === undefined ? {} : { owned: below ?? {} });
+  });
+}
+
+function at(object: JsonObject, name: string): Side {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Dots and slashes in a key (annotations, file names) would read as a path. */
+function joined(path: string, name: string): string {
+  if (/^[A-Za-z0-9_-]+$/.test(name)) return path === "" ? name : `${path}.${name}`;
+  return `${path}["${name}"]`;
+}
+
+function inLists(before: readonly Json[], after: readonly Json[], path: string, { owned }: Comparing): readonly FieldChange[] {
+  const [old, own] = [byName(before), byName(after)];
+  const named = old !== undefined && own !== undefined;
+  const keys = named ? [...new Set([...old.keys(), ...own.keys()])] : [...Array(Math.max(before.length, after.length)).keys()].map(String);
+  return keys.flatMap((key) => {
+    const [left, right] = named ? [old.get(key), own.get(key)] : [before[Number(key)], after[Number(key)]];
+    const below = owned === undefined ? undefined : ownedItem(owned, left ?? right);
+    // a list that is owned whole says nothing of its items: all of them are ours
+    if (right === undefined && owned !== undefined && below === undefined && Object.keys(owned).length > 0) return [];
+    return changedFields(left, right, `${path}[${key}]`, owned === undefined ? {} : { owned: below ?? {} });
+  });
+}
+
+/** undefined: some have no name, or two have the same. */
+function byName(items: readonly Json[]): ReadonlyMap<string, Json> | undefined {
+  const named = new Map<string, Json>();
+  for (const item of items) {
+    const name = isJsonObject(item) ? item["name"] : undefined;
+    if (typeof name !== "string" || named.has(name)) return undefined;
+    named.set(name, item);
+  }
+  return named;
+}
+
+/** An API server writes 1000m as 1. */
+function sameAmount(before: Json, after: Json, path: string): boolean {
+  if (!/\.(requests|limits)[.[]/.test(path)) return false;
+  const [old, own] = [parseQuantity(String(before)), parseQuantity(String(after))];
+  return old.ok && own.ok && compareQuantities(old.value, own.value) === 0;
+}

@@ -1,0 +1,231 @@
+/**
+ * Documents as people write them, made into a world: Lattice's kinds, Score files, ConfigMaps that declare types of resources, and Secrets.
+ *
+ * A document need not say its namespace. A service then counts as written where its environment runs, and what belongs to a service as
+ * written beside it: so one folder of files means the same on every machine.
+ */
+import type { Result, Sensitive } from "#base";
+import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
+import { describeObject, field, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
+import { declaredProvisioner, type Provisioner, type SecretStore, type Settings } from "#service-compiler";
+import { namespaceOfEnvironment } from "./placement.ts";
+import { isScore, parseScore } from "./score.ts";
+import { readSecrets, secretStore } from "./secret-store.ts";
+import { worldSettings } from "./settings.ts";
+import { World, type ServiceKey, type WorldObject } from "./world.ts";
+
+/** One document of a file, parsed from YAML or JSON. */
+export type WorldDocument = {
+  readonly value: Json;
+  /** What to call it in messages: `api.yaml`, or `api.yaml (document 2)`. */
+  readonly from: string;
+};
+
+/** One mistake in a document. */
+export type DocumentProblem = { readonly from: string; readonly path: string; readonly message: string };
+
+/** How files that services name with `source` are found and read. */
+export type SourceFiles = {
+  /** Where the file is that a document names. */
+  readonly locate: (source: string, from: string) => string;
+  readonly read: (path: string) => Result<Uint8Array, string>;
+};
+
+/** What a world knows beside its documents. */
+export type WorldOptions = {
+  readonly settings?: Partial<Settings>;
+  /** For services that name neither a namespace nor an environment; absent: `default`. */
+  readonly namespace?: string;
+  /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
+  readonly secrets?: ReadonlyMap<string, Sensitive<string>>;
+  /** A secret that nobody gave is marked instead of being an error. */
+  readonly placeholderSecrets?: boolean;
+  readonly files?: SourceFiles;
+};
+
+/** A world, and what did not get into it. */
+export type LoadedWorld = {
+  readonly world: World;
+  readonly problems: readonly DocumentProblem[];
+  /** By the key of a service: the document that it was read from. */
+  readonly places: ReadonlyMap<ServiceKey, string>;
+  /** Objects of kinds that mean nothing here, and what Lattice compiled itself. */
+  readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
+};
+
+type Read<T extends KubeObject = KubeObject> = { readonly object: T; readonly from: string };
+
+type Sorted = {
+  readonly lattice: Read<LatticeObject>[];
+  readonly provisioners: Provisioner[];
+  readonly secrets: Read[];
+  readonly problems: DocumentProblem[];
+  readonly leftOut: Read[];
+};
+
+/**
+ * The world that documents describe. Mistakes are collected, not thrown: a document that cannot be read does not hide what is wrong with
+ * the next.
+ *
+ * @example
+ * const { world, problems } = loadWorld([{ value: { apiVersion: "score.dev/v1b1", … }, from: "web.yaml" }]);
+ * const { objects } = compileAll(world);
+ */
+export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
+  const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], problems: [], leftOut: [] };
+  for (const document of documents.flatMap(itemsOf)) sort(document, options, sorted);
+  const placed = inNamespaces(sorted, options);
+  const store = secretStore({
+    given: options.secrets ?? new Map(),
+    inObjects: readSecrets(placed.secrets),
+    placeholders: options.placeholderSecrets === true,
+  });
+  const world = new World(settingsFor(options, store));
+  world.setProvisioners(sorted.provisioners);
+  const places = new Map<ServiceKey, string>();
+  for (const { object, from } of inPuttingOrder(placed.lattice)) {
+    if (object.kind === "LatticeService" || object.kind === "LatticeExternalService") places.set(keyText(keyOf(object)), from);
+    world.put(withSources(object, from, options.files));
+  }
+  return { world, problems: [...sorted.problems, ...twice(placed.lattice)], places, leftOut: sorted.leftOut };
+}
+
+/** A List of kubectl's is its items. */
+function itemsOf(document: WorldDocument): readonly WorldDocument[] {
+  const { value, from } = document;
+  const items = field(value, "kind") === "List" ? field(value, "items") : undefined;
+  if (!Array.isArray(items)) return [document];
+  return items.map((item: Json, at) => ({ value: item, from: `${from}, item ${at + 1}` }));
+}
+
+function sort({ value, from }: WorldDocument, { files }: WorldOptions, sorted: Sorted): void {
+  const [apiVersion, kind] = [field(value, "apiVersion"), field(value, "kind")];
+  const problem = (path: string, message: string) => void sorted.problems.push({ from, path, message });
+  if (isScore(value)) {
+    const readFile = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
+    const service = parseScore(value, readFile);
+    if (service.ok) sorted.lattice.push({ object: service.value, from });
+    else for (const { path, message } of service.error) problem(path, message);
+  } else if (isForeign(apiVersion, kind)) sortForeign({ value, from }, sorted);
+  else {
+    const parsed = parseLatticeObject(value);
+    if (parsed.ok) sorted.lattice.push({ object: parsed.value, from });
+    else for (const { path, message } of parsed.error) problem(path, message);
+  }
+}
+
+/** Somebody else's kind; a kind of ours with a wrong version is ours, and a mistake. */
+function isForeign(apiVersion: Json | undefined, kind: Json | undefined): boolean {
+  if (typeof apiVersion !== "string" || typeof kind !== "string") return false;
+  const group = LATTICE_API_VERSION.split("/")[0] ?? "";
+  return !apiVersion.startsWith(`${group}/`) && !latticeKinds.some((known) => known.kind === kind);
+}
+
+function sortForeign({ value, from }: WorldDocument, { provisioners, secrets, problems, leftOut }: Sorted): void {
+  const name = field(field(value, "metadata"), "name");
+  if (typeof name !== "string") return void problems.push({ from, path: "metadata.name", message: "is required" });
+  const object = value as unknown as KubeObject;
+  if (isCompiled(object)) return void leftOut.push({ object, from });
+  if (object.kind === "Secret" && object.apiVersion === "v1") return void secrets.push({ object, from });
+  const declared = declaredProvisioner(object);
+  if (declared?.ok === true) provisioners.push(declared.value);
+  else if (declared?.ok === false) problems.push({ from, path: "data", message: declared.error });
+  else leftOut.push({ object, from });
+}
+
+/**
+ * Whether an object is one that Lattice compiled: by its label.
+ *
+ * @example isCompiled({ apiVersion: "v1", kind: "Secret", metadata: { name: "a", labels: { "app.kubernetes.io/managed-by": "lattice" } } }) // true
+ */
+export function isCompiled({ metadata }: KubeObject): boolean {
+  return isJsonObject(metadata.labels) && metadata.labels["app.kubernetes.io/managed-by"] === "lattice";
+}
+
+function inNamespaces({ lattice, secrets }: Sorted, { namespace: fallback = "default" }: WorldOptions): Pick<Sorted, "lattice" | "secrets"> {
+  const environments = new Map(
+    lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
+  );
+  const whereRun = (environment: string | undefined) =>
+    environment === undefined ? undefined : namespaceOfEnvironment(environment, environments.get(environment));
+  const services = lattice.map((read) => {
+    const { object } = read;
+    const own = object.kind === "LatticeService" || object.kind === "LatticeExternalService" ? object.spec.environment : undefined;
+    return isPlacedByEnvironment(object) ? { ...read, object: placedIn(object, whereRun(own) ?? fallback) } : read;
+  });
+  const beside = besideServices(services);
+  const rest = services.map((read) => {
+    const { object } = read;
+    if (object.kind === "LatticeServiceConfig") {
+      const { environment, service } = object.spec.appliesTo;
+      return { ...read, object: placedIn(object, whereRun(environment) ?? beside(service) ?? fallback) };
+    }
+    return object.kind === "LatticeSecretBindings" ? { ...read, object: placedIn(object, beside(object.spec.service) ?? fallback) } : read;
+  });
+  return { lattice: rest, secrets: secrets.map((read) => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) })) };
+}
+
+function isPlacedByEnvironment(object: LatticeObject): boolean {
+  return object.kind === "LatticeService" || object.kind === "LatticeExternalService";
+}
+
+function placedIn<T extends KubeObject>(object: T, namespace: string): T {
+  return object.metadata.namespace === undefined ? { ...object, metadata: { ...object.metadata, namespace } } : object;
+}
+
+/** The namespace of the one service of that name; without a name, the one that all services share. undefined: nobody can tell. */
+function besideServices(read: readonly Read<LatticeObject>[]): (service: string | undefined) => string | undefined {
+  const services = read.flatMap(({ object }) => (object.kind === "LatticeService" ? [object] : []));
+  return (name) => {
+    const meant = services.filter(({ metadata }) => name === undefined || metadata.name === name);
+    const namespaces = new Set(meant.map(({ metadata }) => metadata.namespace));
+    return namespaces.size === 1 ? [...namespaces][0] : undefined;
+  };
+}
+
+function settingsFor({ settings, files }: WorldOptions, secrets: SecretStore) {
+  return worldSettings(settings, { secrets, ...(files === undefined ? {} : { readFile: files.read }) });
+}
+
+const ORDER: readonly WorldObject["kind"][] = [
+  "LatticeEnvironment",
+  "LatticeServiceConfig",
+  "LatticeSecretBindings",
+  "LatticeExternalService",
+  "LatticeService",
+];
+
+function isOfWorld(read: Read<LatticeObject>): read is Read<WorldObject> {
+  return ORDER.some((kind) => kind === read.object.kind);
+}
+
+/** What others read comes first, so that nothing has to be worked out twice. */
+function inPuttingOrder(read: readonly Read<LatticeObject>[]): readonly Read<WorldObject>[] {
+  return read.filter(isOfWorld).toSorted((a, b) => ORDER.indexOf(a.object.kind) - ORDER.indexOf(b.object.kind));
+}
+
+/** Files are named relative to the document that names them. */
+function withSources(object: WorldObject, from: string, files: SourceFiles | undefined): WorldObject {
+  if (object.kind !== "LatticeService" || files === undefined || object.spec.containers === undefined) return object;
+  type Containers = NonNullable<LatticeService["spec"]["containers"]>;
+  const containers: Containers = Object.fromEntries(
+    Object.entries(object.spec.containers).map(([name, container]) => {
+      if (container.files === undefined) return [name, container];
+      const located = Object.entries(container.files).map(
+        ([path, file]) => [path, file.source === undefined ? file : { ...file, source: files.locate(file.source, from) }] as const,
+      );
+      return [name, { ...container, files: Object.fromEntries(located) }];
+    }),
+  );
+  return { ...object, spec: { ...object.spec, containers } };
+}
+
+function twice(read: readonly Read<LatticeObject>[]): readonly DocumentProblem[] {
+  const first = new Map<string, string>();
+  return read.flatMap(({ object, from }) => {
+    const name = describeObject(object);
+    const before = first.get(name);
+    first.set(name, before ?? from);
+    return before === undefined ? [] : [{ from, path: "metadata.name", message: `${name} is in ${before} as well; take one of them away` }];
+  });
+}

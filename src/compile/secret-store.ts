@@ -1,0 +1,63 @@
+/**
+ * Where the values of secrets come from when there is no cluster: a map that somebody gives, and Secrets among the documents.
+ *
+ * No message here holds a value. A path is no secret: `postgres/main-db/password` is key `password` of Secret `postgres-main-db`.
+ */
+import { bytesOfBase64, err, ok, reveal, sensitive, type Sensitive } from "#base";
+import { fieldAt, isJsonObject, keyOf, keyText, type KubeObject } from "#kube";
+import type { SecretStore } from "#service-compiler";
+
+/** By `namespace/name`, then by key. */
+type SecretObjects = ReadonlyMap<string, ReadonlyMap<string, Sensitive<string>>>;
+
+export type SecretSources = {
+  readonly given: ReadonlyMap<string, Sensitive<string>>;
+  readonly inObjects: SecretObjects;
+  /** What nobody gave is marked. */
+  readonly placeholders: boolean;
+};
+
+/** How a marked secret begins, as it is and as it stands in a URL. */
+export const PLACEHOLDER_MARKS = ["<secret ", encodeURIComponent("<secret ")] as const;
+
+export function readSecrets(secrets: readonly { readonly object: KubeObject }[]): SecretObjects {
+  return new Map(secrets.map(({ object }) => [keyText(keyOf(object)), valuesOf(object)]));
+}
+
+/** Text in base64 under `data`, as it is under `stringData`; bytes that are no text are of no use in a template. */
+function valuesOf(secret: KubeObject): ReadonlyMap<string, Sensitive<string>> {
+  const values = new Map<string, Sensitive<string>>();
+  for (const [key, text] of entriesOf(fieldAt(secret, "data"))) {
+    const bytes = bytesOfBase64(text);
+    if (bytes.ok) values.set(key, sensitive(new TextDecoder().decode(bytes.value)));
+  }
+  for (const [key, text] of entriesOf(fieldAt(secret, "stringData"))) values.set(key, sensitive(text));
+  return values;
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, string])[] {
+  const entries = Object.entries(isJsonObject(value) ? value : {});
+  return entries.flatMap(([key, text]) => (typeof text === "string" ? [[key, text] as const] : []));
+}
+
+export function secretStore({ given, inObjects, placeholders }: SecretSources): SecretStore {
+  return (namespace, path) => {
+    const parts = path.split("/");
+    const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
+    const value = given.get(path) ?? inObjects.get(`${namespace}/${name}`)?.get(key);
+    if (value !== undefined) return ok(reveal(value));
+    if (placeholders) return ok(`${PLACEHOLDER_MARKS[0]}${path}>`);
+    return err(`there is no secret '${path}'${whatThereIs(inObjects, { namespace, name, key })}\n${HOW_TO_GIVE(path, { namespace, name, key })}`);
+  };
+}
+
+type Wanted = { readonly namespace: string; readonly name: string; readonly key: string };
+
+function whatThereIs(secrets: SecretObjects, { namespace, name, key }: Wanted): string {
+  if (secrets.has(`${namespace}/${name}`)) return `: Secret ${namespace}/${name} has no key '${key}'`;
+  const elsewhere = [...secrets].filter(([id, values]) => id.endsWith(`/${name}`) && values.has(key)).map(([id]) => id);
+  return elsewhere.length === 0 ? "" : `: Secret ${elsewhere.join(", ")} has it, but secrets are read in ${namespace}, where the workload runs`;
+}
+
+const HOW_TO_GIVE = (path: string, { namespace, name, key }: Wanted) =>
+  `give it with --secrets FILE (a line "${path}: …"), with key ${key} of a Secret ${name} in namespace ${namespace} among the files, or take --placeholder-secrets`;

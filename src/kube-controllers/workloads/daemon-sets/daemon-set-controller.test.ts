@@ -1,0 +1,189 @@
+import { afterEach, expect, test } from "vitest";
+import { expectOk } from "#base";
+import {
+  podTemplate,
+  SELECTOR,
+  simulatedCluster,
+  type SimulatedCluster,
+  type SimulatedClusterOptions,
+} from "../../../../test/builders/simulated-cluster.ts";
+import { controllerRevisionResource, daemonSetResource } from "../kinds/apps.ts";
+import { nodeResource } from "../kinds/core.ts";
+import { podResource } from "../kinds/pod.ts";
+
+let cluster: SimulatedCluster;
+
+async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): Promise<void> {
+  cluster = await simulatedCluster({ simulation: { nodes: 3 }, ...options });
+  await cluster.create(daemonSetResource, "agent", { spec: { selector: SELECTOR, template: podTemplate("agent:1"), ...spec } });
+}
+
+afterEach(async () => void (await cluster.end()));
+
+const image = (to: string) => ({ spec: { template: { spec: { containers: [{ name: "web", image: to }] } } } });
+const status = async () => (await cluster.read(daemonSetResource, "agent")).status;
+const placed = async () => (await cluster.all(podResource)).map(({ spec }) => `${spec.nodeName} ${spec.containers[0]?.image}`).toSorted();
+const ALL = ["lattice-node-1 agent:1", "lattice-node-2 agent:1", "lattice-node-3 agent:1"];
+
+test("there is one on every node, and the status counts nodes", async () => {
+  await begin();
+  await cluster.live(200);
+  expect(await placed()).toEqual(ALL);
+  expect(await status()).toEqual({
+    currentNumberScheduled: 3, numberMisscheduled: 0, desiredNumberScheduled: 3, numberReady: 3, observedGeneration: 1, updatedNumberScheduled: 3, numberAvailable: 3,
+  }); // prettier-ignore
+});
+
+test("taints and labels decide where, and a daemon goes where it may not stay", async () => {
+  await begin(
+    {},
+    {
+      simulation: {
+        nodes: [
+          { name: "plain" },
+          { name: "gpu", taints: [{ key: "gpu", effect: "NoSchedule" }] },
+          { name: "labelled", labels: { zone: "a" } },
+        ],
+      },
+    },
+  );
+  await cluster.live(200);
+  expect((await placed()).map((text) => text.split(" ")[0])).toEqual(["labelled", "plain"]);
+  await cluster.patch(daemonSetResource, "agent", { spec: { template: { spec: { nodeSelector: { zone: "a" } } } } });
+  await cluster.live(300);
+  expect((await placed()).map((text) => text.split(" ")[0])).toEqual(["labelled"]);
+  await cluster.patch(nodeResource, "plain", { metadata: { labels: { zone: "a" } } });
+  await cluster.live(200);
+  expect((await status())?.desiredNumberScheduled).toBe(2);
+});
+
+test("a NoSchedule taint lets the daemon stay and counts it as misplaced; NoExecute drives it away", async () => {
+  await begin();
+  await cluster.live(200);
+  await cluster.patch(nodeResource, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } });
+  await cluster.live(100);
+  expect(await status()).toMatchObject({ numberMisscheduled: 1, desiredNumberScheduled: 2 });
+  await cluster.patch(nodeResource, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoExecute" }] } });
+  await cluster.live(200);
+  expect(await placed()).toEqual(ALL.slice(1));
+});
+
+test("an update takes one node after the other, and old revisions stay as the limit says", async () => {
+  await begin({ revisionHistoryLimit: 1 });
+  await cluster.live(200);
+  for (const to of ["agent:2", "agent:3", "agent:1"]) {
+    await cluster.patch(daemonSetResource, "agent", image(to));
+    for (let at = 0; at < 40; at += 1) {
+      await cluster.live(20);
+      expect((await status())?.numberAvailable ?? 0).toBeGreaterThanOrEqual(2);
+    }
+  }
+  expect(await placed()).toEqual(ALL);
+  expect((await cluster.all(controllerRevisionResource)).map(({ revision }) => revision).toSorted()).toEqual([3, 4]);
+});
+
+test("with surge the new one is ready before the old one goes", async () => {
+  await begin({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
+  await cluster.live(200);
+  await cluster.patch(daemonSetResource, "agent", image("agent:2"));
+  for (let at = 0; at < 60; at += 1) {
+    await cluster.live(20);
+    expect((await status())?.numberAvailable).toBe(3);
+  }
+  expect(await placed()).toEqual(ALL.map((text) => text.replace(":1", ":2")));
+});
+
+test("OnDelete waits for somebody to delete", async () => {
+  await begin({ updateStrategy: { type: "OnDelete" } });
+  await cluster.live(200);
+  await cluster.patch(daemonSetResource, "agent", image("agent:2"));
+  await cluster.live(200);
+  expect(await placed()).toEqual(ALL);
+});
+
+test("a daemon that failed or ended is replaced, failed ones more and more slowly", async () => {
+  await begin();
+  await cluster.live(200);
+  const end = async (phase: string) => {
+    const [pod] = (await cluster.all(podResource)).filter(
+      ({ spec, metadata }) => spec.nodeName === "lattice-node-1" && metadata.deletionTimestamp === undefined,
+    );
+    const key = { namespace: "default", name: pod?.metadata.name ?? "" };
+    expectOk(await cluster.client.patch(podResource, key, { type: "merge", patch: { status: { phase } } }, { subresource: "status" }));
+    return key.name;
+  };
+  for (const phase of ["Failed", "Failed", "Succeeded"]) {
+    const name = await end(phase);
+    await cluster.live(3_000, 100);
+    expect((await cluster.all(podResource)).map(({ metadata }) => metadata.name)).not.toContain(name);
+  }
+  expect(await placed()).toEqual(ALL);
+  expect(await cluster.told("DaemonSet")).toContainEqual(
+    expect.stringMatching(
+      /^Warning FailedDaemonPod: Found failed daemon pod default\/agent-[a-z0-9]+ on node lattice-node-1, will try to kill it$/,
+    ),
+  );
+});
+
+test("two on one node are one too many", async () => {
+  await begin();
+  await cluster.live(200);
+  const [pod] = await cluster.all(podResource);
+  const { apiVersion, kind, metadata, spec } = pod ?? (undefined as never);
+  const { name: _name, uid: _uid, resourceVersion: _version, generateName: _generate, ...rest } = metadata;
+  expectOk(await cluster.client.create(podResource, { apiVersion, kind, metadata: { ...rest, name: "twin" }, spec }));
+  await cluster.live(200);
+  expect(await placed()).toEqual(ALL);
+});
+
+test("minReadySeconds counts, and one that waits is unavailable", async () => {
+  await begin({ minReadySeconds: 5 });
+  await cluster.live(300);
+  expect(await status()).toMatchObject({ numberReady: 3, numberUnavailable: 3 });
+  await cluster.live(6_000, 500);
+  expect(await status()).toMatchObject({ numberAvailable: 3 });
+});
+
+test("what cannot be created is told, and counted as expected no longer", async () => {
+  let broken = true;
+  await begin(
+    {},
+    {
+      simulation: { nodes: 3 },
+      between: (client) => ({
+        ...client,
+        create: (resource, object, call) =>
+          broken && resource.kind === "Pod"
+            ? Promise.resolve({ ok: false, error: { kind: "forbidden", message: "no" } })
+            : client.create(resource, object, call),
+      }),
+    },
+  );
+  await cluster.live(60);
+  expect(await cluster.told("DaemonSet")).toContain("Warning FailedCreate: Error creating: no");
+  broken = false;
+  await cluster.live(30_000, 1_000);
+  expect((await status())?.numberReady).toBe(3);
+});
+
+test("two revisions of one template become one", async () => {
+  await begin();
+  await cluster.live(200);
+  const [revision] = await cluster.all(controllerRevisionResource);
+  const { metadata, ...rest } = revision ?? (undefined as never);
+  const { name: _name, uid: _uid, resourceVersion: _version, ...kept } = metadata;
+  expectOk(
+    await cluster.client.create(controllerRevisionResource, {
+      ...rest,
+      metadata: { ...kept, name: "agent-twin", labels: { app: "web", "controller-revision-hash": "twin" } },
+      revision: 7,
+    }),
+  );
+  await cluster.live(300);
+  expect((await cluster.all(controllerRevisionResource)).map(({ metadata: { name } }) => name)).toEqual(["agent-twin"]);
+  expect((await cluster.all(podResource)).map(({ metadata: { labels } }) => labels?.["controller-revision-hash"])).toEqual([
+    "twin",
+    "twin",
+    "twin",
+  ]);
+});
