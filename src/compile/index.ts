@@ -1,4 +1,13 @@
+export { formatAnswer } from "./answer-text.ts";
+export {
+  checkAssertions,
+  formatAssertions,
+  parseAssertions,
+  type Assertion,
+  type AssertionResult,
+} from "./assertions.ts";
 export { compileAll, type CompiledWorld } from "./compile-all.ts";
+export { compiledKinds, policyKinds } from "./compiled-kinds.ts";
 export { isCompiled, loadWorld, type DocumentProblem, type LoadedWorld, type SourceFiles, type WorldDocument, type WorldOptions } from "./documents.ts";
 export { diffObjects, formatDiff, isSame, type DiffOptions, type ObjectChange, type Roll, type WorldDiff } from "./diff.ts";
 export type { Move } from "./diff/config.ts";
@@ -6,9 +15,10 @@ export type { FieldChange } from "./diff/fields.ts";
 export { flowsOf, flowText, type Flow } from "./diff/flows.ts";
 export { describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
 export { formatGraph, type GraphFormat } from "./graph-view.ts";
+export type { Missing } from "./missing.ts";
 export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";
 export { isScore, parseScore, type ScoreOptions } from "./score.ts";
 export { DEFAULT_SETTINGS, worldSettings, type WorldSettings } from "./settings.ts";
-export { formatAnswer, why, type Answer, type Missing, type WhyQuestion } from "./why.ts";
+export { why, type Answer, type WhyQuestion } from "./why.ts";
 export { World, type CompiledApplication, type ServiceKey, type WorldObject } from "./world.ts";

@@ -6,6 +6,7 @@ import {
   type Declaration,
   type Endpoint,
   type ExternalNode,
+  type MeshNode,
   type RequestRules,
   type ServiceNode,
 } from "#mesh-compiler";
@@ -105,4 +106,13 @@ export function externalNodeOf({ metadata, spec }: LatticeExternalService, names
     requesters: new Set(requesters),
     resolution: spec.resolution,
   };
+}
+
+/** Whether the mesh would make the same of both. */
+export function sameNode(one: MeshNode, other: MeshNode): boolean {
+  return textOf(one) === textOf(other);
+}
+
+function textOf(node: MeshNode): string {
+  return JSON.stringify(node, (_, value: unknown) => (value instanceof Map || value instanceof Set ? [...value] : value));
 }

@@ -1,30 +1,34 @@
 /**
- * Why one service reaches another, or does not. The compiled policies are read as the data plane reads them; the declarations only tell whose
- * word is missing and what to add.
+ * Why one service reaches another, or does not. The policies are read as the data plane reads them; the declarations only tell whose word is
+ * missing and what to add.
  */
 import { err, ok, type Result } from "#base";
-import { formatYaml } from "#kube";
+import type { KubeObject } from "#kube";
 import {
-  admits,
+  agreement,
   calls,
-  DataPlane,
   isCalled,
+  outgoing,
   splitId,
-  type Door,
+  type DataPlane,
   type ExternalNode,
   type ServiceId,
   type ServiceNode,
   type Step,
 } from "#mesh-compiler";
-import { compileAll } from "./compile-all.ts";
 import { findNode } from "./find-service.ts";
+import { missingBetween, missingToOutside, type Missing } from "./missing.ts";
+import { planeOf } from "./plane.ts";
 import type { World } from "./world.ts";
 
+/** Whether one port can be reached, at which doors it was decided, and what would open it. */
 export type Answer = {
   readonly from: ServiceId;
-  readonly to: ServiceId;
+  /** Of an external service with its host: `shop/stripe (api.stripe.com)`. */
+  readonly to: string;
   readonly port: number | undefined;
   readonly open: boolean;
+  /** The doors on the way, in the order in which they are passed. */
   readonly steps: readonly Step[];
   /** What to add, and to which resource; empty when it is open. */
   readonly missing: readonly Missing[];
@@ -32,149 +36,117 @@ export type Answer = {
   readonly notes: readonly string[];
 };
 
-export type Missing = {
-  /** `LatticeService shop/api`. */
-  readonly where: string;
-  readonly what: string;
-  readonly yaml: string;
+/** Who wants to reach whom: names alone where they are unique, else `namespace/name`. */
+export type WhyQuestion = {
+  readonly from: string;
+  readonly to: string;
+  /** By number or name; absent: all that the callee has. */
+  readonly port?: string | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
 };
 
-export type WhyQuestion = { readonly from: string; readonly to: string; readonly port?: string | undefined };
-
-export function why(world: World, question: WhyQuestion): Result<readonly Answer[], string> {
+/**
+ * Asks the policies of a world, one answer for each port. `objects` are what a cluster really has; absent: what the world compiles to.
+ *
+ * @example
+ * const answers = why(world, { from: "frontend", to: "shop/api", port: "8080" });
+ * if (answers.ok) for (const answer of answers.value) console.log(formatAnswer(answer));
+ */
+export function why(world: World, question: WhyQuestion, objects?: readonly KubeObject[]): Result<readonly Answer[], string> {
   const from = findNode(world, question.from);
-  const to = findNode(world, question.to);
   if (!from.ok) return from;
-  if (!to.ok) return to;
   const caller = world.mesh.graph.service(from.value);
-  const callee = world.mesh.graph.get(to.value);
   if (caller === undefined) return err(`${from.value} is an external service, and calls nobody here`);
-  if (callee === undefined) return err(`there is no ${to.value}`);
-  const { namespaces, objects } = compileAll(world);
-  const plane = new DataPlane([...namespaces, ...objects], (namespace) => world.trustDomainOf(namespace));
-  if (callee.kind === "external") return ok(whyOutside(plane, caller, callee));
-  return whyInside(plane, { world, caller, callee }, question.port);
+  const managed = whyManaged(world, caller, question.to);
+  if (managed !== undefined) return ok([managed]);
+  const to = findNode(world, question.to);
+  if (!to.ok) return to;
+  const callee = world.mesh.graph.get(to.value);
+  const plane = planeOf(world, objects);
+  if (callee?.kind === "external") return whyOutside(plane, { world, caller, callee }, question.port);
+  return callee === undefined ? err(`there is no ${to.value}`) : whyInside(plane, { world, caller, callee }, question, objects !== undefined);
 }
 
-type Pair = { readonly world: World; readonly caller: ServiceNode; readonly callee: ServiceNode };
+type Pair<Callee> = { readonly world: World; readonly caller: ServiceNode; readonly callee: Callee };
 
-function whyInside(plane: DataPlane, pair: Pair, wanted: string | undefined): Result<readonly Answer[], string> {
-  const { caller, callee } = pair;
+/** A database that nobody here runs: there is one side to ask, and it has spoken. */
+function whyManaged(world: World, { id, ...caller }: ServiceNode, to: string): Answer | undefined {
+  const found = outgoing(world.mesh.graph, { id, ...caller }).managed.find(({ peer }) => peer === to || splitId(peer).name === to);
+  if (found === undefined) return undefined;
+  const note = `${found.peer} is no service of ours: ${id} may leave for it, and whether it lets anybody in is not ours to say`;
+  return { from: id, to: found.peer, port: found.port, open: true, steps: [], missing: [], notes: [note] };
+}
+
+function whyInside(
+  plane: DataPlane,
+  pair: Pair<ServiceNode>,
+  { port: wanted, method, path }: WhyQuestion,
+  live: boolean,
+): Result<readonly Answer[], string> {
+  const { world, caller, callee } = pair;
   const ports = callee.ports.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
-  if (ports.length === 0 && wanted !== undefined && callee.ports.length > 0)
-    return err(`${callee.id} has no port ${wanted}; it has ${callee.ports.map(({ name, port }) => `${name} (${port})`).join(", ")}`);
-  const missing = missingDeclarations(pair);
+  if (ports.length === 0 && wanted !== undefined && callee.ports.length > 0) return err(noSuchPort(callee.id, wanted, callee.ports));
+  const missing = missingBetween(world, caller, callee);
   if (ports.length === 0) {
     const note = `${callee.id} offers no port; add one in its spec.service.ports`;
     return ok([{ from: caller.id, to: callee.id, port: undefined, open: false, steps: [], missing, notes: [note] }]);
   }
   return ok(
     ports.map(({ port }) => {
-      const verdict = plane.ask({ from: caller.id, to: callee.id, port });
+      const verdict = plane.ask({ from: caller.id, to: callee.id, port, ...(method === undefined ? {} : { method }), ...(path === undefined ? {} : { path }) });
       const open = verdict?.open === true;
-      const notes =
-        verdict === undefined
-          ? [`one of the two has an error and is not compiled: lattice compile says which`]
-          : open
-            ? []
-            : narrowing(pair, port);
+      const notes = verdict === undefined ? [notThere(live)] : [...(open ? [] : narrowing(pair, port)), ...requestNotes(pair)];
       return { from: caller.id, to: callee.id, port, open, steps: verdict?.steps ?? [], missing: open ? [] : missing, notes };
     }),
   );
 }
 
+function notThere(live: boolean): string {
+  return live
+    ? "one of the two does not run in the cluster: kubectl get latticeservices -A says more"
+    : "one of the two has an error and is not compiled: lattice compile says which";
+}
+
+type Named = { readonly name: string; readonly port: number };
+
+function noSuchPort(id: string, wanted: string, ports: readonly Named[]): string {
+  return `${id} has no port ${wanted}; it has ${ports.map(({ name, port }) => `${name} (${port})`).join(", ")}`;
+}
+
 /** Both agree, but not on this port. */
-function narrowing({ caller, callee }: Pair, port: number): readonly string[] {
+function narrowing({ caller, callee }: Pair<ServiceNode>, port: number): readonly string[] {
   const name = callee.ports.find((one) => one.port === port)?.name ?? "";
   const leavesOut = (node: ServiceNode, peer: ServiceId, direction: typeof calls) => {
     const about = (node.declarations.get(peer) ?? []).filter(direction);
     return about.length > 0 && about.every(({ ports }) => ports !== undefined && !ports.some((one) => one === name || one === port));
   };
+  const sentence = (at: ServiceId, about: ServiceId) => `${at} lists ports for ${about} in params.ports, and ${name} (${port}) is not among them`;
   return [
-    ...(leavesOut(callee, caller.id, isCalled)
-      ? [`${callee.id} lists ports for ${caller.id} in params.ports, and ${name} (${port}) is not among them`]
-      : []),
-    ...(leavesOut(caller, callee.id, calls)
-      ? [`${caller.id} lists ports for ${callee.id} in params.ports, and ${name} (${port}) is not among them`]
-      : []),
+    ...(leavesOut(callee, caller.id, isCalled) ? [sentence(callee.id, caller.id)] : []),
+    ...(leavesOut(caller, callee.id, calls) ? [sentence(caller.id, callee.id)] : []),
   ];
 }
 
-function missingDeclarations({ world, caller, callee }: Pair): readonly Missing[] {
-  const declared = (node: ServiceNode, peer: ServiceId, direction: typeof calls) => (node.declarations.get(peer) ?? []).some(direction);
-  return [
-    ...(declared(caller, callee.id, calls) ? [] : [declarationFor(world, caller.id, callee.id, "outbound")]),
-    ...(declared(callee, caller.id, isCalled) ? [] : [declarationFor(world, callee.id, caller.id, "inbound")]),
-  ];
+/** Which requests the callee takes, where it does not take all. */
+function requestNotes({ caller, callee }: Pair<ServiceNode>): readonly string[] {
+  const { methods = [], paths = [] } = agreement(caller, callee)?.requests ?? {};
+  if (methods.length === 0 && paths.length === 0) return [];
+  const what = [methods.length === 0 ? "any method" : methods.join(", "), ...(paths.length === 0 ? [] : [`on ${paths.join(", ")}`])];
+  return [`${callee.id} takes from ${caller.id} only ${what.join(" ")}`];
 }
 
-function declarationFor(world: World, at: ServiceId, peer: ServiceId, direction: "inbound" | "outbound"): Missing {
-  const other = splitId(peer);
-  const near = splitId(at).namespace === other.namespace;
-  const entry = { type: "service", direction, ...(near ? {} : { id: peer }) };
-  return {
-    where: `LatticeService ${world.keyOf(at) ?? at}`,
-    what: direction === "outbound" ? `${at} does not say that it calls ${peer}` : `${at} does not say that ${peer} may call it`,
-    yaml: formatYaml({ spec: { resources: { [other.name]: entry } } }),
-  };
-}
-
-function whyOutside(plane: DataPlane, caller: ServiceNode, callee: ExternalNode): readonly Answer[] {
-  const declared = (caller.declarations.get(callee.id) ?? []).some(calls);
-  const { namespace, name } = splitId(callee.id);
-  const id = splitId(caller.id).namespace === namespace ? {} : { id: callee.id };
-  const requester = splitId(caller.id).namespace === namespace ? splitId(caller.id).name : caller.id;
-  const missing: readonly Missing[] = [
-    ...(declared
-      ? []
-      : [
-          {
-            where: `LatticeService ${caller.id}`,
-            what: `${caller.id} does not say that it calls ${callee.id}`,
-            yaml: formatYaml({ spec: { resources: { [name]: { type: "external-service", direction: "outbound", ...id } } } }),
-          },
-        ]),
-    ...(admits(callee, caller.id)
-      ? []
-      : [
-          {
-            where: `LatticeExternalService ${callee.id}`,
-            what: `${callee.id} does not let ${caller.id} call it`,
-            yaml: formatYaml({ spec: { allowedRequesters: [requester] } }),
-          },
-        ]),
-  ];
-  return callee.endpoints.map(({ host, port }) => {
-    const address = callee.resolution === "static" ? host.replace(/^\[|\]$/g, "") : undefined;
-    const verdict = plane.askOutside(caller.id, { kind: "outside", host, address }, port);
-    const open = verdict?.open === true;
-    return {
-      from: caller.id,
-      to: `${callee.id} (${host})`,
-      port,
-      open,
-      steps: verdict?.steps ?? [],
-      missing: open ? [] : missing,
-      notes: [],
-    };
-  });
-}
-
-const DOORS: Readonly<Record<Door, string>> = {
-  egress: "leaves (Cilium egress)",
-  ingress: "enters (Cilium ingress)",
-  waypoint: "passes the waypoint (Istio)",
-  identity: "is let in by identity (Istio)",
-};
-
-/** For a terminal. */
-export function formatAnswer({ from, to, port, open, steps, missing, notes }: Answer): string {
-  const lines = [`${from} -> ${to}${port === undefined ? "" : `:${port}`}  ${open ? "open" : "closed"}`];
-  for (const { door, at, allowed, by } of steps) {
-    const who = by.length === 0 ? "no policy" : by.slice(0, 3).join(", ");
-    lines.push(`  ${allowed ? "yes" : "NO "}  ${DOORS[door].padEnd(30)} ${at.padEnd(28)} ${who}`);
-  }
-  for (const note of notes) lines.push("", note);
-  for (const { where, what, yaml } of missing) lines.push("", `${what}. Add to ${where}:`, "", yaml.replace(/^(?=.)/gm, "    ").trimEnd());
-  return `${lines.join("\n")}\n`;
+function whyOutside(plane: DataPlane, { world, caller, callee }: Pair<ExternalNode>, wanted: string | undefined): Result<readonly Answer[], string> {
+  const endpoints = callee.endpoints.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
+  if (endpoints.length === 0) return err(noSuchPort(callee.id, wanted ?? "", callee.endpoints));
+  const missing = missingToOutside(world, caller, callee);
+  return ok(
+    endpoints.map(({ host, port }) => {
+      const address = callee.resolution === "static" ? host.replace(/^\[|\]$/g, "") : undefined;
+      const verdict = plane.askOutside(caller.id, { kind: "outside", host, address }, port);
+      const open = verdict?.open === true;
+      const notes = verdict === undefined ? [`${caller.id} has an error and is not compiled: lattice compile says which`] : [];
+      return { from: caller.id, to: `${callee.id} (${host})`, port, open, steps: verdict?.steps ?? [], missing: open ? [] : missing, notes };
+    }),
+  );
 }

@@ -10,7 +10,7 @@ import { keyText, type KubeObject } from "#kube";
 import { Mesh, serviceId, type ServiceId } from "#mesh-compiler";
 import { compileService, registryWith, type Compiled, type CompiledService, type Provisioner, type ServiceInput } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
-import { externalNodeOf, meshNodeOf } from "./mesh-node.ts";
+import { externalNodeOf, meshNodeOf, sameNode } from "./mesh-node.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { Indexed } from "./indexed.ts";
 import type { WorldSettings } from "./settings.ts";
@@ -48,10 +48,11 @@ export class World {
     });
   }
 
-  /** Types of resources that are not built in. All services are touched: any of them may use one. */
-  setProvisioners(provisioners: readonly Provisioner[]): ReadonlySet<ServiceKey> {
+  /** Types of resources that are not built in. Services that use one of the `changed` types are touched; absent: all of them. */
+  setProvisioners(provisioners: readonly Provisioner[], changed?: ReadonlySet<string>): ReadonlySet<ServiceKey> {
     this.#registry = registryWith(provisioners);
-    return this.#replaceAll(this.#services.keys());
+    const uses = ({ spec }: LatticeService) => Object.values(spec.resources ?? {}).some(({ type }) => changed?.has(type) !== false);
+    return this.#replaceAll(this.#servicesWhere(uses));
   }
 
   services(): readonly ServiceKey[] {
@@ -88,23 +89,26 @@ export class World {
     switch (object.kind) {
       case "LatticeService":
         this.#services.set(key, object);
-        return this.#replace(key);
+        return this.#replace(key, "if it differs");
       case "LatticeExternalService":
         this.#externals.set(key, object);
         return this.#replace(key);
       case "LatticeEnvironment":
         return this.#changeEnvironment(object.metadata.name, object);
-      case "LatticeServiceConfig":
+      case "LatticeServiceConfig": {
+        const before = this.#configs.get(key);
         this.#configs.set(key, object);
-        return this.#replaceAll(this.#servicesOf(object.metadata.namespace));
-      case "LatticeSecretBindings":
+        return this.#replaceAll(this.#configuredBy([before, object]));
+      }
+      case "LatticeSecretBindings": {
+        const before = this.#bindings.get(key);
         this.#bindings.set(key, object);
-        return this.#replaceAll(this.#servicesOf(object.metadata.namespace));
+        return this.#replaceAll(this.#boundBy([before, object]));
+      }
     }
   }
 
   remove(kind: WorldObject["kind"], key: ServiceKey): ReadonlySet<ServiceKey> {
-    const namespace = key.slice(0, Math.max(0, key.indexOf("/")));
     switch (kind) {
       case "LatticeService":
         this.#services.delete(key);
@@ -114,12 +118,16 @@ export class World {
         return this.#replace(key);
       case "LatticeEnvironment":
         return this.#changeEnvironment(key, undefined);
-      case "LatticeServiceConfig":
+      case "LatticeServiceConfig": {
+        const before = this.#configs.get(key);
         this.#configs.delete(key);
-        return this.#replaceAll(this.#servicesOf(namespace));
-      case "LatticeSecretBindings":
+        return this.#replaceAll(this.#configuredBy([before]));
+      }
+      case "LatticeSecretBindings": {
+        const before = this.#bindings.get(key);
         this.#bindings.delete(key);
-        return this.#replaceAll(this.#servicesOf(namespace));
+        return this.#replaceAll(this.#boundBy([before]));
+      }
     }
   }
 
@@ -170,8 +178,19 @@ export class World {
     return place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
   }
 
-  #servicesOf(namespace: string | undefined): readonly ServiceKey[] {
-    return [...this.#services.keys()].filter((key) => key.startsWith(`${namespace ?? "default"}/`));
+  #servicesWhere(holds: (service: LatticeService) => boolean): readonly ServiceKey[] {
+    return [...this.#services.keys()].filter((key) => {
+      const service = this.#services.get(key);
+      return service !== undefined && holds(service);
+    });
+  }
+
+  #configuredBy(configs: readonly (LatticeServiceConfig | undefined)[]): readonly ServiceKey[] {
+    return this.#servicesWhere((service) => configs.some((config) => config !== undefined && isConfiguredBy(service, config)));
+  }
+
+  #boundBy(all: readonly (LatticeSecretBindings | undefined)[]): readonly ServiceKey[] {
+    return this.#servicesWhere((service) => all.some((bindings) => bindings !== undefined && isBoundBy(service, bindings)));
   }
 
   #inputFor(service: LatticeService, { namespace, environment }: Placed): ServiceInput {
@@ -209,8 +228,11 @@ export class World {
     return touched;
   }
 
-  /** Puts one into the mesh where it runs now, and takes it out from where it ran before. */
-  #replace(key: ServiceKey): ReadonlySet<ServiceKey> {
+  /**
+   * Puts one into the mesh where it runs now, and takes it out from where it ran before. "if it differs": only its own spec changed, so what
+   * the mesh knows of it may be the same as before, and then its neighbours are not touched.
+   */
+  #replace(key: ServiceKey, when: "always" | "if it differs" = "always"): ReadonlySet<ServiceKey> {
     const object = this.#services.get(key) ?? this.#externals.get(key);
     const placed = object === undefined ? undefined : this.#place(object);
     const id = object === undefined || placed?.ok !== true ? undefined : serviceId(placed.value.namespace, object.metadata.name);
@@ -225,7 +247,9 @@ export class World {
         object.kind === "LatticeService"
           ? meshNodeOf(this.#inputFor(object, placed.value))
           : externalNodeOf(object, placed.value.namespace);
-      for (const one of this.mesh.put(node).services) touched.add(one);
+      const known = this.mesh.graph.get(id);
+      const same = when === "if it differs" && known !== undefined && sameNode(known, node);
+      if (!same) for (const one of this.mesh.put(node).services) touched.add(one);
     }
     for (const other of [...touched]) if (other !== id) for (const one of this.#readAgain(other)) touched.add(one);
     return this.#keysOf(touched, key);
@@ -283,4 +307,21 @@ export class World {
 
 function readsResources(params: Readonly<Record<string, unknown>>): boolean {
   return Object.keys(params).length > 0 && JSON.stringify(params).includes("${resources.");
+}
+
+function namespaceOf({ metadata }: Pick<KubeObject, "metadata">): string {
+  return metadata.namespace ?? "default";
+}
+
+/** One for a cluster may be for this one: which cluster this is, the compiler knows. */
+function isConfiguredBy(service: LatticeService, config: LatticeServiceConfig): boolean {
+  const { environment, service: name } = config.spec.appliesTo;
+  if (namespaceOf(service) !== namespaceOf(config)) return false;
+  if (environment !== undefined) return environment === service.spec.environment;
+  return name === undefined || name === service.metadata.name;
+}
+
+function isBoundBy(service: LatticeService, bindings: LatticeSecretBindings): boolean {
+  const name = bindings.spec.service;
+  return namespaceOf(service) === namespaceOf(bindings) && (name === undefined || name === service.metadata.name);
 }

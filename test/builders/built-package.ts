@@ -20,7 +20,9 @@ export async function projectUsingLattice(folder: string, also: readonly string[
   await writeFile(join(root, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
   await writeFile(join(installed, "package.json"), await readFile(join(projectRoot, "package.json")));
   for (const file of ["kube-server.js", "kube-server.cjs"]) {
-    expectOk(await bundle(join(projectRoot, "src/embedded-cluster/index.ts"), join(installed, "dist", file), { split: file.endsWith(".js") }));
+    expectOk(
+      await bundle(join(projectRoot, "src/embedded-cluster/index.ts"), join(installed, "dist", file), { split: file.endsWith(".js") }),
+    );
   }
   for (const name of also) await symlink(join(projectRoot, "node_modules", name), join(root, "node_modules", name));
   return { root, remove: () => rm(root, { recursive: true, force: true }) };

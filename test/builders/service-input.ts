@@ -12,7 +12,15 @@ import {
   type LatticeService,
 } from "#crds";
 import { fieldAt, type Json, type KubeObject } from "#kube";
-import { atFirst, compileService, describeCompileError, placeOf, registryWith, type Provisioner, type ServiceInput } from "#service-compiler";
+import {
+  atFirst,
+  compileService,
+  describeCompileError,
+  placeOf,
+  registryWith,
+  type Provisioner,
+  type ServiceInput,
+} from "#service-compiler";
 import { DEFAULT_SETTINGS } from "#compile";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -57,7 +65,11 @@ function environmentOf(spec: Fields | undefined): LatticeEnvironment | undefined
   return parsed(parseLatticeEnvironment({ apiVersion: API_VERSION, kind: "LatticeEnvironment", metadata: { name: "prod" }, spec }));
 }
 
-function named<T>(kind: string, specs: Readonly<Record<string, Fields>> | undefined, parse: (raw: unknown) => Result<T, unknown>): readonly T[] {
+function named<T>(
+  kind: string,
+  specs: Readonly<Record<string, Fields>> | undefined,
+  parse: (raw: unknown) => Result<T, unknown>,
+): readonly T[] {
   return Object.entries(specs ?? {}).map(([name, spec]) =>
     parsed(parse({ apiVersion: API_VERSION, kind, metadata: { name, namespace: "prod" }, spec })),
   );
@@ -125,7 +137,10 @@ export function compiled(spec: Fields, around: Around = {}): CompiledObjects {
   const pod = (...path: readonly string[]) => fieldAt(find("Deployment"), "spec", "template", "spec", ...path);
   const main = (...path: readonly string[]) => {
     const containers = pod("containers") as readonly Json[];
-    return fieldAt(containers.find((container) => fieldAt(container, "name") === "main"), ...path);
+    return fieldAt(
+      containers.find((container) => fieldAt(container, "name") === "main"),
+      ...path,
+    );
   };
   return { objects, warnings: result.value.warnings, find, main, pod };
 }
@@ -143,4 +158,3 @@ export function dataOf(object: KubeObject | undefined): Readonly<Record<string, 
   if (object.kind !== "Secret") return Object.fromEntries(data);
   return Object.fromEntries(data.map(([key, text]) => [key, Buffer.from(text, "base64").toString("utf8")]));
 }
-

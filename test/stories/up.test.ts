@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, systemClock } from "#base";
 import { latticeClusters } from "#crds";
+import { resources } from "#embedded-cluster";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { runCli, type CliRun } from "../builders/cli-io.ts";
 
@@ -53,6 +54,23 @@ test("a cluster comes up with the examples on it, and refuses a mistake with its
   expect(stdout).toMatch(/LatticeCluster +mgmt +Pending +this release of Lattice does not act on/);
   expect(stdout).toMatch(/LatticeService +default\/api +Pending/);
   expect(statSync(join(folder, "kubeconfig")).mode & 0o777).toBe(0o600);
+});
+
+test("a Deployment becomes Ready on it", async () => {
+  const spec = {
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
+  };
+  const web = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "default" }, spec };
+  const { code } = await whileUp(async (client) => {
+    expectOk(await client.create(resources.deployments, web));
+    const stop = new AbortController();
+    for await (const item of client.watch(resources.deployments, { namespace: "default" }, stop.signal)) {
+      const event = expectOk(item);
+      if (event.type !== "BOOKMARK" && event.object.status?.["readyReplicas"] === 1) stop.abort();
+    }
+  });
+  expect(code).toBe(0);
 });
 
 test("it starts again on the same state", async () => {

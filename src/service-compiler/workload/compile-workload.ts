@@ -28,11 +28,12 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
   const { service, namespace } = input;
   const owner: Owner = { name: service.metadata.name, namespace, several: rendered.containers.length > 1 };
   const order = orderContainers(rendered.containers);
-  const volumes = compileVolumes(rendered.containers);
-  const routes = compileRoutes(input, owner, rendered);
   const configs = new Map<string, Config>(
     rendered.containers.map((container) => [container.name, { env: compileEnv(owner, container), files: compileFiles(owner, container) }]),
   );
+  const fileVolumes = [...configs.values()].flatMap(({ files }) => files.volumes.map(({ name }) => name));
+  const volumes = compileVolumes(rendered.containers, fileVolumes);
+  const routes = compileRoutes(input, owner, rendered);
   const errors = [
     ...(order.ok ? [] : [order.error]),
     ...(volumes.ok ? [] : volumes.error),
@@ -99,7 +100,10 @@ function compilePod({ input, order, configs, volumes, config }: PodInput) {
 export function replicasOf({ service, environment }: ServiceInput): Replicas {
   const own = service.spec.replicas;
   const usual = environment?.spec.defaults?.replicas;
-  return own === undefined ? { min: usual?.min ?? 1, max: usual?.max } : { min: own.min, max: own.max };
+  if (own !== undefined) return { min: own.min, max: own.max };
+  const { min = 1, max } = usual ?? {};
+  // an autoscaler cannot begin from none; the schema says so of a service, and an environment's halves may stand apart
+  return { min: max === undefined ? min : Math.max(1, min), max };
 }
 
 function claimsOf({ provisioned }: RenderedService): readonly Claim[] {

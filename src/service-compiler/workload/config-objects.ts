@@ -4,7 +4,7 @@
  *
  * Secrets carry `data`: applying `stringData` again and again never settles.
  */
-import { base64OfBytes, base64OfText, reveal } from "#base";
+import { base64OfBytes, base64OfText, parseDuration, reveal } from "#base";
 import type { KubeObject } from "#kube";
 import type { ExternalReference, Value } from "../templates/index.ts";
 import { CONFIG_TYPE_LABEL, metadataFor, type Owner } from "./names.ts";
@@ -85,7 +85,7 @@ function externalSecret(
     kind: "ExternalSecret",
     metadata,
     spec: {
-      refreshInterval: first?.refreshInterval ?? "1h",
+      refreshInterval: shortest(all.map(({ reference }) => reference.refreshInterval)),
       ...(first === undefined ? {} : { secretStoreRef: first.store }),
       target: {
         name: metadata.name,
@@ -103,7 +103,16 @@ function externalSecret(
   } as KubeObject;
 }
 
-/** Text that Go's templates print as it is. */
+/** Text that Go's templates print as it is. A brace at its end would open an action together with those of the value behind it. */
 function goText(text: string): string {
-  return text.includes("{{") ? text.replaceAll("{{", '{{ "{{" }}') : text;
+  return text.replaceAll(/\{(?=\{|$)/g, '{{ "{" }}');
+}
+
+/** Whoever wants its value fresh soonest decides for all that are put together. */
+function shortest(intervals: readonly string[]): string {
+  const length = (text: string) => {
+    const duration = parseDuration(text);
+    return duration.ok ? duration.value : Number.POSITIVE_INFINITY;
+  };
+  return intervals.toSorted((a, b) => length(a) - length(b))[0] ?? "1h";
 }

@@ -34,12 +34,14 @@ export function compileContainer({ name, spec }: RenderedContainer, parts: Conta
   };
 }
 
+/** Two ports of a Service may lead to one of the container, and server-side apply takes that one only once. */
 function portList(ports: Ports): readonly JsonObject[] {
-  return sortedPorts(ports).map(([name, { port, targetPort = port, protocol }]) => ({
-    name,
-    containerPort: targetPort,
-    ...(protocol === "TCP" ? {} : { protocol }),
-  }));
+  const byNumber = new Map<string, JsonObject>();
+  for (const [name, { port, targetPort = port, protocol }] of sortedPorts(ports)) {
+    const key = `${protocol}/${targetPort}`;
+    if (!byNumber.has(key)) byNumber.set(key, { name, containerPort: targetPort, ...(protocol === "TCP" ? {} : { protocol }) });
+  }
+  return [...byNumber.values()];
 }
 
 export function sortedPorts(ports: Ports): readonly (readonly [string, Ports[string]])[] {

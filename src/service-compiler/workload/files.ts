@@ -3,11 +3,11 @@ import type { JsonObject } from "#kube";
 import type { RenderedFile } from "../rendering/render-file.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import { configObjects, homeOf, type ConfigObjects } from "./config-objects.ts";
-import { configName, fileKeys, type Owner } from "./names.ts";
+import { configName, fileKeys, fileVolumeName, type Owner } from "./names.ts";
 
 export type CompiledFiles = {
   readonly objects: ConfigObjects;
-  readonly volumes: readonly JsonObject[];
+  readonly volumes: readonly (JsonObject & { readonly name: string })[];
   readonly mounts: readonly JsonObject[];
 };
 
@@ -17,7 +17,7 @@ const CLOSED_MODE = 0o600;
 const VOLUMES = { open: "files", closed: "files-secret", outside: "files-external" } as const;
 type Home = keyof typeof VOLUMES;
 
-/** Names that no volume of a service may have. */
+/** Names that no volume of a service may have, with files or without. */
 export const RESERVED_VOLUMES: ReadonlySet<string> = new Set(Object.values(VOLUMES));
 
 export function compileFiles(owner: Owner, container: RenderedContainer): CompiledFiles {
@@ -31,7 +31,7 @@ export function compileFiles(owner: Owner, container: RenderedContainer): Compil
   };
   const contents = new Map([...files].map(([path, { content }]) => [keyOf(path), content]));
   const objects = configObjects({ owner, names, types: { open: "files", closed: "files" }, contents });
-  const volumeOf = (home: Home) => (owner.several ? `${name}-${VOLUMES[home]}` : VOLUMES[home]);
+  const volumeOf = (home: Home) => fileVolumeName(owner, name, VOLUMES[home]);
   const mounts = [...files].map(([path, { content }]) => ({
     name: volumeOf(homeOf(content)),
     mountPath: path,
@@ -58,7 +58,11 @@ function itemsOf(
 
 type Names = { readonly volume: string; readonly object: string };
 
-function volumeFor(home: Home, { volume, object }: Names, items: readonly JsonObject[] | undefined): JsonObject {
+function volumeFor(
+  home: Home,
+  { volume, object }: Names,
+  items: readonly JsonObject[] | undefined,
+): JsonObject & { readonly name: string } {
   const listed = items === undefined ? {} : { items };
   if (home === "open") return { name: volume, configMap: { name: object, defaultMode: OPEN_MODE, ...listed } };
   return { name: volume, secret: { secretName: object, defaultMode: CLOSED_MODE, ...listed } };

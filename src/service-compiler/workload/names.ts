@@ -49,14 +49,25 @@ export function fileKeys(paths: Iterable<string>): ReadonlyMap<string, string> {
   );
 }
 
-/** A name for a volume, from the first path that it is mounted at. */
-export function volumeName(path: string, taken: ReadonlySet<string>): string {
+/** A name for a volume, from the first path that it is mounted at. The hash is of the source too: one path can have another in each container. */
+export function volumeName(path: string, source: string, taken: ReadonlySet<string>): string {
   const plain = path.replace(/^\/+/, "").replaceAll("/", "-");
   if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(plain) && plain.length <= LONGEST_VOLUME && !taken.has(plain)) return plain;
+  return hashedVolume(plain, `${path} ${source}`);
+}
+
+/** The volume with files of a container; a long name of the container leaves no room for the whole. */
+export function fileVolumeName({ several }: Owner, container: string, volume: string): string {
+  const name = several ? `${container}-${volume}` : volume;
+  return name.length <= LONGEST_VOLUME ? name : hashedVolume(name, name);
+}
+
+function hashedVolume(plain: string, hashed: string): string {
   const base = plain
     .toLowerCase()
     .replace(/[^-a-z0-9]/g, "-")
     .replace(/^-+/, "")
-    .slice(0, LONGEST_VOLUME - HASH_LENGTH - 1);
-  return `${base === "" ? "volume" : base.replace(/-+$/, "")}-${shortHash(path)}`;
+    .slice(0, LONGEST_VOLUME - HASH_LENGTH - 1)
+    .replace(/-+$/, "");
+  return `${base === "" ? "volume" : base}-${shortHash(hashed)}`;
 }

@@ -1,4 +1,4 @@
-/** A ConfigMap or Secret holds one MiB. Files that do not fit are an error here, and not a refusal of the API server later. */
+/** A ConfigMap or Secret holds one MiB of values. What does not fit is an error here, and not a refusal of the API server later. */
 import { fieldAt, isJsonObject, type KubeObject } from "#kube";
 import type { CompileError } from "../errors.ts";
 import type { CompiledEnv } from "./env.ts";
@@ -11,11 +11,11 @@ type Config = { readonly env: CompiledEnv; readonly files: CompiledFiles };
 export function tooLarge(configs: ReadonlyMap<string, Config>): readonly CompileError[] {
   return [...configs].flatMap(([container, { env, files }]) => [
     ...[env.objects.open, env.objects.closed].flatMap((object) => {
-      const [variable, size] = largest(object);
+      const { key: variable, size } = largest(object);
       return size <= MOST_BYTES ? [] : [{ kind: "template-variable" as const, container, variable, message: complaint(object, size) }];
     }),
     ...[files.objects.open, files.objects.closed].flatMap((object) => {
-      const [key, size] = largest(object);
+      const { key, size } = largest(object);
       const path = files.mounts.find(({ subPath }) => subPath === key)?.["mountPath"];
       const at = typeof path === "string" ? path : key;
       return size <= MOST_BYTES ? [] : [{ kind: "invalid-file-mount" as const, container, path: at, message: complaint(object, size) }];
@@ -27,19 +27,27 @@ function complaint(object: KubeObject | undefined, size: number): string {
   return `the ${object?.kind ?? "object"} for it would hold ${size} bytes, and may hold ${MOST_BYTES}; this is the largest part of it`;
 }
 
-/** The key with most in it, and the size of all. */
-function largest(object: KubeObject | undefined): readonly [string, number] {
+/** The key with most in it, and the size of all values. */
+function largest(object: KubeObject | undefined): { readonly key: string; readonly size: number } {
   const data = fieldAt(object, "data");
-  const sizes = Object.entries(isJsonObject(data) ? data : {}).map(
-    ([key, text]) => [key, bytesOf(text, object?.kind === "Secret")] as const,
-  );
-  const [first = ["", 0] as const] = sizes.toSorted(([, a], [, b]) => b - a);
-  return [first[0], sizes.reduce((sum, [key, size]) => sum + key.length + size, 0)];
+  const texts = Object.entries(isJsonObject(data) ? data : {}).filter((entry): entry is [string, string] => typeof entry[1] === "string");
+  const bytesOf = object?.kind === "Secret" ? decodedLength : counterFor(texts);
+  let [key, most, size] = ["", -1, 0];
+  for (const [name, text] of texts) {
+    const bytes = bytesOf(text);
+    size += bytes;
+    if (bytes > most) [key, most] = [name, bytes];
+  }
+  return { key, size };
 }
 
-function bytesOf(text: unknown, encoded: boolean): number {
-  if (typeof text !== "string") return 0;
-  // at most three bytes a character: most texts need no counting
-  if (encoded) return Math.floor((text.length * 3) / 4);
-  return text.length * 3 <= MOST_BYTES / 4 ? text.length : new TextEncoder().encode(text).byteLength;
+/** A character is at most three bytes: where even those fit, nothing needs to be counted. */
+function counterFor(texts: readonly (readonly [string, string])[]): (text: string) => number {
+  const characters = texts.reduce((sum, [, text]) => sum + text.length, 0);
+  return characters * 3 <= MOST_BYTES ? (text) => text.length : (text) => new TextEncoder().encode(text).byteLength;
+}
+
+function decodedLength(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return (base64.length * 3) / 4 - padding;
 }

@@ -16,10 +16,14 @@ export type CompiledVolumes = {
 
 type Source = { readonly key: string; readonly volume: JsonObject; readonly claim?: string };
 
-export function compileVolumes(containers: readonly RenderedContainer[]): Result<CompiledVolumes, readonly CompileError[]> {
+/** `taken`: names of the volumes that files have. */
+export function compileVolumes(
+  containers: readonly RenderedContainer[],
+  taken: Iterable<string>,
+): Result<CompiledVolumes, readonly CompileError[]> {
   const errors: CompileError[] = [];
   const volumes = new Map<string, JsonObject & { readonly name: string }>();
-  const names = new Set(RESERVED_VOLUMES);
+  const names = new Set([...RESERVED_VOLUMES, ...taken]);
   const claims = new Set<string>();
   const mounts = new Map<string, readonly JsonObject[]>();
   for (const container of containers) {
@@ -31,7 +35,7 @@ export function compileVolumes(containers: readonly RenderedContainer[]): Result
         continue;
       }
       const { key, volume: fields, claim } = source.value;
-      const made = volumes.get(key) ?? { name: volumeName(path, names), ...fields };
+      const made = volumes.get(key) ?? { name: volumeName(path, key, names), ...fields };
       volumes.set(key, made);
       names.add(made.name);
       if (claim !== undefined) claims.add(claim);
@@ -48,14 +52,19 @@ function mountOf(name: string, mountPath: string, { path, readOnly }: RenderedVo
 
 const CLASSES = ["pvc", "configmap", "secret", "emptydir"] as const;
 
+/** A bare name is a claim; an empty directory has no name, so that its colon says nothing. */
+function parseSource(text: string): { readonly kind: string; readonly name: string } {
+  const colon = text.indexOf(":");
+  if (colon >= 0) return { kind: text.slice(0, colon), name: text.slice(colon + 1) };
+  return text === "emptydir" ? { kind: text, name: "" } : { kind: "pvc", name: text };
+}
+
 function sourceOf(path: string, { source, path: subPath }: RenderedVolume): Result<Source, string> {
   const { value, origins } = source;
   if (value.kind !== "plain") return err("its source is sensitive, and would be readable by everybody");
   if (subPath !== undefined && (subPath.startsWith("/") || subPath.split("/").includes("..")))
     return err("path must be relative and without '..'");
-  const colon = value.text.indexOf(":");
-  const kind = colon < 0 ? "pvc" : value.text.slice(0, colon);
-  const name = colon < 0 ? value.text : value.text.slice(colon + 1);
+  const { kind, name } = parseSource(value.text);
   if (!CLASSES.some((known) => known === kind))
     return err(`'${kind}' is no kind of volume; there are ${CLASSES.join(", ")}, as in "pvc:data"`);
   // an empty directory has no name; containers that read it from the same resource share it, others by its path

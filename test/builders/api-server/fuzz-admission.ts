@@ -93,13 +93,17 @@ const LIMITS: readonly [string, JsonObject][] = [
   [
     "resourcequotas",
     {
-      spec: { hard: { configmaps: "9", pods: "7", "count/deployments.apps": "4", "requests.cpu": "3", "limits.memory": "1Gi", services: "5" } },
+      spec: {
+        hard: { configmaps: "9", pods: "7", "count/deployments.apps": "4", "requests.cpu": "3", "limits.memory": "1Gi", services: "5" },
+      },
     },
   ],
   [
     "limitranges",
     {
-      spec: { limits: [{ type: "Container", default: { cpu: "100m", memory: "64Mi" }, defaultRequest: { cpu: "50m" }, max: { cpu: "4" } }] },
+      spec: {
+        limits: [{ type: "Container", default: { cpu: "100m", memory: "64Mi" }, defaultRequest: { cpu: "50m" }, max: { cpu: "4" } }],
+      },
     },
   ],
 ];

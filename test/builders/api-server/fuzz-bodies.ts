@@ -37,7 +37,9 @@ function changed(random: Random, object: JsonObject, contentType: string): Json 
 
 /** What a protobuf or CBOR reader may be given: the right beginning with anything behind it, lengths that lie, and noise. */
 export function binaryBody(random: Random, object: JsonObject): string {
-  const noise = Array.from({ length: Math.floor(random() * random() * 400) }, () => String.fromCharCode(Math.floor(random() * 256))).join("");
+  const noise = Array.from({ length: Math.floor(random() * random() * 400) }, () => String.fromCharCode(Math.floor(random() * 256))).join(
+    "",
+  );
   const length = String.fromCharCode(pick(random, [0, 1, 5, 10, 127, 128, 255]));
   return pick(random, [
     noise,

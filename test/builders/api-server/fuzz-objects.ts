@@ -79,4 +79,3 @@ export function objectFor(plural: string, apiVersion: string, kind: string, name
   };
   return { apiVersion, kind, metadata, ...SPECS.get(plural) };
 }
-

@@ -49,7 +49,10 @@ export async function startFuzzWebhook(): Promise<FuzzWebhook> {
   const serving = expectOk(
     issueCertificate(authority, { commonName: "webhook", ipAddresses: ["127.0.0.1"], usages: ["server"], ...valid }),
   );
-  const server = createServer({ key: reveal(serving.key), cert: serving.certificate }, (request, response) => void answer(request, response));
+  const server = createServer(
+    { key: reveal(serving.key), cert: serving.certificate },
+    (request, response) => void answer(request, response),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {

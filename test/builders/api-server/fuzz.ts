@@ -1,182 +1,160 @@
 /**
- * Throws requests at a server in this process and notes what must not happen: an exception, a 500 that a real server would not give, a
- * prototype that changed, an answer that is no answer.
+ * Throws requests at a server with everything on, through its socket and in process, and notes what must not happen: an exception, a hang, a
+ * 500 that a real server would not give, a logged error, a prototype that changed, memory that stays.
+ *
+ * A run has chapters. Each begins with a tidy world and has a seed of its own, and each request depends on that seed and its number alone:
+ * what was found can be sent again without what went before the chapter.
  */
-import { FakeClock, seededRandom } from "#base";
-import { fieldAt, type Json } from "#kube";
-import { builtinKinds, createApiServer, createMemoryStore, type ApiResponse, type ApiServer } from "#kube-server";
+import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { describeThrown, seededRandom } from "#base";
+import { askFuzzed, type FuzzAnswer } from "./fuzz-in-process.ts";
+import { faultOf } from "./fuzz-judge.ts";
+import { changedPrototypes } from "./fuzz-prototypes.ts";
+import { noise } from "./fuzz-noise.ts";
 import { fuzzRequest, type FuzzRequest } from "./fuzz-requests.ts";
+import { FuzzSocket, wireText } from "./fuzz-socket.ts";
+import { baselineOf, tidy } from "./fuzz-tidy.ts";
+import { chance } from "./fuzz-values.ts";
+import { startFuzzWorld, type FuzzWorld } from "./fuzz-world.ts";
 
-const USER = { name: "admin", uid: "", groups: ["system:masters"] };
+export type FuzzOptions = {
+  readonly seed: number;
+  readonly requests: number;
+  /** Requests of a chapter. */
+  readonly chapter?: number;
+  readonly onChapter?: (report: FuzzReport) => void;
+};
 
-/** KUBE-FACTS 4, 6 and 12: where a real server answers 500, too. Anything else is ours. */
-const KNOWN_500: readonly RegExp[] = [
-  /unknown patch type: |expected a \[\]interface \{\}, but received|list element types are not identical|unable to find api field in struct/, // 4
-  /does not contain declared merge key|The order in patch|\$setElementOrder|\$deleteFromPrimitiveList|\$retainKeys|invalid (patch|type)/, // 4
-  /failed to create typed patch object/, // 6
-  /failed to convert new object \(.*\) to proper version/, // 6: a wrong type, found after the merge
-  /resourceVersion should not be set on objects to be created/, // 12
-  /strconv\.ParseUint|resourceVersion: Invalid value/, // 12
-];
+/** One that should not have been answered as it was. `chapter` and `number` make it again. */
+export type Finding = {
+  readonly chapter: number;
+  readonly number: number;
+  readonly fault: string;
+  readonly request: FuzzRequest | undefined;
+};
 
 export type FuzzReport = {
   readonly requests: number;
   readonly byStatus: ReadonlyMap<number, number>;
-  readonly slowestMs: number;
-  readonly slowest: string;
-  /** Each with the number of the request: the same seed makes it again. */
-  readonly wrong: readonly string[];
-  /** Messages of the 500s that are as they should be. */
-  readonly known: ReadonlySet<string>;
+  /** How often a real server would have given the same 500, by reason. */
+  readonly known500: ReadonlyMap<string, number>;
+  readonly findings: readonly Finding[];
+  readonly slowest: { readonly ms: number; readonly request: string };
+  /** Bytes after each chapter, in a tidy world and after a collection. */
+  readonly heaps: readonly number[];
 };
 
-const WIDGETS = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.fuzz.test" },
-  spec: {
-    group: "fuzz.test",
-    scope: "Namespaced",
-    names: { plural: "widgets", kind: "Widget", singular: "widget" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {}, scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                required: ["size"],
-                "x-kubernetes-validations": [{ rule: "self.size < 100" }, { rule: "!has(oldSelf.size) || self.size >= oldSelf.size" }],
-                properties: {
-                  size: { type: "integer", minimum: 0, default: 1 },
-                  tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
-                  parts: {
-                    type: "array",
-                    "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": ["name"],
-                    items: {
-                      type: "object",
-                      required: ["name"],
-                      properties: { name: { type: "string" }, count: { type: "integer", default: 2 } },
-                    },
-                  },
-                  any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-                },
-              },
-              status: { type: "object", properties: { size: { type: "integer" } } },
-            },
-          },
-        },
-      },
-    ],
-  },
-} as const satisfies Json;
+const CHAPTER = 5_000;
+const LANES = 12;
+/** Longer than any time limit of the world on its fast clock; on a busy machine, too. */
+const HANG_MS = 60_000;
+const MAX_FINDINGS = 40;
 
-export function fuzzServer(seed: number): ApiServer {
-  const store = createMemoryStore({ historyLimit: { events: 2_000 } });
-  return createApiServer({ store, types: builtinKinds(store), clock: new FakeClock(), random: seededRandom(seed) });
+export async function fuzz({ seed, requests, chapter = CHAPTER, onChapter = () => {} }: FuzzOptions): Promise<FuzzReport> {
+  const world = await startFuzzWorld(seed);
+  await world.settled();
+  const baseline = await baselineOf(world);
+  const run = new FuzzRun(world);
+  for (let begun = 0; begun < requests && run.findings.length < MAX_FINDINGS; begun += chapter) {
+    const chapterSeed = seed + begun / chapter;
+    await run.chapter(chapterSeed, Math.min(chapter, requests - begun));
+    for (const left of await tidy(world, baseline))
+      run.note({ chapter: chapterSeed, number: -1, fault: `not tidy: ${left}`, request: undefined });
+    run.heaps.push(heapAfterCollection());
+    onChapter(run.report());
+  }
+  await world.close();
+  return run.report();
 }
 
-export async function fuzz({ seed, requests }: { readonly seed: number; readonly requests: number }): Promise<FuzzReport> {
-  const server = fuzzServer(seed);
-  const created = await askFuzzed(server, {
-    method: "POST",
-    url: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(WIDGETS),
-  });
-  if (created.status !== 201) throw new Error(`the definition of widgets was refused: ${JSON.stringify(created.body)}`);
-  const run = new FuzzRun(server);
-  const random = seededRandom(seed);
-  for (let number = 0; number < requests; number += 1) await run.one(`seed ${seed}, request ${number}`, fuzzRequest(random, server));
-  server.close();
-  return run.report(requests);
+/** The requests of a chapter, made again. */
+export function requestOf(world: Pick<FuzzWorld, "types">, chapter: number, number: number): FuzzRequest {
+  return fuzzRequest(seededRandom(chapter * 1_000_003 + number * 7_919), world.types);
 }
 
 class FuzzRun {
-  readonly #server: ApiServer;
+  readonly #world: FuzzWorld;
   readonly #byStatus = new Map<number, number>();
-  readonly #wrong: string[] = [];
-  readonly #known = new Set<string>();
-  readonly #prototypes = prototypeNames();
-  #slowestMs = 0;
-  #slowest = "";
+  readonly #known = new Map<string, number>();
+  readonly findings: Finding[] = [];
+  readonly heaps: number[] = [];
+  #requests = 0;
+  #slowest = { ms: 0, request: "" };
 
-  constructor(server: ApiServer) {
-    this.#server = server;
+  constructor(world: FuzzWorld) {
+    this.#world = world;
   }
 
-  report(requests: number): FuzzReport {
-    return {
-      requests,
-      byStatus: this.#byStatus,
-      slowestMs: this.#slowestMs,
-      slowest: this.#slowest,
-      wrong: this.#wrong,
-      known: this.#known,
+  report(): FuzzReport {
+    const { findings, heaps } = this;
+    return { requests: this.#requests, byStatus: this.#byStatus, known500: this.#known, findings, slowest: this.#slowest, heaps };
+  }
+
+  note(finding: Finding): void {
+    if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
+  }
+
+  /** Several at a time: what waits for a webhook meets what does not. */
+  async chapter(chapter: number, count: number): Promise<void> {
+    let next = 0;
+    const lane = async () => {
+      const socket = new FuzzSocket(this.#world.port);
+      for (let number = next++; number < count; number = next++) await this.#one({ chapter, number, socket });
+      socket.close();
     };
+    await Promise.all(Array.from({ length: LANES }, lane));
   }
 
-  async one(label: string, request: FuzzRequest): Promise<void> {
-    const shown = `${label}: ${request.method} ${request.url.slice(0, 300)} ${JSON.stringify(request.headers)} ${request.body?.slice(0, 600) ?? ""}`;
+  async #one({ chapter, number, socket }: { chapter: number; number: number; socket: FuzzSocket }): Promise<void> {
+    const random = seededRandom(chapter * 31 + number * 104_729);
+    const request = requestOf(this.#world, chapter, number);
     const start = performance.now();
-    try {
-      const response = await askFuzzed(this.#server, request);
-      await this.#judge(shown, response);
-    } catch (thrown) {
-      this.#wrong.push(
-        `${shown}\n  threw ${thrown instanceof Error ? (thrown.stack ?? thrown.message).split("\n").slice(0, 6).join("\n") : String(thrown)}`,
-      );
-    }
-    const took = performance.now() - start;
-    if (took > this.#slowestMs) [this.#slowestMs, this.#slowest] = [took, shown];
-    if (prototypeNames() !== this.#prototypes) {
-      this.#wrong.push(`${shown}\n  changed a prototype`);
-      throw new Error(this.#wrong.at(-1));
-    }
+    const fault = await within(HANG_MS, this.#send(request, socket, random)).catch(describeThrown);
+    this.#requests += 1;
+    const ms = performance.now() - start;
+    if (ms > this.#slowest.ms)
+      this.#slowest = { ms, request: `chapter ${chapter}, number ${number}: ${request.method} ${request.url.slice(0, 200)}` };
+    if (fault !== undefined) this.note({ chapter, number, fault, request });
+    for (const logged of this.#world.errors()) this.note({ chapter, number, fault: `logged: ${logged}`, request });
+    const changed = changedPrototypes();
+    if (changed !== undefined) throw new Error(`chapter ${chapter}, number ${number}: ${changed}\n${JSON.stringify(request)}`);
   }
 
-  async #judge(shown: string, response: ApiResponse): Promise<void> {
-    const { status, body } = response;
-    this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
-    const text = body.kind === "json" ? JSON.stringify(body.value) : body.kind === "text" ? body.text : "";
-    if (status === 500) this.#judge500(shown, text);
-    else if (!Number.isInteger(status) || status < 200 || status > 504) this.#wrong.push(`${shown}\n  answered ${status}`);
-    if (body.kind === "json" && status >= 400 && fieldAt(body.value, "code") !== status)
-      this.#wrong.push(`${shown}\n  ${status} without its Status: ${text.slice(0, 300)}`);
+  async #send(given: FuzzRequest, socket: FuzzSocket, random: () => number): Promise<string | undefined> {
+    const request = this.#world.localised(given);
+    if (chance(random, 0.02)) return this.#sendNoise(request, socket, random);
+    const answer = chance(random, 0.5) ? await this.#overSocket(request, socket) : await this.#inProcess(request);
+    if (answer.status !== undefined) this.#byStatus.set(answer.status, (this.#byStatus.get(answer.status) ?? 0) + 1);
+    return faultOf(request, answer, (why) => this.#known.set(why, (this.#known.get(why) ?? 0) + 1));
   }
 
-  #judge500(shown: string, text: string): void {
-    if (KNOWN_500.some((known) => known.test(text))) this.#known.add(text.slice(0, 220));
-    else this.#wrong.push(`${shown}\n  ${text.slice(0, 400)}`);
+  #inProcess(request: FuzzRequest): Promise<FuzzAnswer> {
+    return askFuzzed(this.#world.server, request, this.#world.userOf(request.sender ?? "admin"));
+  }
+
+  async #overSocket(request: FuzzRequest, socket: FuzzSocket): Promise<FuzzAnswer> {
+    return socket.send(wireText(request, this.#world.tokenOf(request.sender ?? "admin")), { method: request.method });
+  }
+
+  /** Bytes that are hardly HTTP: any answer will do, and so will none. */
+  async #sendNoise(request: FuzzRequest, socket: FuzzSocket, random: () => number): Promise<string | undefined> {
+    const { status } = await socket.send(noise(random, wireText(request, "admin-token")), { method: request.method, alone: true });
+    return status === undefined || status < 500 ? undefined : `noise was answered with ${status}`;
   }
 }
 
-function prototypeNames(): string {
-  return [Object.prototype, Array.prototype, Function.prototype, String.prototype, Map.prototype]
-    .map((one) => Object.getOwnPropertyNames(one).length)
-    .join();
+async function within(ms: number, answer: Promise<string | undefined>): Promise<string | undefined> {
+  const waiting = new AbortController();
+  const late = delay(ms, `no answer after ${ms} ms`, { signal: waiting.signal }).catch(() => undefined);
+  return Promise.race([answer, late]).finally(() => waiting.abort());
 }
 
-/** A stream is read as far as it goes by itself, then its client leaves. */
-export async function askFuzzed(server: ApiServer, { method, url, headers, body }: FuzzRequest): Promise<ApiResponse> {
-  const gone = new AbortController();
-  const mark = url.indexOf("?");
-  const query = new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1));
-  const response = await server.handle(
-    { method, path: mark < 0 ? url : url.slice(0, mark), query, headers, body, user: USER },
-    gone.signal,
-  );
-  if (response.body.kind === "stream") await leave(response.body.chunks, gone);
-  return response;
-}
-
-async function leave(chunks: AsyncIterable<string>, gone: AbortController): Promise<void> {
-  setImmediate(() => gone.abort());
-  for await (const chunk of chunks) for (const line of chunk.trimEnd().split("\n")) JSON.parse(line);
+export function heapAfterCollection(): number {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  collect();
+  collect();
+  return process.memoryUsage().heapUsed;
 }

@@ -75,15 +75,6 @@ test("failures are retried with growing waits until the limit", async () => {
   expect(await cluster.told("Job")).toContain("Warning BackoffLimitExceeded: Job has reached the specified backoff limit");
 });
 
-test("a success after failures begins the waits anew", async () => {
-  await begin({ spec: { completions: 2, backoffLimit: 4 }, annotations: { ...exits(1) } });
-  await cluster.live(1_000, 100);
-  await cluster.patch(jobResource, "work", { spec: { parallelism: 1 } });
-  expect((await status()).failed).toBe(1);
-  cluster.simulation.faults.add({ kind: "exit", code: 0 });
-  await cluster.live(1_000, 100);
-});
-
 test("with OnFailure the restarts inside the Pod are the failures", async () => {
   await begin({ spec: { backoffLimit: 1 }, pod: { restartPolicy: "OnFailure" }, annotations: exits(2) });
   await cluster.live(400);
@@ -198,19 +189,22 @@ test("a success policy ends the Job early and takes the rest away", async () => 
   ]);
 });
 
-test("a failure policy can fail the Job, or look away", async () => {
-  const onExitCodes = (code: number) => ({ operator: "In", values: [code] });
-  const rules = [
-    { action: "Ignore", onExitCodes: onExitCodes(7) },
-    { action: "FailJob", onExitCodes: onExitCodes(42) },
-  ];
-  await begin({ spec: { backoffLimit: 0, podFailurePolicy: { rules } }, annotations: { ...exits(7), [`${SIMULATED}exit-times`]: "1" } });
-  await cluster.live(300);
-  expect(await status()).not.toHaveProperty("failed");
-  cluster.simulation.faults.add({ kind: "exit", code: 42 });
-  await cluster.patch(jobResource, "work", { spec: { parallelism: 1 } });
+test("a failure policy can look away, or fail the Job at once", async () => {
+  const rule = (action: string, code: number) => ({ action, onExitCodes: { operator: "In", values: [code] } });
+  const spec = { backoffLimit: 0, podFailurePolicy: { rules: [rule("Ignore", 7), rule("FailJob", 42)] } };
+  await begin({ spec, annotations: exits(7) });
+  await cluster.create(jobResource, "strict", { spec: { ...spec, template: template({ annotations: exits(42) }) } });
   await cluster.live(15_000, 500);
+  expect(await status()).not.toHaveProperty("failed");
   expect((await status()).conditions ?? []).toEqual([]);
+  const { conditions: said = [] } = (await cluster.read(jobResource, "strict")).status ?? {};
+  expect(said.map(({ type, reason }) => [type, reason])).toEqual([
+    ["FailureTarget", "PodFailurePolicy"],
+    ["Failed", "PodFailurePolicy"],
+  ]);
+  expect(said[0]?.message).toMatch(
+    /^Container web for pod default\/strict-[a-z0-9]+ failed with exit code 42 matching FailJob rule at index 1$/,
+  );
 });
 
 test("a Job that finished is deleted after its time to live, with its Pods", async () => {

@@ -1,0 +1,164 @@
+/**
+ * What must and must not reach what, written down and checked: "nothing in dev reaches payments". Every pair that the patterns name is put to
+ * the compiled policies; a pattern that names nobody fails, since an assertion about nobody holds for ever.
+ */
+import { err, ok, type Result } from "#base";
+import { didYouMean } from "#crds";
+import { field, isJsonObject, type Json, type KubeObject } from "#kube";
+import { outgoing, splitId, type DataPlane, type MeshNode, type ServiceGraph, type ServiceNode } from "#mesh-compiler";
+import { planeOf } from "./plane.ts";
+import type { World } from "./world.ts";
+
+/** Something that must hold of who reaches whom. */
+export type Assertion = {
+  /** What to call it; absent: the patterns themselves. */
+  readonly name?: string;
+  /** `namespace/name`, where `*` stands for anything: `dev/*`. */
+  readonly from: string;
+  /** The same, with a port by number or name if only that is meant: `payments/*:8080`. */
+  readonly to: string;
+  readonly expect: "open" | "closed";
+  /** The patterns may name nobody. */
+  readonly mayBeEmpty?: boolean;
+};
+
+/** What became of an assertion. */
+export type AssertionResult = {
+  readonly assertion: Assertion;
+  readonly holds: boolean;
+  /** How many pairs and ports were asked about. */
+  readonly asked: number;
+  /** What is against it, in a sentence each: `dev/probe -> payments/ledger:8080 is open`. */
+  readonly because: readonly string[];
+};
+
+const FIELDS = ["name", "from", "to", "expect", "mayBeEmpty"];
+
+/**
+ * Reads assertions from a document: a list, or a map with the list under `assertions`. All mistakes at once.
+ *
+ * @example
+ * parseAssertions([{ name: "dev stays out", from: "dev/*", to: "payments/*", expect: "closed" }])
+ */
+export function parseAssertions(value: Json): Result<readonly Assertion[], readonly string[]> {
+  const list = Array.isArray(value) ? (value as readonly Json[]) : field(value, "assertions");
+  if (!Array.isArray(list)) return err(["it must be a list of {from, to, expect}, or a map with such a list under assertions"]);
+  const problems = list.flatMap((item: Json, at) => problemsOf(item).map((text) => `assertion ${at + 1}: ${text}`));
+  return problems.length > 0 ? err(problems) : ok(list as unknown as readonly Assertion[]);
+}
+
+function problemsOf(item: Json): readonly string[] {
+  if (!isJsonObject(item)) return ["must be a map with from, to and expect"];
+  const { from, to, expect, name, mayBeEmpty } = item;
+  const unknown = Object.keys(item).filter((key) => !FIELDS.includes(key));
+  return [
+    ...unknown.map((key) => `unknown field ${key}${didYouMean(key, FIELDS)}`),
+    ...(isPattern(from) ? [] : ["from must be namespace/name, where * stands for anything, such as dev/*"]),
+    ...(isPattern(to) ? [] : ["to must be namespace/name, where * stands for anything, and may end with :port"]),
+    ...(expect === "open" || expect === "closed" ? [] : ["expect must be open or closed"]),
+    ...(name === undefined || typeof name === "string" ? [] : ["name must be a text"]),
+    ...(mayBeEmpty === undefined || typeof mayBeEmpty === "boolean" ? [] : ["mayBeEmpty must be true or false"]),
+  ];
+}
+
+function isPattern(value: Json | undefined): boolean {
+  return typeof value === "string" && /^[a-z0-9*.-]+\/[a-z0-9*.-]+(:[a-z0-9-]+)?$/.test(value);
+}
+
+/**
+ * Puts assertions to the policies of a world. `objects` are what a cluster really has; absent: what the world compiles to.
+ *
+ * @example
+ * const failed = checkAssertions(world, [{ from: "dev/*", to: "payments/*", expect: "closed" }]).filter(({ holds }) => !holds);
+ */
+export function checkAssertions(world: World, assertions: readonly Assertion[], objects?: readonly KubeObject[]): readonly AssertionResult[] {
+  const plane = planeOf(world, objects);
+  const nodes = [...world.mesh.graph.nodes()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return assertions.map((assertion) => check(assertion, { plane, nodes, graph: world.mesh.graph }));
+}
+
+type Place = { readonly plane: DataPlane; readonly nodes: readonly MeshNode[]; readonly graph: ServiceGraph };
+
+function check(assertion: Assertion, { plane, nodes, graph }: Place): AssertionResult {
+  const { target, port } = splitTarget(assertion.to);
+  const callers = nodes.flatMap((node) => (node.kind === "service" && matches(assertion.from, node.id) ? [node] : []));
+  const callees = nodes.filter(({ id }) => matches(target, id));
+  const answers = callers.flatMap((caller) => [
+    ...callees.filter(({ id }) => caller.id !== id || isExact(assertion.from)).flatMap((callee) => askAll(plane, caller, callee, port)),
+    ...askManaged(graph, caller, target, port),
+  ]);
+  const nobody = [
+    ...(callers.length === 0 ? [assertion.from] : []),
+    ...(callees.length === 0 && answers.length === 0 ? [target] : []),
+  ];
+  const against = answers.filter(({ open }) => open !== (assertion.expect === "open")).map(({ text, open }) => `${text} is ${openWord(open)}`);
+  const silent = answers.length === 0 && nobody.length === 0 ? ["nobody named has a port that could be asked about"] : [];
+  const because = [...(assertion.mayBeEmpty === true ? [] : [...nobody.map((pattern) => `${pattern} names nobody`), ...silent]), ...against];
+  return { assertion, holds: because.length === 0, asked: answers.length, because };
+}
+
+function openWord(open: boolean | undefined): string {
+  return open === undefined ? "not known: one of the two is not compiled" : open ? "open" : "closed";
+}
+
+function splitTarget(to: string): { readonly target: string; readonly port: string | undefined } {
+  const colon = to.lastIndexOf(":");
+  return colon < 0 ? { target: to, port: undefined } : { target: to.slice(0, colon), port: to.slice(colon + 1) };
+}
+
+function isExact(pattern: string): boolean {
+  return !pattern.includes("*");
+}
+
+function matches(pattern: string, id: string): boolean {
+  const [own, given] = [splitId(pattern), splitId(id)];
+  return globMatches(own.namespace, given.namespace) && globMatches(own.name, given.name);
+}
+
+function globMatches(pattern: string, text: string): boolean {
+  const escaped = pattern.split("*").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${escaped.join("[^/]*")}$`).test(text);
+}
+
+type Asked = { readonly text: string; readonly open: boolean | undefined };
+
+function askAll(plane: DataPlane, caller: ServiceNode, callee: MeshNode, port: string | undefined): readonly Asked[] {
+  if (callee.kind === "external") {
+    return callee.endpoints
+      .filter((one) => port === undefined || port === one.name || port === String(one.port))
+      .map(({ host, port: number }) => {
+        const address = callee.resolution === "static" ? host.replace(/^\[|\]$/g, "") : undefined;
+        return { text: `${caller.id} -> ${callee.id} (${host}:${number})`, open: plane.askOutside(caller.id, { kind: "outside", host, address }, number)?.open };
+      });
+  }
+  return callee.ports
+    .filter((one) => port === undefined || port === one.name || port === String(one.port))
+    .map(({ port: number }) => ({
+      text: `${caller.id} -> ${callee.id}:${number}`,
+      open: plane.ask({ from: caller.id, to: callee.id, port: number })?.open,
+    }));
+}
+
+/** A database that nobody here runs cannot refuse: the caller's word alone lets it leave. */
+function askManaged(graph: ServiceGraph, caller: ServiceNode, target: string, port: string | undefined): readonly Asked[] {
+  return outgoing(graph, caller)
+    .managed.filter((one) => matches(target, one.peer) && (port === undefined || port === String(one.port)))
+    .map((one) => ({ text: `${caller.id} -> ${one.peer}:${one.port} (no service of ours)`, open: true }));
+}
+
+/**
+ * Results for a terminal: one line each, and below what is against it.
+ *
+ * @example process.stdout.write(formatAssertions(checkAssertions(world, assertions)));
+ */
+export function formatAssertions(results: readonly AssertionResult[]): string {
+  const lines = results.flatMap(({ assertion, holds, asked, because }) => [
+    `${holds ? "ok  " : "FAIL"}  ${assertion.name ?? `${assertion.from} -> ${assertion.to} is ${assertion.expect}`}  (${asked} asked)`,
+    ...because.slice(0, MOST_SHOWN).map((text) => `        ${text}`),
+    ...(because.length > MOST_SHOWN ? [`        and ${because.length - MOST_SHOWN} more`] : []),
+  ]);
+  const failed = results.filter(({ holds }) => !holds).length;
+  return `${lines.join("\n")}\n${failed === 0 ? `${results.length} hold` : `${failed} of ${results.length} do not hold`}\n`;
+}
+
+const MOST_SHOWN = 20;

@@ -1,0 +1,43 @@
+/** Which answers are mistakes: a 500 that a real server would not give, an error without its Status, a stream that is no JSON. */
+import { fieldAt, parseJson } from "#kube";
+import type { FuzzAnswer } from "./fuzz-in-process.ts";
+import type { FuzzRequest } from "./fuzz-requests.ts";
+
+type Known = { readonly why: string; readonly message: RegExp };
+
+/** Where a real server answers 500, too (KUBE-FACTS names the fact). Anything else is ours. */
+export const KNOWN_500: readonly Known[] = [
+  { why: "4: strategic merge directives that make no sense", message: /unknown patch type: |expected a \[\]interface \{\}, but received|list element types are not identical|unable to find api field in struct/ },
+  { why: "4: a list without its merge key, or in an impossible order", message: /does not contain declared merge key|The order in patch|\$setElementOrder|\$deleteFromPrimitiveList|\$retainKeys|invalid (patch|type)/ },
+  { why: "6: an apply of what is not of its type", message: /failed to create typed patch object/ },
+  { why: "6: a wrong type that is found after the merge", message: /failed to convert new object \(.*\) to proper version/ },
+  { why: "12: a new object with a resourceVersion", message: /resourceVersion should not be set on objects to be created/ },
+  { why: "12: a resourceVersion that is no number", message: /strconv\.ParseUint|resourceVersion: Invalid value/ },
+  { why: "a path that RequestInfo cannot read", message: /failed to create RequestInfo: unable to determine kind and namespace from url/ },
+  { why: "18: a webhook that fails", message: /failed calling webhook/ },
+]; // prettier-ignore
+
+/** What is wrong with the answer, or undefined. `known` is told about 500s that are as they should be. */
+export function faultOf(request: FuzzRequest, answer: FuzzAnswer, known: (why: string) => void): string | undefined {
+  const { status, text, type } = answer;
+  if (status === undefined) return isHttp(request) ? "the server hung up on a request that was HTTP" : undefined;
+  if (status >= 500) return faultOf5xx(status, text, known);
+  if (!Number.isInteger(status) || status < 200) return `answered ${status}`;
+  if (status >= 400 && type.startsWith("application/json")) {
+    const body = parseJson(text);
+    if (!body.ok || fieldAt(body.value, "code") !== status) return `${status} without its Status: ${text.slice(0, 300)}`;
+  }
+  return undefined;
+}
+
+function faultOf5xx(status: number, text: string, known: (why: string) => void): string | undefined {
+  const found = KNOWN_500.find(({ message }) => message.test(text));
+  if (found === undefined || status !== 500) return `${status}: ${text.slice(0, 600)}`;
+  known(found.why);
+  return undefined;
+}
+
+/** Node hangs up on a CONNECT that nobody listens for. */
+function isHttp({ method }: FuzzRequest): boolean {
+  return method !== "CONNECT";
+}

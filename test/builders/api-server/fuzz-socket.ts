@@ -1,0 +1,139 @@
+/**
+ * One HTTP/1.1 connection to fuzz through: it writes whatever it is given, byte for byte, where node's own client would refuse half of it.
+ *
+ * A stream is left after its first moments. A server that hangs up instead of answering has answered, too: bytes that are no HTTP get no more.
+ */
+import { connect, type Socket } from "node:net";
+import type { FuzzRequest } from "./fuzz-requests.ts";
+
+export type WireAnswer = {
+  /** Undefined: the server hung up before it had said anything. */
+  readonly status: number | undefined;
+  readonly type: string;
+  readonly text: string;
+  readonly end: "whole" | "left" | "hung up";
+};
+
+const STREAM_MS = 3;
+
+type Head = { readonly status: number; readonly type: string; readonly length: number | "chunks" | "none"; readonly end: number };
+
+/** Characters stand for bytes. What would end a header early goes; the rest is the server's to refuse. */
+export function wireText({ method, url, headers, body }: FuzzRequest, token: string | undefined): Buffer {
+  const bytes = body === undefined ? undefined : Buffer.from(body, "utf8");
+  const lines = [`${method} ${url} HTTP/1.1`, "host: fuzz", ...(token === undefined ? [] : [`authorization: Bearer ${token}`])];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value.replaceAll(/[\r\n]/g, " ")}`);
+  if (bytes !== undefined) lines.push(`content-length: ${bytes.byteLength}`);
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), bytes ?? Buffer.alloc(0)]);
+}
+
+export class FuzzSocket {
+  readonly #port: number;
+  #socket: Socket | undefined;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /** `alone`: no other request follows, so the server may take the end of these bytes for the end of everything. */
+  send(bytes: Buffer, { method, alone = false }: { readonly method: string; readonly alone?: boolean }): Promise<WireAnswer> {
+    const socket = alone ? this.#open() : this.#reuse();
+    return new Promise((resolve) => {
+      const reading = new Reading(method === "HEAD");
+      let leaving: NodeJS.Timeout | undefined;
+      const finish = (end: WireAnswer["end"], keep: boolean) => {
+        clearTimeout(leaving);
+        socket.removeAllListeners("data").removeAllListeners("close");
+        if (!keep || alone) this.#drop(socket);
+        resolve(reading.answer(end));
+      };
+      socket.on("data", (chunk: Buffer) => {
+        reading.take(chunk);
+        if (reading.isWhole) return finish("whole", reading.keepsAlive);
+        if (reading.isStream) leaving ??= setTimeout(() => finish("left", false), STREAM_MS);
+      });
+      socket.on("close", () => finish("hung up", false));
+      if (alone) socket.end(bytes);
+      else socket.write(bytes);
+    });
+  }
+
+  close(): void {
+    if (this.#socket !== undefined) this.#drop(this.#socket);
+  }
+
+  #reuse(): Socket {
+    if (this.#socket === undefined || this.#socket.destroyed) this.#socket = this.#open();
+    return this.#socket;
+  }
+
+  #open(): Socket {
+    return connect({ port: this.#port, host: "127.0.0.1", noDelay: true }).on("error", () => {}); // a reset is followed by "close"
+  }
+
+  #drop(socket: Socket): void {
+    socket.destroy();
+    if (socket === this.#socket) this.#socket = undefined;
+  }
+}
+
+class Reading {
+  readonly #headOnly: boolean;
+  #bytes: Buffer = Buffer.alloc(0);
+  #head: Head | undefined;
+
+  constructor(headOnly: boolean) {
+    this.#headOnly = headOnly;
+  }
+
+  take(chunk: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]);
+    while (this.#head === undefined) {
+      const head = readHead(this.#bytes, this.#headOnly);
+      if (head === undefined) return;
+      if (head.status < 200) this.#bytes = this.#bytes.subarray(head.end);
+      else this.#head = head;
+    }
+  }
+
+  get isStream(): boolean {
+    return this.#head?.length === "chunks";
+  }
+
+  get isWhole(): boolean {
+    if (this.#head === undefined) return false;
+    const { length, end } = this.#head;
+    if (length === "chunks") return this.#bytes.subarray(-7).toString("latin1").endsWith("0\r\n\r\n");
+    return length === "none" || this.#bytes.byteLength >= end + length;
+  }
+
+  get keepsAlive(): boolean {
+    return this.#head !== undefined && !/^connection: close/im.test(this.#bytes.toString("latin1", 0, this.#head.end));
+  }
+
+  answer(end: WireAnswer["end"]): WireAnswer {
+    if (this.#head === undefined) return { status: undefined, type: "", text: this.#bytes.toString("latin1"), end };
+    const body = this.#bytes.toString("utf8", this.#head.end);
+    return { status: this.#head.status, type: this.#head.type, text: this.isStream ? withoutSizes(body) : body, end };
+  }
+}
+
+function readHead(bytes: Buffer, headOnly: boolean): Head | undefined {
+  const at = bytes.indexOf("\r\n\r\n");
+  if (at < 0) return undefined;
+  const text = bytes.toString("latin1", 0, at);
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? Number.NaN);
+  const length = /^content-length: *(\d+)/im.exec(text)?.[1];
+  const empty = headOnly || status === 204 || status === 304 || status < 200;
+  const chunked = /^transfer-encoding: *chunked/im.test(text);
+  return {
+    status,
+    type: /^content-type: *(.*)$/im.exec(text)?.[1]?.trim() ?? "",
+    length: empty ? "none" : chunked ? "chunks" : Number(length ?? 0),
+    end: at + 4,
+  };
+}
+
+function withoutSizes(text: string): string {
+  return text.replaceAll(/(?:^|\r\n)[0-9a-f]+\r\n/g, "");
+}

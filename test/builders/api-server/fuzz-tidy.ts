@@ -1,0 +1,108 @@
+/**
+ * Puts a world back to how it began: everything that fuzz made is deleted, what it deleted is made again.
+ *
+ * Without this a server would fill up, the memory that it needs would say nothing, and a webhook that says no would end all that follows.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { apiVersionOf, fieldAt, keyOf, keyText, parseJson, type Json, type KubeObject } from "#kube";
+import type { ResourceType } from "#kube-server";
+import { askFuzzed } from "./fuzz-in-process.ts";
+import type { FuzzWorld } from "./fuzz-world.ts";
+
+/** By "configmaps": what must be there, as it was. */
+export type Baseline = ReadonlyMap<ResourceType, ReadonlyMap<string, KubeObject>>;
+
+/** First those that can refuse or change what follows. */
+const FIRST = /webhookconfigurations|admissionpolic|resourcequotas|limitranges/;
+/** Controllers look after these. */
+const NOT_OURS = /^(events|nodes|leases|componentstatuses|controllerrevisions|endpointslices|endpoints|apiservices)$/;
+const ROUNDS = 40;
+
+export async function baselineOf(world: FuzzWorld): Promise<Baseline> {
+  const baseline = new Map<ResourceType, ReadonlyMap<string, KubeObject>>();
+  for (const type of tidied(world))
+    baseline.set(type, new Map((await list(world, type)).map((object) => [keyText(keyOf(object)), object])));
+  return baseline;
+}
+
+/** What could not be put right. */
+export async function tidy(world: FuzzWorld, baseline: Baseline): Promise<readonly string[]> {
+  let left: readonly string[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    left = [];
+    for (const type of tidied(world)) left = [...left, ...(await tidyKind(world, type, baseline.get(type)))];
+    if (left.length === 0) break;
+    await delay(25); // what depends on it goes when the controllers have seen that it is gone
+  }
+  await world.renewAccount();
+  return left;
+}
+
+function tidied({ types }: FuzzWorld): readonly ResourceType[] {
+  const stored = types.filter(
+    ({ verbs, resource }) => verbs.includes("list") && verbs.includes("delete") && !NOT_OURS.test(resource.plural),
+  );
+  return [
+    ...stored.filter(({ resource }) => FIRST.test(resource.plural)),
+    ...stored.filter(({ resource }) => !FIRST.test(resource.plural)),
+  ];
+}
+
+async function tidyKind(
+  world: FuzzWorld,
+  type: ResourceType,
+  wanted: ReadonlyMap<string, KubeObject> = new Map(),
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  const wrong: string[] = [];
+  for (const object of await list(world, type)) {
+    const key = keyText(keyOf(object));
+    found.add(key);
+    if (isAsItWas(object, wanted.get(key))) continue;
+    const problem = await remove(world, type, object);
+    wrong.push(problem ?? `${type.resource.plural} ${key} was there`);
+  }
+  for (const [key, object] of wanted)
+    if (!found.has(key)) wrong.push((await restore(world, type, object)) ?? `${type.resource.plural} ${key} was gone`);
+  return wrong;
+}
+
+function isAsItWas({ metadata }: KubeObject, wanted: KubeObject | undefined): boolean {
+  return wanted !== undefined && metadata.deletionTimestamp === undefined && metadata.generation === wanted.metadata.generation;
+}
+
+async function remove(world: FuzzWorld, type: ResourceType, { metadata }: KubeObject): Promise<string | undefined> {
+  const url = urlOf(type, metadata.namespace, metadata.name);
+  if ((metadata.finalizers ?? []).length > 0) {
+    await ask(world, "PATCH", url, { body: { metadata: { finalizers: null } }, type: "application/merge-patch+json" });
+  }
+  const answer = await ask(world, "DELETE", url, { body: { gracePeriodSeconds: 0, propagationPolicy: "Background" } });
+  return answer.status === 200 || answer.status === 404 || answer.status === 409
+    ? undefined
+    : `DELETE ${url}: ${answer.text.slice(0, 300)}`;
+}
+
+async function restore(world: FuzzWorld, type: ResourceType, object: KubeObject): Promise<string | undefined> {
+  const { resourceVersion: _version, uid: _uid, ...metadata } = object.metadata;
+  const body = { apiVersion: apiVersionOf(type.resource), kind: type.resource.kind, ...object, metadata } as unknown as Json;
+  const answer = await ask(world, "POST", urlOf(type, metadata.namespace), { body });
+  return answer.status === 201 || answer.status === 409 ? undefined : `POST ${metadata.name}: ${answer.text.slice(0, 300)}`;
+}
+
+async function list(world: FuzzWorld, type: ResourceType): Promise<readonly KubeObject[]> {
+  const { status, text } = await ask(world, "GET", urlOf(type, undefined));
+  const body = parseJson(text);
+  // a kind whose definition fuzz has deleted comes back with it
+  return status === 200 && body.ok ? (fieldAt(body.value, "items") as unknown as readonly KubeObject[]) : [];
+}
+
+function urlOf({ resource }: ResourceType, namespace: string | undefined, name?: string): string {
+  const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const space = resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  return `${root}${space}/${resource.plural}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+}
+
+function ask({ server }: FuzzWorld, method: string, url: string, { body, type = "application/json" }: { body?: Json; type?: string } = {}) {
+  const headers = { accept: "application/json", "content-type": type };
+  return askFuzzed(server, { method, url, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+}

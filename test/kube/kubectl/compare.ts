@@ -1,0 +1,94 @@
+/**
+ * Unmodified kubectl on two servers: the same command on both, and what it said, with everything made equal that differs from one moment or
+ * machine to the next (ages, uids, versions, addresses).
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { eventually, runProgram, type Ran } from "../harness/index.ts";
+
+export type Command = {
+  readonly args: readonly string[];
+  readonly stdin?: string;
+  /** What must be there on both sides before: controllers take their time. A command that succeeds. */
+  readonly after?: readonly string[];
+  /** Why our server may say something else; then only the code counts. */
+  readonly differs?: string;
+  /** Lines that are left out on both sides, and why. */
+  readonly without?: { readonly lines: RegExp; readonly why: string };
+  /** The order is not part of the promise: Go walks a map. */
+  readonly unordered?: boolean;
+};
+
+export type Side = { readonly kubeconfig: string; readonly kubectl: string };
+
+/** A folder with the files of the commands, and kubectl in it. */
+export class Bench {
+  readonly home: string;
+  readonly #namespace: string;
+
+  constructor(namespace: string, files: readonly (readonly [name: string, text: string])[]) {
+    this.home = mkdtempSync(join(tmpdir(), "lattice-kubectl-"));
+    this.#namespace = namespace;
+    for (const [name, text] of files) this.write(name, text);
+  }
+
+  write(name: string, text: string): string {
+    const file = join(this.home, name);
+    writeFileSync(file, text, { mode: 0o700 });
+    return file;
+  }
+
+  async run(side: Side, args: readonly string[], stdin?: string): Promise<Ran> {
+    const env = { PATH: process.env["PATH"], HOME: this.home, KUBECONFIG: side.kubeconfig, KUBE_EDITOR: join(this.home, "editor.sh") };
+    const places = args.map((arg) => arg.replaceAll("@/", `${this.home}/`));
+    const cache = `--cache-dir=${side.kubeconfig}-cache`;
+    return runProgram(side.kubectl, [cache, `--namespace=${this.#namespace}`, ...places], { env, stdin });
+  }
+
+  /** Runs the command on both, and both must say the same. */
+  async compare(command: Command, ours: Side, real: Side): Promise<void> {
+    const [here, there] = await Promise.all([this.#on(ours, command), this.#on(real, command)]);
+    if (command.differs === undefined) expect(shown(here, command)).toEqual(shown(there, command));
+    else expect(here.code).toBe(there.code);
+  }
+
+  async #on(side: Side, { args, stdin, after }: Command): Promise<Ran> {
+    if (after !== undefined) {
+      await eventually(`kubectl ${after.join(" ")}`, async () => ((await this.run(side, after)).code === 0 ? true : undefined));
+    }
+    return this.run(side, args, stdin);
+  }
+
+  close(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+const ONCE: readonly (readonly [RegExp, string])[] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UID"],
+  [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME"],
+  [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, "TIME"],
+  [/(resourceVersion"?: ?)"\d+"/g, "$1VERSION"],
+  [/\b10\.0\.0\.\d+\b */g, "ADDRESS "],
+  [/127\.0\.0\.1:\d+/g, "HOST"],
+  [/\b3[0-2]\d{3}\b/g, "NODEPORT"],
+  [/\b\d+(s|m\d+s|ms)\b/g, "AGE"],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, "TOKEN"],
+  [/lattice-kubectl-[^/\s]+|LIVE-\d+|MERGED-\d+|kubectl-edit-\w+/g, "FOLDER"],
+  [/-[bcdfghjklmnpqrstvwxz2456789]{7,10}\b/g, "-HASH"], // of a template: Go hashes how it prints its structs
+  [/-[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, "-RANDOM"],
+  [/ {2,}/g, "  "],
+];
+
+function shown({ code, stdout, stderr }: Ran, { without, unordered }: Command) {
+  const lines = (text: string) => {
+    const equal = ONCE.reduce((seen, [pattern, name]) => seen.replaceAll(pattern, name), text)
+      .split("\n")
+      .map((line) => line.trimEnd());
+    const kept = equal.filter((line) => without === undefined || !without.lines.test(line));
+    return unordered === true ? kept.toSorted() : kept;
+  };
+  return { code, stdout: lines(stdout), stderr: lines(stderr) };
+}
