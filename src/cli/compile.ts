@@ -36,7 +36,7 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
 }
 
 /** What is wrong with the files, then what is wrong with the services in them. */
-export function allProblems({ problems, places }: Pick<FilesWorld, "problems" | "places">, { errors }: CompiledWorld): readonly DocumentProblem[] {
+export function allProblems({ problems, places }: Pick<FilesWorld, "problems" | "places">, { errors }: Pick<CompiledWorld, "errors">): readonly DocumentProblem[] {
   const own = [...errors].flatMap(([key, all]) =>
     all.map((error): DocumentProblem => ({ from: places.get(key) ?? key, path: placeOfError(error), message: describeServiceError(error) })),
   );

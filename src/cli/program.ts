@@ -6,12 +6,16 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { describeThrown } from "#base";
+import type { GraphFormat } from "#compile";
 import type { ApiServerFlags } from "./api-server.ts";
 import type { CompileFlags } from "./compile.ts";
+import type { DiffFlags } from "./diff.ts";
 import type { CliIo, ExitCode } from "./io.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
 import type { UpFlags } from "./up.ts";
+import type { WhyFlags } from "./why.ts";
+import type { SourceFlags } from "./world-source.ts";
 
 export async function runLattice(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
@@ -90,6 +94,26 @@ function addServiceCommands(program: Command, io: CliIo, done: (code: ExitCode) 
     .option("--force", "write into a folder that is not empty")
     .option("--workloads-only", "without what namespaces themselves have: Namespace, default deny, waypoint")
     .action(async (flags: CompileFlags) => done(await (await import("./compile.ts")).compile(io, flags)));
+  withCluster(withSecrets(withSettings(program.command("diff"))))
+    .description("what files would change: objects, pods that roll, flows; exit code 0: nothing, 1: something, 2: error")
+    .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
+    .option("--against <path...>", "other files or folders, or what lattice compile printed before; without it, a cluster")
+    .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
+    .action(async (flags: DiffFlags) => done(await (await import("./diff.ts")).diff(io, flags)));
+  withCluster(withSettings(program.command("why")))
+    .description("whether one service reaches another, and what decides it; exit code 0: open, 1: closed, 2: error")
+    .argument("[caller and callee...]", "as in: frontend api, or shop/frontend shop/api:8080")
+    .option("-f, --filename <path...>", "files or folders; without them, a cluster")
+    .option("--method <name>", "only requests with this method")
+    .option("--path <path>", "only requests for this path")
+    .option("--assert <file>", "check what must be open and what closed; exit code 0: all hold, 1: some do not")
+    .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
+    .action(async (names: string[], flags: WhyFlags) => done(await (await import("./why.ts")).explainReach(io, names, flags)));
+  withCluster(withSettings(program.command("graph")))
+    .description("print who may talk to whom, and what stays closed")
+    .option("-f, --filename <path...>", "files or folders; without them, a cluster")
+    .addOption(new Option("-o, --output <form>", "dot: for Graphviz").choices(["text", "dot", "json"]).default("text"))
+    .action(async (flags: SourceFlags & { output: GraphFormat }) => done(await (await import("./graph.ts")).printGraph(io, flags)));
 }
 
 /** What services are compiled for: the same in every command that does it. */
@@ -103,6 +127,12 @@ function withSettings(command: Command): Command {
     .option("--cluster-name <name>", "for ${cluster.name}")
     .option("--cluster-provider <name>", "for ${cluster.provider}")
     .option("--cluster-region <name>", "for ${cluster.region}");
+}
+
+function withCluster(command: Command): Command {
+  return command
+    .option("--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own")
+    .option("--context <name>", "which context of the kubeconfig");
 }
 
 function withSecrets(command: Command): Command {

@@ -30,14 +30,19 @@ export type SecretFlags = { readonly secrets?: string; readonly placeholderSecre
 export type FilesWorld = Omit<LoadedWorld, "problems"> & { readonly problems: readonly DocumentProblem[] };
 
 /** The error is a question that was not understood: a flag. What is wrong in files is in `problems`. */
-export async function readWorld(io: CliIo, paths: readonly string[], flags: WorldFlags & SecretFlags): Promise<Result<FilesWorld, string>> {
+export async function readWorld(
+  io: CliIo,
+  paths: readonly string[],
+  flags: WorldFlags & SecretFlags,
+  underneath: readonly WorldDocument[] = [],
+): Promise<Result<FilesWorld, string>> {
   const settings = settingsOf(flags);
   if (!settings.ok) return settings;
   const secrets = flags.secrets === undefined ? ok(new Map<string, Sensitive<string>>()) : await readSecretsFile(io, flags.secrets);
   if (!secrets.ok) return secrets;
   const { documents, problems } = await readDocuments(io, paths);
   const files = new Map(documents.map(({ from, file }) => [from, file]));
-  const loaded = loadWorld(documents, {
+  const loaded = loadWorld([...underneath.map((document) => ({ ...document, underneath: true })), ...documents], {
     settings: settings.value,
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
     secrets: secrets.value,

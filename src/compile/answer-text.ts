@@ -22,7 +22,12 @@ export function formatAnswer(answer: Answer, places: ReadonlyMap<ServiceKey, str
   for (const note of notes) lines.push("", `${note}.`);
   for (const { kind, key, what, yaml } of missing) {
     const file = places.get(key);
-    lines.push("", `${what}. Add to ${kind} ${key}${file === undefined ? "" : ` (${file})`}:`, "", yaml.replace(/^(?=.)/gm, "    ").trimEnd());
+    lines.push(
+      "",
+      `${what}. Add to ${kind} ${key}${file === undefined ? "" : ` (${file})`}:`,
+      "",
+      yaml.replace(/^(?=.)/gm, "    ").trimEnd(),
+    );
   }
   return `${lines.join("\n")}\n`;
 }

@@ -71,7 +71,11 @@ function isPattern(value: Json | undefined): boolean {
  * @example
  * const failed = checkAssertions(world, [{ from: "dev/*", to: "payments/*", expect: "closed" }]).filter(({ holds }) => !holds);
  */
-export function checkAssertions(world: World, assertions: readonly Assertion[], objects?: readonly KubeObject[]): readonly AssertionResult[] {
+export function checkAssertions(
+  world: World,
+  assertions: readonly Assertion[],
+  objects?: readonly KubeObject[],
+): readonly AssertionResult[] {
   const plane = planeOf(world, objects);
   const nodes = [...world.mesh.graph.nodes()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return assertions.map((assertion) => check(assertion, { plane, nodes, graph: world.mesh.graph }));
@@ -87,13 +91,15 @@ function check(assertion: Assertion, { plane, nodes, graph }: Place): AssertionR
     ...callees.filter(({ id }) => caller.id !== id || isExact(assertion.from)).flatMap((callee) => askAll(plane, caller, callee, port)),
     ...askManaged(graph, caller, target, port),
   ]);
-  const nobody = [
-    ...(callers.length === 0 ? [assertion.from] : []),
-    ...(callees.length === 0 && answers.length === 0 ? [target] : []),
-  ];
-  const against = answers.filter(({ open }) => open !== (assertion.expect === "open")).map(({ text, open }) => `${text} is ${openWord(open)}`);
+  const nobody = [...(callers.length === 0 ? [assertion.from] : []), ...(callees.length === 0 && answers.length === 0 ? [target] : [])];
+  const against = answers
+    .filter(({ open }) => open !== (assertion.expect === "open"))
+    .map(({ text, open }) => `${text} is ${openWord(open)}`);
   const silent = answers.length === 0 && nobody.length === 0 ? ["nobody named has a port that could be asked about"] : [];
-  const because = [...(assertion.mayBeEmpty === true ? [] : [...nobody.map((pattern) => `${pattern} names nobody`), ...silent]), ...against];
+  const because = [
+    ...(assertion.mayBeEmpty === true ? [] : [...nobody.map((pattern) => `${pattern} names nobody`), ...silent]),
+    ...against,
+  ];
   return { assertion, holds: because.length === 0, asked: answers.length, because };
 }
 
@@ -128,7 +134,10 @@ function askAll(plane: DataPlane, caller: ServiceNode, callee: MeshNode, port: s
       .filter((one) => port === undefined || port === one.name || port === String(one.port))
       .map(({ host, port: number }) => {
         const address = callee.resolution === "static" ? host.replace(/^\[|\]$/g, "") : undefined;
-        return { text: `${caller.id} -> ${callee.id} (${host}:${number})`, open: plane.askOutside(caller.id, { kind: "outside", host, address }, number)?.open };
+        return {
+          text: `${caller.id} -> ${callee.id} (${host}:${number})`,
+          open: plane.askOutside(caller.id, { kind: "outside", host, address }, number)?.open,
+        };
       });
   }
   return callee.ports

@@ -79,10 +79,18 @@ function notIn(flows: ReadonlyMap<string, Flow>, others: ReadonlyMap<string, Flo
 
 type Showing = DiffOptions & { /** `ConfigMap shop/api-env\0NAME`: shown without its value. */ readonly hidden: ReadonlySet<string> };
 
-function objectChange(name: string, before: KubeObject | undefined, after: KubeObject | undefined, showing: Showing): readonly ObjectChange[] {
-  if (before === undefined || after === undefined) return [{ change: before === undefined ? "added" : "removed", object: name, fields: [] }];
+function objectChange(
+  name: string,
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+  showing: Showing,
+): readonly ObjectChange[] {
+  if (before === undefined || after === undefined)
+    return [{ change: before === undefined ? "added" : "removed", object: name, fields: [] }];
   const owned = showing.liveManager === undefined ? undefined : ownedFields(before, showing.liveManager);
-  const fields = changedFields(comparable(before), comparable(after), "", { owned }).flatMap((field) => withoutSecrets(name, field, showing));
+  const fields = changedFields(comparable(before), comparable(after), "", { owned }).flatMap((field) =>
+    withoutSecrets(name, field, showing),
+  );
   return fields.length === 0 ? [] : [{ change: "changed", object: name, fields }];
 }
 
@@ -98,7 +106,11 @@ const SERVER_METADATA = [
   "finalizers",
   "selfLink",
 ];
-const SERVER_ANNOTATIONS = [CONFIG_HASH_ANNOTATION, "deployment.kubernetes.io/revision", "kubectl.kubernetes.io/last-applied-configuration"];
+const SERVER_ANNOTATIONS = [
+  CONFIG_HASH_ANNOTATION,
+  "deployment.kubernetes.io/revision",
+  "kubectl.kubernetes.io/last-applied-configuration",
+];
 
 /** Without what a server sets, and without the hash that only says that config changed, which is told by itself. */
 function comparable(object: KubeObject): JsonObject {
@@ -124,7 +136,10 @@ function withoutAnnotations(metadata: JsonObject): JsonObject {
 /** A marked secret is no change: it stands for a value that nobody gave. */
 function withoutSecrets(name: string, field: FieldChange, { hidden }: Showing): readonly FieldChange[] {
   const { path, change, before, after } = field;
-  const key = /^(?:data|stringData)(?:\.(.+)|\["(.+)"\])$/.exec(path)?.slice(1).find((one) => one !== undefined);
+  const key = /^(?:data|stringData)(?:\.(.+)|\["(.+)"\])$/
+    .exec(path)
+    ?.slice(1)
+    .find((one) => one !== undefined);
   if (!name.startsWith("Secret ")) return key !== undefined && hidden.has(`${name}\0${key}`) ? [{ path, change }] : [field];
   if (key === undefined) return /^(data|stringData)/.test(path) ? [{ path, change }] : [field];
   return change === "changed" && sameText(before, after) ? [] : [{ path, change }];
@@ -152,9 +167,18 @@ export function formatDiff(diff: WorldDiff): string {
   const count = (change: ObjectChange["change"]) => diff.objects.filter((one) => one.change === change).length;
   const sections = [
     section("objects", diff.objects.flatMap(objectLines)),
-    section("pods that roll", diff.rolls.map(({ workload, because }) => `  ${workload}: ${because.join(", ")}`)),
-    section("flows", [...diff.flows.opened.map((flow) => `  opened  ${flowText(flow)}`), ...diff.flows.closed.map((flow) => `  closed  ${flowText(flow)}`)]),
-    section("values that move", diff.moves.map(({ name, from, to }) => `  ${name}: ${from} -> ${to}`)),
+    section(
+      "pods that roll",
+      diff.rolls.map(({ workload, because }) => `  ${workload}: ${because.join(", ")}`),
+    ),
+    section("flows", [
+      ...diff.flows.opened.map((flow) => `  opened  ${flowText(flow)}`),
+      ...diff.flows.closed.map((flow) => `  closed  ${flowText(flow)}`),
+    ]),
+    section(
+      "values that move",
+      diff.moves.map(({ name, from, to }) => `  ${name}: ${from} -> ${to}`),
+    ),
   ];
   return `${sections.join("")}${count("added")} added, ${count("changed")} changed, ${count("removed")} removed\n`;
 }

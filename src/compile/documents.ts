@@ -19,6 +19,8 @@ export type WorldDocument = {
   readonly value: Json;
   /** What to call it in messages: `api.yaml`, or `api.yaml (document 2)`. */
   readonly from: string;
+  /** It gives way to another document about the same object: files that are to be applied over what a cluster has. */
+  readonly underneath?: boolean;
 };
 
 /** One mistake in a document. */
@@ -47,13 +49,13 @@ export type WorldOptions = {
 export type LoadedWorld = {
   readonly world: World;
   readonly problems: readonly DocumentProblem[];
-  /** By the key of a service: the document that it was read from. */
+  /** By the key of a service: the document that it was read from. What lies underneath has no place here. */
   readonly places: ReadonlyMap<ServiceKey, string>;
   /** Objects of kinds that mean nothing here, and what Lattice compiled itself. */
   readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
 };
 
-type Read<T extends KubeObject = KubeObject> = { readonly object: T; readonly from: string };
+type Read<T extends KubeObject = KubeObject> = { readonly object: T; readonly from: string; readonly underneath?: boolean };
 
 type Sorted = {
   readonly lattice: Read<LatticeObject>[];
@@ -74,7 +76,7 @@ type Sorted = {
 export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
   const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], problems: [], leftOut: [] };
   for (const document of documents.flatMap(itemsOf)) sort(document, options, sorted);
-  const placed = inNamespaces(sorted, options);
+  const placed = onTop(inNamespaces(sorted, options));
   const store = secretStore({
     given: options.secrets ?? new Map(),
     inObjects: readSecrets(placed.secrets),
@@ -83,8 +85,8 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
   const world = new World(settingsFor(options, store));
   world.setProvisioners(sorted.provisioners);
   const places = new Map<ServiceKey, string>();
-  for (const { object, from } of inPuttingOrder(placed.lattice)) {
-    if (object.kind === "LatticeService" || object.kind === "LatticeExternalService") places.set(keyText(keyOf(object)), from);
+  for (const { object, from, underneath } of inPuttingOrder(placed.lattice)) {
+    if (isPlacedByEnvironment(object) && underneath !== true) places.set(keyText(keyOf(object)), from);
     world.put(withSources(object, from, options.files));
   }
   return { world, problems: [...sorted.problems, ...twice(placed.lattice)], places, leftOut: sorted.leftOut };
@@ -92,24 +94,26 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
 
 /** A List of kubectl's is its items. */
 function itemsOf(document: WorldDocument): readonly WorldDocument[] {
-  const { value, from } = document;
+  const { value, from, ...rest } = document;
   const items = field(value, "kind") === "List" ? field(value, "items") : undefined;
   if (!Array.isArray(items)) return [document];
-  return items.map((item: Json, at) => ({ value: item, from: `${from}, item ${at + 1}` }));
+  return items.map((item: Json, at) => ({ value: item, from: `${from}, item ${at + 1}`, ...rest }));
 }
 
-function sort({ value, from }: WorldDocument, { files }: WorldOptions, sorted: Sorted): void {
+function sort(document: WorldDocument, { files }: WorldOptions, sorted: Sorted): void {
+  const { value, ...read } = document;
+  const { from } = read;
   const [apiVersion, kind] = [field(value, "apiVersion"), field(value, "kind")];
   const problem = (path: string, message: string) => void sorted.problems.push({ from, path, message });
   if (isScore(value)) {
     const readFile = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
     const service = parseScore(value, readFile);
-    if (service.ok) sorted.lattice.push({ object: service.value, from });
+    if (service.ok) sorted.lattice.push({ object: service.value, ...read });
     else for (const { path, message } of service.error) problem(path, message);
-  } else if (isForeign(apiVersion, kind)) sortForeign({ value, from }, sorted);
+  } else if (isForeign(apiVersion, kind)) sortForeign(document, sorted);
   else {
     const parsed = parseLatticeObject(value);
-    if (parsed.ok) sorted.lattice.push({ object: parsed.value, from });
+    if (parsed.ok) sorted.lattice.push({ object: parsed.value, ...read });
     else for (const { path, message } of parsed.error) problem(path, message);
   }
 }
@@ -121,16 +125,17 @@ function isForeign(apiVersion: Json | undefined, kind: Json | undefined): boolea
   return !apiVersion.startsWith(`${group}/`) && !latticeKinds.some((known) => known.kind === kind);
 }
 
-function sortForeign({ value, from }: WorldDocument, { provisioners, secrets, problems, leftOut }: Sorted): void {
+function sortForeign({ value, ...read }: WorldDocument, { provisioners, secrets, problems, leftOut }: Sorted): void {
+  const { from } = read;
   const name = field(field(value, "metadata"), "name");
   if (typeof name !== "string") return void problems.push({ from, path: "metadata.name", message: "is required" });
   const object = value as unknown as KubeObject;
-  if (isCompiled(object)) return void leftOut.push({ object, from });
-  if (object.kind === "Secret" && object.apiVersion === "v1") return void secrets.push({ object, from });
+  if (isCompiled(object)) return void leftOut.push({ object, ...read });
+  if (object.kind === "Secret" && object.apiVersion === "v1") return void secrets.push({ object, ...read });
   const declared = declaredProvisioner(object);
   if (declared?.ok === true) provisioners.push(declared.value);
   else if (declared?.ok === false) problems.push({ from, path: "data", message: declared.error });
-  else leftOut.push({ object, from });
+  else leftOut.push({ object, ...read });
 }
 
 /**
@@ -142,7 +147,10 @@ export function isCompiled({ metadata }: KubeObject): boolean {
   return isJsonObject(metadata.labels) && metadata.labels["app.kubernetes.io/managed-by"] === "lattice";
 }
 
-function inNamespaces({ lattice, secrets }: Sorted, { namespace: fallback = "default" }: WorldOptions): Pick<Sorted, "lattice" | "secrets"> {
+function inNamespaces(
+  { lattice, secrets }: Sorted,
+  { namespace: fallback = "default" }: WorldOptions,
+): Pick<Sorted, "lattice" | "secrets"> {
   const environments = new Map(
     lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
   );
@@ -165,6 +173,14 @@ function inNamespaces({ lattice, secrets }: Sorted, { namespace: fallback = "def
   return { lattice: rest, secrets: secrets.map((read) => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) })) };
 }
 
+function onTop({ lattice, secrets }: Pick<Sorted, "lattice" | "secrets">): Pick<Sorted, "lattice" | "secrets"> {
+  const above = new Set(
+    [...lattice, ...secrets].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
+  );
+  const stays = ({ object, underneath }: Read) => underneath !== true || !above.has(describeObject(object));
+  return { lattice: lattice.filter(stays), secrets: secrets.filter(stays) };
+}
+
 function isPlacedByEnvironment(object: LatticeObject): boolean {
   return object.kind === "LatticeService" || object.kind === "LatticeExternalService";
 }
@@ -175,7 +191,7 @@ function placedIn<T extends KubeObject>(object: T, namespace: string): T {
 
 /** The namespace of the one service of that name; without a name, the one that all services share. undefined: nobody can tell. */
 function besideServices(read: readonly Read<LatticeObject>[]): (service: string | undefined) => string | undefined {
-  const services = read.flatMap(({ object }) => (object.kind === "LatticeService" ? [object] : []));
+  const services = read.flatMap(({ object, underneath }) => (object.kind === "LatticeService" && underneath !== true ? [object] : []));
   return (name) => {
     const meant = services.filter(({ metadata }) => name === undefined || metadata.name === name);
     const namespaces = new Set(meant.map(({ metadata }) => metadata.namespace));

@@ -1,14 +1,16 @@
 export { formatAnswer } from "./answer-text.ts";
-export {
-  checkAssertions,
-  formatAssertions,
-  parseAssertions,
-  type Assertion,
-  type AssertionResult,
-} from "./assertions.ts";
+export { checkAssertions, formatAssertions, parseAssertions, type Assertion, type AssertionResult } from "./assertions.ts";
 export { compileAll, type CompiledWorld } from "./compile-all.ts";
 export { compiledKinds, policyKinds } from "./compiled-kinds.ts";
-export { isCompiled, loadWorld, type DocumentProblem, type LoadedWorld, type SourceFiles, type WorldDocument, type WorldOptions } from "./documents.ts";
+export {
+  isCompiled,
+  loadWorld,
+  type DocumentProblem,
+  type LoadedWorld,
+  type SourceFiles,
+  type WorldDocument,
+  type WorldOptions,
+} from "./documents.ts";
 export { diffObjects, formatDiff, isSame, type DiffOptions, type ObjectChange, type Roll, type WorldDiff } from "./diff.ts";
 export type { Move } from "./diff/config.ts";
 export type { FieldChange } from "./diff/fields.ts";

@@ -133,7 +133,10 @@ class Translation {
       if (ready === "complete" && probed !== undefined)
         this.#unsupported(place, "a container that runs to its end cannot have probes: Kubernetes refuses them on init containers");
       if (ready !== "complete" && probed === undefined)
-        this.#unsupported(place, `${ready} needs a readinessProbe or a livenessProbe: without one Lattice takes the container to run to its end`);
+        this.#unsupported(
+          place,
+          `${ready} needs a readinessProbe or a livenessProbe: without one Lattice takes the container to run to its end`,
+        );
     }
     const healthy = entries.some(([, { ready }]) => ready === "healthy");
     // a sidecar is waited for by its startup probe and by no other
@@ -145,7 +148,11 @@ class Translation {
     const rest = { ...(mode === undefined ? {} : { mode }), ...(noExpand ? { noExpand } : {}) };
     const text = (value: string) => (noExpand ? value : this.#text(at, value, this.#context));
     if (source === undefined)
-      return { ...rest, ...(binaryContent === undefined ? {} : { binaryContent }), ...(content === undefined ? {} : { content: text(content) }) };
+      return {
+        ...rest,
+        ...(binaryContent === undefined ? {} : { binaryContent }),
+        ...(content === undefined ? {} : { content: text(content) }),
+      };
     const read = this.#options.readFile?.(source) ?? err("cannot be read here: only the command line has files");
     if (!read.ok) {
       this.errors.push({ kind: "invalid", path: pathText([...at, "source"]), message: read.error });
@@ -204,6 +211,9 @@ function mapValues<T>(map: Readonly<Record<string, T>>, change: (value: T, key: 
 }
 
 function decodeText(bytes: Uint8Array): string | undefined {
-  const decoded = fromThrowing(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), () => undefined);
+  const decoded = fromThrowing(
+    () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
+    () => undefined,
+  );
   return decoded.ok ? decoded.value : undefined;
 }

@@ -47,7 +47,9 @@ export function secretStore({ given, inObjects, placeholders }: SecretSources): 
     const value = given.get(path) ?? inObjects.get(`${namespace}/${name}`)?.get(key);
     if (value !== undefined) return ok(reveal(value));
     if (placeholders) return ok(`${PLACEHOLDER_MARKS[0]}${path}>`);
-    return err(`there is no secret '${path}'${whatThereIs(inObjects, { namespace, name, key })}\n${HOW_TO_GIVE(path, { namespace, name, key })}`);
+    return err(
+      `there is no secret '${path}'${whatThereIs(inObjects, { namespace, name, key })}\n${HOW_TO_GIVE(path, { namespace, name, key })}`,
+    );
   };
 }
 
@@ -56,7 +58,9 @@ type Wanted = { readonly namespace: string; readonly name: string; readonly key:
 function whatThereIs(secrets: SecretObjects, { namespace, name, key }: Wanted): string {
   if (secrets.has(`${namespace}/${name}`)) return `: Secret ${namespace}/${name} has no key '${key}'`;
   const elsewhere = [...secrets].filter(([id, values]) => id.endsWith(`/${name}`) && values.has(key)).map(([id]) => id);
-  return elsewhere.length === 0 ? "" : `: Secret ${elsewhere.join(", ")} has it, but secrets are read in ${namespace}, where the workload runs`;
+  return elsewhere.length === 0
+    ? ""
+    : `: Secret ${elsewhere.join(", ")} has it, but secrets are read in ${namespace}, where the workload runs`;
 }
 
 const HOW_TO_GIVE = (path: string, { namespace, name, key }: Wanted) =>

@@ -65,7 +65,9 @@ export function why(world: World, question: WhyQuestion, objects?: readonly Kube
   const callee = world.mesh.graph.get(to.value);
   const plane = planeOf(world, objects);
   if (callee?.kind === "external") return whyOutside(plane, { world, caller, callee }, question.port);
-  return callee === undefined ? err(`there is no ${to.value}`) : whyInside(plane, { world, caller, callee }, question, objects !== undefined);
+  return callee === undefined
+    ? err(`there is no ${to.value}`)
+    : whyInside(plane, { world, caller, callee }, question, objects !== undefined);
 }
 
 type Pair<Callee> = { readonly world: World; readonly caller: ServiceNode; readonly callee: Callee };
@@ -94,7 +96,13 @@ function whyInside(
   }
   return ok(
     ports.map(({ port }) => {
-      const verdict = plane.ask({ from: caller.id, to: callee.id, port, ...(method === undefined ? {} : { method }), ...(path === undefined ? {} : { path }) });
+      const verdict = plane.ask({
+        from: caller.id,
+        to: callee.id,
+        port,
+        ...(method === undefined ? {} : { method }),
+        ...(path === undefined ? {} : { path }),
+      });
       const open = verdict?.open === true;
       const notes = verdict === undefined ? [notThere(live)] : [...(open ? [] : narrowing(pair, port)), ...requestNotes(pair)];
       return { from: caller.id, to: callee.id, port, open, steps: verdict?.steps ?? [], missing: open ? [] : missing, notes };
@@ -121,7 +129,8 @@ function narrowing({ caller, callee }: Pair<ServiceNode>, port: number): readonl
     const about = (node.declarations.get(peer) ?? []).filter(direction);
     return about.length > 0 && about.every(({ ports }) => ports !== undefined && !ports.some((one) => one === name || one === port));
   };
-  const sentence = (at: ServiceId, about: ServiceId) => `${at} lists ports for ${about} in params.ports, and ${name} (${port}) is not among them`;
+  const sentence = (at: ServiceId, about: ServiceId) =>
+    `${at} lists ports for ${about} in params.ports, and ${name} (${port}) is not among them`;
   return [
     ...(leavesOut(callee, caller.id, isCalled) ? [sentence(callee.id, caller.id)] : []),
     ...(leavesOut(caller, callee.id, calls) ? [sentence(caller.id, callee.id)] : []),
@@ -136,7 +145,11 @@ function requestNotes({ caller, callee }: Pair<ServiceNode>): readonly string[] 
   return [`${callee.id} takes from ${caller.id} only ${what.join(" ")}`];
 }
 
-function whyOutside(plane: DataPlane, { world, caller, callee }: Pair<ExternalNode>, wanted: string | undefined): Result<readonly Answer[], string> {
+function whyOutside(
+  plane: DataPlane,
+  { world, caller, callee }: Pair<ExternalNode>,
+  wanted: string | undefined,
+): Result<readonly Answer[], string> {
   const endpoints = callee.endpoints.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
   if (endpoints.length === 0) return err(noSuchPort(callee.id, wanted ?? "", callee.endpoints));
   const missing = missingToOutside(world, caller, callee);
@@ -146,7 +159,15 @@ function whyOutside(plane: DataPlane, { world, caller, callee }: Pair<ExternalNo
       const verdict = plane.askOutside(caller.id, { kind: "outside", host, address }, port);
       const open = verdict?.open === true;
       const notes = verdict === undefined ? [`${caller.id} has an error and is not compiled: lattice compile says which`] : [];
-      return { from: caller.id, to: `${callee.id} (${host})`, port, open, steps: verdict?.steps ?? [], missing: open ? [] : missing, notes };
+      return {
+        from: caller.id,
+        to: `${callee.id} (${host})`,
+        port,
+        open,
+        steps: verdict?.steps ?? [],
+        missing: open ? [] : missing,
+        notes,
+      };
     }),
   );
 }

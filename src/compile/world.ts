@@ -67,6 +67,10 @@ export class World {
     return this.#services.get(key);
   }
 
+  external(key: ServiceKey): LatticeExternalService | undefined {
+    return this.#externals.get(key);
+  }
+
   /** Where it runs; undefined: nowhere, and compiling it says why. */
   idOf(key: ServiceKey): ServiceId | undefined {
     return this.#ids.get(key);

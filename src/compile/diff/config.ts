@@ -15,10 +15,9 @@ export function configRead(deployment: KubeObject): readonly string[] {
   const pod = fieldAt(deployment, "spec", "template", "spec");
   const containers = [...listAt(pod, "initContainers"), ...listAt(pod, "containers")];
   const names = [
-    ...containers.flatMap((container) => listAt(container, "envFrom")).flatMap((from) => [
-      named("ConfigMap", fieldAt(from, "configMapRef", "name")),
-      named("Secret", fieldAt(from, "secretRef", "name")),
-    ]),
+    ...containers
+      .flatMap((container) => listAt(container, "envFrom"))
+      .flatMap((from) => [named("ConfigMap", fieldAt(from, "configMapRef", "name")), named("Secret", fieldAt(from, "secretRef", "name"))]),
     ...listAt(pod, "volumes").flatMap((volume) => [
       named("ConfigMap", fieldAt(volume, "configMap", "name")),
       named("Secret", fieldAt(volume, "secret", "secretName")),
@@ -59,7 +58,10 @@ function isMarked(data: Json | undefined): boolean {
 function entriesOf(object: KubeObject): ReadonlyMap<string, Json> {
   const [data, texts] = [fieldAt(object, "data"), fieldAt(object, "stringData")];
   const plain = Object.entries(isJsonObject(texts) ? texts : {}).map(([key, text]) => [key, base64OfText(String(text))] as const);
-  return new Map<string, Json>([...Object.entries(isJsonObject(data) ? data : {}).map(([key, value]) => [key, value ?? null] as const), ...plain]);
+  return new Map<string, Json>([
+    ...Object.entries(isJsonObject(data) ? data : {}).map(([key, value]) => [key, value ?? null] as const),
+    ...plain,
+  ]);
 }
 
 /** A value that was readable by everybody and is not any more, or the other way round. */

@@ -73,13 +73,19 @@ function portsIn(rule: JsonObject): readonly number[] {
 }
 
 function managedFlows(from: string, rule: JsonObject): readonly Flow[] {
-  return selected(rule, "k8s:app.kubernetes.io/name").flatMap((to) => portsIn(rule).map((port) => ({ from, to, port, kind: "managed" as const })));
+  return selected(rule, "k8s:app.kubernetes.io/name").flatMap((to) =>
+    portsIn(rule).map((port) => ({ from, to, port, kind: "managed" as const })),
+  );
 }
 
 function outsideFlows(plane: DataPlane, from: string, rule: JsonObject): readonly Flow[] {
-  const names = objectsIn(rule["toFQDNs"]).flatMap(({ matchName }) => (typeof matchName === "string" ? [{ host: matchName, address: undefined }] : []));
+  const names = objectsIn(rule["toFQDNs"]).flatMap(({ matchName }) =>
+    typeof matchName === "string" ? [{ host: matchName, address: undefined }] : [],
+  );
   const ranges = rule["toCIDR"];
-  const addresses = (Array.isArray(ranges) ? ranges : []).filter((range) => typeof range === "string").map((range) => range.replace(/\/\d+$/, ""));
+  const addresses = (Array.isArray(ranges) ? ranges : [])
+    .filter((range) => typeof range === "string")
+    .map((range) => range.replace(/\/\d+$/, ""));
   const hosts = [...names, ...addresses.map((address) => ({ host: address, address }))];
   return hosts.flatMap(({ host, address }) =>
     portsIn(rule)

@@ -32,5 +32,7 @@ export function ownedItem(owned: Owned, item: Json | undefined): Owned | undefin
 }
 
 function hasAll(item: Json | undefined, keys: Json): boolean {
-  return isJsonObject(item) && isJsonObject(keys) && Object.entries(keys).every(([name, value]) => jsonEqual(item[name] ?? null, value ?? null));
+  return (
+    isJsonObject(item) && isJsonObject(keys) && Object.entries(keys).every(([name, value]) => jsonEqual(item[name] ?? null, value ?? null))
+  );
 }

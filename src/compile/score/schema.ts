@@ -13,7 +13,10 @@ const ID = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/;
 const MEMORY = /^(0\.\d+|[1-9]\d*(\.\d+)?)(K|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/;
 const CPU = /^\d+(?:m|\.\d+)?$/;
 
-const name = z.string().max(63).regex(NAME, { error: "must be 2 to 63 lower case letters, digits and '-', and neither begin nor end with '-'" });
+const name = z
+  .string()
+  .max(63)
+  .regex(NAME, { error: "must be 2 to 63 lower case letters, digits and '-', and neither begin nor end with '-'" });
 const words = z.array(z.string());
 const port = z.int().min(1).max(65_535);
 
@@ -75,14 +78,10 @@ const workload = z.strictObject({
   metadata: z.looseObject({ name, annotations: annotations.optional() }),
   service: z
     .strictObject({
-      ports: z
-        .record(name, z.strictObject({ port, protocol: z.enum(["TCP", "UDP"]).optional(), targetPort: port.optional() }))
-        .optional(),
+      ports: z.record(name, z.strictObject({ port, protocol: z.enum(["TCP", "UDP"]).optional(), targetPort: port.optional() })).optional(),
     })
     .optional(),
-  containers: z
-    .record(name, container)
-    .refine((all) => Object.keys(all).length > 0, { error: "must have at least one container" }),
+  containers: z.record(name, container).refine((all) => Object.keys(all).length > 0, { error: "must have at least one container" }),
   resources: z.record(name, resource).optional(),
 });
 

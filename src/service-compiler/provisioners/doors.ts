@@ -36,8 +36,10 @@ export const routeProvisioner: Provisioner = {
     if (host.length > LONGEST_HOST || !HOST.test(host))
       return problem(`params.host is ${JSON.stringify(host)}; it must be a host name in lower case`);
     const door = path.value ?? "/";
-    if (!/^\/[^\s?#]*$/.test(door))
-      return problem(`params.path is ${JSON.stringify(door)}; it must begin with "/" and have no "?", "#" or space`);
+    if (!isRoutePath(door))
+      return problem(
+        `params.path is ${JSON.stringify(door)}; it must begin with "/", and have no "?", "#", space, "//", "." or ".." in it`,
+      );
     return ok({
       route: { host, path: door, port: port.value === undefined ? undefined : portNameOrNumber(port.value) },
       outputs: new Map([
@@ -48,6 +50,14 @@ export const routeProvisioner: Provisioner = {
     });
   },
 };
+
+const LONGEST_PATH = 1_024;
+
+/** As the Gateway API wants it: nothing in it that a proxy would have to resolve or decode first. */
+function isRoutePath(path: string): boolean {
+  if (path.length > LONGEST_PATH || !/^\/(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/.test(path)) return false;
+  return !path.includes("//") && !/%2f/i.test(path) && !path.split("/").some((part) => part === "." || part === "..");
+}
 
 function portNameOrNumber(text: string): string | number {
   return /^[0-9]+$/.test(text) ? Number(text) : text;
@@ -61,7 +71,10 @@ export const volumeProvisioner: Provisioner = {
   params: ["size", "accessModes", "storageClass"],
   provision: (request) => {
     const { address } = request;
+    const { namespace } = request.surroundings;
     const kind = request.class ?? "pvc";
+    if (address.namespace !== namespace)
+      return problem(`id names namespace ${address.namespace}; pods can only mount what is in their own, ${namespace}`);
     if (!CLASSES.some((known) => known === kind))
       return problem(`class ${JSON.stringify(kind)} is unknown${didYouMean(kind, CLASSES)}; there are ${CLASSES.join(", ")}`);
     const claim = claimOf(request, kind);

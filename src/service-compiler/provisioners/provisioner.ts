@@ -12,6 +12,8 @@ export type ServiceAddress = { readonly namespace: string; readonly name: string
 
 /** What a provisioner may know of the world around the service. Nothing here reads a clock, a file or a network. */
 export type Surroundings = {
+  /** Where the workload runs. */
+  readonly namespace: string;
   readonly clusterDomain: string;
   /** Under which routes get their host. */
   readonly ingressDomain: string | undefined;

@@ -8,6 +8,7 @@ import { registryWith, type Registry } from "./registry.ts";
 import { resolveResources, type ResourceEntry } from "./resolve.ts";
 
 const surroundings: Surroundings = {
+  namespace: "prod",
   clusterDomain: "cluster.local",
   ingressDomain: "example.com",
   findService: ({ namespace, name }) =>

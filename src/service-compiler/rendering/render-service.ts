@@ -5,6 +5,7 @@
  */
 import { err, ok, type Result } from "#base";
 import type { LatticeService } from "#crds";
+import { isJsonObject } from "#kube";
 import type { CompileError } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
 import { resolveResources, type Provisioned, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
@@ -49,7 +50,7 @@ export function renderService(input: ServiceInput): Result<RenderedService, read
   const resolution = resources.finish();
   errors.push(...resolution.errors);
   if (errors.length > 0) return err(errors);
-  const warnings = [...resolution.warnings, ...entries.flatMap(([name, spec]) => literalDollars(name, spec))];
+  const warnings = [...resolution.warnings, ...literalDollars(service.spec)];
   return ok({ containers, provisioned: resolution.provisioned, resolved: countPlaceholders(containers), warnings });
 }
 
@@ -68,6 +69,7 @@ export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" |
 
 function surroundingsOf({ settings, environment, namespace, secrets, findService, findExternalService }: ServiceInput) {
   return {
+    namespace,
     clusterDomain: settings.clusterDomain,
     ingressDomain: environment?.spec.ingressDomain ?? settings.ingressDomain,
     findService,
@@ -126,17 +128,24 @@ function countPlaceholders(containers: readonly RenderedContainer[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Fields that people try templates in. */
-function literalDollars(name: string, { image, command = [], args = [] }: ContainerSpec): readonly string[] {
-  const texts = [
-    ["image", image ?? ""],
-    ...command.map((word, at) => [`command[${at}]`, word]),
-    ...args.map((word, at) => [`args[${at}]`, word]),
-  ];
-  return texts
-    .filter(([, text = ""]) => hasPlaceholders(text))
-    .map(
-      ([place]) =>
-        `spec.containers.${name}.${place} has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`,
-    );
+/** Texts that are no templates, and look as if somebody took them for some. */
+function literalDollars(spec: LatticeService["spec"]): readonly string[] {
+  const { containers = {}, resources = {}, ...others } = spec;
+  return [
+    ...Object.entries(containers).flatMap(([name, container]) => literalsOf(container, `spec.containers.${name}`)),
+    ...Object.entries(resources).flatMap(([name, { params: _, metadata: __, ...rest }]) => placesIn(rest, `spec.resources.${name}`)),
+    ...placesIn(others, "spec"),
+  ].map((place) => `${place} has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`);
+}
+
+function literalsOf({ variables: _, files: __, volumes = {}, ...rest }: ContainerSpec, place: string): readonly string[] {
+  const inside = Object.entries(volumes).flatMap(([at, { path = "" }]) => placesIn({ path }, `${place}.volumes["${at}"]`));
+  return [...placesIn(rest, place), ...inside];
+}
+
+/** Where texts with a `${` are. */
+function placesIn(value: unknown, place: string): readonly string[] {
+  if (typeof value === "string") return hasPlaceholders(value) ? [place] : [];
+  if (Array.isArray(value)) return value.flatMap((item, at) => placesIn(item, `${place}[${at}]`));
+  return isJsonObject(value) ? Object.entries(value).flatMap(([name, inner]) => placesIn(inner, `${place}.${name}`)) : [];
 }

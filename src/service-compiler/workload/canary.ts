@@ -36,17 +36,36 @@ export function compileCanary(owner: Owner, spec: LatticeServiceSpec, replicas: 
   };
 }
 
-/** The port people mean: http, else the first by name. */
-function serviceOf(owner: Owner, { service }: LatticeServiceSpec): JsonObject {
-  const ports = service?.ports ?? {};
-  const [name, chosen] = sortedPorts(ports).find(([one]) => one === "http") ?? sortedPorts(ports)[0] ?? ["", undefined];
-  const { port = 80, targetPort } = chosen ?? {};
+/** The port whose requests are split: http, else the first by name; 80 where there is none. */
+function splitPort({ service }: LatticeServiceSpec) {
+  const ports = sortedPorts(service?.ports ?? {}).filter(([, { protocol }]) => protocol === "TCP");
+  const [name, chosen] = ports.find(([one]) => one === "http") ?? ports[0] ?? [undefined, undefined];
+  return { name, port: chosen?.port ?? 80, targetPort: chosen?.targetPort ?? chosen?.port };
+}
+
+function serviceOf(owner: Owner, spec: LatticeServiceSpec): JsonObject {
+  const { name, port, targetPort } = splitPort(spec);
+  const several = Object.keys(spec.service?.ports ?? {}).length > 1;
   return {
     port,
     ...(targetPort === undefined || targetPort === port ? {} : { targetPort }),
-    ...(name === "" ? {} : { portName: name }),
+    ...(name === undefined ? {} : { portName: name }),
+    // Flagger writes the Service's ports anew; without this it would leave out all but one
+    ...(several ? { portDiscovery: true } : {}),
     gatewayRefs: [{ group: "", kind: "Service", name: owner.name, port }],
   };
+}
+
+/** Flagger finds further ports in the pods: it knows no other number for them than the pod's, and no other protocol than TCP. */
+export function canaryWarnings(spec: LatticeServiceSpec): readonly string[] {
+  if (spec.deploy?.strategy !== "canary") return [];
+  const { name: split } = splitPort(spec);
+  return sortedPorts(spec.service?.ports ?? {}).flatMap(([name, { port, targetPort = port, protocol }]) => {
+    const place = `spec.service.ports.${name}`;
+    if (protocol !== "TCP") return [`${place} is ${protocol}: under a canary Flagger makes it TCP`];
+    if (name === split || port === targetPort) return [];
+    return [`${place}: under a canary Flagger offers it as ${targetPort}, not ${port}; make port and targetPort the same`];
+  });
 }
 
 type Settings = NonNullable<NonNullable<LatticeServiceSpec["deploy"]>["canary"]>;

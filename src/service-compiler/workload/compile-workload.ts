@@ -5,7 +5,7 @@ import type { CompileError } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
 import type { Claim } from "../provisioners/index.ts";
 import type { RenderedContainer, RenderedService } from "../rendering/render-service.ts";
-import { compileCanary } from "./canary.ts";
+import { canaryWarnings, compileCanary } from "./canary.ts";
 import { configHash } from "./config-hash.ts";
 import type { ConfigObjects } from "./config-objects.ts";
 import { compileContainer, type Ports } from "./container.ts";
@@ -13,7 +13,7 @@ import { compileDeployment, type Replicas } from "./deployment.ts";
 import { compileEnv, type CompiledEnv } from "./env.ts";
 import { compileFiles, type CompiledFiles } from "./files.ts";
 import type { Owner } from "./names.ts";
-import { compileRoute, compileService, compileServiceAccount, portOfRoute } from "./network.ts";
+import { compileRoute, compileService, compileServiceAccount, portOfRoute, tcpPorts } from "./network.ts";
 import type { Compiled } from "./once.ts";
 import { isSidecar, orderContainers, type Order } from "./order.ts";
 import { compileAutoscaler, compileClaim, compileDisruptionBudget } from "./scaling.ts";
@@ -56,7 +56,7 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
     compileCanary(owner, service.spec, replicas),
     ...routes.value,
   ].filter((object) => object !== undefined);
-  return ok({ objects, warnings: warningsOf(input, replicas) });
+  return ok({ objects, warnings: [...warningsOf(input, replicas), ...canaryWarnings(service.spec)] });
 }
 
 function objectsOf({ open, closed, outside }: ConfigObjects): readonly KubeObject[] {
@@ -130,8 +130,8 @@ function compileRoutes(
 }
 
 function noPort(wanted: string | number | undefined, ports: Ports): string {
-  const known = Object.keys(ports);
-  if (known.length === 0) return "a route needs a port to lead to; add one in service.ports";
+  const known = tcpPorts(ports).map(([name]) => name);
+  if (known.length === 0) return "a route needs a TCP port to lead to; add one in service.ports";
   return `params.port is ${JSON.stringify(wanted)}, and service.ports has none like that; there are ${known.join(", ")}`;
 }
 

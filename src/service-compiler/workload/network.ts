@@ -52,8 +52,12 @@ export function compileRoute(
 
 /** The port that a route means: by name or number, else http, else the first by name. undefined: there is none like that. */
 export function portOfRoute({ port }: Route, ports: Ports): number | undefined {
-  const sorted = sortedPorts(ports);
-  if (typeof port === "string") return Object.hasOwn(ports, port) ? ports[port]?.port : undefined;
-  if (port !== undefined) return sorted.find(([, one]) => one.port === port)?.[1].port;
-  return (Object.hasOwn(ports, "http") ? ports["http"]?.port : undefined) ?? sorted[0]?.[1].port;
+  const sorted = tcpPorts(ports);
+  if (port !== undefined) return sorted.find(([name, one]) => name === port || one.port === port)?.[1].port;
+  return (sorted.find(([name]) => name === "http") ?? sorted[0])?.[1].port;
+}
+
+/** Requests come over TCP. */
+export function tcpPorts(ports: Ports): ReturnType<typeof sortedPorts> {
+  return sortedPorts(ports).filter(([, { protocol }]) => protocol === "TCP");
 }

@@ -84,7 +84,7 @@ async function remove(world: FuzzWorld, type: ResourceType, { metadata }: KubeOb
 
 async function restore(world: FuzzWorld, type: ResourceType, object: KubeObject): Promise<string | undefined> {
   const { resourceVersion: _version, uid: _uid, ...metadata } = object.metadata;
-  const body = { apiVersion: apiVersionOf(type.resource), kind: type.resource.kind, ...object, metadata } as unknown as Json;
+  const body = { ...object, apiVersion: apiVersionOf(type.resource), kind: type.resource.kind, metadata } as unknown as Json;
   const answer = await ask(world, "POST", urlOf(type, metadata.namespace), { body });
   return answer.status === 201 || answer.status === 409 ? undefined : `POST ${metadata.name}: ${answer.text.slice(0, 300)}`;
 }

@@ -286,7 +286,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     { args: ["delete", "configmap", "filed", "--as=bob"] },
     // asking the server
     { args: ["explain", "cronjob.spec.jobTemplate.spec.template.spec.containers"], without: prose },
-    { args: ["explain", "ingress.spec.rules.http", "--output=plaintext-openapiv2"], without: prose },
+    { args: ["explain", "ingress.spec.rules.http"], without: prose },
     { args: ["api-versions"] },
     { args: ["api-resources", "--api-group=apps", "-o", "wide"] },
     { args: ["api-resources", "--verbs=list,deletecollection", "--namespaced", "-o", "name", "--sort-by=name"] },

@@ -15,7 +15,7 @@ export type Command = {
   readonly after?: readonly string[];
   /** Why our server may say something else; then only the code counts. */
   readonly differs?: string;
-  /** Lines that are left out on both sides, and why. */
+  /** Lines of stdout that are left out on both sides, and why. */
   readonly without?: { readonly lines: RegExp; readonly why: string };
   /** The order is not part of the promise: Go walks a map. */
   readonly unordered?: boolean;
@@ -83,12 +83,11 @@ const ONCE: readonly (readonly [RegExp, string])[] = [
 ];
 
 function shown({ code, stdout, stderr }: Ran, { without, unordered }: Command) {
-  const lines = (text: string) => {
-    const equal = ONCE.reduce((seen, [pattern, name]) => seen.replaceAll(pattern, name), text)
-      .split("\n")
-      .map((line) => line.trimEnd());
-    const kept = equal.filter((line) => without === undefined || !without.lines.test(line));
-    return unordered === true ? kept.toSorted() : kept;
-  };
-  return { code, stdout: lines(stdout), stderr: lines(stderr) };
+  const said = equalised(stdout).filter((line) => without === undefined || !without.lines.test(line));
+  return { code, stdout: unordered === true ? said.toSorted() : said, stderr: equalised(stderr) };
+}
+
+function equalised(text: string): readonly string[] {
+  const equal = ONCE.reduce((seen, [pattern, name]) => seen.replaceAll(pattern, name), text);
+  return equal.split("\n").map((line) => line.trimEnd());
 }

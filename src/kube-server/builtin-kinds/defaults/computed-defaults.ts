@@ -25,6 +25,7 @@ export const COMPUTED_DEFAULTS: ReadonlyMap<string, ComputeDefaults> = new Map<s
   ["core.v1.EphemeralContainer", defaultPullPolicy],
   ["core.v1.Volume", defaultVolume],
   ["core.v1.ServiceSpec", defaultService],
+  ["core.v1.LoadBalancerIngress", defaultIpMode],
   ["core.v1.Namespace", defaultNamespace],
   ["core.v1.Secret", mergeStringData],
   ["core.v1.NodeStatus", (status) => fillIn(status, "allocatable", at(status, "capacity"))],
@@ -101,6 +102,10 @@ function defaultService(spec: Draft): void {
   if (external && textAt(spec, "externalTrafficPolicy") === "") spec["externalTrafficPolicy"] = "Cluster";
   if (["NodePort", "LoadBalancer", "ClusterIP"].includes(type)) fillIn(spec, "internalTrafficPolicy", "Cluster");
   if (type === "LoadBalancer") fillIn(spec, "allocateLoadBalancerNodePorts", true);
+}
+
+function defaultIpMode(place: Draft): void {
+  if (textAt(place, "ip") !== "") fillIn(place, "ipMode", "VIP");
 }
 
 function lacksTarget({ targetPort }: JsonObject): boolean {

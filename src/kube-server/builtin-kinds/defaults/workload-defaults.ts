@@ -42,9 +42,8 @@ export function defaultJob(job: Draft): void {
   fillIn(spec, "backoffLimit", field(spec, "backoffLimitPerIndex") === undefined ? 6 : 2_147_483_647);
   const labels = at(spec, "template", "metadata", "labels");
   const meta = childOf(job, "metadata");
-  // a new Job gets them with those of its selector, when that is made
-  const generated = isJsonObject(labels) && Object.hasOwn(labels, "controller-uid");
-  if (generated && Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = copyOf(labels);
+  // the same map and no copy, as in Go: what the Job writes into its template later, it writes here too
+  if (isJsonObject(labels) && Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = labels;
   fillIn(spec, "completionMode", "NonIndexed");
   fillIn(spec, "suspend", false);
   fillIn(spec, "podReplacementPolicy", field(spec, "podFailurePolicy") === undefined ? "TerminatingOrFailed" : "Failed");

@@ -9,6 +9,7 @@ import { internalPodSpec, internalTemplate } from "../rules/internal-template.ts
 import { validateJobSpec } from "../rules/job-spec.ts";
 import { selects, validateLabelSelector } from "../rules/shared.ts";
 import { dnsNameWarnings, templateWarnings } from "../rules/warnings.ts";
+import { counts } from "../rules/workloads.ts";
 import { cronJob } from "./cron-job.ts";
 
 const specOf = (object: KubeObject): Json | undefined => at(object, "spec");
@@ -21,6 +22,7 @@ const job: KindRules = {
   prepareCreate: prepareJob,
   validate: (object) => [...validateGenerated(object), ...validateJobSpecWithSelector(object), ...validateIndexedName(object)],
   validateUpdate: (next, previous) => [...validateJobSpecWithSelector(next), ...validateFrozen(next, previous)],
+  validateStatus: validateJobStatus,
   deletion: { defaultPropagation: "Orphan" },
   warnings: (next, previous) => [
     ...(previous === undefined ? dnsNameWarnings(next) : []),
@@ -32,10 +34,12 @@ const job: KindRules = {
 
 /** A Job selects its Pods by its own uid, unless the client takes care of that. */
 function prepareJob(draft: Draft): void {
+  const own = at(draft, "metadata", "labels");
+  const inherited = own === undefined || own === at(draft, "spec", "template", "metadata", "labels");
   const spec = childOf(draft, "spec");
   if (!isTrueAt(spec, "manualSelector")) generateSelector(draft, spec);
-  const [labels, meta] = [objectAt(spec, "template", "metadata", "labels"), childOf(draft, "metadata")];
-  if (labels !== undefined && Object.keys(objectAt(meta, "labels") ?? {}).length === 0) meta["labels"] = copyOf(labels);
+  const labels = objectAt(spec, "template", "metadata", "labels");
+  if (inherited && labels !== undefined) childOf(draft, "metadata")["labels"] = copyOf(labels);
 }
 
 function generateSelector(draft: Draft, spec: Draft): void {
@@ -134,6 +138,19 @@ function templateToCompare(object: KubeObject, suspended: boolean): Json {
   } = objectAt(template, "spec") ?? {};
   const unmeasured = (list: string) => objectsAt(spec, list).map(({ resources: _resources, ...container }) => container);
   return { ...spec, containers: unmeasured("containers"), initContainers: unmeasured("initContainers") };
+}
+
+function validateJobStatus(next: KubeObject, previous: KubeObject): Causes {
+  const [now, before] = [next, previous].map((object) => numberAt(object, "status", "failed") ?? 0) as [number, number];
+  const indexed = textAt(next, "spec", "completionMode") === "Indexed";
+  const completed = textAt(next, "status", "completedIndexes");
+  return [
+    ...counts(next, "status", "active", "succeeded", "failed", "ready", "terminating"),
+    ...(completed !== "" && !indexed
+      ? [invalid("status.completedIndexes", completed, "cannot set non-empty completedIndexes when non-indexed completion mode")]
+      : []),
+    ...(now < before ? [invalid("status.failed", now, "cannot decrease the failed counter")] : []),
+  ];
 }
 
 export const batchKinds: RulesByKind = { Job: job, CronJob: cronJob };

@@ -4,8 +4,8 @@ import { endpointSliceCells } from "../cells/networking.ts";
 import { at, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, duplicate, immutable, invalid, invalidEach, required, tooMany } from "../rules/causes.ts";
-import { dnsLabel, dnsSubdomain } from "../rules/formats.ts";
-import { ifSetOneOf, ipFamilyOf, validateIP } from "../rules/shared.ts";
+import { dnsLabel, dnsSubdomain, qualifiedName } from "../rules/formats.ts";
+import { ifSetOneOf, ipFamilyOf, specialAddress, validateIP } from "../rules/shared.ts";
 
 const endpointSlice: KindRules = {
   generation: (object) => [at(object, "endpoints") ?? null, at(object, "ports") ?? null, at(object, "metadata", "labels") ?? null],
@@ -31,13 +31,21 @@ function validateEndpoint(endpoint: JsonObject, path: string, type: string): Cau
     if (type !== "IPv4" && type !== "IPv6") return [];
     const wrongIP = validateIP(`${path}.addresses[${index}]`, address);
     if (wrongIP.length > 0) return wrongIP;
-    return ipFamilyOf(address) === type ? [] : [invalid(`${path}.addresses[${index}]`, address, `must be an ${type} address`)];
+    return ipFamilyOf(address) === type
+      ? specialAddress(`${path}.addresses[${index}]`, address)
+      : [invalid(`${path}.addresses[${index}]`, address, `must be an ${type} address`)];
   };
   return [
     ...(addresses.length === 0 ? [required(`${path}.addresses`, "must contain at least 1 address")] : []),
     ...addresses.flatMap(wrong),
     ...nodeNameCauses(endpoint, path),
+    ...hostnameCauses(endpoint, path),
   ];
+}
+
+function hostnameCauses(endpoint: JsonObject, path: string): Causes {
+  const name = at(endpoint, "hostname");
+  return typeof name === "string" ? invalidEach(`${path}.hostname`, name, dnsLabel(name)) : [];
 }
 
 function nodeNameCauses(endpoint: JsonObject, path: string): Causes {
@@ -55,6 +63,9 @@ function validateSlicePorts(ports: readonly JsonObject[]): Causes {
       ...(name === "" ? [] : invalidEach(`ports[${index}].name`, name, dnsLabel(name))),
       ...(again ? [duplicate(`ports[${index}].name`, name)] : []),
       ...ifSetOneOf(`ports[${index}].protocol`, port["protocol"], ["SCTP", "TCP", "UDP"]),
+      ...(typeof port["appProtocol"] === "string"
+        ? invalidEach(`ports[${index}].appProtocol`, port["appProtocol"], qualifiedName(port["appProtocol"]))
+        : []),
     ];
   });
 }

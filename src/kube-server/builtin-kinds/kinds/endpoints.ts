@@ -5,7 +5,7 @@ import { at, numberAt, objectsAt, textAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";
 import { type Causes, invalid, invalidEach, required } from "../rules/causes.ts";
 import { dnsLabel, dnsSubdomain, portNumber } from "../rules/formats.ts";
-import { ipFamilyOf, oneOf, validateIP } from "../rules/shared.ts";
+import { ipFamilyOf, oneOf, validateIP, specialAddress } from "../rules/shared.ts";
 
 export const endpoints: KindRules = {
   createOnUpdate: true,
@@ -33,14 +33,6 @@ function validateAddress(address: JsonObject, path: string): Causes {
     ...(typeof nodeName !== "string" ? [] : invalidEach(`${path}.nodeName`, nodeName, dnsSubdomain(nodeName))),
     ...(ipFamilyOf(ip) === undefined ? [invalid(`${path}.ip`, ip, "must be a valid IP address")] : specialAddress(`${path}.ip`, ip)),
   ];
-}
-
-/** Addresses that mean something else on every machine. */
-function specialAddress(path: string, ip: string): Causes {
-  if (ip === "0.0.0.0" || ip === "::") return [invalid(path, ip, `may not be unspecified (${ip})`)];
-  if (ip.startsWith("127.") || ip === "::1") return [invalid(path, ip, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
-  if (ip.startsWith("169.254.")) return [invalid(path, ip, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
-  return ip.startsWith("224.0.0.") ? [invalid(path, ip, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")] : [];
 }
 
 function validateEndpointPort(port: JsonObject, path: string, needsName: boolean): Causes {

@@ -20,6 +20,9 @@ export const networkPolicy: KindRules = {
           validatePolicyRule(rule, `spec.${direction}[${index}]`, direction === "ingress" ? "from" : "to"),
         ),
       ),
+      ...(textsAt(spec, "policyTypes").length > 2
+        ? [invalid("spec.policyTypes", [...textsAt(spec, "policyTypes")], "may not specify more than two policyTypes")]
+        : []),
       ...textsAt(spec, "policyTypes").flatMap((type, index) =>
         ["Ingress", "Egress"].includes(type) ? [] : [notSupported(`spec.policyTypes[${index}]`, type, ["Ingress", "Egress"])],
       ),
@@ -80,8 +83,17 @@ function validateBlock(block: JsonObject, path: string): Causes {
   return [
     ...(cidr === "" ? [required(`${path}.cidr`)] : []),
     ...(cidr === "" || isCidr(cidr) ? [] : [invalid(`${path}.cidr`, cidr, CIDR_MESSAGE)]),
+    ...(hasHostBits(cidr) ? [invalid(`${path}.cidr`, cidr, "must not have bits set beyond the prefix length")] : []),
     ...textsAt(block, "except").flatMap((except, index) => validateExcept(cidr, except, `${path}.except[${index}]`)),
   ];
+}
+
+/** 10.0.0.1/8 names a host, where a network is wanted. */
+function hasHostBits(cidr: string): boolean {
+  const [address = "", bits = ""] = cidr.split("/");
+  if (ipFamilyOf(address) !== "IPv4" || !isCidr(cidr)) return false;
+  const value = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  return value % 2 ** (32 - Number(bits)) !== 0;
 }
 
 function validateExcept(cidr: string, except: string, path: string): Causes {

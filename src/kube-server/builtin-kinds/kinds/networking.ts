@@ -5,7 +5,7 @@ import { at, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../d
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, immutable, invalid, invalidEach, notSupported, required } from "../rules/causes.ts";
 import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber, wildcardSubdomain } from "../rules/formats.ts";
-import { ipFamilyOf, requiredText, textIfSet } from "../rules/shared.ts";
+import { ipFamilyOf, requiredText, textIfSet, validateIP } from "../rules/shared.ts";
 import { networkPolicy } from "./network-policy.ts";
 
 const specOf = (object: KubeObject): Json | undefined => at(object, "spec");
@@ -33,12 +33,28 @@ const ingress: KindRules = {
       ...(differs ? [invalid(`annotations.${CLASS_ANNOTATION}`, annotation, "must match `ingressClassName` when both are specified")] : []),
     ];
   },
+  validateStatus: (next) => validateIngressStatus(next),
   warnings: (next, previous) =>
     previous === undefined && textAt(next, "metadata", "annotations", CLASS_ANNOTATION) !== ""
       ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
       : [],
   cells: ingressCells,
 };
+
+/** Where a load balancer says it can be reached; of Services too. */
+export function validateIngressStatus(object: KubeObject): Causes {
+  return objectsAt(object, "status", "loadBalancer", "ingress").flatMap((place, index) => {
+    const path = `status.loadBalancer.ingress[${index}]`;
+    const [ip, hostname] = [textAt(place, "ip"), textAt(place, "hostname")];
+    return [
+      ...(ip === "" ? [] : validateIP(`${path}.ip`, ip)),
+      ...(hostname === "" ? [] : invalidEach(`${path}.hostname`, hostname, dnsSubdomain(hostname))),
+      ...(hostname !== "" && ipFamilyOf(hostname) !== undefined
+        ? [invalid(`${path}.hostname`, hostname, "must be a DNS name, not an IP address")]
+        : []),
+    ];
+  });
+}
 
 function validateHost(host: string, path: string): Causes {
   if (host === "") return [];

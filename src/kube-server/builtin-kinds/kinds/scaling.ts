@@ -3,7 +3,7 @@ import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { disruptionBudgetCells, priorityClassCells, valuesThenAge } from "../cells/others.ts";
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { forbidden, immutable, invalid } from "../rules/causes.ts";
+import { forbidden, immutable, invalid, nonNegative } from "../rules/causes.ts";
 import { pathSegment } from "../rules/formats.ts";
 import { ifSetOneOf, intOrPercent, notMoreThan100Percent, validateLabelSelector } from "../rules/shared.ts";
 
@@ -28,6 +28,10 @@ const disruptionBudget: KindRules = {
       ]),
     ];
   },
+  validateStatus: (next) =>
+    ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"].flatMap((name) =>
+      nonNegative(`status.${name}`, numberAt(next, "status", name)),
+    ),
   cells: disruptionBudgetCells,
 };
 

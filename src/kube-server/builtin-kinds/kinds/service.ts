@@ -1,14 +1,15 @@
 /** Service: its rules, and the addresses and ports it is given when it is created or changes its type. */
 import type { JsonObject, KubeObject } from "#kube";
 import { serviceCells } from "../cells/networking.ts";
-import { at, childOf, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
+import { at, childOf, entriesAt, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";
 import { type Causes, duplicate, forbidden, inRange, invalid, invalidEach, required } from "../rules/causes.ts";
 import { dnsLabel, dnsSubdomain, portNumber, qualifiedName } from "../rules/formats.ts";
 import { validateLabels } from "../rules/object-meta.ts";
 import { repeatedPorts, validateNodePorts, validatePorts } from "../rules/service-ports.ts";
-import { ifSetOneOf, ipFamilyOf, oneOf, requiredText, validateIP } from "../rules/shared.ts";
+import { CIDR_MESSAGE, ifSetOneOf, ipFamilyOf, isCidr, oneOf, requiredText, specialAddress, validateIP } from "../rules/shared.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
+import { validateIngressStatus } from "./networking.ts";
 import {
   allocate,
   carryAllocated,
@@ -35,10 +36,15 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
     },
     validate: (object, previous) => [...validateService(object), ...(previous === undefined ? validateRequested(object, addresses) : [])],
     validateUpdate: (next, previous) => validateAddressChange(next, previous),
-    warnings: (next) =>
-      listAt(next, "spec", "externalIPs").length > 0
+    validateStatus: (next) => validateIngressStatus(next),
+    warnings: (next) => [
+      ...(listAt(next, "spec", "externalIPs").length > 0
         ? ["spec.externalIPs is deprecated and may no longer be implemented in some clusters"]
-        : [],
+        : []),
+      ...(textAt(next, "spec", "trafficDistribution") === "PreferClose"
+        ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
+        : []),
+    ],
     deletion: { answersObject: true },
     fieldSelectors: {
       "spec.clusterIP": (object) => textAt(object, "spec", "clusterIP"),
@@ -60,13 +66,28 @@ function validateService(service: KubeObject): Causes {
     ...validateLabels(at(spec, "selector"), "spec.selector"),
     ...validateAffinity(spec),
     ...validateAddresses(service),
-    ...textsAt(spec, "externalIPs").flatMap((address, index) => validateIP(`spec.externalIPs[${index}]`, address)),
+    ...textsAt(spec, "externalIPs").flatMap((address, index) => validateOuterIP(`spec.externalIPs[${index}]`, address)),
     ...oneOf("spec.type", type, TYPES),
     ...validateNodePorts(service),
     ...repeatedPorts(service),
+    ...validateSourceRanges(service),
     ...validateBalancerClass(service),
     ...validateTraffic(service),
+    ...ifSetOneOf("spec.trafficDistribution", at(spec, "trafficDistribution"), ["PreferClose", "PreferSameZone", "PreferSameNode"]),
   ];
+}
+
+function validateOuterIP(path: string, address: string): Causes {
+  const wrong = validateIP(path, address);
+  return wrong.length > 0 ? wrong : specialAddress(path, address);
+}
+
+function validateSourceRanges(service: KubeObject): Causes {
+  const ranges = textsAt(service, "spec", "loadBalancerSourceRanges");
+  const path = "spec.LoadBalancerSourceRanges";
+  if (ranges.length === 0) return [];
+  if (typeOf(service) !== "LoadBalancer") return [forbidden(path, "may only be used when `type` is 'LoadBalancer'")];
+  return ranges.flatMap((range, index) => (isCidr(range.trim()) ? [] : [invalid(`${path}[${index}]`, range, CIDR_MESSAGE)]));
 }
 
 function validateExternalName(spec: JsonObject): Causes {
@@ -139,6 +160,8 @@ function validateBalancerClass(service: KubeObject): Causes {
 /** What a client asks for by name must be free and in range. */
 function validateRequested(service: KubeObject, addresses: ServiceAddresses | undefined): Causes {
   const address = textAt(service, "spec", "clusterIP");
+  const single = addresses === undefined ? [] : validateSingleStack(service);
+  if (single.length > 0) return single;
   if (addresses === undefined || address === "None" || ipFamilyOf(address) !== "IPv4") return [];
   const all = [...textsAt(service, "spec", "clusterIPs")];
   if (!addresses.holds(address)) {
@@ -154,6 +177,19 @@ function validateRequested(service: KubeObject, addresses: ServiceAddresses | un
       return [invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")];
     return addresses.isNodePortTaken(number) ? [invalid(path, number, "provided port is already allocated")] : [];
   });
+}
+
+/** The cluster has IPv4 and nothing else. What a headless Service without selector is filled in with promises nothing. */
+function validateSingleStack(service: KubeObject): Causes {
+  if (typeOf(service) === "ExternalName" || (isHeadless(service) && entriesAt(service, "spec", "selector").length === 0)) return [];
+  const policy = textAt(service, "spec", "ipFamilyPolicy");
+  const six = textsAt(service, "spec", "clusterIPs").findIndex((address) => ipFamilyOf(address) === "IPv6");
+  const family = textsAt(service, "spec", "ipFamilies").indexOf("IPv6");
+  if (policy === "RequireDualStack")
+    return [invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services")];
+  if (six >= 0)
+    return [invalid(`spec.clusterIPs[${six}]`, [...textsAt(service, "spec", "clusterIPs")], "IPv6 is not configured on this cluster")];
+  return family >= 0 ? [invalid(`spec.ipFamilies[${family}]`, "IPv6", "not configured on this cluster")] : [];
 }
 
 function validateAddressChange(next: KubeObject, previous: KubeObject): Causes {

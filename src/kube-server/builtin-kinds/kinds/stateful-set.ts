@@ -8,7 +8,7 @@ import { validateClaimSpec } from "../rules/claim.ts";
 import { dnsLabel } from "../rules/formats.ts";
 import { validateAnnotations, validateLabels } from "../rules/object-meta.ts";
 import { alwaysRestarts, selectorFitsTemplate, templateOf, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
-import { textIfSet } from "../rules/shared.ts";
+import { ifSetOneOf, textIfSet } from "../rules/shared.ts";
 import { templateWarnings } from "../rules/warnings.ts";
 import { atMostReplicas, availableAtMostReady, collisionsGrow, counts, goStrategy, specOf } from "../rules/workloads.ts";
 
@@ -75,6 +75,13 @@ function validateManagement(object: KubeObject): Causes {
       ? []
       : [invalid("spec.updateStrategy", goStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]),
     ...nonNegative("spec.updateStrategy.rollingUpdate.partition", numberAt(strategy, "rollingUpdate", "partition")),
+    ...["whenDeleted", "whenScaled"].flatMap((when) =>
+      ifSetOneOf(`spec.persistentVolumeClaimRetentionPolicy.${when}`, at(object, "spec", "persistentVolumeClaimRetentionPolicy", when), [
+        "Retain",
+        "Delete",
+      ]),
+    ),
+    ...nonNegative("spec.ordinals.start", numberAt(object, "spec", "ordinals", "start")),
   ];
 }
 

@@ -2,7 +2,7 @@
 import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { persistentVolumeCells, persistentVolumeClaimCells } from "../cells/core.ts";
 import { csiDriverCells, storageClassCells, valuesThenAge, volumeAttachmentCells } from "../cells/others.ts";
-import { at, childOf, entriesAt, listAt, objectAt, textAt, carryField, type Draft } from "../draft.ts";
+import { at, carryField, childOf, entriesAt, listAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { forbidden, immutable, invalid, invalidEach, notSupported, required, type Causes } from "../rules/causes.ts";
 import { dnsSubdomain, qualifiedName } from "../rules/formats.ts";
@@ -113,6 +113,24 @@ function validateCapacity(spec: JsonObject): Causes {
   ];
 }
 
+function validateAttachment(object: KubeObject): Causes {
+  const [inline, named] = [
+    objectAt(object, "spec", "source", "inlineVolumeSpec"),
+    textAt(object, "spec", "source", "persistentVolumeName"),
+  ];
+  const path = "spec.source";
+  return [
+    ...requiredText("spec.attacher", textAt(object, "spec", "attacher"), dnsSubdomain),
+    ...(inline === undefined && named === ""
+      ? [required(path, "must specify exactly one of inlineVolumeSpec and persistentVolumeName")]
+      : []),
+    ...(inline !== undefined && named !== ""
+      ? [forbidden(path, "must specify exactly one of inlineVolumeSpec and persistentVolumeName")]
+      : []),
+    ...requiredText("spec.nodeName", textAt(object, "spec", "nodeName"), dnsSubdomain),
+  ];
+}
+
 const SOURCES = [
   "hostPath",
   "gcePersistentDisk",
@@ -190,10 +208,23 @@ export const storageKinds: RulesByKind = {
   CSIDriver: { needsVersionOnUpdate: true, deletion: { answersObject: true }, cells: csiDriverCells },
   CSINode: {
     needsVersionOnUpdate: true,
+    validate: (object) =>
+      objectsAt(object, "spec", "drivers").flatMap((driver, index) => [
+        ...requiredText(`spec.drivers[${index}].name`, textAt(driver, "name"), dnsSubdomain),
+        ...(textAt(driver, "nodeID") === "" ? [required(`spec.drivers[${index}].nodeID`)] : []),
+      ]),
     deletion: { answersObject: true },
     cells: valuesThenAge((object) => listAt(object, "spec", "drivers").length),
   },
   CSIStorageCapacity: { needsVersionOnUpdate: true },
-  VolumeAttachment: { needsVersionOnUpdate: true, deletion: { answersObject: true }, cells: volumeAttachmentCells },
+  VolumeAttachment: {
+    needsVersionOnUpdate: true,
+    generation: (object) => at(object, "spec"),
+    validate: validateAttachment,
+    validateUpdate: (next, previous) =>
+      jsonEqual(at(next, "spec"), at(previous, "spec")) ? [] : [immutable("spec", at(next, "spec") ?? null)],
+    deletion: { answersObject: true },
+    cells: volumeAttachmentCells,
+  },
   VolumeAttributesClass: { deletion: { answersObject: true }, cells: valuesThenAge((object) => textAt(object, "driverName")) },
 };

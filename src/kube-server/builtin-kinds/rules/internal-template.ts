@@ -5,6 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { goTypeOf, type GoField, type GoType } from "../codec/go-types.ts";
 import { at, objectAt, type Draft } from "../draft.ts";
+import { goMap } from "./causes.ts";
 
 const NAMES = new Map(
   "tty:TTY dnsPolicy:DNSPolicy dnsConfig:DNSConfig os:OS fsGroup:FSGroup fsGroupChangePolicy:FSGroupChangePolicy httpGet:HTTPGet httpHeaders:HTTPHeaders tcpSocket:TCPSocket grpc:GRPC ip:IP nfs:NFS csi:CSI fc:FC rbd:RBD iscsi:ISCSI seLinuxOptions:SELinuxOptions seLinuxChangePolicy:SELinuxChangePolicy uid:UID apiVersion:APIVersion apiGroup:APIGroup fsType:FSType pdName:PDName gcePersistentDisk:GCEPersistentDisk awsElasticBlockStore:AWSElasticBlockStore cephfs:CephFS storageos:StorageOS"
@@ -25,7 +26,12 @@ const SECURITY =
 const POD_SPEC = "io.k8s.api.core.v1.PodSpec";
 
 export function internalTemplate(template: JsonObject): JsonObject {
-  return { ...objectAt(template, "metadata"), Spec: internalPodSpec(objectAt(template, "spec") ?? {}) };
+  const { labels, annotations, ...metadata } = objectAt(template, "metadata") ?? {};
+  const maps = {
+    ...(isJsonObject(labels) ? { labels: goMap(labels) } : {}),
+    ...(isJsonObject(annotations) ? { annotations: goMap(annotations) } : {}),
+  };
+  return { ...metadata, ...maps, Spec: internalPodSpec(objectAt(template, "spec") ?? {}) };
 }
 
 /** Any struct whose internal twin has the same fields in the same order. */

@@ -132,3 +132,11 @@ export function notMoreThan100Percent(path: string, value: Json | undefined): Ca
   const percent = typeof value === "string" ? /^([0-9]+)%$/.exec(value)?.[1] : undefined;
   return percent !== undefined && Number(percent) > 100 ? [invalid(path, value, "must not be greater than 100%")] : [];
 }
+
+/** Addresses that mean something else on every machine. */
+export function specialAddress(path: string, ip: string): Causes {
+  if (ip === "0.0.0.0" || ip === "::") return [invalid(path, ip, `may not be unspecified (${ip})`)];
+  if (ip.startsWith("127.") || ip === "::1") return [invalid(path, ip, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
+  if (ip.startsWith("169.254.")) return [invalid(path, ip, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
+  return ip.startsWith("224.0.0.") ? [invalid(path, ip, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")] : [];
+}

@@ -1,0 +1,102 @@
+/**
+ * What a cluster has, as the commands need it: Lattice's resources as documents, and the objects that were compiled or that decide who
+ * reaches whom.
+ *
+ * A kind that the cluster does not know has no objects there. One that may not be read is said to be missing, not taken to be empty.
+ */
+import { err, ok, type Result } from "#base";
+import { compiledKinds, isCompiled, policyKinds, type WorldDocument } from "#compile";
+import { latticeEnvironments, latticeExternalServices, latticeSecretBindings, latticeServiceConfigs, latticeServices } from "#crds";
+import { apiVersionOf, describeObject, groupResourceOf, type KubeObject, type Resource } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { PROVISIONER_LABEL } from "#service-compiler";
+import { connect, type ClusterFlags } from "./cluster.ts";
+import type { CliIo } from "./io.ts";
+import { silentLogger } from "#base";
+
+export type Live<T> = { readonly value: T; /** What could not be read, in a sentence each. */ readonly notes: readonly string[] };
+
+/** Opens a connection for as long as `use` takes. */
+export async function withCluster<T>(
+  io: CliIo,
+  flags: ClusterFlags,
+  use: (client: KubeClient) => Promise<Result<T, string>>,
+): Promise<Result<T, string>> {
+  const connection = await connect(io, flags, silentLogger);
+  if (!connection.ok) return connection;
+  try {
+    return await use(connection.value.client);
+  } finally {
+    await connection.value.client.close();
+  }
+}
+
+const CONFIG_MAPS = compiledKinds.filter(({ kind }) => kind === "ConfigMap");
+const SECRETS = compiledKinds.filter(({ kind }) => kind === "Secret");
+const LATTICE = [latticeEnvironments, latticeServices, latticeExternalServices, latticeServiceConfigs, latticeSecretBindings] as readonly Resource[];
+
+/** Lattice's resources, and the types of resources that somebody declared. */
+export async function readLatticeResources(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly WorldDocument[]>, string>> {
+  const own = await listKinds(client, LATTICE, { signal });
+  if (!own.ok) return own;
+  const declared = await listKinds(client, CONFIG_MAPS, { signal, labelSelector: PROVISIONER_LABEL });
+  if (!declared.ok) return declared;
+  const documents = [...own.value.value, ...declared.value.value].map(asDocument);
+  return ok({ value: documents, notes: [...own.value.notes, ...declared.value.notes] });
+}
+
+function asDocument(object: KubeObject): WorldDocument {
+  return { value: object, from: describeObject(object) };
+}
+
+/** Secrets that values are read from: everybody's but those that were compiled. */
+export async function readSecretObjects(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly WorldDocument[]>, string>> {
+  const secrets = await listKinds(client, SECRETS, { signal });
+  if (!secrets.ok) return secrets;
+  return ok({ value: secrets.value.value.filter((object) => !isCompiled(object)).map(asDocument), notes: secrets.value.notes });
+}
+
+/** What Lattice compiled and applied. What another controller made from it carries our labels too, and is not ours. */
+export async function readCompiled(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly KubeObject[]>, string>> {
+  const found = await listKinds(client, compiledKinds, { signal, labelSelector: "app.kubernetes.io/managed-by=lattice" });
+  return found.ok ? ok({ value: found.value.value.filter(isOwn), notes: found.value.notes }) : found;
+}
+
+function isOwn({ metadata }: KubeObject): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  return owner === undefined || owner.apiVersion.startsWith("lattice.dev/");
+}
+
+/** Whoever made it: policies of others count as much. */
+export function readPolicies(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly KubeObject[]>, string>> {
+  return listKinds(client, policyKinds, { signal });
+}
+
+type Listing = { readonly signal: AbortSignal; readonly labelSelector?: string };
+
+async function listKinds(client: KubeClient, kinds: readonly Resource[], listing: Listing): Promise<Result<Live<readonly KubeObject[]>, string>> {
+  const objects: KubeObject[] = [];
+  const notes: string[] = [];
+  for (const resource of kinds) {
+    const all = await listAll(client, resource, listing);
+    if (all.ok) objects.push(...all.value);
+    else if (all.error.kind === "forbidden") notes.push(`${groupResourceOf(resource)} may not be read here, and are left out`);
+    else if (all.error.kind !== "not-found") return err(all.error.message);
+  }
+  return ok({ value: objects, notes });
+}
+
+const PAGE = 500;
+
+async function listAll(client: KubeClient, resource: Resource, { signal, labelSelector }: Listing) {
+  const items: KubeObject[] = [];
+  let next: string | undefined;
+  do {
+    const page = await client.list<KubeObject>(resource, { limit: PAGE, continue: next, labelSelector }, { signal });
+    if (!page.ok) return page;
+    // items of a list do not say what they are
+    items.push(...page.value.items.map((item) => ({ ...item, apiVersion: apiVersionOf(resource), kind: resource.kind })));
+    next = page.value.metadata.continue === "" ? undefined : page.value.metadata.continue;
+  } while (next !== undefined);
+  return ok(items);
+}

@@ -1,0 +1,68 @@
+/**
+ * `lattice why`: does one service reach another, and what decides it; or, with `--assert`, do all the things hold that must hold.
+ *
+ * Exit code 0: open, 1: closed. Where the callee has several ports and none is named, one that is open is enough: "closed" must mean that
+ * nothing gets through.
+ */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { checkAssertions, formatAnswer, formatAssertions, parseAssertions, why, type Assertion, type WhyQuestion } from "#compile";
+import { parseYaml } from "#kube";
+import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { describeProblems, readSource, type SourceFlags, type SourceWorld } from "./world-source.ts";
+
+export type WhyFlags = SourceFlags & {
+  readonly assert?: string;
+  readonly method?: string;
+  readonly path?: string;
+  readonly output: "text" | "json";
+};
+
+export async function explainReach(io: CliIo, names: readonly string[], flags: WhyFlags): Promise<ExitCode> {
+  const question = flags.assert === undefined ? questionOf(names, flags) : ok(undefined);
+  if (!question.ok) return misunderstood(io, question.error);
+  if (flags.assert !== undefined && names.length > 0) return misunderstood(io, "--assert asks what its file says; leave the two names out");
+  const assertions = flags.assert === undefined ? ok([]) : await readAssertions(io, flags.assert);
+  if (!assertions.ok) return misunderstood(io, assertions.error);
+  const source = await readSource(io, flags);
+  if (!source.ok) return misunderstood(io, source.error);
+  if (source.value.problems.length > 0) return misunderstood(io, describeProblems(source.value.problems));
+  for (const note of source.value.notes) io.stderr(`warning: ${note}\n`);
+  return question.value === undefined ? tellAssertions(io, source.value, assertions.value, flags) : answer(io, source.value, question.value, flags);
+}
+
+/** `B:port`; a name holds no colon. */
+function questionOf([from, to, ...rest]: readonly string[], { method, path }: WhyFlags): Result<WhyQuestion, string> {
+  if (from === undefined || to === undefined || rest.length > 0)
+    return err("name who calls and who is called: lattice why frontend api, or lattice why shop/frontend shop/api:8080");
+  const colon = to.indexOf(":");
+  const port = colon < 0 ? undefined : to.slice(colon + 1);
+  return ok({ from, to: colon < 0 ? to : to.slice(0, colon), port, method, path });
+}
+
+function answer(io: CliIo, { world, places, objects }: SourceWorld, question: WhyQuestion, { output }: WhyFlags): ExitCode {
+  const answers = why(world, question, objects);
+  if (!answers.ok) return misunderstood(io, answers.error);
+  io.stdout(
+    output === "json"
+      ? `${JSON.stringify(answers.value, undefined, 2)}\n`
+      : answers.value.map((one) => formatAnswer(one, places)).join("\n"),
+  );
+  return answers.value.some(({ open }) => open) ? 0 : 1;
+}
+
+async function readAssertions(io: CliIo, path: string): Promise<Result<readonly Assertion[], string>> {
+  const text = await fromPromise(path === "-" ? io.stdin() : readFile(resolve(io.cwd, path), "utf8"), describeThrown);
+  if (!text.ok) return err(`--assert ${path} cannot be read: ${text.error}`);
+  const parsed = parseYaml(text.value);
+  if (!parsed.ok) return err(`--assert ${path}: ${parsed.error.message}`);
+  const assertions = parseAssertions(parsed.value[0] ?? null);
+  return assertions.ok ? assertions : err(`--assert ${path}:\n  ${assertions.error.join("\n  ")}`);
+}
+
+function tellAssertions(io: CliIo, { world, objects }: SourceWorld, assertions: readonly Assertion[], { output }: WhyFlags): ExitCode {
+  const results = checkAssertions(world, assertions, objects);
+  io.stdout(output === "json" ? `${JSON.stringify(results, undefined, 2)}\n` : formatAssertions(results));
+  return results.every(({ holds }) => holds) ? 0 : 1;
+}

@@ -1,0 +1,47 @@
+/**
+ * The world that a question is about: files, or a cluster when no files are given. Secrets are of no interest to questions about who reaches
+ * whom, so they are neither asked for nor read.
+ */
+import { err, ok, type Result } from "#base";
+import { loadWorld, type DocumentProblem, type LoadedWorld } from "#compile";
+import type { KubeObject } from "#kube";
+import type { ClusterFlags } from "./cluster.ts";
+import type { CliIo } from "./io.ts";
+import { readLatticeResources, readPolicies, withCluster } from "./live-world.ts";
+import { readWorld, settingsOf, type WorldFlags } from "./world-files.ts";
+
+export type SourceFlags = WorldFlags & ClusterFlags;
+
+export type SourceWorld = Pick<LoadedWorld, "world" | "places" | "problems"> & {
+  /** What the cluster has; undefined: the world is made of files. */
+  readonly objects: readonly KubeObject[] | undefined;
+  readonly notes: readonly string[];
+};
+
+export async function readSource(io: CliIo, flags: SourceFlags): Promise<Result<SourceWorld, string>> {
+  const { filename } = flags;
+  if (filename === undefined) return fromCluster(io, flags);
+  if (flags.kubeconfig !== undefined || flags.context !== undefined) return err("give files with -f, or a cluster with --kubeconfig and --context, not both");
+  const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true });
+  return loaded.ok ? ok({ ...loaded.value, objects: undefined, notes: [] }) : loaded;
+}
+
+async function fromCluster(io: CliIo, flags: SourceFlags): Promise<Result<SourceWorld, string>> {
+  const settings = settingsOf(flags);
+  if (!settings.ok) return settings;
+  return withCluster(io, flags, async (client) => {
+    const resources = await readLatticeResources(client, io.signal);
+    if (!resources.ok) return resources;
+    const policies = await readPolicies(client, io.signal);
+    if (!policies.ok) return policies;
+    const { world, problems } = loadWorld(resources.value.value, { settings: settings.value, placeholderSecrets: true });
+    const notes = [...resources.value.notes, ...policies.value.notes];
+    return ok({ world, problems, places: new Map<string, string>(), objects: policies.value.value, notes });
+  });
+}
+
+/** A world with a file missing would answer for another one. */
+export function describeProblems(problems: readonly DocumentProblem[]): string {
+  const lines = problems.map(({ from, path, message }) => `  ${from}${path === "" ? "" : `: ${path}`}: ${message}`);
+  return `not all files could be read, so nothing can be said:\n${lines.join("\n")}`;
+}

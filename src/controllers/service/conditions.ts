@@ -1,0 +1,89 @@
+/** The conditions of a LatticeService, each as a pure function of what was seen. Names and words are those that people search for. */
+import type { ServiceError } from "#compile";
+import type { NewCondition, Resource } from "#kube";
+import { groupResourceOf, type KubeObject } from "#kube";
+import { listErrors } from "./error-text.ts";
+
+/** Reasons in the conditions of a LatticeService, with when each surfaces; docs are checked against them. */
+export const SERVICE_REASONS = {
+  Resolved: "TemplatesResolved: every `${…}` of the service was filled in",
+  TemplateError: "TemplatesResolved: a `${…}` or a resource that it reads has an error; the message has place and fix of each",
+  Compiled: "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied",
+  CompileError: "ConfigCompiled, Ready: the service was not compiled; what ran before goes on unchanged",
+  NotCompiled: "any condition: nothing is known yet, because the service has never been compiled",
+  RolloutComplete: "WorkloadsReady: all pods are of the newest version, and ready",
+  RollingOut: "WorkloadsReady: pods are being started or replaced",
+  ProgressDeadlineExceeded: "WorkloadsReady, Ready: the rollout does not get on; the message is the Deployment's own",
+  ReplicaFailure: "WorkloadsReady: pods cannot be made; the message is the Deployment's own (a quota, say)",
+  Applied: "PoliciesApplied: the policies of the service are in place",
+  ApplyFailed: "PoliciesApplied: something was not applied; the message names it, and it is tried again",
+  CRDsMissing: "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
+  NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
+  PatchModeNotBuilt: "Ready: `workloadRef` is recorded and not acted on in this release",
+} as const satisfies Record<string, string>;
+
+export type ServiceReason = keyof typeof SERVICE_REASONS;
+
+function condition(type: string, status: NewCondition["status"], reason: ServiceReason, message: string): NewCondition {
+  return { type, status, reason, message };
+}
+
+export const CONDITION_TYPES = ["TemplatesResolved", "ConfigCompiled", "WorkloadsReady", "PoliciesApplied", "Ready"] as const;
+
+export function templatesResolved(count: number): NewCondition {
+  return condition("TemplatesResolved", "True", "Resolved", `Resolved ${count} template variables`);
+}
+
+export function configCompiled(objects: readonly KubeObject[]): NewCondition {
+  const count = (kind: string) => objects.filter((object) => object.kind === kind).length;
+  const outside = count("ExternalSecret");
+  const more = outside === 0 ? "" : `, ${outside} ExternalSecrets`;
+  return condition("ConfigCompiled", "True", "Compiled", `Generated ${count("ConfigMap")} ConfigMaps, ${count("Secret")} Secrets${more}`);
+}
+
+/** What kept templates from being filled in, and what came after that. */
+const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
+  "invalid-file-mount",
+  "invalid-volume-mount",
+  "target-not-allowed",
+  "system-namespace",
+  "name-taken",
+]);
+
+export function notCompiled(errors: readonly ServiceError[]): readonly NewCondition[] {
+  const inTemplates = errors.filter(({ kind }) => !NO_TEMPLATE_ERRORS.has(kind));
+  return [
+    ...(inTemplates.length === 0 ? [] : [condition("TemplatesResolved", "False", "TemplateError", listErrors(inTemplates))]),
+    condition("ConfigCompiled", "False", "CompileError", listErrors(errors)),
+  ];
+}
+
+export function policiesApplied(count: number): NewCondition {
+  return condition("PoliciesApplied", "True", "Applied", `Applied ${count} policies`);
+}
+
+export function policiesFailed(message: string): NewCondition {
+  return condition("PoliciesApplied", "False", "ApplyFailed", message);
+}
+
+export function describeMissing(missing: readonly Resource[]): string {
+  const names = [...new Set(missing.map(groupResourceOf))].toSorted();
+  return `the cluster does not have ${names.join(", ")}; everything else is applied, and these follow when they are installed`;
+}
+
+export function crdsMissing(missing: readonly Resource[]): NewCondition {
+  return condition("PoliciesApplied", "False", "CRDsMissing", describeMissing(missing));
+}
+
+export function ready(): NewCondition {
+  return condition("Ready", "True", "Compiled", "All resources compiled and applied");
+}
+
+export function notReady(reason: ServiceReason, message: string): NewCondition {
+  return condition("Ready", "False", reason, message);
+}
+
+/** For those that nothing is known of yet, so that nobody waits for a condition that never comes. */
+export function unknown(type: (typeof CONDITION_TYPES)[number]): NewCondition {
+  return condition(type, "Unknown", "NotCompiled", "The service has not been compiled yet");
+}

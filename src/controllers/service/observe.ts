@@ -1,0 +1,115 @@
+/** What a pass over a LatticeService starts from: the service compiled as the world is now, and what the cluster has of it. */
+import { err, ok, sha256Hex, timestamp, type Result } from "#base";
+import type { CompiledApplication, ServiceError, ServiceKey } from "#compile";
+import { APPLIED_ANNOTATION, stamp, type Cause, type Runtime } from "#controller-runtime";
+import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
+import { canonicalJson, keyText, type Json, type KubeObject, type Resource } from "#kube";
+import { splitId } from "#mesh-compiler";
+import { deployments, meshKindOf, type DeploymentObject } from "../kinds.ts";
+import { namespaceProblem } from "../namespace/namespace-problem.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
+
+export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
+
+export type Compiled = {
+  readonly kind: "compiled";
+  readonly application: CompiledApplication;
+  /** Kinds that the service or its namespace needs and the cluster lacks. */
+  readonly missing: readonly Resource[];
+  readonly compiledAt: string;
+  readonly deployment: DeploymentObject | undefined;
+};
+
+export type Observed =
+  | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
+  | { readonly kind: "patch-mode"; readonly workload: NonNullable<LatticeService["spec"]["workloadRef"]> }
+  | { readonly kind: "not-compiled"; readonly errors: readonly ServiceError[]; readonly deployment: DeploymentObject | undefined }
+  | { readonly kind: "waiting"; readonly message: string }
+  | Compiled;
+
+/** When the objects of a service last became others. Kept here, because the status must not be written on every pass. */
+export class CompiledTimes {
+  readonly #known = new Map<ServiceKey, { readonly digest: string; readonly at: string }>();
+
+  /** `isNew` is asked only about a service that this process has not compiled before. */
+  at(key: ServiceKey, digest: string, { now, written, isNew }: { now: string; written: string | undefined; isNew: () => boolean }): string {
+    const known = this.#known.get(key);
+    if (known?.digest === digest) return known.at;
+    const at = known === undefined && written !== undefined && !isNew() ? written : now;
+    this.#known.set(key, { digest, at });
+    return at;
+  }
+
+  forget(key: ServiceKey): void {
+    this.#known.delete(key);
+  }
+}
+
+export async function observe(raw: LatticeService, context: ServiceContext): Promise<Result<Observed, Cause>> {
+  const parsed = parseLatticeService(raw);
+  if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error });
+  const service = parsed.value;
+  if (service.spec.workloadRef !== undefined) return ok({ kind: "patch-mode", workload: service.spec.workloadRef });
+  const { followed, client, signal } = context;
+  const key = keyText(service.metadata);
+  const keyed = await followed.hashKey.ensure(client, signal);
+  if (!keyed.ok) return keyed;
+  const compiled = await compileWithSecrets(key, context);
+  if (!compiled.ok) return compiled;
+  if (!compiled.value.ok) return ok({ kind: "not-compiled", errors: compiled.value.error, deployment: deploymentOf(followed, key, context) });
+  return ok(lookAround(service, compiled.value.value, context));
+}
+
+/** Which Secrets are needed turns out while compiling; a binding may lead to another one, but not for ever. */
+const MOST_ROUNDS = 4;
+
+async function compileWithSecrets(
+  key: ServiceKey,
+  context: ServiceContext,
+): Promise<Result<Result<CompiledApplication, readonly ServiceError[]>, Cause>> {
+  const { followed } = context;
+  for (let round = 1; ; round += 1) {
+    const { result, asked } = followed.compile(key);
+    followed.secrets.setNeeds(key, asked);
+    const changed = await followed.secrets.refresh(asked.values, context);
+    if (!changed.ok) return err(changed.error);
+    if (!changed.value || round === MOST_ROUNDS) return ok(result);
+    followed.putAgain(key);
+  }
+}
+
+function lookAround(service: LatticeService, application: CompiledApplication, context: ServiceContext): Observed {
+  const { followed, cache, clock, compiled } = context;
+  const key = keyText(service.metadata);
+  const { namespace } = splitId(application.id);
+  const deployment = deploymentOf(followed, key, context);
+  // closed first: no pod of ours runs in a namespace that is open
+  const problem = deployment === undefined ? namespaceProblem(namespace, followed.world, cache) : undefined;
+  if (problem !== undefined) return { kind: "waiting", message: problem };
+  const objects = application.objects.map(({ object }) => object);
+  const needed = [...objects, ...followed.world.namespaceObjects(namespace)].flatMap((object) => meshKindOf(object) ?? []);
+  const missing = [...new Set(needed)].filter((resource) => !cache.isServed(resource));
+  const digest = sha256Hex(canonicalJson(objects as unknown as Json));
+  const isNew = () => objects.some((object) => isAnother(object, service, context));
+  const compiledAt = compiled.at(key, digest, { now: timestamp(clock), written: service.status?.compiledAt, isNew });
+  return { kind: "compiled", application, missing, compiledAt, deployment };
+}
+
+/** The cluster has another version of it. One that is merely gone is made again as it was. */
+function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceContext): boolean {
+  const resource = ownedKinds.find(({ kind }) => kind === object.kind);
+  const live = resource === undefined || !cache.isServed(resource) ? undefined : cache.get(resource, object.metadata);
+  const wanted = stamp(object, { controller: CONTROLLER_NAME, object: service }).metadata.annotations?.[APPLIED_ANNOTATION];
+  return live !== undefined && live.metadata.annotations?.[APPLIED_ANNOTATION] !== wanted;
+}
+
+/** Under a canary it is Flagger's copy that carries the traffic; ours is the one that is tried out, and mostly has no pods. */
+function deploymentOf(followed: FollowedWorld, key: ServiceKey, { cache }: Pick<Runtime, "cache">): DeploymentObject | undefined {
+  const id = followed.world.idOf(key);
+  if (id === undefined) return undefined;
+  const { namespace, name } = splitId(id);
+  const canary = followed.world.service(key)?.spec.deploy?.strategy === "canary";
+  const primary = canary ? cache.get(deployments, { namespace, name: `${name}-primary` }) : undefined;
+  return primary ?? cache.get(deployments, { namespace, name });
+}

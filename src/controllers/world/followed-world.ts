@@ -1,0 +1,163 @@
+/**
+ * All Lattice resources of the cluster as one `World`, kept in step with the informers, and told on: whoever a change touches is looked at again,
+ * and nobody else.
+ *
+ * It follows in standbys too, so that the one that takes over has the whole world before its first pass. An object that is being deleted is
+ * gone here at once: its neighbours close their doors while it still tidies up. One that turned invalid stays as it last was.
+ */
+import type { Logger, Result } from "#base";
+import { namespaceOfEnvironment, World, worldSettings, type CompiledApplication, type ServiceError, type ServiceKey, type WorldObject } from "#compile";
+import type { Change, InformerSet } from "#controller-runtime";
+import {
+  latticeEnvironmentKind,
+  latticeExternalServiceKind,
+  latticeSecretBindingsKind,
+  latticeServiceConfigKind,
+  latticeServiceKind,
+  type FieldError,
+  type LatticeEnvironment,
+} from "#crds";
+import { field, isBeingDeleted, jsonEqual, keyText, parseKey, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import type { Settings } from "#service-compiler";
+import { configMaps, meshKinds } from "../kinds.ts";
+import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
+import { DeclaredProvisioners } from "./declared-provisioners.ts";
+import { SecretShelf, type Asked } from "./secret-shelf.ts";
+
+export type FollowedWorldOptions = HashKeyOptions & {
+  readonly settings?: Partial<Omit<Settings, "hashKey">> | undefined;
+  readonly logger: Logger;
+};
+
+/** Whom a change concerns. */
+export type Touched = {
+  readonly services: readonly ServiceKey[];
+  readonly externals: readonly ServiceKey[];
+  readonly namespaces: readonly string[];
+};
+
+type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly asked: Asked };
+
+type WorldKind = {
+  readonly kind: WorldObject["kind"];
+  readonly resource: Resource;
+  readonly parse: (object: unknown) => Result<WorldObject, readonly FieldError[]>;
+};
+
+const WORLD_KINDS: readonly WorldKind[] = [
+  latticeEnvironmentKind,
+  latticeServiceKind,
+  latticeExternalServiceKind,
+  latticeServiceConfigKind,
+  latticeSecretBindingsKind,
+].map(({ kind, resource, parse }) => ({ kind, resource, parse }) as WorldKind);
+
+export class FollowedWorld {
+  readonly world: World;
+  readonly secrets = new SecretShelf();
+  readonly hashKey: ConfigHashKey;
+  readonly #provisioners: DeclaredProvisioners;
+  readonly #listeners = new Set<(touched: Touched) => void>();
+
+  constructor({ settings, logger, ...home }: FollowedWorldOptions) {
+    const hashKey = new ConfigHashKey(home);
+    this.hashKey = hashKey;
+    this.#provisioners = new DeclaredProvisioners(home.namespace, logger);
+    const given = worldSettings(settings, {
+      secrets: (namespace, path) => this.secrets.read(namespace, path),
+      syncedVersion: (namespace, name) => this.secrets.syncedVersion(namespace, name),
+    });
+    // the key is read from the cluster after the world is there
+    const live = Object.defineProperty({ ...given.settings }, "hashKey", { get: () => hashKey.value, enumerable: true });
+    this.world = new World({ ...given, settings: live });
+  }
+
+  /** From now on, whatever the informers hear; call it before they run. */
+  follow(informers: InformerSet): void {
+    this.secrets.follow(informers);
+    for (const kind of WORLD_KINDS) informers.subscribe(kind.resource, (change) => this.#changed(kind, change));
+    informers.subscribe(configMaps, ({ key, after }) => this.#provisionerChanged(key, after));
+    for (const resource of meshKinds) informers.subscribeServed(resource, () => this.#tell(this.#everything()));
+  }
+
+  compile(key: ServiceKey): Compilation {
+    return this.secrets.record(() => this.world.compile(key));
+  }
+
+  /** After a secret came that its params read: what it declares to the mesh may be another now. Touches its neighbours, and not itself. */
+  putAgain(key: ServiceKey): void {
+    const service = this.world.service(key);
+    if (service === undefined) return;
+    const touched = new Set(this.world.put(service));
+    touched.delete(key);
+    this.#tell(this.#touchedBy(touched, []));
+  }
+
+  /** What `triggers` of a controller takes. */
+  triggers(which: keyof Touched): (enqueue: (key: ObjectKey) => void) => () => void {
+    return (enqueue) => {
+      const listener = (touched: Touched) => touched[which].forEach((key) => enqueue(parseKey(key)));
+      this.#listeners.add(listener);
+      return () => void this.#listeners.delete(listener);
+    };
+  }
+
+  #changed({ kind, parse }: WorldKind, { key, before, after }: Change<KubeObject>): void {
+    if (before !== undefined && after !== undefined && saysTheSame(before, after)) return;
+    const text = keyText(key);
+    const places = this.#placesOf(kind, text);
+    const gone = after === undefined || isBeingDeleted(after);
+    const parsed = gone ? undefined : parse(after);
+    // invalid: its own controller says so, and what it last was goes on
+    if (parsed?.ok === false) return;
+    const touched = parsed === undefined ? this.world.remove(kind, text) : this.world.put(parsed.value);
+    if (gone && kind === "LatticeService") this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
+    this.#tell(this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]));
+  }
+
+  #provisionerChanged(key: ObjectKey, after: KubeObject | undefined): void {
+    const types = this.#provisioners.change(key, after);
+    if (types.size > 0) this.#tell(this.#touchedBy(this.world.setProvisioners(this.#provisioners.list(), types), []));
+  }
+
+  /** Namespaces that the object has a say in. */
+  #placesOf(kind: WorldObject["kind"], key: ServiceKey): readonly string[] {
+    if (kind === "LatticeEnvironment") {
+      const environment: LatticeEnvironment | undefined = this.world.environment(key);
+      return environment === undefined ? [] : [namespaceOfEnvironment(key, environment)];
+    }
+    const id = this.world.idOf(key);
+    return id === undefined ? [] : [namespaceOfId(id)];
+  }
+
+  #touchedBy(keys: ReadonlySet<ServiceKey>, places: readonly string[]): Touched {
+    const known = [...keys];
+    const namespaces = known.flatMap((key) => this.world.idOf(key) ?? []).map(namespaceOfId);
+    return {
+      services: known.filter((key) => this.world.service(key) !== undefined),
+      externals: known.filter((key) => this.world.external(key) !== undefined),
+      namespaces: [...new Set([...places, ...namespaces])],
+    };
+  }
+
+  #everything(): Touched {
+    return { services: this.world.services(), externals: this.world.externals(), namespaces: this.world.namespaces() };
+  }
+
+  #tell(touched: Touched): void {
+    for (const listener of this.#listeners) listener(touched);
+  }
+}
+
+function namespaceOfId(id: string): string {
+  return id.slice(0, id.indexOf("/"));
+}
+
+/** Status and bookkeeping are not what a world is made of. */
+function saysTheSame(before: KubeObject, after: KubeObject): boolean {
+  const said = (object: KubeObject) => {
+    const { uid, labels = {}, annotations = {}, deletionTimestamp = "" } = object.metadata;
+    return { uid: uid ?? "", labels, annotations, deletionTimestamp, spec: field(object, "spec") ?? {} };
+  };
+  return jsonEqual(said(before), said(after));
+}

@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, it, test } from "vitest";
+import { leaseResource } from "#controller-runtime";
+import { expectOk } from "#base";
+import {
+  podTemplate,
+  SELECTOR,
+  simulatedCluster,
+  type SimulatedCluster,
+  type SimulatedClusterOptions,
+} from "../../../test/builders/simulated-cluster.ts";
+import { deploymentResource } from "../workloads/kinds/apps.ts";
+import { claimResource, nodeResource, serviceResource, storageClassResource, volumeResource } from "../workloads/kinds/core.ts";
+import { podResource } from "../workloads/kinds/pod.ts";
+import { taintsFor } from "./lifecycle/node-lifecycle.ts";
+import { evictionTime } from "./lifecycle/taint-eviction.ts";
+import { createSimulation } from "./simulation.ts";
+import { DeclaredUsage } from "./usage.ts";
+
+let cluster: SimulatedCluster | undefined;
+afterEach(async () => {
+  await cluster?.end();
+  cluster = undefined;
+});
+
+async function begin(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
+  cluster = await simulatedCluster(options);
+  return cluster;
+}
+const taints = async (world: SimulatedCluster, name: string) =>
+  ((await world.read(nodeResource, name)).spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+const readiness = async (world: SimulatedCluster, name: string) =>
+  (await world.read(nodeResource, name)).status?.conditions?.find(({ type }) => type === "Ready");
+
+test("nodes are registered with their labels, taints and capacity, and beat", async () => {
+  const world = await begin({
+    simulation: { nodes: [{ name: "a", labels: { zone: "x" }, taints: [{ key: "t", effect: "NoSchedule" }], capacity: { cpu: "3" } }] },
+  });
+  await world.live(100);
+  const node = await world.read(nodeResource, "a");
+  expect(node.metadata.labels).toMatchObject({ zone: "x", "kubernetes.io/hostname": "a" });
+  expect(node.status).toMatchObject({
+    allocatable: { cpu: "3", pods: "2k" },
+    addresses: [
+      { type: "InternalIP", address: "172.18.0.2" },
+      { type: "Hostname", address: "a" },
+    ],
+  });
+  expect(await readiness(world, "a")).toMatchObject({ status: "True", reason: "KubeletReady" });
+  const lease = async () =>
+    (expectOk(await world.client.get(leaseResource, { namespace: "kube-node-lease", name: "a" })).spec ?? {}).renewTime;
+  const before = await lease();
+  await world.live(11_000, 1_000);
+  expect((await lease()) === before).toBe(false);
+  expect(createSimulation({ nodes: 3 }).nodes.names).toEqual(["lattice-node-1", "lattice-node-2", "lattice-node-3"]);
+});
+
+test("a node that goes away is noticed, its Pods are evicted in time and run elsewhere; it comes back clean", async () => {
+  const world = await begin({ simulation: { nodes: 2 } });
+  await world.create(deploymentResource, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
+  await world.live(300);
+  expect([
+    world.simulation.nodes.stop("lattice-node-1"),
+    world.simulation.nodes.stop("nobody"),
+    world.simulation.nodes.start("nobody"),
+  ]).toEqual([true, false, false]);
+  await world.live(40_000, 2_000);
+  expect(await taints(world, "lattice-node-1")).toEqual([]);
+  await world.live(20_000, 1_000);
+  expect(await readiness(world, "lattice-node-1")).toMatchObject({
+    status: "Unknown",
+    reason: "NodeStatusUnknown",
+    message: "Kubelet stopped posting node status.",
+  });
+  expect(await taints(world, "lattice-node-1")).toEqual([
+    "node.kubernetes.io/unreachable:NoSchedule",
+    "node.kubernetes.io/unreachable:NoExecute",
+  ]);
+  expect((await world.read(deploymentResource, "web")).status?.availableReplicas).toBe(1);
+  expect(await world.told("Node")).toContain("Normal NodeNotReady: Node lattice-node-1 status is now: NodeNotReady");
+  await world.live(320_000, 5_000);
+  await world.live(500);
+  const leaving = (await world.all(podResource)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  expect(leaving.map(({ spec, status }) => [spec.nodeName, status?.conditions?.some(({ type }) => type === "DisruptionTarget")])).toEqual([
+    ["lattice-node-1", true],
+  ]);
+  expect((await world.read(deploymentResource, "web")).status?.availableReplicas).toBe(2);
+  world.simulation.nodes.start("lattice-node-1");
+  await world.live(2_000, 200);
+  expect([await taints(world, "lattice-node-1"), (await world.all(podResource)).length]).toEqual([[], 2]);
+});
+
+describe("taints", () => {
+  const node = (ready: "True" | "False" | "Unknown" | undefined, unschedulable = false) => ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "a" },
+    spec: {
+      unschedulable,
+      taints: [
+        { key: "own", effect: "NoSchedule" },
+        { key: "node.kubernetes.io/not-ready", effect: "NoExecute", timeAdded: "then" },
+      ],
+    },
+    status: { conditions: ready === undefined ? [] : [{ type: "Ready", status: ready }] },
+  });
+  it.each([
+    { ready: "True", want: ["own"] },
+    { ready: "False", want: ["own", "node.kubernetes.io/not-ready then", "node.kubernetes.io/not-ready"] },
+    { ready: "Unknown", want: ["own", "node.kubernetes.io/unreachable", "node.kubernetes.io/unreachable now"] },
+    { ready: undefined, want: ["own", "node.kubernetes.io/not-ready then", "node.kubernetes.io/not-ready"] },
+  ] as const)("follow readiness $ready", ({ ready, want }) => {
+    expect(taintsFor(node(ready), "now").map(({ key, timeAdded }) => (timeAdded === undefined ? key : `${key} ${timeAdded}`))).toEqual(
+      want,
+    );
+  });
+  it("follow a cordon", () =>
+    expect(taintsFor(node("True", true), "now").map(({ key }) => key)).toEqual(["own", "node.kubernetes.io/unschedulable"]));
+
+  const taint = { key: "x", effect: "NoExecute", timeAdded: "1970-01-01T00:00:10Z" };
+  it.each([
+    { name: "nothing to flee from", taints: [], tolerations: [], want: undefined },
+    { name: "not tolerated: now", taints: [taint], tolerations: [], want: 99 },
+    { name: "tolerated for ever", taints: [taint], tolerations: [{ key: "x", operator: "Exists" }], want: undefined },
+    {
+      name: "tolerated for a while",
+      taints: [taint],
+      tolerations: [
+        { key: "x", operator: "Exists", tolerationSeconds: 5 },
+        { operator: "Exists", tolerationSeconds: 60 },
+      ],
+      want: 15_000,
+    },
+    {
+      name: "since when is not known: from now",
+      taints: [{ key: "x", effect: "NoExecute" }],
+      tolerations: [{ operator: "Exists", tolerationSeconds: 1 }],
+      want: 1_099,
+    },
+  ])("drive away: $name", ({ taints: given, tolerations, want }) => expect(evictionTime(given, tolerations, 99)).toBe(want));
+});
+
+test("a Service of type LoadBalancer gets an address of its own, and gives it back", async () => {
+  const world = await begin();
+  const ports = [{ port: 80 }];
+  for (const name of ["a", "b"]) await world.create(serviceResource, name, { spec: { type: "LoadBalancer", ports } });
+  await world.create(serviceResource, "fixed", { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.77", ports } });
+  await world.create(serviceResource, "foreign", { spec: { type: "LoadBalancer", loadBalancerClass: "test/other", ports } });
+  await world.live(100);
+  const addresses = async () =>
+    Object.fromEntries(
+      (await world.all(serviceResource)).map(({ metadata, status }) => [metadata.name, status?.loadBalancer?.ingress?.[0]?.ip]),
+    );
+  expect(await addresses()).toMatchObject({ fixed: "192.0.2.77", foreign: undefined });
+  const { a, b } = await addresses();
+  expect([a, b].toSorted()).toEqual(["192.0.2.1", "192.0.2.2"]);
+  await world.patch(serviceResource, "a", { spec: { type: "ClusterIP" } });
+  await world.live(100);
+  expect((await addresses())["a"]).toBeUndefined();
+  expect(await world.told("Service")).toContain("Normal EnsuredLoadBalancer: Ensured load balancer");
+});
+
+test("a claim on the default class is bound to a volume that goes with it; others wait", async () => {
+  const world = await begin();
+  await world.live(40);
+  expect((await world.read(storageClassResource, "standard")).metadata.annotations).toEqual({
+    "storageclass.kubernetes.io/is-default-class": "true",
+  });
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } };
+  await world.create(claimResource, "data", { spec });
+  await world.create(claimResource, "other", { spec: { ...spec, storageClassName: "gold" } });
+  await world.live(100);
+  expect((await world.read(claimResource, "data")).status).toMatchObject({ phase: "Bound", capacity: { storage: "2Gi" } });
+  expect((await world.read(claimResource, "other")).status?.phase).toBe("Pending");
+  expect((await world.all(volumeResource)).map(({ status }) => status?.phase)).toEqual(["Bound"]);
+  expectOk(await world.client.delete(claimResource, { namespace: "default", name: "data" }));
+  await world.live(200);
+  expect(await world.all(volumeResource)).toEqual([]);
+});
+
+test("a claim that a Pod uses stays until the Pod is gone", async () => {
+  const world = await begin();
+  await world.live(40);
+  await world.create(claimResource, "data", { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } });
+  await world.create(podResource, "p", {
+    spec: { containers: [{ name: "web", image: "w" }], volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
+  });
+  await world.live(300);
+  expectOk(await world.client.delete(claimResource, { namespace: "default", name: "data" }));
+  await world.live(200);
+  expect((await world.all(claimResource)).length).toBe(1);
+  expectOk(await world.client.delete(podResource, { namespace: "default", name: "p" }));
+  await world.live(300);
+  expect([(await world.all(claimResource)).length, (await world.all(volumeResource)).length]).toEqual([0, 0]);
+});
+
+test("both switches can be off", async () => {
+  const world = await begin({ simulation: { loadBalancers: false, volumes: false } });
+  await world.create(serviceResource, "a", { spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
+  await world.live(100);
+  expect([(await world.read(serviceResource, "a")).status?.loadBalancer?.ingress, await world.all(storageClassResource)]).toEqual([
+    undefined,
+    [],
+  ]);
+});
+
+test("usage is declared by annotation or by name, per Pod or per container", () => {
+  const usage = new DeclaredUsage();
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: "p",
+      namespace: "shop",
+      labels: { app: "web" },
+      annotations: { "simulation.lattice.dev/usage-cpu": "100m", "simulation.lattice.dev/usage-memory.a": "1Mi" },
+    },
+    spec: { containers: [{ name: "a" }, { name: "b" }] },
+  };
+  expect([
+    usage.milliUsage(pod, "cpu"),
+    usage.milliUsage(pod, "cpu", "a"),
+    usage.milliUsage(pod, "memory"),
+    usage.milliUsage(pod, "disk"),
+  ]).toEqual([100, 50, 1_048_576_000, undefined]);
+  expect(usage.set({ selector: "((" }, { cpu: "1" })).toBe(false);
+  expect(usage.set({ namespace: "shop", selector: "app=web" }, { cpu: "1" })).toBe(true);
+  expect([usage.milliUsage(pod, "cpu"), usage.milliUsage(pod, "cpu", "b")]).toEqual([1_000, 500]);
+  expect(usage.set({ namespace: "bank" }, { cpu: "7" })).toBe(true);
+  expect(usage.milliUsage(pod, "cpu")).toBe(1_000);
+  expect(
+    new DeclaredUsage().milliUsage({ ...pod, metadata: { name: "q", annotations: { "simulation.lattice.dev/usage-cpu": "much" } } }, "cpu"),
+  ).toBe(undefined);
+});
