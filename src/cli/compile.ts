@@ -21,7 +21,8 @@ export type CompileFlags = WorldFlags &
 
 export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode> {
   if (flags.output === "dir" && flags.out === undefined) return misunderstood(io, "-o dir needs --out FOLDER, where the files go");
-  if (flags.output !== "dir" && flags.out !== undefined) return misunderstood(io, "--out is for -o dir; otherwise send the output where you want it");
+  if (flags.output !== "dir" && flags.out !== undefined)
+    return misunderstood(io, "--out is for -o dir; otherwise send the output where you want it");
   const loaded = await readWorld(io, flags.filename, flags);
   if (!loaded.ok) return misunderstood(io, loaded.error);
   const compiled = compileAll(loaded.value.world);
@@ -31,14 +32,25 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
   const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
   if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
   if (flags.output === "dir") return writeFolder(io, resolve(io.cwd, flags.out ?? ""), objects, flags.force === true);
-  io.stdout(flags.output === "json" ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, null, 2)}\n` : formatYamlDocuments(objects));
+  io.stdout(
+    flags.output === "json"
+      ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, null, 2)}\n`
+      : formatYamlDocuments(objects),
+  );
   return 0;
 }
 
 /** What is wrong with the files, then what is wrong with the services in them. */
-export function allProblems({ problems, places }: Pick<FilesWorld, "problems" | "places">, { errors }: Pick<CompiledWorld, "errors">): readonly DocumentProblem[] {
+export function allProblems(
+  { problems, places }: Pick<FilesWorld, "problems" | "places">,
+  { errors }: Pick<CompiledWorld, "errors">,
+): readonly DocumentProblem[] {
   const own = [...errors].flatMap(([key, all]) =>
-    all.map((error): DocumentProblem => ({ from: places.get(key) ?? key, path: placeOfError(error), message: describeServiceError(error) })),
+    all.map((error): DocumentProblem => ({
+      from: places.get(key) ?? key,
+      path: placeOfError(error),
+      message: describeServiceError(error),
+    })),
   );
   return [...problems, ...own];
 }
@@ -61,7 +73,8 @@ export function tellWarnings(io: CliIo, { leftOut }: Pick<FilesWorld, "leftOut">
 
 async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObject[], force: boolean): Promise<ExitCode> {
   const there = await fromPromise(readdir(folder), () => undefined);
-  if (there.ok && there.value.length > 0 && !force) return complain(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
+  if (there.ok && there.value.length > 0 && !force)
+    return complain(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
   for (const [file, object] of fileNames(objects)) {
     const path = join(folder, file);
     const written = await writeOne(path, formatYaml(object));

@@ -5,7 +5,17 @@
  * Exit code 0: nothing differs, 1: something does, 2: it could not be found out.
  */
 import { ok, type Result } from "#base";
-import { compileAll, diffObjects, formatDiff, isCompiled, isSame, loadWorld, type CompiledWorld, type DiffOptions, type WorldDiff } from "#compile";
+import {
+  compileAll,
+  diffObjects,
+  formatDiff,
+  isCompiled,
+  isSame,
+  loadWorld,
+  type CompiledWorld,
+  type DiffOptions,
+  type WorldDiff,
+} from "#compile";
 import { FIELD_MANAGER } from "#controller-runtime";
 import { describeObject, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -81,7 +91,13 @@ function againstCluster(io: CliIo, flags: DiffFlags): Promise<Found> {
     if (toldProblems(io, loaded.value, { errors: own })) return ok(undefined);
     for (const key of others.keys()) io.stderr(`warning: ${key} is in the cluster and cannot be compiled here; it is left out\n`);
     const { world } = loaded.value;
-    const kept = objects.filter((object) => !belongsToAny(object, [...others.keys()].map((key) => world.idOf(key) ?? key)));
+    const kept = objects.filter(
+      (object) =>
+        !belongsToAny(
+          object,
+          [...others.keys()].map((key) => world.idOf(key) ?? key),
+        ),
+    );
     const options: DiffOptions = { liveManager: FIELD_MANAGER, trustDomain: (namespace) => world.trustDomainOf(namespace) };
     return ok(diffObjects(kept, wantedIn(compiled, kept), options));
   });

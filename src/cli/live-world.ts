@@ -4,15 +4,14 @@
  *
  * A kind that the cluster does not know has no objects there. One that may not be read is said to be missing, not taken to be empty.
  */
-import { err, ok, type Result } from "#base";
+import { err, ok, silentLogger, type Result } from "#base";
 import { compiledKinds, isCompiled, policyKinds, type WorldDocument } from "#compile";
 import { latticeEnvironments, latticeExternalServices, latticeSecretBindings, latticeServiceConfigs, latticeServices } from "#crds";
-import { apiVersionOf, describeObject, groupResourceOf, type KubeObject, type Resource } from "#kube";
+import { apiVersionOf, describeObject, groupResourceOf, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { PROVISIONER_LABEL } from "#service-compiler";
 import { connect, type ClusterFlags } from "./cluster.ts";
 import type { CliIo } from "./io.ts";
-import { silentLogger } from "#base";
 
 export type Live<T> = { readonly value: T; /** What could not be read, in a sentence each. */ readonly notes: readonly string[] };
 
@@ -33,10 +32,19 @@ export async function withCluster<T>(
 
 const CONFIG_MAPS = compiledKinds.filter(({ kind }) => kind === "ConfigMap");
 const SECRETS = compiledKinds.filter(({ kind }) => kind === "Secret");
-const LATTICE = [latticeEnvironments, latticeServices, latticeExternalServices, latticeServiceConfigs, latticeSecretBindings] as readonly Resource[];
+const LATTICE = [
+  latticeEnvironments,
+  latticeServices,
+  latticeExternalServices,
+  latticeServiceConfigs,
+  latticeSecretBindings,
+] as readonly Resource[];
 
 /** Lattice's resources, and the types of resources that somebody declared. */
-export async function readLatticeResources(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly WorldDocument[]>, string>> {
+export async function readLatticeResources(
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<Result<Live<readonly WorldDocument[]>, string>> {
   const own = await listKinds(client, LATTICE, { signal });
   if (!own.ok) return own;
   const declared = await listKinds(client, CONFIG_MAPS, { signal, labelSelector: PROVISIONER_LABEL });
@@ -46,7 +54,7 @@ export async function readLatticeResources(client: KubeClient, signal: AbortSign
 }
 
 function asDocument(object: KubeObject): WorldDocument {
-  return { value: object, from: describeObject(object) };
+  return { value: object as unknown as Json, from: describeObject(object) };
 }
 
 /** Secrets that values are read from: everybody's but those that were compiled. */
@@ -74,7 +82,11 @@ export function readPolicies(client: KubeClient, signal: AbortSignal): Promise<R
 
 type Listing = { readonly signal: AbortSignal; readonly labelSelector?: string };
 
-async function listKinds(client: KubeClient, kinds: readonly Resource[], listing: Listing): Promise<Result<Live<readonly KubeObject[]>, string>> {
+async function listKinds(
+  client: KubeClient,
+  kinds: readonly Resource[],
+  listing: Listing,
+): Promise<Result<Live<readonly KubeObject[]>, string>> {
   const objects: KubeObject[] = [];
   const notes: string[] = [];
   for (const resource of kinds) {

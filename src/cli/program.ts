@@ -54,7 +54,7 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
     .action(async (flags: UpFlags) => done(await (await import("./up.ts")).up(io, flags)));
   program
     .command("validate")
-    .description("check Lattice resources in files, without a cluster")
+    .description("check Lattice resources and Score files, without a cluster")
     .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
     .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
     .action(async (flags: { filename: string[]; output: string }) => done(await (await import("./validate.ts")).validate(io, flags)));

@@ -7,7 +7,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
-import { checkAssertions, formatAnswer, formatAssertions, parseAssertions, why, type Assertion, type WhyQuestion } from "#compile";
+import { checkAssertions, formatAnswers, formatAssertions, parseAssertions, why, type Assertion, type WhyQuestion } from "#compile";
 import { parseYaml } from "#kube";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { describeProblems, readSource, type SourceFlags, type SourceWorld } from "./world-source.ts";
@@ -29,7 +29,9 @@ export async function explainReach(io: CliIo, names: readonly string[], flags: W
   if (!source.ok) return misunderstood(io, source.error);
   if (source.value.problems.length > 0) return misunderstood(io, describeProblems(source.value.problems));
   for (const note of source.value.notes) io.stderr(`warning: ${note}\n`);
-  return question.value === undefined ? tellAssertions(io, source.value, assertions.value, flags) : answer(io, source.value, question.value, flags);
+  return question.value === undefined
+    ? tellAssertions(io, source.value, assertions.value, flags)
+    : answer(io, source.value, question.value, flags);
 }
 
 /** `B:port`; a name holds no colon. */
@@ -44,11 +46,7 @@ function questionOf([from, to, ...rest]: readonly string[], { method, path }: Wh
 function answer(io: CliIo, { world, places, objects }: SourceWorld, question: WhyQuestion, { output }: WhyFlags): ExitCode {
   const answers = why(world, question, objects);
   if (!answers.ok) return misunderstood(io, answers.error);
-  io.stdout(
-    output === "json"
-      ? `${JSON.stringify(answers.value, undefined, 2)}\n`
-      : answers.value.map((one) => formatAnswer(one, places)).join("\n"),
-  );
+  io.stdout(output === "json" ? `${JSON.stringify(answers.value, undefined, 2)}\n` : formatAnswers(answers.value, places));
   return answers.value.some(({ open }) => open) ? 0 : 1;
 }
 

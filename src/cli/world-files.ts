@@ -99,6 +99,7 @@ async function readSecretsFile(io: CliIo, path: string): Promise<Result<Readonly
   const [map = {}] = parsed.value;
   const wrong = isJsonObject(map) ? Object.keys(map).find((key) => typeof map[key] !== "string" || !key.includes("/")) : "";
   if (!isJsonObject(map) || wrong === "") return err(`--secrets ${path} must be a map, with lines such as "postgres/main-db/password: …"`);
-  if (wrong !== undefined) return err(`--secrets ${path}: ${wrong} must be a path with a "/" in it, and its value a text (in quotes if it is a number)`);
+  if (wrong !== undefined)
+    return err(`--secrets ${path}: ${wrong} must be a path with a "/" in it, and its value a text (in quotes if it is a number)`);
   return ok(new Map(Object.entries(map).map(([key, value]) => [key, sensitive(typeof value === "string" ? value : "")])));
 }

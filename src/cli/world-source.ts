@@ -21,7 +21,8 @@ export type SourceWorld = Pick<LoadedWorld, "world" | "places" | "problems"> & {
 export async function readSource(io: CliIo, flags: SourceFlags): Promise<Result<SourceWorld, string>> {
   const { filename } = flags;
   if (filename === undefined) return fromCluster(io, flags);
-  if (flags.kubeconfig !== undefined || flags.context !== undefined) return err("give files with -f, or a cluster with --kubeconfig and --context, not both");
+  if (flags.kubeconfig !== undefined || flags.context !== undefined)
+    return err("give files with -f, or a cluster with --kubeconfig and --context, not both");
   const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true });
   return loaded.ok ? ok({ ...loaded.value, objects: undefined, notes: [] }) : loaded;
 }

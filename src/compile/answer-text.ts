@@ -11,13 +11,40 @@ const DOORS: Readonly<Record<Door, { readonly layer: string; readonly verb: stri
 };
 
 /**
- * For a terminal. `places` says in which file a resource is written, where that is known.
+ * All answers to one question. Ports that the same doors decided alike are told together.
+ *
+ * @example process.stdout.write(formatAnswers(answers));
+ */
+export function formatAnswers(answers: readonly Answer[], places: ReadonlyMap<ServiceKey, string> = new Map()): string {
+  const alike = Map.groupBy(answers, ({ port: _port, ...rest }) => JSON.stringify(rest));
+  return [...alike.values()]
+    .flatMap(([first, ...others]) =>
+      first === undefined
+        ? []
+        : [
+            formatAnswer(
+              first,
+              places,
+              others.map(({ port }) => port),
+            ),
+          ],
+    )
+    .join("\n");
+}
+
+/**
+ * One answer, for a terminal. `places` says in which file a resource is written, where that is known.
  *
  * @example for (const answer of answers) process.stdout.write(formatAnswer(answer));
  */
-export function formatAnswer(answer: Answer, places: ReadonlyMap<ServiceKey, string> = new Map()): string {
+export function formatAnswer(
+  answer: Answer,
+  places: ReadonlyMap<ServiceKey, string> = new Map(),
+  morePorts: readonly (number | undefined)[] = [],
+): string {
   const { from, to, port, open, steps, missing, notes } = answer;
-  const lines = [`${from} -> ${to}${port === undefined ? "" : `:${port}`} is ${open ? "open" : "closed"}`];
+  const ports = port === undefined ? "" : `:${[port, ...morePorts].join(", ")}`;
+  const lines = [`${from} -> ${to}${ports} is ${open ? "open" : "closed"}`];
   if (steps.length > 0) lines.push("", ...stepLines(steps));
   for (const note of notes) lines.push("", `${note}.`);
   for (const { kind, key, what, yaml } of missing) {
@@ -33,7 +60,7 @@ export function formatAnswer(answer: Answer, places: ReadonlyMap<ServiceKey, str
 }
 
 function stepLines(steps: readonly Step[]): readonly string[] {
-  const places = steps.map(({ door, at }) => `${DOORS[door].verb} ${at}`);
+  const places = steps.map(({ door, at }) => `${DOORS[door].verb} ${at.replace(" (pair)", ", past the waypoint")}`);
   const width = Math.max(...places.map((place) => place.length));
   return steps.map((step, at) => {
     const { layer, kind } = DOORS[step.door];

@@ -18,6 +18,8 @@ export type Assertion = {
   /** The same, with a port by number or name if only that is meant: `payments/*:8080`. */
   readonly to: string;
   readonly expect: "open" | "closed";
+  /** Callers that it does not speak about: `[shop/payments]`. */
+  readonly except?: readonly string[];
   /** The patterns may name nobody. */
   readonly mayBeEmpty?: boolean;
 };
@@ -32,7 +34,7 @@ export type AssertionResult = {
   readonly because: readonly string[];
 };
 
-const FIELDS = ["name", "from", "to", "expect", "mayBeEmpty"];
+const FIELDS = ["name", "from", "to", "expect", "except", "mayBeEmpty"];
 
 /**
  * Reads assertions from a document: a list, or a map with the list under `assertions`. All mistakes at once.
@@ -49,13 +51,14 @@ export function parseAssertions(value: Json): Result<readonly Assertion[], reado
 
 function problemsOf(item: Json): readonly string[] {
   if (!isJsonObject(item)) return ["must be a map with from, to and expect"];
-  const { from, to, expect, name, mayBeEmpty } = item;
+  const { from, to, expect, except = [], name, mayBeEmpty } = item;
   const unknown = Object.keys(item).filter((key) => !FIELDS.includes(key));
   return [
     ...unknown.map((key) => `unknown field ${key}${didYouMean(key, FIELDS)}`),
     ...(isPattern(from) ? [] : ["from must be namespace/name, where * stands for anything, such as dev/*"]),
     ...(isPattern(to) ? [] : ["to must be namespace/name, where * stands for anything, and may end with :port"]),
     ...(expect === "open" || expect === "closed" ? [] : ["expect must be open or closed"]),
+    ...(Array.isArray(except) && except.every((one: Json) => isPattern(one)) ? [] : ["except must be a list of namespace/name"]),
     ...(name === undefined || typeof name === "string" ? [] : ["name must be a text"]),
     ...(mayBeEmpty === undefined || typeof mayBeEmpty === "boolean" ? [] : ["mayBeEmpty must be true or false"]),
   ];
@@ -85,7 +88,7 @@ type Place = { readonly plane: DataPlane; readonly nodes: readonly MeshNode[]; r
 
 function check(assertion: Assertion, { plane, nodes, graph }: Place): AssertionResult {
   const { target, port } = splitTarget(assertion.to);
-  const callers = nodes.flatMap((node) => (node.kind === "service" && matches(assertion.from, node.id) ? [node] : []));
+  const callers = nodes.flatMap((node) => (node.kind === "service" && isCaller(assertion, node.id) ? [node] : []));
   const callees = nodes.filter(({ id }) => matches(target, id));
   const answers = callers.flatMap((caller) => [
     ...callees.filter(({ id }) => caller.id !== id || isExact(assertion.from)).flatMap((callee) => askAll(plane, caller, callee, port)),
@@ -101,6 +104,10 @@ function check(assertion: Assertion, { plane, nodes, graph }: Place): AssertionR
     ...against,
   ];
   return { assertion, holds: because.length === 0, asked: answers.length, because };
+}
+
+function isCaller({ from, except = [] }: Assertion, id: string): boolean {
+  return matches(from, id) && !except.some((pattern) => matches(pattern, id));
 }
 
 function openWord(open: boolean | undefined): string {

@@ -1,4 +1,4 @@
-export { formatAnswer } from "./answer-text.ts";
+export { formatAnswer, formatAnswers } from "./answer-text.ts";
 export { checkAssertions, formatAssertions, parseAssertions, type Assertion, type AssertionResult } from "./assertions.ts";
 export { compileAll, type CompiledWorld } from "./compile-all.ts";
 export { compiledKinds, policyKinds } from "./compiled-kinds.ts";

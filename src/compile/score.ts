@@ -8,7 +8,7 @@ import { base64OfBytes, err, fromThrowing, type Result } from "#base";
 import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#crds";
 import { field, type Json, type JsonObject } from "#kube";
 import type { ScoreError } from "./score/error.ts";
-import { checkScore, pathText, type ScoreContainer, type ScoreResource, type ScoreWorkload } from "./score/schema.ts";
+import { checkScore, pathText, stepText, type ScoreContainer, type ScoreResource, type ScoreWorkload } from "./score/schema.ts";
 import { latticeJson, latticeText, type TextContext } from "./score/text.ts";
 import { upgradeScore } from "./score/upgrade.ts";
 
@@ -60,7 +60,7 @@ export function parseScore(value: Json, options: ScoreOptions = {}): Result<Latt
 
 /** Lattice's `spec.containers[main].image` is `containers.main.image` here. */
 function scorePath(path: string): string {
-  return path.replace(/^spec\./, "").replace(/\[([^\]]*[^\]0-9][^\]]*)\]/g, (_, name: string) => pathText(["", name]));
+  return path.replace(/^spec\./, "").replace(/\[([^\]]*[^\]0-9][^\]]*)\]/g, (_, name: string) => stepText(name));
 }
 
 /** Lives as long as one file is translated, and collects what is wrong with it. */

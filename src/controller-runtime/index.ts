@@ -11,6 +11,7 @@ export {
   OWNER_LABEL,
   ownerLabelOf,
   PRUNE_ANNOTATION,
+  stamp,
   type Owner,
 } from "./apply/identity.ts";
 export { ONCE_FIELD_MANAGER, type Wanted, type WantedOnce } from "./apply/once.ts";
@@ -61,4 +62,4 @@ export { rbacFor, type PolicyRule, type RbacOptions } from "./rbac.ts";
 export { READY } from "./reconciler.ts";
 export { DEFAULT_LIMITS, type RunnerLimits } from "./runner.ts";
 export { safeText } from "./safe-text.ts";
-export { STATUS_FIELD_MANAGER, writeStatus, type StatusRequest } from "./status-writer.ts";
+export { conditionsOf, STATUS_FIELD_MANAGER, writeStatus, type StatusRequest } from "./status-writer.ts";

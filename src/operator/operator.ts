@@ -4,8 +4,10 @@
  * It refuses to start on a cluster that does not serve Lattice's kinds: informers would wait for ever, and a pod that is
  * merely "not ready" does not say why.
  */
+import { randomBytes as secureRandomBytes } from "node:crypto";
 import { err, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
 import { createManager, type LeaseTimes, type Manager, type RunnerLimits } from "#controller-runtime";
+import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
 import { LATTICE_API_VERSION, latticeKinds } from "#crds";
 import { startHealthServer, type HealthServer } from "#http";
 import { field, isJsonObject, parseJson } from "#kube";
@@ -22,12 +24,16 @@ export type OperatorConfig = {
   /** Where health and metrics are served; port 0: any free one. */
   readonly health: { readonly host: string; readonly port: number };
   readonly limits?: Partial<RunnerLimits> | undefined;
+  /** Domains, gateway and name of this cluster, as services are compiled with; what is left out has its default. */
+  readonly services?: FollowedWorldOptions["settings"];
 };
 
 export type OperatorDependencies = {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Unpredictable bytes, for keys. */
+  readonly randomBytes?: ((count: number) => Uint8Array) | undefined;
   readonly logger: Logger;
   readonly metrics: MetricsRegistry;
   readonly tracer: Tracer;
@@ -54,17 +60,21 @@ export async function startOperator(
 }
 
 function managerFor(
-  { namespace, identity, leaderElection, leaseTimes, limits }: OperatorConfig,
+  { namespace, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
   dependencies: OperatorDependencies,
 ): Manager {
+  const { logger, randomBytes = secureRandomBytes } = dependencies;
+  const followed = new FollowedWorld({ namespace, randomBytes, settings: services, logger });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
-  return createManager({
+  const manager = createManager({
     ...dependencies,
-    controllers: operatorControllers(),
+    controllers: operatorControllers(followed),
     identity,
     leaderElection: leaderElection ? lease : undefined,
     limits,
   });
+  followed.follow(manager.cache);
+  return manager;
 }
 
 async function runBoth(manager: Manager, server: HealthServer, signal: AbortSignal): Promise<void> {

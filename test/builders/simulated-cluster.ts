@@ -68,3 +68,9 @@ export function podTemplate(
 }
 
 export const SELECTOR = { matchLabels: { app: "web" } };
+
+/** For what a test knows to be there. */
+export function defined<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("nothing is there");
+  return value;
+}

@@ -2,7 +2,7 @@
  * What differs between two versions of one object, field by field. List items are told apart by their `name` where all have one, as people
  * think of containers and ports; otherwise by their place.
  */
-import { isJsonObject, jsonEqual, parseQuantity, compareQuantities, type Json, type JsonObject } from "#kube";
+import { canonicalJson, compareQuantities, isJsonObject, jsonEqual, parseQuantity, type Json, type JsonObject } from "#kube";
 import { owns, ownedItem, type Owned } from "./owned-fields.ts";
 
 /** One field that differs. Values of Secrets are never here. */
@@ -52,17 +52,42 @@ function joined(path: string, name: string): string {
   return `${path}["${name}"]`;
 }
 
-function inLists(before: readonly Json[], after: readonly Json[], path: string, { owned }: Comparing): readonly FieldChange[] {
+function inLists(before: readonly Json[], after: readonly Json[], path: string, comparing: Comparing): readonly FieldChange[] {
   const [old, own] = [byName(before), byName(after)];
-  const named = old !== undefined && own !== undefined;
-  const keys = named ? [...new Set([...old.keys(), ...own.keys()])] : [...Array(Math.max(before.length, after.length)).keys()].map(String);
-  return keys.flatMap((key) => {
-    const [left, right] = named ? [old.get(key), own.get(key)] : [before[Number(key)], after[Number(key)]];
-    const below = owned === undefined ? undefined : ownedItem(owned, left ?? right);
-    // a list that is owned whole says nothing of its items: all of them are ours
-    if (right === undefined && owned !== undefined && below === undefined && Object.keys(owned).length > 0) return [];
-    return changedFields(left, right, `${path}[${key}]`, owned === undefined ? {} : { owned: below ?? {} });
+  if (old === undefined || own === undefined) return inOrder(before, after, path, comparing);
+  return [...new Set([...old.keys(), ...own.keys()])].flatMap((name) => inItem(old.get(name), own.get(name), `${path}[${name}]`, comparing));
+}
+
+/** What is in both lists is no change; the rest is compared in its order, and told by the place that it has afterwards. */
+function inOrder(before: readonly Json[], after: readonly Json[], path: string, comparing: Comparing): readonly FieldChange[] {
+  const left = before.map((item) => canonicalJson(item));
+  const right = after.map((item) => canonicalJson(item));
+  const gone = unmatched(left, right);
+  const come = unmatched(right, left);
+  if (gone.length === 0 && come.length === 0) return jsonEqual(before, after) ? [] : [{ path, change: "changed", before, after }];
+  return [...Array(Math.max(gone.length, come.length)).keys()].flatMap((index) => {
+    const [from, to] = [gone[index], come[index]];
+    return inItem(from === undefined ? undefined : before[from], to === undefined ? undefined : after[to], `${path}[${to ?? from ?? 0}]`, comparing);
   });
+}
+
+/** Places of items that the other list does not have, or not so often. */
+function unmatched(items: readonly string[], others: readonly string[]): readonly number[] {
+  const left = new Map<string, number>();
+  for (const other of others) left.set(other, (left.get(other) ?? 0) + 1);
+  return items.flatMap((item, at) => {
+    const there = left.get(item) ?? 0;
+    left.set(item, there - 1);
+    return there > 0 ? [] : [at];
+  });
+}
+
+function inItem(left: Side, right: Side, path: string, { owned }: Comparing): readonly FieldChange[] {
+  if (owned === undefined) return changedFields(left, right, path);
+  const below = ownedItem(owned, left ?? right);
+  // a list that is owned whole says nothing of its items: all of them are ours
+  if (right === undefined && below === undefined && Object.keys(owned).length > 0) return [];
+  return changedFields(left, right, path, { owned: below ?? {} });
 }
 
 /** undefined: some have no name, or two have the same. */

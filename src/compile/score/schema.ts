@@ -145,11 +145,11 @@ function unknownField(at: readonly PropertyKey[], key: string): ScoreError {
 
 /** `containers.main.files["/etc/x"].mode`: names behind dots, anything else in brackets. */
 export function pathText(path: readonly PropertyKey[]): string {
-  return path
-    .map((part, at) => {
-      if (typeof part === "number") return `[${part}]`;
-      const text = String(part);
-      return /^[A-Za-z0-9_-]+$/.test(text) ? `${at === 0 ? "" : "."}${text}` : `["${text}"]`;
-    })
-    .join("");
+  return path.map(stepText).join("").replace(/^\./, "");
+}
+
+export function stepText(step: PropertyKey): string {
+  if (typeof step === "number") return `[${step}]`;
+  const text = String(step);
+  return /^[A-Za-z0-9_-]+$/.test(text) ? `.${text}` : `["${text}"]`;
 }

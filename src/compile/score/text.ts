@@ -36,7 +36,7 @@ export function latticeText(text: string, context: TextContext): Result<string, 
 
 /** What is no placeholder to Score must be none to Lattice. */
 function escapedText(literal: string): string {
-  return literal.replaceAll("${", "$${");
+  return literal.replaceAll("${", () => "$${");
 }
 
 const PART = /(?<!\\)\./;

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "#kube";
+import { objectOf } from "./once.ts";
 import { wavesOf, type Planned } from "./waves.ts";
 
 const of = (kind: string): KubeObject => ({ apiVersion: "v1", kind, metadata: { name: "x" } });
 const kinds = (planned: Planned, order?: readonly (readonly string[])[]) =>
-  wavesOf(planned, order).map((wave) => wave.map((object) => object.kind));
+  wavesOf(planned, order).map((wave) => wave.map((wanted) => objectOf(wanted).kind));
 
 const rows = [
   { name: "nothing is no wave", given: [], want: [] },

@@ -1,12 +1,14 @@
-/** What a person reads on a resource that this release checks but does not act on. Pure. */
+/** What a person reads on a resource about its validity, and about fields that this release does not act on. Pure. */
 import { formatFieldError, type FieldError } from "#crds";
-import { field, isJsonObject, type KubeObject, type NewCondition } from "#kube";
+import { field, findCondition, isJsonObject, type Condition, type KubeObject, type NewCondition } from "#kube";
 
 /** Condition types and reasons, each with when it surfaces; docs are checked against them. */
 export const ACCEPTANCE_REASONS = {
   Valid: "the resource says nothing that Lattice would have to refuse",
   InvalidSpec: "the resource contradicts its schema; the message names each field",
   NotYetBuilt: "this release records the resource and acts on none of the fields that the message names",
+  Built: "this release acts on all fields that are used, after one that did not, or after such a field was taken out",
+  Accepted: "Ready, on a resource that others read: it is valid, and counts",
 } as const satisfies Record<string, string>;
 
 /** Enough to act on; the rest comes when these are mended. */
@@ -23,14 +25,21 @@ export function describeErrors(errors: readonly FieldError[]): string {
   return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ");
 }
 
-/** CRDS: a field works, or a condition names it. Here none works yet, so all that are used are named. */
-export function implementedCondition(object: KubeObject): NewCondition {
+/** Top-level fields of the spec that are used. */
+export function usedFields(object: KubeObject): readonly string[] {
   const spec = field(object, "spec");
-  const used = isJsonObject(spec)
-    ? Object.keys(spec)
-        .map((name) => `spec.${name}`)
-        .toSorted()
-    : [];
-  const fields = used.length === 0 ? "its spec" : used.join(", ");
-  return { type: "Implemented", status: "False", reason: "NotYetBuilt", message: `this release of Lattice does not act on ${fields} yet` };
+  const names = isJsonObject(spec) ? Object.keys(spec).map((name) => `spec.${name}`) : [];
+  return names.length === 0 ? ["its spec"] : names.toSorted();
+}
+
+export function describeUnbuilt(unbuilt: readonly string[]): string {
+  return `this release of Lattice does not act on ${unbuilt.join(", ")} yet`;
+}
+
+/** CRDS: a field works, or a condition names it. Where all work, there is no condition, unless an older one has to be taken back. */
+export function implementedCondition(unbuilt: readonly string[], written: readonly Condition[] | undefined): readonly NewCondition[] {
+  const type = "Implemented";
+  if (unbuilt.length > 0) return [{ type, status: "False", reason: "NotYetBuilt", message: describeUnbuilt(unbuilt) }];
+  if (findCondition(written, type) === undefined) return [];
+  return [{ type, status: "True", reason: "Built", message: "this release acts on all fields that are used" }];
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { latticeKinds, type FieldError } from "#crds";
-import { acceptedCondition, describeErrors, implementedCondition } from "./conditions.ts";
+import { acceptedCondition, describeErrors, describeUnbuilt, implementedCondition, usedFields } from "./conditions.ts";
 import { acceptanceController } from "./controller.ts";
 
 const cluster = (spec: Record<string, unknown>) => ({
@@ -52,6 +52,27 @@ describe("the acceptance controller", () => {
     });
   });
 
+  it("a valid resource that others read is Ready", async () => {
+    const config = latticeKinds.find(({ kind }) => kind === "LatticeServiceConfig") ?? expectKind();
+    const reader = acceptanceController(config, { readByOthers: true });
+    const object = {
+      apiVersion: "lattice.dev/v1alpha1",
+      kind: "LatticeServiceConfig",
+      metadata: { name: "a", namespace: "shop" },
+      spec: { appliesTo: { service: "api" }, values: {} },
+    };
+    const observed = expectOk(await reader.observe(object, undefined as never));
+    expect(reader.plan(object, observed)).toEqual({ ok: true, value: { apply: [], commands: [] } });
+    const changes = { created: [], configured: [], unchanged: [], pruned: [], skipped: [], failed: [] };
+    expect(reader.status(object, observed, { outcome: { kind: "settled" }, changes })).toMatchObject({
+      phase: "Ready",
+      conditions: [
+        { type: "Accepted", status: "True" },
+        { type: "Ready", status: "True", reason: "Accepted" },
+      ],
+    });
+  });
+
   it("there is one for every kind, each with a name of its own", () => {
     expect(new Set(latticeKinds.map((kind) => acceptanceController(kind).name)).size).toBe(8);
   });
@@ -65,6 +86,13 @@ describe("acceptance conditions", () => {
   });
 
   it("speak of the spec when it is empty", () => {
-    expect(implementedCondition({ ...valid, spec: {} } as never).message).toBe("this release of Lattice does not act on its spec yet");
+    expect(usedFields({ ...valid, spec: {} } as never)).toEqual(["its spec"]);
+    expect(describeUnbuilt(["its spec"])).toBe("this release of Lattice does not act on its spec yet");
+  });
+
+  it("take back what an older release said, and are silent where there is nothing to take back", () => {
+    const written = [{ type: "Implemented", status: "False", reason: "NotYetBuilt", message: "", lastTransitionTime: "" } as const];
+    expect(implementedCondition([], written)).toMatchObject([{ type: "Implemented", status: "True", reason: "Built" }]);
+    expect(implementedCondition([], undefined)).toEqual([]);
   });
 });

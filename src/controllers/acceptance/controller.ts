@@ -6,6 +6,7 @@
  */
 import { err, ok, type Result } from "#base";
 import {
+  conditionsOf,
   defineController,
   nothing,
   waiting,
@@ -16,42 +17,51 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import type { AnyLatticeKind, FieldError } from "#crds";
-import type { KubeObject } from "#kube";
-import { acceptedCondition, describeErrors, implementedCondition } from "./conditions.ts";
+import { field, type KubeObject, type NewCondition } from "#kube";
+import { acceptedCondition, describeErrors, describeUnbuilt, implementedCondition, usedFields } from "./conditions.ts";
 
-/** What was found wrong; empty when nothing was. */
-export type Verdict = { readonly errors: readonly FieldError[] };
+/** What was found wrong; empty when nothing was. And what is used, but not acted on. */
+export type Verdict = { readonly errors: readonly FieldError[]; readonly unbuilt: readonly string[] };
+
+export type AcceptanceOptions = {
+  /** Others read the resource and act on all of it: then valid means Ready. Absent: nobody acts on it yet. */
+  readonly readByOthers?: boolean;
+};
 
 /** A new release is the only thing that changes the verdict without a change of the object. */
 const LOOK_AGAIN_MS = 600_000;
 
-export function acceptanceController(kind: AnyLatticeKind): Controller<KubeObject, Verdict, never, Runtime> {
+export function acceptanceController(
+  kind: AnyLatticeKind,
+  { readByOthers = false }: AcceptanceOptions = {},
+): Controller<KubeObject, Verdict, never, Runtime> {
   return defineController<KubeObject, Verdict, never, Runtime>({
     name: `accept-${kind.shortName}`,
     reconciles: kind.resource,
-    observe: (object) => Promise.resolve(ok(judge(kind, object))),
+    observe: (object) => Promise.resolve(ok({ errors: errorsIn(kind, object), unbuilt: readByOthers ? [] : usedFields(object) })),
     plan,
     perform: (command) => command,
     status: statusOf,
   });
 }
 
-function judge(kind: AnyLatticeKind, object: KubeObject): Verdict {
+function errorsIn(kind: AnyLatticeKind, object: KubeObject): readonly FieldError[] {
   const parsed = kind.parse(object);
-  return { errors: parsed.ok ? [] : parsed.error };
+  return parsed.ok ? [] : parsed.error;
 }
 
-function plan(object: KubeObject, { errors }: Verdict): Result<Plan<never>, PlanError> {
+function plan(_object: KubeObject, { errors, unbuilt }: Verdict): Result<Plan<never>, PlanError> {
   if (errors.length > 0) return err({ kind: "invalid-spec", message: describeErrors(errors) });
-  const { reason, message } = implementedCondition(object);
-  return ok({ ...nothing.value, outcome: waiting(reason, LOOK_AGAIN_MS, message) });
+  if (unbuilt.length === 0) return nothing;
+  return ok({ ...nothing.value, outcome: waiting("NotYetBuilt", LOOK_AGAIN_MS, describeUnbuilt(unbuilt)) });
 }
 
-function statusOf(object: KubeObject, { errors }: Verdict): DesiredStatus {
+function statusOf(object: KubeObject, { errors, unbuilt }: Verdict): DesiredStatus {
   const accepted = acceptedCondition(errors);
-  return {
-    phase: errors.length === 0 ? "Pending" : "Failed",
-    message: errors.length === 0 ? implementedCondition(object).message : accepted.message,
-    conditions: [accepted, implementedCondition(object)],
-  };
+  const written = conditionsOf(field(object, "status"));
+  const conditions = [accepted, ...implementedCondition(unbuilt, written)];
+  if (errors.length > 0) return { phase: "Failed", message: accepted.message, conditions };
+  if (unbuilt.length > 0) return { phase: "Pending", message: describeUnbuilt(unbuilt), conditions };
+  const ready: NewCondition = { type: "Ready", status: "True", reason: "Accepted", message: accepted.message };
+  return { phase: "Ready", message: accepted.message, conditions: [...conditions, ready] };
 }

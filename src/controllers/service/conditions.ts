@@ -17,7 +17,8 @@ export const SERVICE_REASONS = {
   ReplicaFailure: "WorkloadsReady: pods cannot be made; the message is the Deployment's own (a quota, say)",
   Applied: "PoliciesApplied: the policies of the service are in place",
   ApplyFailed: "PoliciesApplied: something was not applied; the message names it, and it is tried again",
-  CRDsMissing: "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
+  CRDsMissing:
+    "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
   PatchModeNotBuilt: "Ready: `workloadRef` is recorded and not acted on in this release",
 } as const satisfies Record<string, string>;
@@ -59,7 +60,7 @@ export function notCompiled(errors: readonly ServiceError[]): readonly NewCondit
 }
 
 export function policiesApplied(count: number): NewCondition {
-  return condition("PoliciesApplied", "True", "Applied", `Applied ${count} policies`);
+  return condition("PoliciesApplied", "True", "Applied", count === 1 ? "Applied 1 policy" : `Applied ${count} policies`);
 }
 
 export function policiesFailed(message: string): NewCondition {

@@ -57,7 +57,8 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
   if (!keyed.ok) return keyed;
   const compiled = await compileWithSecrets(key, context);
   if (!compiled.ok) return compiled;
-  if (!compiled.value.ok) return ok({ kind: "not-compiled", errors: compiled.value.error, deployment: deploymentOf(followed, key, context) });
+  if (!compiled.value.ok)
+    return ok({ kind: "not-compiled", errors: compiled.value.error, deployment: deploymentOf(followed, key, context) });
   return ok(lookAround(service, compiled.value.value, context));
 }
 

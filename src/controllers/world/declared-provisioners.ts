@@ -28,7 +28,8 @@ export class DeclaredProvisioners {
     const declared = after?.metadata.labels?.[PROVISIONER_LABEL] === undefined ? undefined : declaredProvisioner(after);
     if (declared?.ok === true) this.#byName.set(key.name, declared.value);
     else this.#byName.delete(key.name);
-    if (declared?.ok === false) this.#logger.warn("a provisioner is not understood and not used", { configMap: key.name, why: declared.error });
+    if (declared?.ok === false)
+      this.#logger.warn("a provisioner is not understood and not used", { configMap: key.name, why: declared.error });
     const types = [before?.type, declared?.ok === true ? declared.value.type : undefined];
     return new Set(types.filter((type) => type !== undefined));
   }

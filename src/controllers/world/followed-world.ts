@@ -6,7 +6,15 @@
  * gone here at once: its neighbours close their doors while it still tidies up. One that turned invalid stays as it last was.
  */
 import type { Logger, Result } from "#base";
-import { namespaceOfEnvironment, World, worldSettings, type CompiledApplication, type ServiceError, type ServiceKey, type WorldObject } from "#compile";
+import {
+  namespaceOfEnvironment,
+  World,
+  worldSettings,
+  type CompiledApplication,
+  type ServiceError,
+  type ServiceKey,
+  type WorldObject,
+} from "#compile";
 import type { Change, InformerSet } from "#controller-runtime";
 import {
   latticeEnvironmentKind,
@@ -34,6 +42,7 @@ export type Touched = {
   readonly services: readonly ServiceKey[];
   readonly externals: readonly ServiceKey[];
   readonly namespaces: readonly string[];
+  readonly environments: readonly string[];
 };
 
 type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly asked: Asked };
@@ -57,6 +66,7 @@ export class FollowedWorld {
   readonly secrets = new SecretShelf();
   readonly hashKey: ConfigHashKey;
   readonly #provisioners: DeclaredProvisioners;
+  readonly #environments = new Set<string>();
   readonly #listeners = new Set<(touched: Touched) => void>();
 
   constructor({ settings, logger, ...home }: FollowedWorldOptions) {
@@ -111,6 +121,8 @@ export class FollowedWorld {
     // invalid: its own controller says so, and what it last was goes on
     if (parsed?.ok === false) return;
     const touched = parsed === undefined ? this.world.remove(kind, text) : this.world.put(parsed.value);
+    if (kind === "LatticeEnvironment" && gone) this.#environments.delete(text);
+    if (kind === "LatticeEnvironment" && !gone) this.#environments.add(text);
     if (gone && kind === "LatticeService") this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
     this.#tell(this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]));
   }
@@ -137,11 +149,18 @@ export class FollowedWorld {
       services: known.filter((key) => this.world.service(key) !== undefined),
       externals: known.filter((key) => this.world.external(key) !== undefined),
       namespaces: [...new Set([...places, ...namespaces])],
+      environments: [],
     };
   }
 
   #everything(): Touched {
-    return { services: this.world.services(), externals: this.world.externals(), namespaces: this.world.namespaces() };
+    const { world } = this;
+    return {
+      services: world.services(),
+      externals: world.externals(),
+      namespaces: world.namespaces(),
+      environments: [...this.#environments],
+    };
   }
 
   #tell(touched: Touched): void {

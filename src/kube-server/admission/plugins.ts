@@ -1,7 +1,7 @@
 /** The parts of admission in the order in which kube-apiserver asks them. */
 import { certificateRequesters, immortalNamespaces, newNodesAreNotReady } from "./built-in/cluster.ts";
 import { defaultTolerations, podPriority } from "./built-in/pods.ts";
-import { defaultStorageClass, storageProtection } from "./built-in/storage.ts";
+import { claimResize, defaultStorageClass, storageProtection } from "./built-in/storage.ts";
 import { limitRanger } from "./limit-ranges/index.ts";
 import { mutatingPolicies, validatingPolicies } from "./policies/index.ts";
 import type { AdmissionContext, AdmissionPlugin } from "./port.ts";
@@ -18,6 +18,7 @@ export function admissionPlugins(context: AdmissionContext): readonly AdmissionP
     defaultTolerations,
     defaultStorageClass(context),
     storageProtection,
+    claimResize(context),
     mutatingPolicies(context),
     mutatingWebhooks(context),
     validatingPolicies(context),

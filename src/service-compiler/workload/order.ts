@@ -19,7 +19,8 @@ export function orderContainers(containers: readonly RenderedContainer[]): Resul
     const from = path.indexOf(container.name);
     if (from >= 0) return [...path.slice(from), container.name];
     path.push(container.name);
-    for (const other of container.spec.before ?? []) {
+    // backwards, as everything here: among equals the order is by name
+    for (const other of (container.spec.before ?? []).toSorted().toReversed()) {
       const later = byName.get(other);
       const circle = later === undefined ? undefined : visit(later);
       if (circle !== undefined) return circle;

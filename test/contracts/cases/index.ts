@@ -18,6 +18,7 @@ import { names } from "./names.ts";
 import { namespaces } from "./namespaces.ts";
 import { policies } from "./policies.ts";
 import { quota } from "./quota.ts";
+import { refusals } from "./refusals.ts";
 import { serverSideApply } from "./server-side-apply.ts";
 import { strategicPatch } from "./strategic-patch.ts";
 import { subresources } from "./subresources.ts";
@@ -28,6 +29,7 @@ import { webhooks } from "./webhooks.ts";
 export const contracts: readonly Contract[] = [
   ...crud,
   ...kinds,
+  ...refusals,
   ...concurrency,
   ...lists,
   ...tables,

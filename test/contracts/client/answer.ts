@@ -78,6 +78,13 @@ export class Answer {
     return this;
   }
 
+  /** All causes, in one line each: `field: message`. Their order is not part of the claim. */
+  because(reasons: readonly string[]): this {
+    const found = (this.at("details.causes") ?? []) as readonly { field?: string; message: string }[];
+    expect(found.map(({ field, message }) => `${field ?? ""}: ${message}`).toSorted(), this.#what).toEqual(reasons.toSorted());
+    return this;
+  }
+
   #causes(causes: readonly Cause[], unordered: boolean): void {
     const found = (this.at("details.causes") ?? []) as readonly { reason?: string; field?: string; message: string }[];
     const seen = found.map(({ reason, field, message }) => [reason, field, message].join("\n"));

@@ -23,7 +23,7 @@ export function actorIn(world: World, namespace: string): Actor {
     async create(resource, name, body) {
       const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
       const metadata = { ...(body["metadata"] as object | undefined), name, namespace };
-      expectOk(await client.create(resource, { apiVersion, kind: resource.kind, ...body, metadata } as unknown as KubeObject));
+      expectOk(await client.create(resource, { apiVersion, kind: resource.kind, ...body, metadata }));
     },
     async patch(resource, name, patch) {
       expectOk(await client.patch(resource, { namespace, name }, { type: "strategic", patch }));

@@ -155,5 +155,5 @@ function patchOf(status: PodStatus, written: PodStatus): Json {
     const gone = (["reason", "message"] as const).filter((name) => known?.[name] !== undefined && condition[name] === undefined);
     return { ...condition, ...Object.fromEntries(gone.map((name) => [name, null])) };
   });
-  return { ...status, conditions } as unknown as Json;
+  return { ...status, conditions };
 }

@@ -25,10 +25,14 @@ async function findResource(client: KubeClient, apiVersion: string, kind: string
   if (!listed.ok) return err(none);
   const resources = fieldAt(listed.value, "resources");
   const found = (Array.isArray(resources) ? (resources as readonly Json[]) : []).find(
-    (one) => field(one, "kind") === kind && !String(field(one, "name")).includes("/"),
+    (one) => field(one, "kind") === kind && !isSubresource(field(one, "name")),
   );
   const plural = field(found, "name");
   return typeof plural === "string" ? ok(defineResource<KubeObject>({ group, version, kind, plural, namespaced: true })) : err(none);
+}
+
+function isSubresource(name: Json | undefined): boolean {
+  return typeof name !== "string" || name.includes("/");
 }
 
 async function readJson(client: KubeClient, path: string): Promise<Result<Json, string>> {

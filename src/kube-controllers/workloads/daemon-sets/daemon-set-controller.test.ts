@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
 import {
+  defined,
   podTemplate,
   SELECTOR,
   simulatedCluster,
@@ -79,7 +80,7 @@ test("an update takes one node after the other, and old revisions stay as the li
     }
   }
   expect(await placed()).toEqual(ALL);
-  expect((await cluster.all(controllerRevisionResource)).map(({ revision }) => revision).toSorted()).toEqual([3, 4]);
+  expect((await cluster.all(controllerRevisionResource)).map(({ revision }) => String(revision)).toSorted()).toEqual(["3", "4"]);
 });
 
 test("with surge the new one is ready before the old one goes", async () => {
@@ -129,7 +130,7 @@ test("two on one node are one too many", async () => {
   await begin();
   await cluster.live(200);
   const [pod] = await cluster.all(podResource);
-  const { apiVersion, kind, metadata, spec } = pod ?? (undefined as never);
+  const { apiVersion, kind, metadata, spec } = defined(pod);
   const { name: _name, uid: _uid, resourceVersion: _version, generateName: _generate, ...rest } = metadata;
   expectOk(await cluster.client.create(podResource, { apiVersion, kind, metadata: { ...rest, name: "twin" }, spec }));
   await cluster.live(200);
@@ -170,7 +171,7 @@ test("two revisions of one template become one", async () => {
   await begin();
   await cluster.live(200);
   const [revision] = await cluster.all(controllerRevisionResource);
-  const { metadata, ...rest } = revision ?? (undefined as never);
+  const { metadata, ...rest } = defined(revision);
   const { name: _name, uid: _uid, resourceVersion: _version, ...kept } = metadata;
   expectOk(
     await cluster.client.create(controllerRevisionResource, {

@@ -87,12 +87,13 @@ async function pass(work: Work, key: string): Promise<Pass> {
     context.record({ regarding: set, type: "Warning", reason: "SelectingAll", note });
     return done;
   }
+  // before the Pods are read: what is seen while the pass waits is not in its list
+  const mayAct = expectations.satisfied(key);
   const claimed = await claimAll(work, set);
   if (!claimed.ok) return passOf(claimed);
   const history = await syncHistory(context.client, set, claimed.value);
   if (!history.ok) return passOf(history);
   const world = worldOf(work, set, claimed.value.pods, history.value.hash);
-  const mayAct = expectations.satisfied(key);
   const acted = mayAct ? await act(work, key, world) : ok(undefined);
   const truncated = acted.ok && mayAct ? await truncateHistory(context.client, set, history.value.old, claimed.value.pods) : acted;
   const written = await updateStatus(context.client, daemonSetResource, set, daemonStatus(world, mayAct));
@@ -119,10 +120,12 @@ function worldOf({ context, nodes }: Work, set: DaemonSet, pods: readonly Pod[],
   return { set, nodes: sorted, pods: byNode, hash, now: context.clock.now() };
 }
 
+/** The rollout goes on only when every node has what it should: otherwise this pass has done enough. */
 async function act(work: Work, key: string, world: DaemonWorld): Promise<Result<void, KubeError>> {
-  const covered = await perform(work, key, world, withFailed(work, world, planCoverage(world)));
+  const coverage = withFailed(work, world, planCoverage(world));
+  const isCovered = coverage.create.length + coverage.remove.length === 0;
   const rolls = world.set.spec.updateStrategy?.type !== "OnDelete";
-  return covered.ok && rolls && work.expectations.satisfied(key) ? perform(work, key, world, planRollout(world)) : covered;
+  return perform(work, key, world, isCovered && rolls ? planRollout(world) : coverage);
 }
 
 /** Failed daemons are replaced, each node's slower and slower. */

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
 import {
+  defined,
   podTemplate,
   simulatedCluster,
   type SimulatedCluster,
@@ -130,9 +131,9 @@ test("an indexed Job has one Pod per index, each knowing its own", async () => {
   await begin({ spec: { completionMode: "Indexed", completions: 4, parallelism: 4 } });
   await cluster.live(60);
   const made = await pods();
-  expect(made.map(({ metadata, spec }) => [metadata.annotations?.["batch.kubernetes.io/job-completion-index"], spec.hostname]).toSorted()).toEqual([
-    ["0", "work-0"], ["1", "work-1"], ["2", "work-2"], ["3", "work-3"],
-  ]); // prettier-ignore
+  expect(
+    made.map(({ metadata, spec }) => `${metadata.annotations?.["batch.kubernetes.io/job-completion-index"]} ${spec.hostname}`).toSorted(),
+  ).toEqual(["0 work-0", "1 work-1", "2 work-2", "3 work-3"]);
   expect(made[0]?.spec.containers[0]?.env?.[0]?.name).toBe("JOB_COMPLETION_INDEX");
   await cluster.live(500);
   expect(await status()).toMatchObject({ completedIndexes: "0-3", succeeded: 4 });
@@ -142,7 +143,7 @@ test("two Pods with one index are one too many", async () => {
   await begin({ spec: { completionMode: "Indexed", completions: 2, parallelism: 2 }, annotations: exits(0, "10s") });
   await cluster.live(100);
   const [pod] = await pods();
-  const { metadata, spec, ...rest } = pod ?? (undefined as never);
+  const { metadata, spec, ...rest } = defined(pod);
   const { name: _name, uid: _uid, resourceVersion: _version, generateName: _generate, ...kept } = metadata;
   const { nodeName: _node, ...unbound } = spec;
   expectOk(await cluster.client.create(podResource, { ...rest, metadata: { ...kept, name: "twin" }, spec: unbound }));

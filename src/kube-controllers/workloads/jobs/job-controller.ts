@@ -15,6 +15,7 @@ import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedOrOrphaned, resolveController } from "../pods/owners.ts";
 import { podControl } from "../pods/pod-control.ts";
+import { WrittenVersions } from "../pods/written-versions.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { COMPLETED, ensureCondition, newCondition, type Ending } from "./job-conditions.ts";
 import { NO_FAILURES } from "./job-backoff.ts";
@@ -40,11 +41,14 @@ export const jobController: KubeController = {
       expectations: new Expectations(clock),
       settling: new Map(),
       backoffs: new Map(),
-      finished: new Set(),
+      written: new WrittenVersions(),
     };
     const queue = context.work({ name: "job", pass: (key) => pass(work, key), backoff: { initialMs: 1_000, maxMs: 60_000, factor: 2 } });
     informers.subscribe(jobResource, ({ key, before, after }) => {
-      if (before !== undefined && after?.metadata.uid !== before.metadata.uid) forgetJob(work, keyText(key));
+      if (before !== undefined && after?.metadata.uid !== before.metadata.uid) {
+        forgetJob(work, keyText(key));
+        work.written.forget(before.metadata.uid ?? "");
+      }
       queue.add(keyText(key));
     });
     followPods(work, queue, (handler) => informers.subscribe(podResource, handler));
@@ -74,14 +78,14 @@ async function pass(work: JobWork, key: string): Promise<Pass> {
     forgetJob(work, key);
     return done;
   }
-  const { uid = "" } = cached.metadata;
+  if (!work.written.isCurrent(cached) || isForeign(cached)) return done;
   if (finishedAs(cached) !== undefined) {
-    work.finished.delete(uid);
     work.backoffs.delete(key);
     return done;
   }
-  if (isForeign(cached) || work.finished.has(uid)) return done;
+  // both before the Pods are read: what is seen while the pass waits is not in its list, and must still count as unseen
   const satisfied = work.expectations.satisfied(key);
+  const settling = new Set(work.settling.get(key));
   const { client } = work;
   const claimant = {
     client,
@@ -93,7 +97,7 @@ async function pass(work: JobWork, key: string): Promise<Pass> {
   };
   const pods = await claim(claimant, ownedOrOrphaned(work.pods, cached));
   if (!pods.ok) return passOf(pods);
-  const known = { settling: work.settling.get(key) ?? new Set<string>(), backoff: work.backoffs.get(key) ?? NO_FAILURES };
+  const known = { settling, backoff: work.backoffs.get(key) ?? NO_FAILURES };
   return syncJob(work, viewOf(begun(work, cached), pods.value, known), satisfied);
 }
 

@@ -128,7 +128,7 @@ describe("a failure policy", () => {
 });
 
 describe("a success policy", () => {
-  const rules = (...list: object[]) => job({ completions: 10, successPolicy: { rules: list as never } });
+  const rules = (...list: object[]) => job({ completions: 10, successPolicy: { rules: list } });
   it.each([
     { name: "nothing has succeeded", given: rules({ succeededCount: 1 }), done: [], want: undefined },
     { name: "by count", given: rules({ succeededCount: 2 }), done: [3, 4], want: "Matched rules at index 0" },

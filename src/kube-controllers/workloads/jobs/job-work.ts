@@ -7,6 +7,7 @@ import type { Job } from "../kinds/batch.ts";
 import { podResource, type Pod } from "../kinds/pod.ts";
 import type { Expectations } from "../pods/expectations.ts";
 import type { PodControl } from "../pods/pod-control.ts";
+import type { WrittenVersions } from "../pods/written-versions.ts";
 import type { BackoffRecord } from "./job-backoff.ts";
 import { TRACKING_FINALIZER } from "./job-facts.ts";
 
@@ -21,8 +22,8 @@ export type JobWork = {
   /** By job key: uids of Pods whose finalizer was taken off here and not yet seen to be off. */
   readonly settling: Map<string, Set<string>>;
   readonly backoffs: Map<string, BackoffRecord>;
-  /** Uids of Jobs that were finished here and not yet seen to be. */
-  readonly finished: Set<string>;
+  /** Jobs whose status was written here: a pass waits until the cache has it. */
+  readonly written: WrittenVersions;
 };
 
 export function removeFinalizer({ client }: JobWork, pod: Pod): Promise<Result<Pod, KubeError>> {

@@ -164,7 +164,6 @@ async function finish(work: JobWork, job: Job, { status, changed, ending, termin
   const last = { ...status, conditions, ...(ending.result === "Complete" ? { completionTime: now } : {}) };
   const written = await write(work, job, last);
   if (!written.ok) return written;
-  work.finished.add(job.metadata.uid ?? "");
   tellEnd(work, written.value, ending);
   return ok(undefined);
 }
@@ -183,6 +182,8 @@ function tellEnd({ record }: JobWork, job: Job, { result, reason, message }: End
   record({ regarding: job, type: "Normal", reason: "Completed", note: "Job completed" });
 }
 
-function write({ client }: JobWork, job: Job, status: JobStatus): Promise<Result<Job, KubeError>> {
-  return client.update(jobResource, { ...job, status }, { subresource: "status" });
+async function write({ client, written }: JobWork, job: Job, status: JobStatus): Promise<Result<Job, KubeError>> {
+  const updated = await client.update(jobResource, { ...job, status }, { subresource: "status" });
+  if (updated.ok) written.wrote(updated.value);
+  return updated;
 }

@@ -7,6 +7,7 @@ import { Expectations } from "./expectations.ts";
 import { scaledValue } from "./int-or-percent.ts";
 import { isPodAvailable, nextAvailability, timeOf } from "./pod-state.ts";
 import { slowStart } from "./slow-start.ts";
+import { WrittenVersions } from "./written-versions.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 1);
 const iso = (secondsAgo: number) => new Date(NOW - secondsAgo * 1_000).toISOString();
@@ -143,4 +144,17 @@ describe("expectations", () => {
     expect(expectations.satisfied("a")).toBe(true);
     expectations.created("nobody");
   });
+});
+
+test("an older copy than what was written is waited out, one that cannot be compared is not", () => {
+  const versions = new WrittenVersions();
+  const at = (resourceVersion: string) => ({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", uid: "u", resourceVersion } });
+  versions.wrote(at("100"));
+  expect([versions.isCurrent(at("99")), versions.isCurrent(at("x")), versions.isCurrent(at("99"))]).toEqual([false, true, true]);
+  versions.wrote(at("9"));
+  expect([versions.isCurrent(at("10")), versions.isCurrent(at("8"))]).toEqual([true, true]);
+  versions.wrote(at("y"));
+  versions.wrote(at("50"));
+  versions.forget("u");
+  expect(versions.isCurrent(at("1"))).toBe(true);
 });

@@ -23,7 +23,7 @@ export function fnv1a(bytes: Uint8Array): number {
 const SAFE = "bcdfghjklmnpqrstvwxz2456789";
 
 export function safeEncode(text: string): string {
-  return [...text].map((char) => SAFE[char.charCodeAt(0) % SAFE.length] ?? "").join("");
+  return Array.from(encoder.encode(text), (byte) => SAFE[byte % SAFE.length] ?? "").join("");
 }
 
 export function templateHash(template: unknown, collisions: number | undefined): string {

@@ -12,7 +12,7 @@ import { controllerReference } from "../pods/owners.ts";
 import { timeOf } from "../pods/pod-state.ts";
 
 export function revisionData(template: PodTemplate): Json {
-  return { spec: { template: { ...template, $patch: "replace" } } } as unknown as Json;
+  return { spec: { template: { ...template, $patch: "replace" } } };
 }
 
 /** The template that a revision holds; undefined when it holds something else. */

@@ -18,7 +18,7 @@ function comparable(template: PodTemplate): Json {
   if (made !== undefined) return made;
   const { labels = {}, ...metadata } = template.metadata ?? {};
   const kept = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== POD_TEMPLATE_HASH));
-  const value = withoutAbsence({ ...template, metadata: { ...metadata, labels: kept } } as unknown as Json) ?? null;
+  const value = withoutAbsence({ ...template, metadata: { ...metadata, labels: kept } }) ?? null;
   known.set(template, value);
   return value;
 }

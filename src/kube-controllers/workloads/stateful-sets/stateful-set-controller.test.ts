@@ -98,8 +98,8 @@ test("going back reuses the revision as the newest, and the history keeps its li
     await cluster.patch(statefulSetResource, "db", image(to));
     await cluster.live(300);
   }
-  const revisions = (await cluster.all(controllerRevisionResource)).map(({ revision }) => revision).toSorted();
-  expect(revisions).toEqual([5, 6]);
+  const revisions = (await cluster.all(controllerRevisionResource)).map(({ revision }) => String(revision)).toSorted();
+  expect(revisions).toEqual(["5", "6"]);
 });
 
 test("claims are made before their Pods, bound, kept on the way down, and used again on the way up", async () => {

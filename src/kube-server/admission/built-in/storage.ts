@@ -1,7 +1,8 @@
 /** What the storage plugins put into claims and volumes: finalizers, since somebody may still use them when they are deleted, and a class. */
 import { ok } from "#base";
-import { fieldAt } from "#kube";
+import { fieldAt, parseQuantity, type KubeObject } from "#kube";
 import { finalizersOf, withMetadata } from "../../rest/object-meta.ts";
+import { forbid } from "../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin } from "../port.ts";
 import { withSpec, written } from "./change.ts";
 
@@ -33,6 +34,32 @@ export function defaultStorageClass(context: AdmissionContext): AdmissionPlugin 
       return ok(name === undefined ? object : withSpec(object, { storageClassName: name }));
     },
   };
+}
+
+/** A claim grows only when it is bound, and only where its class says so. */
+export function claimResize({ store }: AdmissionContext): AdmissionPlugin {
+  return {
+    name: "PersistentVolumeClaimResize",
+    validate: (attributes) => {
+      const { type, old } = attributes;
+      const object = written(attributes);
+      if (object === undefined || old === undefined || type.collection !== "/persistentvolumeclaims") return ok(undefined);
+      if (sizeOf(object) <= sizeOf(old)) return ok(undefined);
+      if (fieldAt(old, "status", "phase") !== "Bound") return forbid(attributes, "Only bound persistent volume claims can be expanded");
+      const [name, before] = [object, old].map((claim) => fieldAt(claim, "spec", "storageClassName")) as [unknown, unknown];
+      const known =
+        typeof name === "string" && name !== "" && name === before ? store.get("storage.k8s.io/storageclasses", name) : undefined;
+      return fieldAt(known?.object, "allowVolumeExpansion") === true ? ok(undefined) : forbid(attributes, NOT_RESIZABLE);
+    },
+  };
+}
+
+const NOT_RESIZABLE = "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize";
+
+function sizeOf(claim: KubeObject): bigint {
+  const size = fieldAt(claim, "spec", "resources", "requests", "storage");
+  const parsed = typeof size === "string" ? parseQuantity(size) : undefined;
+  return parsed?.ok === true ? parsed.value : 0n;
 }
 
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";

@@ -2,9 +2,11 @@
  * Storage does not tell an empty list from none: what Go always writes comes back as null. Field owners are found before that, so a
  * client that sent `rules: []` owns it.
  */
-import { field, isJsonObject, type Json, type KubeObject } from "#kube";
+import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { asJson, setField, type Draft } from "../draft.ts";
-import type { GoType } from "./go-types.ts";
+import type { GoField, GoType } from "./go-types.ts";
+
+type Struct = Extract<GoType, { readonly kind: "struct" }>;
 
 export function withoutEmptyLists(type: GoType, object: KubeObject): KubeObject {
   const before = asJson(object);
@@ -14,24 +16,31 @@ export function withoutEmptyLists(type: GoType, object: KubeObject): KubeObject 
 
 /** The value itself when there was nothing to do. */
 function cleaned(type: GoType, value: Json): Json {
-  if (!concerned(type)) return value;
-  if (type.kind === "struct" && isJsonObject(value)) {
-    let copy: Draft | undefined;
-    for (const known of type.fields().values()) {
-      const inner = field(value, known.name);
-      if (inner === undefined || inner === null) continue;
-      const lost = !known.omitEmpty && !known.pointer && isEmptyCollection(known.type, inner);
-      const next = lost ? null : cleaned(known.type, inner);
-      if (next !== inner) setField((copy ??= { ...value }), known.name, next);
-    }
-    return copy ?? value;
-  }
-  if (type.kind === "list" && Array.isArray(value)) {
-    const items: readonly Json[] = value;
-    const next = items.map((item) => cleaned(type.element, item));
-    return next.every((item, index) => item === items[index]) ? value : next;
-  }
+  if (type.kind === "struct" && isJsonObject(value)) return cleanedStruct(type, value);
+  if (type.kind === "list" && Array.isArray(value)) return cleanedItems(type.element, value);
   return value;
+}
+
+function cleanedStruct(type: Struct, value: JsonObject): JsonObject {
+  let copy: Draft | undefined;
+  for (const known of concernedFields(type)) {
+    const inner = field(value, known.name);
+    if (inner === undefined || inner === null) continue;
+    const lost = !known.omitEmpty && !known.pointer && isEmptyCollection(known.type, inner);
+    const next = lost ? null : cleaned(known.type, inner);
+    if (next !== inner) setField((copy ??= { ...value }), known.name, next);
+  }
+  return copy ?? value;
+}
+
+function cleanedItems(element: GoType, items: readonly Json[]): readonly Json[] {
+  if (!isConcerned(element)) return items;
+  let copy: Json[] | undefined;
+  for (const [index, item] of items.entries()) {
+    const next = cleaned(element, item);
+    if (next !== item) (copy ??= [...items])[index] = next;
+  }
+  return copy ?? items;
 }
 
 function isEmptyCollection(type: GoType, value: Json): boolean {
@@ -39,18 +48,29 @@ function isEmptyCollection(type: GoType, value: Json): boolean {
   return type.kind === "map" && isJsonObject(value) && Object.keys(value).length === 0;
 }
 
+const fieldsOf = new Map<Struct, readonly GoField[]>();
+
+/** The fields of a struct that are such lists, or have one below. */
+function concernedFields(type: Struct): readonly GoField[] {
+  const known = fieldsOf.get(type);
+  if (known !== undefined) return known;
+  const found = [...type.fields().values()].filter(holds);
+  fieldsOf.set(type, found);
+  return found;
+}
+
+function holds({ type, omitEmpty }: GoField): boolean {
+  return (!omitEmpty && (type.kind === "list" || type.kind === "map")) || isConcerned(type);
+}
+
 const memo = new Map<GoType, boolean>();
 
 /** Whether a type has such a list in it, or below. */
-function concerned(type: GoType): boolean {
+function isConcerned(type: GoType): boolean {
   const known = memo.get(type);
   if (known !== undefined) return known;
   memo.set(type, false); // a type that holds itself has the lists that it has elsewhere
-  const found = type.kind === "list" ? concerned(type.element) : type.kind === "struct" && [...type.fields().values()].some(holds);
+  const found = type.kind === "list" ? isConcerned(type.element) : type.kind === "struct" && [...type.fields().values()].some(holds);
   memo.set(type, found);
   return found;
-
-  function holds({ type: inner, omitEmpty }: { readonly type: GoType; readonly omitEmpty: boolean }): boolean {
-    return (!omitEmpty && (inner.kind === "list" || inner.kind === "map")) || concerned(inner);
-  }
 }

@@ -21,6 +21,7 @@ export type ComputeDefaults = (draft: Draft) => void;
 export const COMPUTED_DEFAULTS: ReadonlyMap<string, ComputeDefaults> = new Map<string, ComputeDefaults>([
   ["core.v1.Pod", defaultPod],
   ["core.v1.PodSpec", alignServiceAccount],
+  ["core.v1.PodStatus", alignAddresses],
   ["core.v1.Container", defaultPullPolicy],
   ["core.v1.EphemeralContainer", defaultPullPolicy],
   ["core.v1.Volume", defaultVolume],
@@ -65,6 +66,19 @@ function alignServiceAccount(spec: Draft): void {
   if (name === "") return;
   spec["serviceAccountName"] = name;
   spec["serviceAccount"] = name;
+}
+
+/** One address is the first of several, whichever of the two fields was written; the older field wins. */
+function alignAddresses(status: Draft): void {
+  for (const [one, several] of [
+    ["podIP", "podIPs"],
+    ["hostIP", "hostIPs"],
+  ] as const) {
+    const [single, first] = [textAt(status, one), textAt(objectsAt(status, several)[0], "ip")];
+    if (single === first) continue;
+    if (single === "") status[one] = first;
+    else status[several] = [{ ip: single }];
+  }
 }
 
 function defaultPullPolicy(container: Draft): void {

@@ -1,9 +1,10 @@
 /** The rules of every kind that has any, by "group/Kind". */
 import { flowSchemaCells, priorityLevelCells, resourceClaimCells, valuesThenAge } from "../cells/others.ts";
 import { eventCells } from "../cells/core.ts";
-import { at, textAt } from "../draft.ts";
+import { at, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { pathSegment } from "../rules/formats.ts";
+import { immutable, invalidEach, notSupported, required } from "../rules/causes.ts";
+import { dnsLabel, pathSegment } from "../rules/formats.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
 import { eventToCore } from "../versions/event.ts";
 import { admissionKinds } from "./admission.ts";
@@ -25,8 +26,31 @@ const specOf: KindRules["generation"] = (object) => at(object, "spec");
 
 /** Kinds that few people meet: generation, deletion and their row in a table. */
 const flowcontrolKinds: RulesByKind = {
-  FlowSchema: { name: pathSegment, generation: specOf, cells: flowSchemaCells },
-  PriorityLevelConfiguration: { name: pathSegment, generation: specOf, cells: priorityLevelCells },
+  FlowSchema: {
+    name: pathSegment,
+    generation: specOf,
+    validate: (object) => {
+      const method = textAt(object, "spec", "distinguisherMethod", "type");
+      return [
+        ...(textAt(object, "spec", "priorityLevelConfiguration", "name") === ""
+          ? [required("spec.priorityLevelConfiguration.name", "must reference a priority level")]
+          : []),
+        ...(objectAt(object, "spec", "distinguisherMethod") === undefined || ["ByNamespace", "ByUser"].includes(method)
+          ? []
+          : [notSupported("spec.distinguisherMethod.type", { Type: method }, ["ByNamespace", "ByUser"])]),
+      ];
+    },
+    cells: flowSchemaCells,
+  },
+  PriorityLevelConfiguration: {
+    name: pathSegment,
+    generation: specOf,
+    validate: (object) =>
+      textAt(object, "spec", "type") === "Limited" && textAt(object, "spec", "limited", "limitResponse", "type") === ""
+        ? [required("spec.limited.limitResponse.type")]
+        : [],
+    cells: priorityLevelCells,
+  },
 };
 
 const resourceKinds: RulesByKind = {
@@ -45,7 +69,16 @@ const resourceKinds: RulesByKind = {
 };
 
 const nodeKinds: RulesByKind = {
-  RuntimeClass: { createOnUpdate: true, needsVersionOnUpdate: true, cells: valuesThenAge((object) => textAt(object, "handler")) },
+  RuntimeClass: {
+    createOnUpdate: true,
+    needsVersionOnUpdate: true,
+    validate: (object) => invalidEach("handler", textAt(object, "handler"), dnsLabel(textAt(object, "handler"))),
+    validateUpdate: (next, previous) => {
+      const handler = textAt(next, "handler");
+      return handler === textAt(previous, "handler") ? [] : [immutable("handler", handler)];
+    },
+    cells: valuesThenAge((object) => textAt(object, "handler")),
+  },
 };
 
 const shownEvents: RulesByKind = Object.fromEntries(

@@ -95,6 +95,9 @@ function validateVolume(object: KubeObject): Causes {
     ...validateCapacity(spec),
     ...ifSetOneOf("spec.persistentVolumeReclaimPolicy", spec["persistentVolumeReclaimPolicy"], ["Delete", "Recycle", "Retain"]),
     ...validateSource(spec),
+    ...(objectAt(spec, "local") !== undefined && objectAt(spec, "nodeAffinity", "required") === undefined
+      ? [required("spec.nodeAffinity", "Local volume requires node affinity")]
+      : []),
     ...textIfSet("spec.storageClassName", textAt(spec, "storageClassName"), dnsSubdomain),
     ...ifSetOneOf("spec.volumeMode", spec["volumeMode"], VOLUME_MODES),
   ];
@@ -219,7 +222,6 @@ export const storageKinds: RulesByKind = {
   CSIStorageCapacity: { needsVersionOnUpdate: true },
   VolumeAttachment: {
     needsVersionOnUpdate: true,
-    generation: (object) => at(object, "spec"),
     validate: validateAttachment,
     validateUpdate: (next, previous) =>
       jsonEqual(at(next, "spec"), at(previous, "spec")) ? [] : [immutable("spec", at(next, "spec") ?? null)],

@@ -46,7 +46,7 @@ export function validateResourceName(name: string, path: string): Causes {
   return standard ? [] : [invalid(path, name, "must be a standard resource type or fully qualified")];
 }
 
-function validateContainerResourceName(name: string, path: string): Causes {
+export function validateContainerResourceName(name: string, path: string): Causes {
   const causes = validateResourceName(name, path);
   if (!name.includes("/")) {
     const known = CONTAINER.has(name) || isHugePages(name);

@@ -1,0 +1,174 @@
+import { describe, expect, it } from "vitest";
+import { err, ok, sensitive } from "#base";
+import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
+import { compileAll } from "./compile-all.ts";
+import { loadWorld } from "./documents.ts";
+
+const lattice = (kind: string, metadata: string, spec: string) => `apiVersion: lattice.dev/v1alpha1\nkind: ${kind}\nmetadata: {${metadata}}\nspec: ${spec}\n`;
+const service = (metadata: string, spec: string) => lattice("LatticeService", metadata, `{containers: {main: {image: a}}${spec === "" ? "" : `, ${spec}`}}`);
+
+describe("where a document counts as written", () => {
+  it.each([
+    { name: "where it says", texts: [service("name: a, namespace: own", "")], want: ["own/a"] },
+    { name: "in default, when nothing says where", texts: [service("name: a", "")], want: ["default/a"] },
+    { name: "in the namespace that was given", texts: [service("name: a", "")], namespace: "given", want: ["given/a"] },
+    { name: "where its environment runs, by the environment's name", texts: [service("name: a", "environment: prod")], want: ["prod/a"] },
+    {
+      name: "where its environment runs, as the environment says",
+      texts: [service("name: a", "environment: prod"), lattice("LatticeEnvironment", "name: prod", "{namespace: production}")],
+      want: ["production/a"],
+    },
+  ])("$name", ({ texts, namespace, want }) => {
+    const { world, places } = loadYaml(texts, namespace === undefined ? {} : { namespace });
+    expect(world.services()).toEqual(want);
+    expect([...places.keys()]).toEqual(want);
+    expect(compileAll(world).errors.size).toBe(0);
+  });
+
+  it("config and bindings of a service lie beside it, those of an environment where it runs, others where all services are", () => {
+    const reads = 'containers: {main: {image: a, variables: {A: "${config.a}", B: "${config.b}", S: "${secrets.own.key} ${secrets.all.key}"}}}';
+    const binding = "{own: {secretRef: {name: own}}}";
+    const { world } = loadYaml(
+      [
+        lattice("LatticeService", "name: api", `{environment: prod, ${reads}}`),
+        lattice("LatticeServiceConfig", "name: one", "{appliesTo: {service: api}, values: {a: of-service}}"),
+        lattice("LatticeServiceConfig", "name: two", "{appliesTo: {environment: prod}, values: {b: of-environment}}"),
+        lattice("LatticeSecretBindings", "name: one", `{service: api, bindings: ${binding}}`),
+        lattice("LatticeSecretBindings", "name: two", `{bindings: ${binding.replaceAll("own", "all")}}`),
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: own}\ndata: {key: b25l}\n",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: all}\nstringData: {key: two}\n",
+      ],
+      {},
+    );
+    const { objects, errors } = compileAll(world);
+    expect([...errors]).toEqual([]);
+    expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { A: "of-service", B: "of-environment" } }));
+    expect(objects).toContainEqual(expect.objectContaining({ kind: "Secret", data: { S: btoa("one two") } }));
+  });
+});
+
+describe("what documents there are", () => {
+  it("items of a List are documents", () => {
+    const list = { apiVersion: "v1", kind: "List", items: [{ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "a" } } }, {}] };
+    const { world, problems } = loadWorld([{ value: list, from: "all.json" }]);
+    expect(world.services()).toEqual(["default/web"]);
+    expect(problems.map(({ from }) => from)).toContain("all.json, item 2");
+  });
+
+  it("a ConfigMap with the label declares a type of resource, and one with a mistake says so", () => {
+    const declared = (text: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bucket, labels: {lattice.dev/provisioner: ""}}\ndata:\n  provisioner.yaml: '${text}'\n`;
+    const uses = `apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a}\nspec: {containers: {main: {image: a, variables: {B: "\${resources.b.name}"}}}, resources: {b: {type: s3-bucket}}}\n`;
+    const good = compileAll(loadYaml([declared("{type: s3-bucket, outputs: {name: x}}"), uses]).world);
+    expect(good.objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { B: "x" } }));
+    expect(loadYaml(declared("{type: s3-bucket}")).problems).toEqual([
+      { from: "1.yaml", path: "data", message: "ConfigMap default/bucket: provisioner.yaml: outputs must have at least one entry" },
+    ]);
+  });
+
+  it("other kinds, and what Lattice compiled itself, are left out and named", () => {
+    const { leftOut, problems } = loadYaml([
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n",
+      "apiVersion: v1\nkind: Secret\nmetadata: {name: web-secrets, labels: {app.kubernetes.io/managed-by: lattice}}\ndata: {a: YQ==}\n",
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n",
+    ]);
+    expect(leftOut.map(({ object, from }) => `${object.kind} ${object.metadata.name} ${from}`)).toEqual([
+      "Deployment web 1.yaml",
+      "Secret web-secrets 2.yaml",
+      "ConfigMap other 3.yaml",
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  it.each([
+    { name: "an object without a name", given: "apiVersion: v1\nkind: Secret\n", want: "metadata.name: is required" },
+    { name: "a kind of ours with another version", given: "apiVersion: v1\nkind: LatticeService\nmetadata: {name: a}\n", want: 'apiVersion: must be "lattice.dev/v1alpha1"' },
+    { name: "no object at all", given: "just text\n", want: ": must be an object" },
+    { name: "a mistake in a Score file", given: "apiVersion: score.dev/v1b1\nmetadata: {name: ab}\n", want: "containers: is required" },
+  ])("$name is a mistake with its place", ({ given, want }) => {
+    const { problems } = loadYaml(given);
+    expect(problems.map(({ path, message }) => `${path}: ${message}`).join("\n")).toContain(want);
+  });
+
+  it("the same object twice is a mistake that names both files", () => {
+    expect(loadYaml([serviceYaml("api"), serviceYaml("api")]).problems).toEqual([
+      { from: "2.yaml", path: "metadata.name", message: "LatticeService shop/api is in 1.yaml as well; take one of them away" },
+    ]);
+  });
+
+  it("what lies underneath gives way to a document about the same object, and has no place", () => {
+    const under = loadYaml([serviceYaml("api"), serviceYaml("web")]);
+    expect(under.problems).toEqual([]);
+    const value = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "api", namespace: "shop" } };
+    const old = { ...value, spec: { containers: { main: { image: "old" } } } };
+    const { world, places, problems } = loadWorld([
+      { value: old, from: "cluster", underneath: true },
+      { value: { ...old, metadata: { name: "kept", namespace: "shop" } }, from: "cluster", underneath: true },
+      { value: { ...value, spec: { containers: { main: { image: "new" } } } }, from: "file" },
+    ]);
+    expect(problems).toEqual([]);
+    expect(world.services()).toEqual(["shop/api", "shop/kept"]);
+    expect(world.service("shop/api")?.spec.containers?.["main"]?.image).toBe("new");
+    expect([...places]).toEqual([["shop/api", "file"]]);
+  });
+});
+
+describe("secrets", () => {
+  const uses = lattice(
+    "LatticeService",
+    "name: api, namespace: shop",
+    '{containers: {main: {image: a, variables: {P: "${resources.db.password}"}}}, resources: {db: {type: postgres, id: main}}}',
+  );
+  const secretOf = (options: Parameters<typeof loadYaml>[1], ...more: string[]) => {
+    const { objects, errors } = compileAll(loadYaml([uses, ...more], options).world);
+    const data = objects.flatMap((object) => (object.kind === "Secret" ? [(object as { data?: { P?: string } }).data?.P ?? ""] : []));
+    return { value: data[0] === undefined ? undefined : atob(data[0]), errors: JSON.stringify([...errors.values()]) };
+  };
+  const object = (namespace: string, key = "password") => `apiVersion: v1\nkind: Secret\nmetadata: {name: postgres-main, namespace: ${namespace}}\ndata: {${key}: c2VjcmV0, bad: "%"}\n`;
+
+  it("come from what was given, then from a Secret where the workload runs", () => {
+    const given = new Map([["postgres/main/password", sensitive("given")]]);
+    expect(secretOf({ secrets: given }, object("shop")).value).toBe("given");
+    expect(secretOf({}, object("shop")).value).toBe("secret");
+  });
+
+  it("that nobody gave are marked when asked for", () => {
+    expect(secretOf({ placeholderSecrets: true }).value).toBe("<secret postgres/main/password>");
+  });
+
+  it.each([
+    { name: "how to give it", more: [], want: 'give it with --secrets FILE (a line \\"postgres/main/password: …\\")' },
+    { name: "that the Secret has other keys", more: [object("shop", "other")], want: "Secret shop/postgres-main has no key 'password'" },
+    { name: "that another namespace has it", more: [object("elsewhere")], want: "Secret elsewhere/postgres-main has it, but secrets are read in shop" },
+  ])("that are missing are an error that says $name, and no value", ({ more, want }) => {
+    const { value, errors } = secretOf({}, ...more);
+    expect(value).toBeUndefined();
+    expect(errors).toContain(want);
+    expect(errors).not.toContain("c2VjcmV0");
+  });
+});
+
+describe("files that a service names", () => {
+  const uses = lattice("LatticeService", "name: api", "{containers: {main: {image: a, files: {/etc/a: {source: ../a.txt}, /etc/b: {content: b}}}, other: {image: b}}}");
+
+  it("are found from the document that names them", () => {
+    const located: string[] = [];
+    const files = {
+      locate: (source: string, from: string) => `${from}>${source}`,
+      read: (path: string) => {
+        located.push(path);
+        return path === "1.yaml>../a.txt" ? ok(new TextEncoder().encode("found")) : err("not found");
+      },
+    };
+    const { objects, errors } = compileAll(loadYaml(uses, { files }).world);
+    expect([...errors]).toEqual([]);
+    expect(located).toEqual(["1.yaml>../a.txt"]);
+    expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { "etc-a": "found", "etc-b": "b" } }));
+  });
+
+  it("are found from a Score file too", () => {
+    const score = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, files: {/a: {source: x}}}}\n";
+    const read = (path: string) => (path === "1.yaml:x" ? ok(new TextEncoder().encode("y")) : err("not found"));
+    const files = { locate: (source: string, from: string) => `${from}:${source}`, read };
+    expect(loadYaml(score, { files }).world.service("default/web")?.spec.containers?.["main"]?.files).toMatchObject({ "/a": { content: "y" } });
+  });
+});

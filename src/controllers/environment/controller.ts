@@ -1,0 +1,169 @@
+/**
+ * Brings a LatticeEnvironment into the cluster: its namespace and the limits in it. Closing the namespace is the business of `namespace/`, which
+ * does it for namespaces without an environment as well; here it is only watched.
+ *
+ * The namespace is made when it is missing and never deleted: what is in it belongs to people.
+ */
+import { err, ok, type Result } from "#base";
+import {
+  defineController,
+  failed,
+  REQUEUE,
+  settled,
+  stalled,
+  waiting,
+  watch,
+  type CacheReader,
+  type Controller,
+  type DesiredStatus,
+  type Outcome,
+  type PassResult,
+  type Plan,
+  type PlanError,
+  type Runtime,
+} from "#controller-runtime";
+import { latticeEnvironments, parseLatticeEnvironment, type FieldError, type LatticeEnvironment } from "#crds";
+import type { KubeObject, NewCondition, Resource } from "#kube";
+import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
+import {
+  authorizationPolicies,
+  ciliumNetworkPolicies,
+  gateways,
+  limitRanges,
+  meshKindOf,
+  meshKinds,
+  namespaces,
+  peerAuthentications,
+  resourceQuotas,
+} from "../kinds.ts";
+import { namespaceProblem } from "../namespace/namespace-problem.ts";
+import { describeMissing } from "../service/conditions.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+import { isolationObjects } from "./isolation.ts";
+
+type Observed =
+  | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
+  | { readonly kind: "taken"; readonly namespace: string; readonly by: string }
+  | {
+      readonly kind: "valid";
+      readonly environment: LatticeEnvironment;
+      readonly namespace: string;
+      readonly exists: boolean;
+      readonly problem: string | undefined;
+      readonly missing: readonly Resource[];
+    };
+
+type Command = { readonly kind: "make-namespace"; readonly name: string };
+
+/** Reasons in the conditions of a LatticeEnvironment, with when each surfaces; docs are checked against them. */
+export const ENVIRONMENT_REASONS = {
+  Compiled: "Ready: the namespace is there, closed by default, and within its limits",
+  NamespaceTaken: "Ready: another, older LatticeEnvironment has the same namespace",
+  NamespaceNotReady: "Ready: the namespace is being made or closed; the message says what is missing",
+  Applied: "PoliciesApplied: everything in the namespace is closed until both sides agree",
+  CRDsMissing:
+    "PoliciesApplied, Ready: the cluster lacks kinds of Cilium or Istio, so nothing closes the namespace; it goes on by itself when they come",
+} as const satisfies Record<string, string>;
+
+const SOON_MS = 1_000;
+
+export function environmentController(followed: FollowedWorld): Controller<LatticeEnvironment, Observed, Command, Runtime> {
+  return defineController<LatticeEnvironment, Observed, Command, Runtime>({
+    name: "environment",
+    reconciles: latticeEnvironments,
+    owns: [resourceQuotas, limitRanges],
+    watches: [watch(namespaces, ({ metadata }, cache) => environmentsOf(metadata.name, cache).map(({ metadata: { name } }) => ({ name })))],
+    reads: [ciliumNetworkPolicies, authorizationPolicies, peerAuthentications, gateways],
+    optional: meshKinds,
+    triggers: followed.triggers("environments"),
+    permissions: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["create"] }],
+    observe: (environment, { cache }) => Promise.resolve(ok(look(environment, followed, cache))),
+    plan,
+    perform: makeNamespace,
+    status: statusOf,
+  });
+}
+
+function namespaceOf({ metadata, spec }: LatticeEnvironment): string {
+  return spec.namespace ?? metadata.name;
+}
+
+function environmentsOf(namespace: string, cache: CacheReader): readonly LatticeEnvironment[] {
+  return cache.list(latticeEnvironments).filter((environment) => namespaceOf(environment) === namespace);
+}
+
+function look(raw: LatticeEnvironment, { world }: FollowedWorld, cache: CacheReader): Observed {
+  const parsed = parseLatticeEnvironment(raw);
+  if (!parsed.ok) return { kind: "invalid", errors: parsed.error };
+  const environment = parsed.value;
+  const namespace = namespaceOf(environment);
+  const first = environmentsOf(namespace, cache).toSorted(byAge)[0];
+  if (first !== undefined && first.metadata.name !== environment.metadata.name)
+    return { kind: "taken", namespace, by: first.metadata.name };
+  const exists = cache.get(namespaces, { name: namespace }) !== undefined;
+  const needed = new Set(world.namespaceObjects(namespace).flatMap((object) => meshKindOf(object) ?? []));
+  const missing = [...needed].filter((resource) => !cache.isServed(resource));
+  return { kind: "valid", environment, namespace, exists, problem: namespaceProblem(namespace, world, cache), missing };
+}
+
+function byAge(a: KubeObject, b: KubeObject): number {
+  const [first, second] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp ?? ""} ${metadata.name}`);
+  return (first ?? "") < (second ?? "") ? -1 : 1;
+}
+
+function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan<Command>, PlanError> {
+  switch (observed.kind) {
+    case "invalid":
+      return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
+    case "taken":
+      return err({ kind: "invalid-spec", reason: "NamespaceTaken", message: describeTaken(observed) });
+    case "valid": {
+      const { environment, namespace, exists, problem, missing } = observed;
+      if (!exists) {
+        const soon = waiting("NamespaceNotReady", SOON_MS, problem);
+        return ok({ apply: [], commands: [{ kind: "make-namespace", name: namespace }], outcome: soon });
+      }
+      const outcome: Outcome =
+        problem !== undefined
+          ? waiting("NamespaceNotReady", SOON_MS, problem)
+          : missing.length > 0
+            ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
+            : settled;
+      return ok({ apply: isolationObjects(namespace, environment), prune: true, commands: [], outcome });
+    }
+  }
+}
+
+function describeTaken({ namespace, by }: { readonly namespace: string; readonly by: string }): string {
+  return `LatticeEnvironment ${by} has namespace ${namespace} already; give one of the two another spec.namespace`;
+}
+
+async function makeNamespace({ name }: Command, { client, signal }: Runtime): Promise<Outcome> {
+  const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } }, { signal });
+  return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
+}
+
+/** Fields that nothing acts on yet. */
+const UNBUILT = ["clusters", "clusterSelector"] as const;
+
+function statusOf({ spec, status }: LatticeEnvironment, observed: Observed, { outcome }: PassResult): DesiredStatus {
+  const unbuilt = UNBUILT.filter((name) => spec[name] !== undefined).map((name) => `spec.${name}`);
+  const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
+  const conditions = [accepted, ...implementedCondition(unbuilt, status?.conditions)];
+  if (observed.kind === "invalid") return { phase: "Failed", message: accepted.message, conditions };
+  if (observed.kind === "taken") return { phase: "Failed", message: describeTaken(observed), namespaces: undefined, conditions };
+  const { namespace, exists, missing } = observed;
+  const namespacesMade = exists ? [namespace] : undefined;
+  const closed = missing.length > 0 ? [policies("False", "CRDsMissing", describeMissing(missing))] : [];
+  if (outcome.kind === "failed") return { message: outcome.cause.message, namespaces: namespacesMade, conditions };
+  if (outcome.kind !== "settled") {
+    return { phase: "Pending", message: outcome.message, namespaces: namespacesMade, conditions: [...conditions, ...closed] };
+  }
+  const message = `namespace ${namespace} is closed until both sides agree`;
+  const ready: NewCondition = { type: "Ready", status: "True", reason: "Compiled", message: "All resources compiled and applied" };
+  return { phase: "Ready", message, namespaces: namespacesMade, conditions: [...conditions, policies("True", "Applied", message), ready] };
+}
+
+function policies(status: NewCondition["status"], reason: keyof typeof ENVIRONMENT_REASONS, message: string): NewCondition {
+  return { type: "PoliciesApplied", status, reason, message };
+}

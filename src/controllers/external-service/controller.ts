@@ -1,0 +1,103 @@
+/** Brings a LatticeExternalService into the mesh: its ServiceEntries. Who may call it stands in the policies of the callers. */
+import { err, ok, type Result } from "#base";
+import type { ServiceError } from "#compile";
+import {
+  defineController,
+  REQUEUE,
+  stalled,
+  waiting,
+  type Controller,
+  type DesiredStatus,
+  type PassResult,
+  type Plan,
+  type PlanError,
+  type Runtime,
+} from "#controller-runtime";
+import { latticeExternalServices, parseLatticeExternalService, type FieldError, type LatticeExternalService } from "#crds";
+import { keyText, type KubeObject, type NewCondition } from "#kube";
+import { splitId, type MeshNode } from "#mesh-compiler";
+import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
+import { namespaces, serviceEntries } from "../kinds.ts";
+import { describeMissing } from "../service/conditions.ts";
+import { listErrors } from "../service/error-text.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+
+type Observed =
+  | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
+  | { readonly kind: "not-compiled"; readonly errors: readonly ServiceError[] }
+  | { readonly kind: "waiting"; readonly message: string }
+  | { readonly kind: "compiled"; readonly objects: readonly KubeObject[]; readonly hosts: readonly string[]; readonly served: boolean };
+
+/** Reasons in the conditions of a LatticeExternalService, with when each surfaces; docs are checked against them. */
+export const EXTERNAL_SERVICE_REASONS = {
+  Compiled: "Ready: the external service is known to the mesh",
+  CompileError: "Ready: it was not compiled; the message says what is wrong and what would fix it",
+  CRDsMissing: "Ready: the cluster has no ServiceEntries; it goes on by itself when Istio is installed",
+  NamespaceNotReady: "Ready: the namespace of its environment does not exist yet",
+} as const satisfies Record<string, string>;
+
+export function externalServiceController(followed: FollowedWorld): Controller<LatticeExternalService, Observed, never, Runtime> {
+  return defineController<LatticeExternalService, Observed, never, Runtime>({
+    name: "external-service",
+    reconciles: latticeExternalServices,
+    owns: [serviceEntries],
+    reads: [namespaces],
+    optional: [serviceEntries],
+    triggers: followed.triggers("externals"),
+    observe: (external, context) => Promise.resolve(ok(look(external, followed, context))),
+    plan,
+    perform: (command) => command,
+    status: statusOf,
+    // entries in the namespace of an environment have no owner reference: the runtime releases them
+    finalizer: "lattice.dev/external-service",
+    teardown: () => Promise.resolve({ kind: "settled" }),
+  });
+}
+
+function look(external: LatticeExternalService, { world }: FollowedWorld, { cache }: Runtime): Observed {
+  const parsed = parseLatticeExternalService(external);
+  if (!parsed.ok) return { kind: "invalid", errors: parsed.error };
+  const compiled = world.compileExternal(keyText(external.metadata));
+  if (!compiled.ok) return { kind: "not-compiled", errors: compiled.error };
+  const id = world.idOf(keyText(external.metadata)) ?? "";
+  const { namespace } = splitId(id);
+  if (cache.get(namespaces, { name: namespace }) === undefined)
+    return { kind: "waiting", message: `namespace ${namespace} does not exist yet` };
+  return { kind: "compiled", objects: compiled.value, hosts: hostsOf(world.mesh.graph.get(id)), served: cache.isServed(serviceEntries) };
+}
+
+/** As they are written; for addresses the mesh makes up names that mean nothing to people. */
+function hostsOf(node: MeshNode | undefined): readonly string[] {
+  return node?.kind === "external" ? [...new Set(node.endpoints.map(({ host }) => host))].toSorted() : [];
+}
+
+const NAMESPACE_SOON_MS = 1_000;
+
+function plan(_external: LatticeExternalService, observed: Observed): Result<Plan<never>, PlanError> {
+  switch (observed.kind) {
+    case "invalid":
+      return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
+    case "not-compiled":
+      return err({ kind: "compile-error", message: listErrors(observed.errors) });
+    case "waiting":
+      return ok({ apply: [], commands: [], outcome: waiting("NamespaceNotReady", NAMESPACE_SOON_MS, observed.message) });
+    case "compiled":
+      if (observed.served) return ok({ apply: observed.objects, prune: true, commands: [] });
+      return ok({ apply: [], commands: [], outcome: stalled("CRDsMissing", describeMissing([serviceEntries]), REQUEUE.compileErrorMs) });
+  }
+}
+
+function statusOf({ status }: LatticeExternalService, observed: Observed, { outcome }: PassResult): DesiredStatus {
+  const conditions = [
+    acceptedCondition(observed.kind === "invalid" ? observed.errors : []),
+    ...implementedCondition([], status?.conditions),
+  ];
+  if (observed.kind === "invalid") return { phase: "Failed", message: describeErrors(observed.errors), conditions };
+  if (observed.kind === "not-compiled") return { phase: "Failed", message: listErrors(observed.errors), hosts: undefined, conditions };
+  if (observed.kind === "waiting") return { phase: "Pending", message: observed.message, conditions };
+  if (outcome.kind === "failed") return { message: outcome.cause.message, conditions };
+  if (!observed.served) return { phase: "Pending", message: describeMissing([serviceEntries]), hosts: undefined, conditions };
+  const { hosts } = observed;
+  const ready: NewCondition = { type: "Ready", status: "True", reason: "Compiled", message: "All resources compiled and applied" };
+  return { phase: "Ready", message: `open to its requesters: ${hosts.join(", ")}`, hosts, conditions: [...conditions, ready] };
+}

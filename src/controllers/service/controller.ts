@@ -1,0 +1,93 @@
+/**
+ * Brings a LatticeService into the cluster: compiled in the world of all the others, applied in order, its rollout watched.
+ *
+ * A service that cannot be compiled changes nothing: what ran before goes on, and the status says what is wrong. When one changes, those whose
+ * objects follow from it are compiled anew too, and no others (`world/`).
+ */
+import { err, ok, type Result } from "#base";
+import {
+  defineController,
+  REQUEUE,
+  settled,
+  stalled,
+  waiting,
+  watch,
+  type Controller,
+  type Outcome,
+  type Plan,
+  type PlanError,
+} from "#controller-runtime";
+import { latticeServices, type LatticeService } from "#crds";
+import { keyText, parseKey } from "#kube";
+import { serviceId } from "#mesh-compiler";
+import { SERVICE_LABEL } from "#service-compiler";
+import { describeErrors } from "../acceptance/conditions.ts";
+import { deployments, meshKindOf, meshKinds, namespaces, peerAuthentications, gateways, secretsByMetadata } from "../kinds.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+import { describeMissing } from "./conditions.ts";
+import { listErrors } from "./error-text.ts";
+import { observe, type Observed, type ServiceContext } from "./observe.ts";
+import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
+import { rolloutOf } from "./rollout.ts";
+import { statusOf } from "./status.ts";
+
+/** The namespace is closed within moments. */
+const NAMESPACE_SOON_MS = 1_000;
+
+export function serviceController(followed: FollowedWorld): Controller<LatticeService, Observed, never, ServiceContext> {
+  return defineController<LatticeService, Observed, never, ServiceContext>({
+    name: CONTROLLER_NAME,
+    reconciles: latticeServices,
+    owns: ownedKinds,
+    reads: [namespaces, peerAuthentications, gateways],
+    optional: meshKinds,
+    watches: [
+      watch(secretsByMetadata, (secret) => followed.secrets.usedBy(secret).map(parseKey)),
+      // Flagger's copy of a Deployment is not ours, but it is what carries the traffic
+      watch(deployments, ({ metadata: { namespace = "", labels = {} } }) => {
+        const key = followed.world.keyOf(serviceId(namespace, labels[SERVICE_LABEL] ?? ""));
+        return key === undefined ? [] : [parseKey(key)];
+      }),
+    ],
+    triggers: followed.triggers("services"),
+    observe,
+    plan,
+    perform: (command) => command,
+    status: statusOf,
+    teardown,
+  });
+}
+
+function plan(_service: LatticeService, observed: Observed): Result<Plan<never>, PlanError> {
+  switch (observed.kind) {
+    case "invalid":
+      return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
+    case "not-compiled":
+      return err({ kind: "compile-error", message: listErrors(observed.errors) });
+    case "patch-mode":
+      return ok({ apply: [], commands: [], outcome: stalled("PatchModeNotBuilt", "patch mode is not built yet") });
+    case "waiting":
+      return ok({ apply: [], commands: [], outcome: waiting("NamespaceNotReady", NAMESPACE_SOON_MS, observed.message) });
+    case "compiled": {
+      const { application, missing, deployment } = observed;
+      const rollout = rolloutOf(deployment);
+      const apply = application.objects
+        .filter(({ object }) => !missing.some((resource) => resource === meshKindOf(object)))
+        .map(({ object, once }) => (once === undefined ? object : { object, once }));
+      const outcome: Outcome =
+        missing.length > 0
+          ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
+          : rollout.stuck
+            ? stalled("ProgressDeadlineExceeded", rollout.message, REQUEUE.compileErrorMs)
+            : settled;
+      // while a kind is missing nobody knows what there is of it, so nothing is taken away
+      return ok({ apply, commands: [], outcome, ...(missing.length > 0 ? { prune: false } : {}) });
+    }
+  }
+}
+
+/** What has an owner reference goes with it, the rest is released by the runtime; the world has let it go already. */
+function teardown({ metadata }: LatticeService, { compiled }: ServiceContext): Promise<Outcome> {
+  compiled.forget(keyText(metadata));
+  return Promise.resolve(settled);
+}

@@ -1,0 +1,129 @@
+/** The status of a LatticeService, from what a pass saw and did. Pure. */
+import type { ChangeSet, DesiredStatus, Outcome, PassResult } from "#controller-runtime";
+import type { LatticeService, LatticeServiceStatus } from "#crds";
+import { describeObject, type NewCondition } from "#kube";
+import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
+import {
+  CONDITION_TYPES,
+  configCompiled,
+  crdsMissing,
+  describeMissing,
+  notCompiled,
+  notReady,
+  policiesApplied,
+  policiesFailed,
+  ready,
+  templatesResolved,
+  unknown,
+} from "./conditions.ts";
+import { listErrors } from "./error-text.ts";
+import type { Compiled, Observed } from "./observe.ts";
+import { POLICY_KINDS } from "./owned-kinds.ts";
+import { rolloutOf, workloadsReady, type Rollout } from "./rollout.ts";
+
+type Phase = NonNullable<LatticeServiceStatus["phase"]>;
+type Said = {
+  readonly phase: Phase;
+  readonly message: string;
+  readonly conditions: readonly NewCondition[];
+  readonly [field: string]: unknown;
+};
+
+export function statusOf(service: LatticeService, observed: Observed, result: PassResult): DesiredStatus {
+  const said = say(service, observed, result);
+  const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
+  const unbuilt = observed.kind === "patch-mode" ? ["spec.workloadRef"] : [];
+  const stated = [accepted, ...implementedCondition(unbuilt, service.status?.conditions), ...said.conditions];
+  const silent = CONDITION_TYPES.filter(
+    (type) => type !== "Ready" && !knows(stated, type) && !knows(service.status?.conditions ?? [], type),
+  );
+  const mode = observed.kind === "patch-mode" ? "Patch" : "Ownership";
+  return { ...said, mode, conditions: [...stated, ...silent.map(unknown)] };
+}
+
+function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {
+  return conditions.some((condition) => condition.type === type);
+}
+
+/** A pass that could not be finished leaves Ready to the runtime, which says why and that it is tried again. */
+function say(service: LatticeService, observed: Observed, result: PassResult): Said {
+  switch (observed.kind) {
+    case "invalid": {
+      const { message } = acceptedCondition(observed.errors);
+      return { phase: "Failed", message, conditions: [] };
+    }
+    case "patch-mode": {
+      const { name, namespace } = observed.workload;
+      const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is`;
+      const conditions = [notReady("PatchModeNotBuilt", message)];
+      return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, conditions };
+    }
+    case "waiting":
+      return { phase: "Pending", message: observed.message, conditions: [notReady("NamespaceNotReady", observed.message)] };
+    case "not-compiled": {
+      const message = listErrors(observed.errors);
+      const running = observed.deployment === undefined ? [] : [workloadsReady(rolloutOf(observed.deployment))];
+      return { phase: "Failed", message, conditions: [...notCompiled(observed.errors), ...running, notReady("CompileError", message)] };
+    }
+    case "compiled":
+      return sayCompiled(service, observed, result);
+  }
+}
+
+function sayCompiled(service: LatticeService, observed: Compiled, { outcome, changes }: PassResult): Said {
+  const { application, compiledAt } = observed;
+  const objects = application.objects.map(({ object }) => object);
+  const rollout = rolloutNow(observed, changes);
+  const dependencies = application.resolvedDependencies;
+  return {
+    ...verdict(service, observed, { outcome, changes, rollout }),
+    compiledAt,
+    resolvedDependencies: dependencies.size === 0 ? undefined : Object.fromEntries(dependencies),
+    workloadRef: undefined,
+    conditions: [
+      templatesResolved(application.resolved),
+      configCompiled(objects),
+      workloadsReady(rollout),
+      policies(observed, { outcome, changes }),
+      ...readyOf(observed, outcome, rollout),
+    ],
+  };
+}
+
+/** The Deployment was seen before this pass changed it. */
+function rolloutNow({ deployment, application }: Compiled, { created, configured }: ChangeSet): Rollout {
+  const own = application.objects.find(({ object }) => object.kind === "Deployment");
+  const name = own === undefined ? "" : describeObject(own.object);
+  if (![...created, ...configured].includes(name)) return rolloutOf(deployment);
+  return { done: false, stuck: false, reason: "RollingOut", message: "the Deployment was applied just now" };
+}
+
+function policies({ application, missing }: Compiled, { outcome, changes }: PassResult): NewCondition {
+  if (missing.length > 0) return crdsMissing(missing);
+  const failed = changes.failed.map(({ object, message }) => `${object}: ${message}`);
+  if (outcome.kind === "failed") return policiesFailed(failed.length > 0 ? failed.join("\n") : outcome.cause.message);
+  return policiesApplied(application.objects.filter(({ object }) => POLICY_KINDS.has(object.kind)).length);
+}
+
+function readyOf({ missing }: Compiled, outcome: Outcome, rollout: Rollout): readonly NewCondition[] {
+  if (outcome.kind === "failed") return [];
+  if (rollout.stuck) return [notReady("ProgressDeadlineExceeded", rollout.message)];
+  return [missing.length > 0 ? notReady("CRDsMissing", describeMissing(missing)) : ready()];
+}
+
+/** What the API server refused will be refused again until somebody acts; what it could not be asked for is only late. */
+const REFUSED = new Set(["rejected", "not-ours", "undeclared"]);
+
+function verdict(
+  service: LatticeService,
+  { missing }: Compiled,
+  { outcome, changes, rollout }: PassResult & { readonly rollout: Rollout },
+): { readonly phase: Phase; readonly message: string } {
+  if (outcome.kind === "failed") {
+    const refused = changes.failed.some(({ kind }) => REFUSED.has(kind));
+    return { phase: refused ? "Failed" : (service.status?.phase ?? "Compiling"), message: outcome.cause.message };
+  }
+  if (rollout.stuck) return { phase: "Failed", message: rollout.message };
+  if (missing.length > 0) return { phase: "Pending", message: describeMissing(missing) };
+  return { phase: "Ready", message: rollout.message };
+}

@@ -1,0 +1,34 @@
+/**
+ * Has the cache caught up with what was written? For controllers that decide by a status they wrote themselves: on an older copy of it they
+ * would count less than there is, and make more.
+ *
+ * Versions that are no numbers cannot be compared; then nothing is waited for, and a conflict has to tell.
+ */
+import type { KubeObject } from "#kube";
+
+export class WrittenVersions {
+  /** By uid. */
+  readonly #written = new Map<string, bigint>();
+
+  wrote({ metadata: { uid = "", resourceVersion } }: KubeObject): void {
+    const version = numberOf(resourceVersion);
+    if (version !== undefined) this.#written.set(uid, version);
+  }
+
+  /** Whether this copy, from the cache, is at least as new as what was last written. */
+  isCurrent({ metadata: { uid = "", resourceVersion } }: KubeObject): boolean {
+    const written = this.#written.get(uid);
+    const seen = numberOf(resourceVersion);
+    if (written !== undefined && seen !== undefined && seen < written) return false;
+    this.#written.delete(uid);
+    return true;
+  }
+
+  forget(uid: string): void {
+    this.#written.delete(uid);
+  }
+}
+
+function numberOf(version: string | undefined): bigint | undefined {
+  return version !== undefined && /^[0-9]{1,20}$/.test(version) ? BigInt(version) : undefined;
+}

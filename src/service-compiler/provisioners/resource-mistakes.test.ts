@@ -1,0 +1,193 @@
+/** What is wrong with a resource: told once, with what would mend it. */
+import { describe, expect, test } from "vitest";
+import { registryWith } from "./registry.ts";
+import { resolveResources } from "./resolve.ts";
+import { entry, resolved, surroundings } from "./test-resources.ts";
+
+describe("mistakes of a resource", () => {
+  const other = (message: string) => [{ kind: "provisioner", name: "x", message }];
+  const rows: readonly { name: string; given: Parameters<typeof entry>[1]; read?: string; want: unknown }[] = [
+    {
+      name: "an unknown type",
+      given: { type: "postgress" },
+      want: [
+        {
+          kind: "unsupported-resource-type",
+          name: "x",
+          type: "postgress",
+          known: ["service", "external-service", "postgres", "redis", "route", "dns", "volume"],
+        },
+      ],
+    },
+    {
+      name: "a callee that is not there, when its address is read",
+      given: {},
+      read: "url",
+      want: [{ kind: "resource-not-found", name: "x", type: "service", id: "prod/x" }],
+    },
+    { name: "a callee that is not there is none while nobody reads it", given: {}, want: [] },
+    {
+      name: "an external service that is not there",
+      given: { type: "external-service" },
+      read: "url",
+      want: [{ kind: "resource-not-found", name: "x", type: "external-service", id: "prod/x" }],
+    },
+    { name: "an inbound peer is never looked up", given: { type: "whatever", direction: "inbound" }, want: [] },
+    {
+      name: "a password that is not there, when it is read",
+      given: { type: "postgres" },
+      read: "password",
+      want: other("there is no secret 'postgres/x/password'"),
+    },
+    { name: "a password that nobody reads", given: { type: "postgres" }, want: [] },
+    {
+      name: "a connection that needs it",
+      given: { type: "postgres" },
+      read: "connection_string",
+      want: other("there is no secret 'postgres/x/password'"),
+    },
+    {
+      name: "a redis connection that needs it",
+      given: { type: "redis", params: { auth: "true" } },
+      read: "url_with_auth",
+      want: other("there is no secret 'redis/x/password'"),
+    },
+    {
+      name: "a port that is none",
+      given: { type: "postgres", params: { port: "70000" } },
+      want: other('params.port is "70000"; it must be a port from 1 to 65535'),
+    },
+    {
+      name: "a sensitive port",
+      given: { type: "redis", params: { port: "${secrets.a.b}" } },
+      want: other("params.port is sensitive, and would be readable by everybody"),
+    },
+    {
+      name: "a flag that is none",
+      given: { type: "redis", params: { auth: "maybe" } },
+      want: other('params.auth is "maybe"; it must be true or false'),
+    },
+    {
+      name: "a text that is a list",
+      given: { type: "postgres", params: { database: ["a"] } },
+      want: other("params.database must be a text"),
+    },
+    {
+      name: "a route's host that is none",
+      given: { type: "route", params: { host: "A B" } },
+      want: other('params.host is "A B"; it must be a host name in lower case'),
+    },
+    {
+      name: "a route's path that is none",
+      given: { type: "route", params: { path: "x?" } },
+      want: other('params.path is "x?"; it must begin with "/", and have no "?", "#", space, "//", "." or ".." in it'),
+    },
+    {
+      name: "an unknown class of volume",
+      given: { type: "volume", class: "pvcs" },
+      want: other('class "pvcs" is unknown; did you mean "pvc"?; there are pvc, configmap, secret, emptydir'),
+    },
+    ...["/a//b", "/a/../b", "/a/.", "/a%2fb", "/é", "a", "/a#b", `/${"a".repeat(1_024)}`].map((path) => ({
+      name: `a route's path that the Gateway API refuses: ${path.slice(0, 8)}`,
+      given: { type: "route", params: { path } },
+      want: other(`params.path is ${JSON.stringify(path)}; it must begin with "/", and have no "?", "#", space, "//", "." or ".." in it`),
+    })),
+    {
+      name: "a volume in another namespace",
+      given: { type: "volume", id: "elsewhere/data" },
+      want: other("id names namespace elsewhere; pods can only mount what is in their own, prod"),
+    },
+    {
+      name: "a size that is none",
+      given: { type: "volume", params: { size: "big" } },
+      want: other('params.size is "big"; it must be a quantity, such as 10Gi'),
+    },
+    {
+      name: "a size where none belongs",
+      given: { type: "volume", class: "secret", params: { size: "1Gi" } },
+      want: other("params.size is only for class pvc, and this is secret"),
+    },
+    {
+      name: "an access mode that is none",
+      given: { type: "volume", params: { size: "1Gi", accessModes: ["ReadWriteOne"] } },
+      want: other(
+        'params.accessModes has "ReadWriteOne"; did you mean "ReadWriteOnce"?; there are ReadWriteOnce, ReadOnlyMany, ReadWriteMany, ReadWriteOncePod',
+      ),
+    },
+    {
+      name: "access modes that are no texts",
+      given: { type: "volume", params: { size: "1Gi", accessModes: [{}] } },
+      want: other("params.accessModes must be a list of texts"),
+    },
+    {
+      name: "a broken template in a param",
+      given: { type: "postgres", params: { database: "${config.x}" } },
+      want: other("params.database: ${config.x}: config has no 'x'"),
+    },
+    {
+      name: "a broken template deep in a param",
+      given: { params: { paths: ["${config.x}"] } },
+      want: other("params.paths[0]: ${config.x}: config has no 'x'"),
+    },
+    {
+      name: "a secret deep in a param",
+      given: { params: { deep: { er: "${secrets.a.b}" } } },
+      want: other("params.deep.er is sensitive; only texts directly below params may be"),
+    },
+  ];
+  test.each(rows)("$name", ({ given, read, want }) => {
+    const all = resolved([entry("x", given)]);
+    if (read !== undefined) expect(all.read(`\${resources.x.${read}}`)).toContain("resource 'x' has an error of its own");
+    expect(all.finish().errors).toEqual(want);
+  });
+
+  test("a route without a host and without an ingress domain", () => {
+    const made = resolveResources({
+      entries: [entry("web", { type: "route" })],
+      registry: registryWith(),
+      surroundings: { ...surroundings, ingressDomain: undefined },
+      scope: new Map(),
+    });
+    expect(made.finish().errors[0]).toMatchObject({
+      message: expect.stringContaining("has no host; set params.host, or an ingress domain"),
+    });
+  });
+
+  test("a URL without a port in a scheme that has none", () => {
+    const odd = {
+      ...surroundings,
+      findExternalService: () => ({
+        endpoints: new Map([
+          ["a", "amqp://queue"],
+          ["b", "nonsense"],
+        ]),
+      }),
+    };
+    const made = resolveResources({
+      entries: [entry("q", { type: "external-service" })],
+      registry: registryWith(),
+      surroundings: odd,
+      scope: new Map(),
+    });
+    made.namespace(["q", "port"]);
+    expect(made.finish().errors).toEqual([
+      { kind: "provisioner", name: "q", message: '"amqp://queue" has no port, and amqp has no usual one' },
+    ]);
+  });
+
+  test("an undeclared resource, an inbound one, and an output that is not there", () => {
+    const { read } = resolved([entry("backend", {}), entry("caller", { direction: "inbound" })]);
+    expect(read("${resources.backen.url}")).toBe(
+      `error: \${resources.backen.url}: resource 'backen' is not declared; did you mean "backend"?`,
+    );
+    expect(read("${resources.caller.url}")).toContain("is inbound: it calls this service, and has no outputs");
+    expect(read("${resources.backend.urll}")).toContain("has no output 'urll'; did you mean \"url\"?; there are host, port, url, name");
+    expect(read("${resources.backend}")).toContain("names resource 'backend' and none of its outputs");
+  });
+
+  test("params that nobody understands are warned about", () => {
+    expect(resolved([entry("db", { type: "postgres", params: { prot: 1 } })]).finish().warnings).toEqual([
+      "resource 'db': postgres does not know params.prot; did you mean \"port\"?",
+    ]);
+  });
+});

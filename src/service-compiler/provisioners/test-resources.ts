@@ -1,0 +1,95 @@
+/** Resources to resolve, and a small world around them. Only for tests. */
+import { err, ok, reveal, type Result } from "#base";
+import { fields, renderText, secret, type Rendered, type TemplateProblem } from "../templates/index.ts";
+import type { Surroundings } from "./provisioner.ts";
+import { registryWith, type Registry } from "./registry.ts";
+import { resolveResources, type ResourceEntry } from "./resolve.ts";
+
+export const surroundings: Surroundings = {
+  namespace: "prod",
+  clusterDomain: "cluster.local",
+  ingressDomain: "example.com",
+  findService: ({ namespace, name }) =>
+    new Map([
+      [
+        "prod/backend",
+        {
+          ports: new Map([
+            ["admin", 9000],
+            ["http", 8080],
+          ]),
+        },
+      ],
+      [
+        "prod/odd",
+        {
+          ports: new Map([
+            ["zeta", 2],
+            ["alpha", 1],
+          ]),
+        },
+      ],
+      ["prod/mute", { ports: new Map() }],
+      ["other/backend", { ports: new Map([["grpc", 50_051]]) }],
+    ]).get(`${namespace}/${name}`),
+  findExternalService: ({ namespace, name }) =>
+    new Map([
+      [
+        "prod/stripe",
+        {
+          endpoints: new Map([
+            ["zz", "https://zz.test"],
+            ["default", "https://api.stripe.com/v1"],
+          ]),
+        },
+      ],
+      [
+        "prod/plain",
+        {
+          endpoints: new Map([
+            ["b", "http://b.test"],
+            ["a", "tcp://10.0.0.5:5432"],
+          ]),
+        },
+      ],
+      ["prod/http", { endpoints: new Map([["a", "http://[fd00::1]/x"]]) }],
+    ]).get(`${namespace}/${name}`),
+  readSecret: (path) =>
+    new Map<string, Result<ReturnType<typeof secret>, string>>([
+      ["postgres/main-db/password", ok(secret("p@ss"))],
+      ["redis/cache/password", ok(secret("r3d"))],
+      ["s3/files/key", ok(secret("k3y"))],
+    ]).get(path) ?? err(`there is no secret '${path}'`),
+};
+
+export function entry(name: string, given: Partial<Omit<ResourceEntry, "name" | "address">> & { readonly id?: string }): ResourceEntry {
+  const [first = "", second] = (given.id ?? name).split("/");
+  const address = second === undefined ? { namespace: "prod", name: first } : { namespace: first, name: second };
+  return { type: "service", direction: "outbound", class: undefined, params: {}, ...given, name, address };
+}
+
+const config = fields(
+  "config",
+  new Map([
+    ["port", "6000"],
+    ["db", "${not again}"],
+  ]),
+  "",
+);
+const secrets = () => ok({ value: secret("s3cret"), source: "secrets" });
+
+export function resolved(entries: readonly ResourceEntry[], registry: Registry = registryWith()) {
+  const scope = new Map([
+    ["config", config],
+    ["secrets", secrets],
+  ]);
+  const made = resolveResources({ entries, registry, surroundings, scope });
+  const read = (text: string) => shown(renderText(text, new Map([...scope, ["resources", made.namespace]])));
+  return { read, namespace: made.namespace, finish: made.finish };
+}
+
+function shown(rendered: Result<Rendered, readonly TemplateProblem[]>): string {
+  if (!rendered.ok) return `error: ${rendered.error.map(({ message }) => message).join("; ")}`;
+  const { value } = rendered.value;
+  return value.kind === "plain" ? value.text : value.kind === "sensitive" ? `secret: ${reveal(value.text)}` : "external";
+}

@@ -1,0 +1,153 @@
+/** An embedded cluster with the operator's controllers on it and a clock that stands still: what a person has after installing Lattice. */
+import { createLogger, expectOk, MetricsRegistry, noTracing, type FakeClock, type LogFields } from "#base";
+import { createManager, eventResource, type KubeEvent, type Manager } from "#controller-runtime";
+import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
+import { latticeKinds, latticeServices, type LatticeService } from "#crds";
+import { resources, startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { groupResourceOf, keyText, parseKey, parseYaml, type Condition, type KubeObject, type Resource } from "#kube";
+import { OPERATOR_NAMESPACE, operatorControllers } from "#operator";
+import { reducedMeshCrds } from "../../src/cli/reduced-mesh-crds.ts";
+
+export type OperatedOptions = {
+  readonly objects?: readonly FixtureObject[];
+  /** Whether Cilium's, Istio's and the others' kinds are there from the start; default: true. */
+  readonly mesh?: boolean | readonly FixtureObject[];
+  /** Whether Deployments, garbage collection and so on work; default: true. */
+  readonly controllers?: boolean;
+  readonly settings?: FollowedWorldOptions["settings"];
+};
+
+export class OperatedCluster implements AsyncDisposable {
+  readonly cluster: EmbeddedCluster<FakeClock>;
+  readonly metrics = new MetricsRegistry();
+  readonly lines: { readonly level: string; readonly message: string; readonly fields: LogFields }[] = [];
+  readonly #settings: OperatedOptions["settings"];
+  #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #manager: Manager | undefined;
+
+  private constructor(cluster: EmbeddedCluster<FakeClock>, settings: OperatedOptions["settings"]) {
+    this.cluster = cluster;
+    this.#settings = settings;
+  }
+
+  static async start({ objects = [], mesh = true, controllers = true, settings }: OperatedOptions = {}): Promise<OperatedCluster> {
+    const meshCrds = mesh === true ? reducedMeshCrds() : mesh === false ? [] : mesh;
+    const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
+    const cluster = await startEmbeddedCluster({ clock: "fake", controllers, objects: [home] });
+    // as a person installs them: fixtures would have to name kinds that are not there yet
+    await cluster.add(...latticeKinds.map(({ crd }) => crd()), ...meshCrds);
+    await cluster.clock.advance(10);
+    const operated = new OperatedCluster(cluster, settings);
+    await operated.apply(...objects);
+    operated.startOperator();
+    await operated.live(3_000);
+    return operated;
+  }
+
+  get client() {
+    return this.cluster.client;
+  }
+
+  get clock(): FakeClock {
+    return this.cluster.clock;
+  }
+
+  get manager(): Manager {
+    if (this.#manager === undefined) throw new Error("the operator does not run");
+    return this.#manager;
+  }
+
+  startOperator(): void {
+    const { clock, metrics } = this;
+    const logger = createLogger((level, message, fields) => void this.lines.push({ level, message, fields }));
+    const client = this.cluster.clientFor({ name: "operator", groups: ["system:masters"] });
+    const bytes = (count: number) => Uint8Array.from({ length: count }, (_, at) => at);
+    const followed = new FollowedWorld({ namespace: OPERATOR_NAMESPACE, randomBytes: bytes, settings: this.#settings, logger });
+    const controllers = operatorControllers(followed);
+    const manager = createManager({ client, controllers, clock, random: () => 0.5, logger, metrics, tracer: noTracing, identity: "test" });
+    followed.follow(manager.cache);
+    this.#manager = manager;
+    this.#stop = new AbortController();
+    this.#running = manager.run(this.#stop.signal);
+  }
+
+  async stopOperator(): Promise<void> {
+    this.#stop.abort();
+    await this.live(100);
+    await this.#running;
+  }
+
+  /** Lives through this time in small steps, so that what follows from a step happens at its time. */
+  async live(ms: number, stepMs = 100): Promise<void> {
+    for (let left = ms; left > 0; left -= stepMs) {
+      await this.clock.advance(Math.min(left, stepMs));
+      await this.cluster.settled();
+    }
+  }
+
+  /** Server-side apply, as `kubectl apply --server-side`. */
+  async apply(...objects: readonly FixtureObject[]): Promise<void> {
+    for (const object of objects as readonly KubeObject[]) {
+      const resource = this.cluster.resource(object.kind, object.apiVersion);
+      const known = await this.client.get(resource, { namespace: object.metadata.namespace, name: object.metadata.name });
+      const namespace = object.metadata.namespace;
+      if (namespace !== undefined && !known.ok) await this.client.create(resources.namespaces, namespaceObject(namespace));
+      expectOk(await this.client.apply(resource, object, { fieldManager: "kubectl", force: true }));
+    }
+  }
+
+  async applyYaml(text: string): Promise<void> {
+    await this.apply(...expectOk(parseYaml(text)).map((document) => document as unknown as FixtureObject));
+  }
+
+  async remove(resource: Resource, key: string): Promise<void> {
+    expectOk(await this.client.delete(resource, parseKey(key)));
+  }
+
+  async service(key: string): Promise<LatticeService> {
+    return expectOk(await this.client.get(latticeServices, parseKey(key)));
+  }
+
+  async condition(key: string, type: string): Promise<Condition | undefined> {
+    return (await this.service(key)).status?.conditions?.find((condition) => condition.type === type);
+  }
+
+  /** The object, or undefined. */
+  async read<T extends KubeObject = KubeObject>(kind: string, key: string): Promise<T | undefined> {
+    const answer = await this.client.get(this.cluster.resource(kind), parseKey(key));
+    return answer.ok ? (answer.value as T) : undefined;
+  }
+
+  async list(kind: string): Promise<readonly KubeObject[]> {
+    return expectOk(await this.client.list(this.cluster.resource(kind))).items;
+  }
+
+  async names(kind: string, namespace: string): Promise<readonly string[]> {
+    return (await this.list(kind)).filter(({ metadata }) => metadata.namespace === namespace).map(({ metadata }) => metadata.name);
+  }
+
+  async events(): Promise<readonly KubeEvent[]> {
+    return expectOk(await this.client.list(eventResource)).items;
+  }
+
+  /** "apply deployments.apps shop/api": what the operator wrote and the server took, oldest first, without events. */
+  writes(): readonly string[] {
+    return this.cluster.actions
+      .writes()
+      .filter(({ user, resource, code = 500 }) => user.name === "operator" && resource?.plural !== "events" && code < 300)
+      .map(({ verb, resource, subresource, namespace, name = "" }) => {
+        const what = resource === undefined ? "" : groupResourceOf(resource);
+        return `${verb} ${what}${subresource === undefined ? "" : `/${subresource}`} ${keyText({ namespace, name })}`;
+      });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopOperator();
+    await this.cluster.close();
+  }
+}
+
+function namespaceObject(name: string): KubeObject {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}

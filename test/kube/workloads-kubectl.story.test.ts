@@ -1,0 +1,86 @@
+/** Unmodified kubectl against the embedded cluster with workloads and simulated nodes: what it waits for must tell the truth. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { expectOk, reveal, seededRandom, silentLogger, systemClock } from "#base";
+import { createSimulation, kubeControllers, startKubeControllers } from "#kube-controllers";
+import { inProcessClient, startServer } from "#kube-server";
+import { runProgram, sharedPlane, type Ran } from "./harness/index.ts";
+
+const home = mkdtempSync(join(tmpdir(), "lattice-workloads-"));
+const ends: (() => Promise<unknown>)[] = [];
+let kubectl: (...args: readonly string[]) => Promise<Ran>;
+
+beforeAll(async () => {
+  const [clock, random, logger] = [systemClock, seededRandom(1), silentLogger];
+  const server = expectOk(await startServer({ port: 0, plain: false, clock, random }));
+  const client = inProcessClient(server.api, { clock, random, logger });
+  const simulation = createSimulation({ nodes: 2, faults: [{ kind: "image-pull", on: { image: "*:broken" } }] });
+  const running = expectOk(
+    await startKubeControllers({ client, clock, random, logger, controllers: kubeControllers(), simulation: simulation.controllers }),
+  );
+  ends.push(running.close, () => client.close(), server.close);
+  const [ca, token] = [server.certificateAuthority ?? "", server.adminToken === undefined ? "" : reveal(server.adminToken)];
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "c", cluster: { server: server.url, "certificate-authority-data": Buffer.from(ca).toString("base64") } }],
+    users: [{ name: "u", user: { token } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  };
+  writeFileSync(join(home, "kubeconfig"), JSON.stringify(config), { mode: 0o600 });
+  const env = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: join(home, "kubeconfig") };
+  kubectl = (...args) => runProgram(join(sharedPlane().binaries, "kubectl"), args, { env });
+});
+
+afterAll(async () => {
+  for (const end of ends) await end();
+  rmSync(home, { recursive: true, force: true });
+});
+
+test("rollout status, history and undo follow a Deployment", async () => {
+  await kubectl("create", "deployment", "web", "--image=web:1", "--replicas=3");
+  expect(await kubectl("rollout", "status", "deployment/web", "--timeout=30s")).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('deployment "web" successfully rolled out') as string,
+  });
+  await kubectl("set", "image", "deployment/web", "web=web:2");
+  expect((await kubectl("rollout", "status", "deployment/web", "--timeout=30s")).code).toBe(0);
+  expect((await kubectl("rollout", "undo", "deployment/web")).stdout).toContain("rolled back");
+  expect((await kubectl("rollout", "status", "deployment/web", "--timeout=30s")).code).toBe(0);
+  expect((await kubectl("get", "deployment/web", "-o", "jsonpath={.spec.template.spec.containers[0].image}")).stdout).toBe("web:1");
+  expect((await kubectl("rollout", "history", "deployment/web")).stdout).toMatch(/REVISION[\s\S]*2 [\s\S]*3 /);
+  expect((await kubectl("wait", "--for=condition=Available", "deployment/web", "--timeout=30s")).stdout).toContain("condition met");
+});
+
+test("rollout status ends with the deadline when an image cannot be pulled, and get pods says why", async () => {
+  await kubectl("create", "deployment", "broken", "--image=web:1", "--replicas=2");
+  await kubectl("patch", "deployment", "broken", "-p", '{"spec":{"progressDeadlineSeconds":2}}');
+  await kubectl("rollout", "status", "deployment/broken", "--timeout=30s");
+  await kubectl("set", "image", "deployment/broken", "web=web:broken");
+  const status = await kubectl("rollout", "status", "deployment/broken", "--timeout=30s");
+  expect([status.code, status.stderr.trim()]).toEqual([1, 'error: deployment "broken" exceeded its progress deadline']);
+  expect((await kubectl("get", "pods", "-l", "app=broken")).stdout).toContain("ImagePullBackOff");
+});
+
+test("Jobs, StatefulSets and DaemonSets are waited for as well", async () => {
+  await kubectl("create", "job", "work", "--image=work:1");
+  expect((await kubectl("wait", "--for=condition=Complete", "job/work", "--timeout=30s")).stdout).toContain("condition met");
+  const template = { metadata: { labels: { app: "x" } }, spec: { containers: [{ name: "x", image: "x:1" }] } };
+  const spec = { selector: { matchLabels: { app: "x" } }, template };
+  const files = [
+    { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "db" }, spec: { ...spec, serviceName: "db", replicas: 2 } },
+    { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "agent" }, spec },
+  ];
+  for (const [index, file] of files.entries()) {
+    writeFileSync(join(home, `${index}.json`), JSON.stringify(file));
+    expect((await kubectl("apply", "-f", join(home, `${index}.json`))).code).toBe(0);
+    const what = `${file.kind.toLowerCase()}/${file.metadata.name}`;
+    expect((await kubectl("rollout", "status", what, "--timeout=30s")).code).toBe(0);
+    expect((await kubectl("rollout", "restart", what)).code).toBe(0);
+    expect((await kubectl("rollout", "status", what, "--timeout=30s")).code).toBe(0);
+  }
+  expect((await kubectl("get", "nodes")).stdout).toMatch(/lattice-node-1\s+Ready[\s\S]*lattice-node-2\s+Ready/);
+});
