@@ -49,7 +49,15 @@ describe("who a change touches", () => {
     expect(put(world, bindings)).toEqual(["shop/a", "shop/b"]);
     expect([...world.remove("LatticeServiceConfig", "shop/x")]).toEqual(["shop/b"]);
     expect([...world.remove("LatticeSecretBindings", "shop/x")].toSorted()).toEqual(["shop/a", "shop/b"]);
-    expect([...world.setProvisioners([])].toSorted()).toEqual(["other/c", "shop/a", "shop/b"]);
+  });
+});
+
+describe("types of resources", () => {
+  it("touch those who use one of them", () => {
+    const world = new World(worldSettings());
+    put(world, serviceYaml("a", { spec: "  resources: {b: {type: s3-bucket}}\n" }), serviceYaml("b", { spec: "  resources: {c: {type: volume}}\n" }), serviceYaml("c"));
+    expect([...world.setProvisioners([])].toSorted()).toEqual(["shop/a", "shop/b"]);
+    expect([...world.setProvisioners([], new Set(["s3-bucket"]))]).toEqual(["shop/a"]);
   });
 });
 

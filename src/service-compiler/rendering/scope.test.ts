@@ -106,10 +106,10 @@ describe("secrets", () => {
     expect(value("${secrets.a.k}${secrets.b.k}${secrets.c.key}", around)).toBe("secret ABC");
   });
   const wrong: readonly { given: string; want: string }[] = [
-    { given: "${secrets.d.k}", want: "secret 'd' is not bound; bind it in a LatticeSecretBindings of this namespace" },
+    { given: "${secrets.nowhere.k}", want: "secret 'nowhere' is not bound; bind it in a LatticeSecretBindings of this namespace" },
     { given: "${secrets.constructor.k}", want: "secret 'constructor' is not bound; bind it in a LatticeSecretBindings of this namespace" },
     { given: "${secrets.a}", want: "names secret 'a' and none of its keys" },
-    { given: "${secrets.c.k}", want: `secret 'c' has no key 'k'; did you mean "key"?` },
+    { given: "${secrets.c.kye}", want: `secret 'c' has no key 'kye'; did you mean "key"?` },
     { given: "${secrets.c.constructor}", want: "secret 'c' has no key 'constructor'" },
     { given: "${secrets.a.other}", want: "there is no secret 'env-a/other'" },
   ];

@@ -1,6 +1,6 @@
 /** Names of objects and labels, as people find them with kubectl. Each is made in one place only. */
 import { sha256Hex } from "#base";
-import type { ObjectMeta } from "#kube";
+import { parseDataKey, type ObjectMeta } from "#kube";
 
 export const SERVICE_LABEL = "lattice.dev/service";
 export const CONFIG_TYPE_LABEL = "lattice.dev/config-type";
@@ -26,7 +26,6 @@ export function configName({ name, several }: Owner, container: string, suffix: 
   return several ? `${name}-${container}-${suffix}` : `${name}-${suffix}`;
 }
 
-const LONGEST_KEY = 253;
 const LONGEST_VOLUME = 63;
 const HASH_LENGTH = 8;
 
@@ -43,7 +42,7 @@ export function fileKeys(paths: Iterable<string>): ReadonlyMap<string, string> {
   return new Map(
     all.map((path, at) => {
       const key = plain[at] ?? "";
-      const legal = /^[-._a-zA-Z0-9]+$/.test(key) && key.length <= LONGEST_KEY && key !== "." && !key.startsWith("..");
+      const legal = parseDataKey(key).ok && key !== "__proto__";
       return [path, legal && uses.get(key) === 1 ? key : `${key.replace(/[^-_a-zA-Z0-9]/g, "-").slice(0, 200)}-${shortHash(path)}`];
     }),
   );

@@ -1,0 +1,115 @@
+/** Services that go, and services that are not in order. */
+import { describe, expect, test } from "vitest";
+import { latticeServiceKind, latticeServices } from "#crds";
+import type { FixtureObject } from "#embedded-cluster";
+import { calls, environment, isCalledBy, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
+import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
+
+const READY = { type: "Ready", status: "True", reason: "Compiled" };
+
+/** As an older release had it: anything goes. */
+function looseCrd(): FixtureObject {
+  const crd = structuredClone(latticeServiceKind.crd()) as unknown as { spec: { versions: { schema: object }[] } };
+  const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  for (const version of crd.spec.versions) {
+    version.schema = { openAPIV3Schema: { type: "object", properties: { spec: anything, status: anything } } };
+  }
+  return crd as unknown as FixtureObject;
+}
+
+describe("deletion", () => {
+  test("removes what was made and closes the edges at the neighbours", async () => {
+    const front = latticeService("shop/front", { resources: calls("api") });
+    const api = latticeService("shop/api", { ...withVariables({ A: "b" }), resources: isCalledBy("front") });
+    await using operated = await OperatedCluster.start({ objects: [front, api] });
+    const egress = async () => JSON.stringify(await operated.read("CiliumNetworkPolicy", "shop/front"));
+    expect(await egress()).toContain('"k8s:lattice.dev/service":"api"');
+    await operated.remove(latticeServices, "shop/api");
+    await operated.live(3_000);
+    expect(await operated.read("LatticeService", "shop/api")).toBeUndefined();
+    for (const kind of ["Deployment", "Service", "CiliumNetworkPolicy", "ServiceAccount"]) {
+      expect([kind, await operated.read(kind, "shop/api")]).toEqual([kind, undefined]);
+    }
+    expect(await operated.read("ConfigMap", "shop/api-env")).toBeUndefined();
+    expect(await egress()).not.toContain('"k8s:lattice.dev/service":"api"');
+  });
+
+  test("removes what lies in the namespace of an environment too, where no owner reference reaches, and keeps data", async () => {
+    const spec = {
+      environment: "prod",
+      resources: { data: { type: "volume", params: { size: "1Gi" } } },
+      containers: { main: { image: "a:1", volumes: { "/d": { source: "${resources.data.ref}" } } } },
+    };
+    await using operated = await OperatedCluster.start({
+      objects: [environment("prod", { sourceNamespaces: ["team"] }), latticeService("team/api", spec)],
+    });
+    expect(await operated.names("Deployment", "prod")).toEqual(["api"]);
+    expect((await operated.read("PersistentVolumeClaim", "prod/data"))?.metadata.ownerReferences).toBeUndefined();
+    await operated.remove(latticeServices, "team/api");
+    await operated.live(3_000);
+    expect([await operated.names("Deployment", "prod"), await operated.names("ServiceAccount", "prod")]).toEqual([[], ["default"]]);
+    expect(await operated.names("PersistentVolumeClaim", "prod")).toEqual(["data"]);
+  });
+
+  test("moving to another environment takes everything along", async () => {
+    const environments = ["blue", "green"].map((name) => environment(name, { sourceNamespaces: ["team"] }));
+    await using operated = await OperatedCluster.start({ objects: [...environments, latticeService("team/api", { environment: "blue" })] });
+    await operated.apply(latticeService("team/api", { environment: "green" }));
+    await operated.live(5_000);
+    expect([await operated.names("Deployment", "blue"), await operated.names("Deployment", "green")]).toEqual([[], ["api"]]);
+  });
+});
+
+describe("what is not in order", () => {
+  test("a service that may not go where it wants says so, and what would let it", async () => {
+    await using operated = await OperatedCluster.start({
+      objects: [environment("prod"), latticeService("team/api", { environment: "prod" })],
+    });
+    const { status } = await operated.service("team/api");
+    expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining("add team to spec.sourceNamespaces") as string });
+    await operated.apply(environment("prod", { sourceNamespaces: ["team"] }));
+    await operated.live(3_000);
+    expect(await operated.condition("team/api", "Ready")).toMatchObject(READY);
+  });
+
+  test("an object that is older than the schema is refused with its fields, and looked at again after five minutes", async () => {
+    const bad = {
+      apiVersion: "lattice.dev/v1alpha1",
+      kind: "LatticeService",
+      metadata: { name: "api", namespace: "shop" },
+      spec: { containers: {} },
+    };
+    await using operated = await OperatedCluster.start({ objects: [looseCrd()] });
+    await operated.apply(bad);
+    await operated.live(1_000);
+    expect((await operated.service("shop/api")).status).toMatchObject({
+      phase: "Failed",
+      message: expect.stringContaining("at least one container") as string,
+    });
+    expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "False", reason: "InvalidSpec" });
+    expect(await operated.condition("shop/api", "Accepted")).toMatchObject({ status: "False", reason: "InvalidSpec" });
+    const passes = () => operated.lines.filter(({ fields }) => fields["controller"] === "service" && fields["name"] === "api").length;
+    const before = passes();
+    await operated.live(290_000, 10_000);
+    expect(passes()).toBe(before);
+    await operated.live(20_000, 10_000);
+    expect(passes()).toBe(before + 1);
+  });
+
+  test("patch mode is accepted, and says that it is not built yet", async () => {
+    const workloadRef = { name: "nginx", namespace: "shop" };
+    await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", { workloadRef })] });
+    expect((await operated.service("shop/api")).status).toMatchObject({
+      phase: "Pending",
+      mode: "Patch",
+      workloadRef: { resolved: false, ...workloadRef },
+      message: "patch mode is not built yet: Deployment shop/nginx is left as it is",
+    });
+    expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "False", reason: "PatchModeNotBuilt" });
+    expect(await operated.condition("shop/api", "Implemented")).toMatchObject({
+      status: "False",
+      message: "this release of Lattice does not act on spec.workloadRef yet",
+    });
+    expect(await operated.read("Deployment", "shop/api")).toBeUndefined();
+  });
+});

@@ -1,0 +1,147 @@
+/** A change concerns some services and no others: who is looked at again, counted. */
+import { describe, expect, test } from "vitest";
+import type { FixtureObject } from "#embedded-cluster";
+import {
+  calls,
+  environment,
+  externalService,
+  isCalledBy,
+  latticeService,
+  secret,
+  secretBindings,
+  serviceConfig,
+  withVariables,
+} from "../../../test/builders/lattice-objects.ts";
+import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
+
+const PROVISIONER = (output: string): FixtureObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "bucket", namespace: "lattice-system", labels: { "lattice.dev/provisioner": "true" } },
+  data: { "provisioner.yaml": `type: bucket\noutputs:\n  url: {value: "${output}"}\n` },
+});
+
+const VARIABLES = withVariables({ A: "1" });
+const BINDING = { stripe: { secretRef: { name: "stripe" } } };
+const REDIS = { cache: { type: "redis", params: { auth: true } } };
+
+const world: readonly FixtureObject[] = [
+  environment("prod"),
+  PROVISIONER("s3://one"),
+  secret("prod/redis-cache", { password: "p" }),
+  secret("prod/stripe", { key: "k" }),
+  secret("prod/unused", { key: "k" }),
+  serviceConfig("prod/all", { appliesTo: { environment: "prod" }, values: { level: "info" } }),
+  serviceConfig("prod/one", { appliesTo: { service: "configured" }, values: { colour: "red" } }),
+  secretBindings("prod/one", { service: "bound", bindings: BINDING }),
+  externalService("prod/mail", { endpoints: { api: "https://mail.example.com" }, allowedRequesters: ["mailer"] }),
+  latticeService("prod/front", { environment: "prod", ...VARIABLES, resources: calls("api") }),
+  latticeService("prod/api", { environment: "prod", ...VARIABLES, resources: { ...isCalledBy("front"), ...calls("db") } }),
+  latticeService("prod/db", { environment: "prod", ...VARIABLES, resources: isCalledBy("api") }),
+  latticeService("prod/mailer", { environment: "prod", resources: { mail: { type: "external-service", direction: "outbound" } } }),
+  latticeService("prod/configured", { environment: "prod", ...withVariables({ C: "${config.colour}" }) }),
+  latticeService("prod/bound", { environment: "prod", ...withVariables({ S: "${secrets.stripe.key}" }) }),
+  latticeService("prod/cached", { environment: "prod", ...withVariables({ P: "${resources.cache.password}" }), resources: REDIS }),
+  latticeService("prod/stored", {
+    environment: "prod",
+    ...withVariables({ U: "${resources.b.url}" }),
+    resources: { b: { type: "bucket" } },
+  }),
+  latticeService("other/alone", {}),
+];
+
+const IN_PROD = ["api", "bound", "cached", "configured", "db", "front", "mailer", "stored"];
+
+type Row = { readonly name: string; readonly change: FixtureObject; readonly want: readonly string[]; readonly rolls?: readonly string[] };
+
+const rows: readonly Row[] = [
+  {
+    name: "an image: the service alone, though others call it",
+    change: latticeService("prod/api", {
+      environment: "prod",
+      containers: { main: { image: "another:2", variables: { A: "1" } } },
+      resources: { ...isCalledBy("front"), ...calls("db") },
+    }),
+    want: ["api"],
+    rolls: ["api"],
+  },
+  {
+    name: "a callee's port: its callers too",
+    change: latticeService("prod/db", {
+      environment: "prod",
+      ...VARIABLES,
+      resources: isCalledBy("api"),
+      service: { ports: { http: { port: 9090 } } },
+    }),
+    want: ["api", "db"],
+  },
+  {
+    name: "an agreement taken back: both sides",
+    change: latticeService("prod/api", { environment: "prod", ...VARIABLES, resources: calls("db") }),
+    want: ["api", "db", "front"],
+  },
+  {
+    name: "a config for one service: that one",
+    change: serviceConfig("prod/one", { appliesTo: { service: "configured" }, values: { colour: "blue" } }),
+    want: ["configured"],
+    rolls: ["configured"],
+  },
+  {
+    name: "a config for an environment: those in it",
+    change: serviceConfig("prod/all", { appliesTo: { environment: "prod" }, values: { level: "debug" } }),
+    want: IN_PROD,
+  },
+  {
+    name: "a secret: those whose templates read it",
+    change: secret("prod/redis-cache", { password: "another" }),
+    want: ["cached"],
+    rolls: ["cached"],
+  },
+  { name: "a bound secret: those whose templates read it", change: secret("prod/stripe", { key: "l" }), want: ["bound"], rolls: ["bound"] },
+  { name: "a secret that nobody reads: nobody", change: secret("prod/unused", { key: "l" }), want: [] },
+  {
+    name: "a binding for one service: that one",
+    change: secretBindings("prod/one", { service: "bound", bindings: { ...BINDING, more: { secretRef: { name: "stripe" } } } }),
+    want: ["bound"],
+  },
+  {
+    name: "an environment: those in it",
+    change: environment("prod", { ingressDomain: "example.com" }),
+    want: IN_PROD,
+  },
+  {
+    name: "a provisioner: those that use its type",
+    change: PROVISIONER("s3://two"),
+    want: ["stored"],
+    rolls: ["stored"],
+  },
+  {
+    name: "an external service: those that call it",
+    change: externalService("prod/mail", { endpoints: { api: "https://mail2.example.com" }, allowedRequesters: ["mailer"] }),
+    want: ["mailer"],
+  },
+  {
+    name: "a label on a service: the service alone",
+    change: { ...latticeService("other/alone", {}), metadata: { name: "alone", namespace: "other", labels: { team: "x" } } },
+    want: ["alone"],
+  },
+];
+
+describe("a change re-reconciles exactly the affected services", () => {
+  test.each(rows)("$name", async ({ change, want, rolls = [] }) => {
+    await using operated = await OperatedCluster.start({ objects: world });
+    await operated.live(4_000, 200);
+    const configHash = async (name: string) =>
+      JSON.stringify((await operated.read("Deployment", `prod/${name}`)) ?? "")
+        .match(/sha256:[0-9a-f]+|another:2/g)
+        ?.at(-1);
+    const before = await Promise.all(rolls.map(configHash));
+    operated.lines.length = 0;
+    await operated.apply(change);
+    await operated.live(4_000, 200);
+    const passes = operated.lines.filter(({ message, fields }) => message === "reconciled" && fields["controller"] === "service");
+    expect([...new Set(passes.map(({ fields }) => String(fields["name"])))].toSorted()).toEqual(want);
+    const after = await Promise.all(rolls.map(configHash));
+    after.forEach((hash, at) => expect([rolls[at], hash]).not.toEqual([rolls[at], before[at]]));
+  });
+});
