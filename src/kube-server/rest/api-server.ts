@@ -120,7 +120,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const discovery = createDiscovery({ types, store: options.store, address });
   const about = (request: ApiRequest) =>
     discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
-  const letIn = createGate(context.authorize);
+  const letIn = createGate(context.authorize, options.authorize === undefined);
   return {
     types,
     store: options.store,

@@ -45,8 +45,7 @@ export function renderService(input: ServiceInput): Result<RenderedService, read
   const resources = resolveResources({ entries: entriesOf(input), registry, surroundings: surroundingsOf(input), scope });
   const all: Scope = new Map([...scope, ["resources", resources.namespace]]);
   const errors: CompileError[] = [];
-  const entries = Object.entries(service.spec.containers ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const containers = entries.map(([name, spec]) => renderContainer(name, spec, { input, scope: all, errors }));
+  const containers = sorted(service.spec.containers).map(([name, spec]) => renderContainer(name, spec, { input, scope: all, errors }));
   const resolution = resources.finish();
   errors.push(...resolution.errors);
   if (errors.length > 0) return err(errors);
@@ -59,7 +58,7 @@ const UNDIRECTED = new Set(["route", "volume", "dns"]);
 
 /** `id` may name another namespace; without one it means where the workload runs. */
 export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
-  return Object.entries(service.spec.resources ?? {}).map(([name, { id = name, type, direction: written, class: variant, params }]) => {
+  return sorted(service.spec.resources).map(([name, { id = name, type, direction: written, class: variant, params }]) => {
     const direction = UNDIRECTED.has(type) ? "outbound" : written;
     const slash = id.indexOf("/");
     const address = slash < 0 ? { namespace, name: id } : { namespace: id.slice(0, slash), name: id.slice(slash + 1) };

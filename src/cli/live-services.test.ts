@@ -1,0 +1,115 @@
+/** `lattice diff`, `why` and `graph` against a cluster: the embedded one, over HTTP, as any other. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectOk, systemClock } from "#base";
+import { compileAll, compiledKinds, loadWorld } from "#compile";
+import { FIELD_MANAGER } from "#controller-runtime";
+import { latticeKinds } from "#crds";
+import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { parseYaml, type KubeObject } from "#kube";
+import { runCli } from "../../test/builders/cli-io.ts";
+import { fileTree } from "../../test/builders/file-tree.ts";
+import { documentsOf, serviceYaml } from "../../test/builders/world.ts";
+
+const LIVE = [
+  serviceYaml("a", { calls: ["b"], spec: "  replicas: {min: 2, max: 5}\n" }).replace('{image: "a:1"}', '{image: "a:1", variables: {P: "${secrets.s.key}", A: one}}'),
+  serviceYaml("b", { calledBy: ["a"] }),
+  "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: s, namespace: shop}\nspec: {bindings: {s: {secretRef: {name: s}}}}\n",
+  "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\ndata: {key: aHVudGVyMg==}\n",
+];
+
+/** Cilium's and Istio's kinds, as far as anybody looks into them here. */
+const foreignCrds = compiledKinds
+  .filter(({ group }) => group.includes(".") && !["apps", "autoscaling", "policy"].includes(group))
+  .map(({ group, version, kind, plural }): FixtureObject => {
+    const schema = { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } };
+    return {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `${plural}.${group}` },
+      spec: { group, scope: "Namespaced", names: { kind, plural }, versions: [{ name: version, served: true, storage: true, schema }] },
+    };
+  });
+
+let cluster: EmbeddedCluster;
+let cwd: string;
+
+const run = (...argv: string[]) => runCli(argv, { cwd, clock: systemClock, env: { KUBECONFIG: join(cwd, "kubeconfig") } });
+
+async function applyCompiled(): Promise<void> {
+  const { namespaces, compiled, errors } = compileAll(loadWorld(documentsOf(...LIVE)).world);
+  expect([...errors]).toEqual([]);
+  for (const object of [...namespaces, ...compiled.map((one) => one.object)]) {
+    const resource = compiledKinds.find(({ kind }) => kind === object.kind);
+    if (resource !== undefined) expectOk(await cluster.client.apply<KubeObject>(resource, object, { fieldManager: FIELD_MANAGER }));
+  }
+}
+
+beforeAll(async () => {
+  const crds = latticeKinds.map(({ crd }) => crd() as unknown as FixtureObject);
+  cluster = await startEmbeddedCluster({ objects: [...crds, ...foreignCrds], users: [{ name: "reader" }] });
+  await cluster.load({ objects: LIVE.flatMap((text) => expectOk(parseYaml(text)) as unknown as FixtureObject[]) });
+  await applyCompiled();
+  cwd = await fileTree({ "same.yaml": LIVE[0] ?? "", "changed.yaml": serviceYaml("b").replace("b:1", "b:2"), "new.yaml": serviceYaml("c", { calls: ["b"] }) });
+  writeFileSync(join(cwd, "kubeconfig"), await cluster.kubeconfig({ http: true }));
+  writeFileSync(join(cwd, "stranger"), await cluster.kubeconfig({ user: "reader" }));
+});
+afterAll(() => cluster.close());
+
+describe("lattice diff against a cluster", () => {
+  it("finds nothing when the files say what is there: defaults, and what is written once, are no difference", async () => {
+    expect(await run("diff", "-f", "same.yaml")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
+  });
+
+  it("takes the files to be applied over what the cluster has", async () => {
+    const { code, stdout } = await run("diff", "-f", "changed.yaml");
+    expect(code).toBe(1);
+    expect(stdout).toContain('image: "b:1" -> "b:2"');
+    expect(stdout).toContain("- AuthorizationPolicy shop/b\n");
+    expect(stdout).toContain("closed  shop/a -> shop/b:8080\n");
+    expect(stdout).not.toContain("Deployment shop/a");
+  });
+
+  it("a new service is added, and others stay as they are", async () => {
+    const { stdout } = await run("diff", "-f", "new.yaml");
+    expect(stdout).toMatch(/\+ Deployment shop\/c\n/);
+    expect(stdout).toMatch(/\n4 added, 0 changed, 0 removed\n$/);
+  });
+
+  it("a service of the cluster that cannot be compiled here is left out, not taken to be deleted", async () => {
+    await cluster.load({ objects: expectOk(parseYaml(serviceYaml("odd", { spec: "  resources: {x: {type: nonsense}}\n" }))) as unknown as FixtureObject[] });
+    const { code, stderr } = await run("diff", "-f", "same.yaml");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "warning: shop/odd is in the cluster and cannot be compiled here; it is left out\n" });
+  });
+
+  it("files with a mistake, and a cluster that says no, are exit code 2", async () => {
+    writeFileSync(join(cwd, "wrong.yaml"), serviceYaml("a", { spec: "  resources: {x: {type: nonsense}}\n" }));
+    expect(await run("diff", "-f", "wrong.yaml")).toMatchObject({ code: 2, stderr: expect.stringContaining("error wrong.yaml") as string });
+    expect(await run("diff", "-f", "same.yaml", "--gateway", "x")).toMatchObject({ code: 2 });
+    await using gone = await startEmbeddedCluster();
+    writeFileSync(join(cwd, "gone"), await gone.kubeconfig({ http: true }));
+    await gone.close();
+    expect(await run("diff", "-f", "same.yaml", "--kubeconfig", join(cwd, "gone"))).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  it("what may not be read is said to be left out", async () => {
+    const { stderr } = await run("graph", "--kubeconfig", join(cwd, "stranger"));
+    expect(stderr).toContain("warning: latticeservices.lattice.dev may not be read here, and are left out\n");
+  });
+});
+
+describe("lattice why and graph against a cluster", () => {
+  it("ask the policies that are there", async () => {
+    expect(await run("why", "a", "b")).toMatchObject({ code: 0, stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string });
+    const policy = { namespace: "shop", name: "b" };
+    await cluster.client.delete(cluster.resource("AuthorizationPolicy"), policy);
+    const { code, stdout } = await run("why", "a", "b");
+    expect(code).toBe(1);
+    expect(stdout).toContain("L7  NO   is let in at shop/b  AuthorizationPolicy shop/lattice-default-deny does not allow it");
+  });
+
+  it("draw what is declared", async () => {
+    expect((await run("graph")).stdout).toContain("shop/a  ->  shop/b:8080  open\n");
+  });
+});

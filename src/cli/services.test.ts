@@ -1,0 +1,260 @@
+/** `lattice compile`, `diff`, `why`, `graph` on files, as people run them. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { expectOk } from "#base";
+import { parseYaml, type KubeObject } from "#kube";
+import { runCli } from "../../test/builders/cli-io.ts";
+import { fileTree } from "../../test/builders/file-tree.ts";
+import { serviceYaml } from "../../test/builders/world.ts";
+
+const SCORE = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: ../texts/a.txt}}}}\nservice: {ports: {on: {port: 80}}}\n";
+const DATABASE = serviceYaml("db-user", { spec: "  resources: {db: {type: postgres}}\n" }).replace('{image: "db-user:1"}', '{image: "x", variables: {P: "${resources.db.password}"}}');
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = await fileTree({
+    "shop/a.yaml": serviceYaml("a", { calls: ["b"] }),
+    "shop/b.yaml": serviceYaml("b", { calledBy: ["a"] }),
+    "next/a.yaml": serviceYaml("a", { calls: ["b"] }).replace("a:1", "a:2"),
+    "next/b.yaml": serviceYaml("b"),
+    "score/web.yaml": SCORE,
+    "texts/a.txt": "name=${metadata.name}",
+    "secret/db.yaml": DATABASE,
+    "secrets.yaml": 'postgres/db/password: "hunter2"\n',
+    "bad/broken.json": "{",
+    "bad/wrong.yaml": serviceYaml("wrong").replace("image", "imgae"),
+    "bad/nonsense.yaml": serviceYaml("nonsense", { spec: '  resources:\n    x: {type: nonsense}\n' }),
+    "bad/bad-score.yaml": SCORE.replace("containers", "containres"),
+  });
+});
+
+const run = (...argv: string[]) => runCli(argv, { cwd });
+
+async function compiled(...argv: string[]): Promise<readonly KubeObject[]> {
+  const { code, stdout, stderr } = await run("compile", ...argv);
+  expect({ code, stderr: stderr.replaceAll(/^warning: .*\n/gm, "") }).toEqual({ code: 0, stderr: "" });
+  return expectOk(parseYaml(stdout)) as unknown as KubeObject[];
+}
+
+describe("lattice compile", () => {
+  it("prints every object of the world, namespaces first, as kubectl reads it", async () => {
+    const objects = await compiled("-f", "shop");
+    expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+      "Namespace shop",
+      "CiliumNetworkPolicy lattice-default-deny",
+      "AuthorizationPolicy lattice-default-deny",
+      "PeerAuthentication lattice-default-deny",
+      ...["ServiceAccount a", "Deployment a", "Service a", "CiliumNetworkPolicy a"],
+      ...["ServiceAccount b", "Deployment b", "Service b", "AuthorizationPolicy b", "CiliumNetworkPolicy b"],
+    ]);
+  });
+
+  it("leaves out what namespaces have when only workloads are wanted", async () => {
+    const objects = await compiled("-f", "shop/a.yaml", "--workloads-only");
+    expect(objects.map(({ kind }) => kind)).toEqual(["ServiceAccount", "Deployment", "Service", "CiliumNetworkPolicy"]);
+  });
+
+  it("takes Score files, finds their files beside them, and quotes what YAML 1.1 reads as something else", async () => {
+    const { stdout } = await run("compile", "-f", "score", "-n", "websites");
+    expect(stdout).toContain("namespace: websites\n");
+    expect(stdout).toContain("etc-a: name=web\n");
+    expect(stdout).toContain("name: 'on'\n");
+  });
+
+  it("prints a List as JSON", async () => {
+    const { stdout } = await run("compile", "-f", "shop", "-o", "json");
+    expect(JSON.parse(stdout)).toMatchObject({ apiVersion: "v1", kind: "List", items: expect.arrayContaining([]) as unknown });
+  });
+
+  it("tells agreements that one side misses on stderr, and succeeds", async () => {
+    expect(await run("compile", "-f", "shop/a.yaml")).toMatchObject({ code: 0, stderr: "warning: shop/a -> shop/b is closed: there is no shop/b\n" });
+  });
+
+  it("tells all mistakes of all files at once, each with its place, and prints nothing else", async () => {
+    const { code, stdout, stderr } = await run("compile", "-f", "bad");
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("error bad/broken.json:1:2\n");
+    expect(stderr).toContain('error bad/wrong.yaml\n      spec.containers[main].image: ');
+    expect(stderr).toContain('error bad/bad-score.yaml\n      containers: is required\n      containres: is no field of Score v1b1; did you mean "containers"?\n');
+    expect(stderr).toContain("error bad/nonsense.yaml\n      spec.resources.x: no provisioner registered for resource type 'nonsense'\n        resource 'x' uses it");
+    expect(stderr).toMatch(/\d errors; nothing was compiled\n$/);
+  });
+
+  it("settings come from flags", async () => {
+    const route = serviceYaml("r", { spec: '  resources: {door: {type: route}, x: {direction: inbound, id: other/x}}\n' }).replace('{image: "r:1"}', '{image: r, variables: {A: "${cluster.name} ${cluster.provider} ${cluster.region} ${cluster.domain}"}}');
+    const flags = ["--cluster-name", "one", "--cluster-provider", "aws", "--cluster-region", "eu", "--cluster-domain", "c.example", "--trust-domain", "t.example", "--ingress-domain", "i.example", "--gateway", "edge/main"];
+    const { stdout } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: route });
+    expect(stdout).toContain("A: one aws eu c.example\n");
+    expect(stdout).toContain("- door.i.example\n");
+    expect(stdout).toContain("- name: main\n        namespace: edge\n");
+    expect(stdout).toContain("t.example/ns/edge/sa/main-istio\n");
+  });
+
+  it.each([
+    { name: "a gateway that is none", argv: ["-f", "shop", "--gateway", "main"], code: 2, want: '--gateway is "main"; it must be namespace/name' },
+    { name: "a folder without a place", argv: ["-f", "shop", "-o", "dir"], code: 2, want: "-o dir needs --out FOLDER" },
+    { name: "a place without a folder", argv: ["-f", "shop", "--out", "x"], code: 2, want: "--out is for -o dir" },
+    { name: "no files", argv: [], code: 2, want: "required option '-f, --filename" },
+    { name: "nothing to compile", argv: ["-f", "secrets-only.yaml"], code: 1, want: "nothing to compile" },
+    { name: "secrets that are not there", argv: ["-f", "shop", "--secrets", "gone.yaml"], code: 2, want: "--secrets gone.yaml cannot be read" },
+  ])("$name is refused with what would help", async ({ argv, code, want }) => {
+    writeFileSync(join(cwd, "secrets-only.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
+    expect(await run("compile", ...argv)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(want) as string });
+  });
+});
+
+describe("secrets", () => {
+  it("come from a file and are in Secrets and nowhere else", async () => {
+    const objects = await compiled("-f", "secret", "--secrets", "secrets.yaml");
+    const holding = objects.filter((object) => JSON.stringify(object).match(/hunter2|aHVudGVyMg/));
+    expect(holding.map(({ kind }) => kind)).toEqual(["Secret"]);
+  });
+
+  it("that are missing are an error that says how to give them, or are marked", async () => {
+    const { code, stderr } = await run("compile", "-f", "secret");
+    expect(code).toBe(1);
+    expect(stderr).toContain("there is no secret 'postgres/db/password'\n        give it with --secrets FILE");
+    expect(JSON.stringify(await compiled("-f", "secret", "--placeholder-secrets"))).toContain(btoa("<secret postgres/db/password>"));
+  });
+
+  it.each([
+    { name: "no YAML", text: "a: [hunter2", want: "is no YAML (line 1)" },
+    { name: "no map", text: "- hunter2", want: "must be a map, with lines such as" },
+    { name: "a number", text: "a/b: 12345678", want: "a/b must be a path with a \"/\" in it, and its value a text" },
+    { name: "a key without a path", text: "password: hunter2", want: "password must be a path" },
+  ])("a file of them that is $name is refused without a word of it", async ({ text, want }) => {
+    writeFileSync(join(cwd, "odd-secrets"), text);
+    const { code, stderr } = await run("compile", "-f", "secret", "--secrets", "odd-secrets");
+    expect(code).toBe(2);
+    expect(stderr).toContain(want);
+    expect(stderr).not.toMatch(/hunter2|12345678/);
+  });
+});
+
+describe("a folder of objects", () => {
+  it("has one file per object, with the Namespace first, and is never written over by chance", async () => {
+    expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({ code: 0, stdout: expect.stringContaining("8 objects in ") as string });
+    const files = readdirSync(join(cwd, "out/shop")).toSorted();
+    expect(files.slice(0, 3)).toEqual(["00-namespace.yaml", "authorizationpolicy-lattice-default-deny.yaml", "ciliumnetworkpolicy-a.yaml"]);
+    expect(statSync(join(cwd, "out/shop/deployment-a.yaml")).mode & 0o777).toBe(0o600);
+    expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({ code: 1, stderr: expect.stringContaining("is not empty; choose another folder") as string });
+    expect((await run("compile", "-f", "next/a.yaml", "-o", "dir", "--out", "out", "--force")).code).toBe(0);
+    expect(readFileSync(join(cwd, "out/shop/deployment-a.yaml"), "utf8")).toContain("image: a:2\n");
+  });
+
+  it("that cannot be written is told", async () => {
+    writeFileSync(join(cwd, "blocked"), "");
+    expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "blocked/x")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") as string });
+    mkdirSync(join(cwd, "half/shop/00-namespace.yaml"), { recursive: true });
+    expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "half", "--force")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") as string });
+  });
+});
+
+describe("lattice validate", () => {
+  it("takes Score files, and the files that they name", async () => {
+    expect(await run("validate", "-f", "score")).toEqual({ code: 0, stderr: "", stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 in order\n" });
+    const { code, stdout } = await run("validate", "-f", "bad/bad-score.yaml", "-o", "json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject([{ ok: false, errors: [{ path: "containers", message: "is required" }, { path: "containres" }] }]);
+  });
+});
+
+describe("lattice diff", () => {
+  it("against the same files finds nothing", async () => {
+    expect(await run("diff", "-f", "shop", "--against", "shop")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
+  });
+
+  it("against other files tells objects, pods and flows", async () => {
+    const { code, stdout } = await run("diff", "-f", "next", "--against", "shop");
+    expect(code).toBe(1);
+    expect(stdout).toContain('  ~ Deployment shop/a\n      spec.template.spec.containers[main].image: "a:1" -> "a:2"\n');
+    expect(stdout).toContain("pods that roll\n  Deployment shop/a: spec.containers[main].image\n");
+    expect(stdout).toContain("flows\n  closed  shop/a -> shop/b:8080\n");
+    expect(stdout).toContain("  - AuthorizationPolicy shop/b\n");
+    const json = JSON.parse((await run("diff", "-f", "next", "--against", "shop", "-o", "json")).stdout) as { flows: { closed: unknown[] } };
+    expect(json.flows.closed).toHaveLength(1);
+  });
+
+  it("against what was compiled before compares the objects themselves, secrets too", async () => {
+    await run("compile", "-f", "secret", "--secrets", "secrets.yaml", "-o", "dir", "--out", "before");
+    expect(await run("diff", "-f", "secret", "--secrets", "secrets.yaml", "--against", "before")).toMatchObject({ code: 0 });
+    expect(await run("diff", "-f", "secret", "--against", "before")).toMatchObject({ code: 0 });
+    writeFileSync(join(cwd, "other-secrets"), "postgres/db/password: other\n");
+    const { code, stdout } = await run("diff", "-f", "secret", "--secrets", "other-secrets", "--against", "before");
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: "objects\n  ~ Secret shop/db-user-secrets\n      data.P: changed\n\npods that roll\n  Deployment shop/db-user: Secret shop/db-user-secrets\n\n0 added, 1 changed, 0 removed\n",
+    });
+  });
+
+  it.each([
+    { name: "files that are not in order", argv: ["-f", "bad", "--against", "shop"], want: "nothing was compiled" },
+    { name: "others that are not in order", argv: ["-f", "shop", "--against", "bad"], want: "nothing was compiled" },
+    { name: "two things to compare with", argv: ["-f", "shop", "--against", "shop", "--context", "x"], want: "not with both" },
+    { name: "no cluster", argv: ["-f", "shop"], want: "no kubeconfig" },
+    { name: "a flag that is wrong on either side", argv: ["-f", "shop", "--against", "shop", "--gateway", "x"], want: "--gateway" },
+  ])("$name is exit code 2", async ({ argv, want }) => {
+    expect(await run("diff", ...argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
+  });
+});
+
+describe("lattice why", () => {
+  it.each([
+    { name: "open is 0", argv: ["a", "b", "-f", "shop"], code: 0, want: "shop/a -> shop/b:8080 is open" },
+    { name: "closed is 1", argv: ["b", "a:http", "-f", "shop"], code: 1, want: "Add to LatticeService shop/b (shop/b.yaml):" },
+    { name: "requests may be asked about", argv: ["a", "b", "--method", "GET", "--path", "/", "-f", "shop"], code: 0, want: "is open" },
+    { name: "secrets are of no interest", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "no service of ours" },
+  ])("$name", async ({ argv, code, want }) => {
+    expect(await run("why", ...argv)).toMatchObject({ code, stdout: expect.stringContaining(want) as string, stderr: "" });
+  });
+
+  it("has a form for machines", async () => {
+    expect(JSON.parse((await run("why", "a", "b", "-f", "shop", "-o", "json")).stdout)).toMatchObject([{ from: "shop/a", open: true, steps: [{ door: "egress" }, {}, {}] }]);
+  });
+
+  it.each([
+    { name: "one name", argv: ["a", "-f", "shop"], want: "name who calls and who is called" },
+    { name: "three names", argv: ["a", "b", "c", "-f", "shop"], want: "name who calls and who is called" },
+    { name: "a slip", argv: ["a", "bb", "-f", "shop"], want: "there is no service bb" },
+    { name: "files that are not in order", argv: ["a", "b", "-f", "bad/wrong.yaml"], want: "not all files could be read, so nothing can be said:\n  bad/wrong.yaml: spec.containers" },
+    { name: "a file that is not there", argv: ["a", "b", "-f", "gone"], want: "gone: there is no such file or folder" },
+    { name: "files and a cluster", argv: ["a", "b", "-f", "shop", "--context", "x"], want: "not both" },
+    { name: "a wrong flag", argv: ["a", "b", "-f", "shop", "--gateway", "x"], want: "--gateway" },
+    { name: "a wrong flag for a cluster", argv: ["a", "b", "--gateway", "x"], want: "--gateway" },
+    { name: "no cluster", argv: ["a", "b"], want: "no kubeconfig" },
+    { name: "assertions and names", argv: ["a", "b", "--assert", "x", "-f", "shop"], want: "leave the two names out" },
+    { name: "assertions that are not there", argv: ["--assert", "gone", "-f", "shop"], want: "--assert gone cannot be read" },
+  ])("$name is exit code 2", async ({ argv, want }) => {
+    expect(await run("why", ...argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
+  });
+});
+
+describe("lattice why --assert", () => {
+  const check = (text: string, ...more: string[]) => runCli(["why", "--assert", "-", "-f", "shop", ...more], { cwd, input: text });
+
+  it("is 0 when all hold and 1 when one does not", async () => {
+    expect(await check("- {from: shop/a, to: shop/b, expect: open}\n")).toEqual({ code: 0, stderr: "", stdout: "ok    shop/a -> shop/b is open  (1 asked)\n1 hold\n" });
+    expect(await check("- {from: shop/*, to: shop/b, expect: closed}\n")).toMatchObject({ code: 1, stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string });
+    expect(JSON.parse((await check("[]", "-o", "json")).stdout)).toEqual([]);
+  });
+
+  it("is 2 when they are not understood", async () => {
+    expect(await check("- {from: x}\n")).toMatchObject({ code: 2, stderr: expect.stringContaining("--assert -:\n  assertion 1: from must be") as string });
+    expect(await check("a: [")).toMatchObject({ code: 2, stderr: expect.stringContaining("--assert -:") as string });
+    expect(await check("")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("lattice graph", () => {
+  it("prints edges as text, for Graphviz and as JSON", async () => {
+    expect(await run("graph", "-f", "shop")).toEqual({ code: 0, stderr: "", stdout: "shop/a  ->  shop/b:8080  open\n" });
+    expect((await run("graph", "-f", "shop", "-o", "dot")).stdout).toMatch(/^digraph mesh \{/);
+    expect(JSON.parse((await run("graph", "-f", "shop", "-o", "json")).stdout)).toMatchObject({ edges: [{ open: true }] });
+  });
+
+  it("is exit code 2 when it cannot", async () => {
+    expect((await run("graph")).code).toBe(2);
+    expect((await run("graph", "-f", "bad")).code).toBe(2);
+  });
+});

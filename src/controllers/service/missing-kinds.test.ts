@@ -1,0 +1,63 @@
+/** A cluster without Cilium, Istio or the others: what can be applied is, and the rest follows by itself. */
+import { expect, test } from "vitest";
+import { reducedMeshCrds } from "../../cli/reduced-mesh-crds.ts";
+import { environment, externalService, isCalledBy, calls, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
+import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
+
+const api = latticeService("shop/api", { environment: "shop", ...withVariables({ A: "b" }), resources: isCalledBy("front") });
+const front = latticeService("shop/front", { environment: "shop", resources: calls("api") });
+
+test("without the kinds of a mesh the workload runs, the status names what is missing, and it recovers when they come", async () => {
+  const stripe = externalService("shop/stripe", { endpoints: { api: "https://api.stripe.com" } });
+  await using operated = await OperatedCluster.start({ mesh: false, objects: [environment("shop"), api, front, stripe] });
+  expect(operated.manager.health()).toMatchObject({ live: true, ready: true });
+  expect(await operated.read("Deployment", "shop/api")).toMatchObject({ status: { availableReplicas: 1 } });
+  const missing = "authorizationpolicies.security.istio.io, ciliumnetworkpolicies.cilium.io, peerauthentications.security.istio.io";
+  const sentence = `the cluster does not have ${missing}; everything else is applied, and these follow when they are installed`;
+  expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({
+    status: "False",
+    reason: "CRDsMissing",
+    message: sentence,
+  });
+  expect(await operated.condition("shop/api", "WorkloadsReady")).toMatchObject({ status: "True" });
+  expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Pending", message: sentence });
+  expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Pending", namespaces: ["shop"] } });
+  expect(await operated.read("LatticeExternalService", "shop/stripe")).toMatchObject({ status: { phase: "Pending" } });
+  const quiet = operated.writes().length;
+  await operated.live(200_000, 10_000);
+  expect(operated.writes().slice(quiet)).toEqual([]);
+  expect(operated.lines.filter(({ level, message }) => level === "warn" && message === "informer starts again")).toEqual([]);
+
+  await operated.apply(...(reducedMeshCrds() as never[]));
+  await operated.live(45_000, 500);
+  expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True", reason: "Applied" });
+  expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Ready" });
+  expect(await operated.names("CiliumNetworkPolicy", "shop")).toEqual(["api", "front", "lattice-default-deny"]);
+  expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Ready" } });
+  expect(await operated.read("LatticeExternalService", "shop/stripe")).toMatchObject({
+    status: { phase: "Ready", hosts: ["api.stripe.com"] },
+  });
+});
+
+test("one kind alone may be missing: only what needs it says so", async () => {
+  const withoutFlagger = reducedMeshCrds().filter(({ metadata }) => !metadata.name.endsWith("flagger.app"));
+  const canary = latticeService("shop/canary", { deploy: { strategy: "canary" } });
+  await using operated = await OperatedCluster.start({ mesh: withoutFlagger, objects: [latticeService("shop/plain"), canary] });
+  expect((await operated.service("shop/plain")).status?.phase).toBe("Ready");
+  expect(await operated.condition("shop/canary", "PoliciesApplied")).toMatchObject({
+    reason: "CRDsMissing",
+    message: expect.stringContaining("does not have canaries.flagger.app;") as string,
+  });
+  expect(await operated.names("CiliumNetworkPolicy", "shop")).toEqual(["canary", "lattice-default-deny", "plain", "waypoint"]);
+});
+
+test("while a kind is missing nothing is pruned, and a kind that goes away is noticed", async () => {
+  await using operated = await OperatedCluster.start({ objects: [environment("shop"), api, front] });
+  await operated.remove(operated.cluster.resource("CustomResourceDefinition"), "ciliumnetworkpolicies.cilium.io");
+  await operated.live(400_000, 5_000);
+  expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({
+    reason: "CRDsMissing",
+    message: expect.stringContaining("does not have ciliumnetworkpolicies.cilium.io;") as string,
+  });
+  expect(await operated.names("AuthorizationPolicy", "shop")).toEqual(["api", "lattice-default-deny"]);
+});
