@@ -1,5 +1,6 @@
 /** `lattice diff`, `why` and `graph` against a cluster: the embedded one, over HTTP, as any other. */
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectOk, systemClock } from "#base";
@@ -9,11 +10,14 @@ import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { parseYaml, type KubeObject } from "#kube";
 import { runCli } from "../../test/builders/cli-io.ts";
-import { fileTree } from "../../test/builders/file-tree.ts";
+import { addFiles } from "../../test/builders/file-tree.ts";
 import { documentsOf, serviceYaml } from "../../test/builders/world.ts";
 
 const LIVE = [
-  serviceYaml("a", { calls: ["b"], spec: "  replicas: {min: 2, max: 5}\n" }).replace('{image: "a:1"}', '{image: "a:1", variables: {P: "${secrets.s.key}", A: one}}'),
+  serviceYaml("a", { calls: ["b"], spec: "  replicas: {min: 2, max: 5}\n" }).replace(
+    '{image: "a:1"}',
+    '{image: "a:1", variables: {P: "${secrets.s.key}", A: one}}',
+  ),
   serviceYaml("b", { calledBy: ["a"] }),
   "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: s, namespace: shop}\nspec: {bindings: {s: {secretRef: {name: s}}}}\n",
   "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\ndata: {key: aHVudGVyMg==}\n",
@@ -27,7 +31,7 @@ const foreignCrds = compiledKinds
     return {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
-      metadata: { name: `${plural}.${group}` },
+      metadata: { name: `${plural}.${group}`, annotations: { "api-approved.kubernetes.io": "unapproved, for a test" } },
       spec: { group, scope: "Namespaced", names: { kind, plural }, versions: [{ name: version, served: true, storage: true, schema }] },
     };
   });
@@ -49,13 +53,21 @@ async function applyCompiled(): Promise<void> {
 beforeAll(async () => {
   const crds = latticeKinds.map(({ crd }) => crd() as unknown as FixtureObject);
   cluster = await startEmbeddedCluster({ objects: [...crds, ...foreignCrds], users: [{ name: "reader" }] });
-  await cluster.load({ objects: LIVE.flatMap((text) => expectOk(parseYaml(text)) as unknown as FixtureObject[]) });
+  await cluster.add(...LIVE.flatMap((text) => expectOk(parseYaml(text)) as unknown as FixtureObject[]));
   await applyCompiled();
-  cwd = await fileTree({ "same.yaml": LIVE[0] ?? "", "changed.yaml": serviceYaml("b").replace("b:1", "b:2"), "new.yaml": serviceYaml("c", { calls: ["b"] }) });
+  cwd = mkdtempSync(join(tmpdir(), "lattice-live-"));
+  await addFiles(cwd, {
+    "same.yaml": LIVE[0] ?? "",
+    "changed.yaml": serviceYaml("b").replace("b:1", "b:2"),
+    "new.yaml": serviceYaml("c", { calls: ["b"] }),
+  });
   writeFileSync(join(cwd, "kubeconfig"), await cluster.kubeconfig({ http: true }));
   writeFileSync(join(cwd, "stranger"), await cluster.kubeconfig({ user: "reader" }));
 });
-afterAll(() => cluster.close());
+afterAll(async () => {
+  await cluster.close();
+  rmSync(cwd, { recursive: true });
+});
 
 describe("lattice diff against a cluster", () => {
   it("finds nothing when the files say what is there: defaults, and what is written once, are no difference", async () => {
@@ -78,9 +90,14 @@ describe("lattice diff against a cluster", () => {
   });
 
   it("a service of the cluster that cannot be compiled here is left out, not taken to be deleted", async () => {
-    await cluster.load({ objects: expectOk(parseYaml(serviceYaml("odd", { spec: "  resources: {x: {type: nonsense}}\n" }))) as unknown as FixtureObject[] });
+    await cluster.add(
+      ...(expectOk(parseYaml(serviceYaml("odd", { spec: "  resources: {x: {type: nonsense}}\n" }))) as unknown as FixtureObject[]),
+    );
     const { code, stderr } = await run("diff", "-f", "same.yaml");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "warning: shop/odd is in the cluster and cannot be compiled here; it is left out\n" });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "warning: shop/odd is in the cluster and cannot be compiled here; it is left out\n",
+    });
   });
 
   it("files with a mistake, and a cluster that says no, are exit code 2", async () => {
@@ -101,7 +118,10 @@ describe("lattice diff against a cluster", () => {
 
 describe("lattice why and graph against a cluster", () => {
   it("ask the policies that are there", async () => {
-    expect(await run("why", "a", "b")).toMatchObject({ code: 0, stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string });
+    expect(await run("why", "a", "b")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string,
+    });
     const policy = { namespace: "shop", name: "b" };
     await cluster.client.delete(cluster.resource("AuthorizationPolicy"), policy);
     const { code, stdout } = await run("why", "a", "b");

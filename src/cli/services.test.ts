@@ -1,19 +1,25 @@
 /** `lattice compile`, `diff`, `why`, `graph` on files, as people run them. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { parseYaml, type KubeObject } from "#kube";
 import { runCli } from "../../test/builders/cli-io.ts";
-import { fileTree } from "../../test/builders/file-tree.ts";
+import { addFiles } from "../../test/builders/file-tree.ts";
 import { serviceYaml } from "../../test/builders/world.ts";
 
-const SCORE = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: ../texts/a.txt}}}}\nservice: {ports: {on: {port: 80}}}\n";
-const DATABASE = serviceYaml("db-user", { spec: "  resources: {db: {type: postgres}}\n" }).replace('{image: "db-user:1"}', '{image: "x", variables: {P: "${resources.db.password}"}}');
+const SCORE =
+  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: ../texts/a.txt}}}}\nservice: {ports: {'on': {port: 80}}}\n";
+const DATABASE = serviceYaml("db-user", { spec: "  resources: {db: {type: postgres}}\n" }).replace(
+  '{image: "db-user:1"}',
+  '{image: "x", variables: {P: "${resources.db.password}"}}',
+);
 
 let cwd: string;
 beforeAll(async () => {
-  cwd = await fileTree({
+  cwd = mkdtempSync(join(tmpdir(), "lattice-services-"));
+  await addFiles(cwd, {
     "shop/a.yaml": serviceYaml("a", { calls: ["b"] }),
     "shop/b.yaml": serviceYaml("b", { calledBy: ["a"] }),
     "next/a.yaml": serviceYaml("a", { calls: ["b"] }).replace("a:1", "a:2"),
@@ -24,10 +30,11 @@ beforeAll(async () => {
     "secrets.yaml": 'postgres/db/password: "hunter2"\n',
     "bad/broken.json": "{",
     "bad/wrong.yaml": serviceYaml("wrong").replace("image", "imgae"),
-    "bad/nonsense.yaml": serviceYaml("nonsense", { spec: '  resources:\n    x: {type: nonsense}\n' }),
+    "bad/nonsense.yaml": serviceYaml("nonsense", { spec: "  resources:\n    x: {type: nonsense}\n" }),
     "bad/bad-score.yaml": SCORE.replace("containers", "containres"),
   });
 });
+afterAll(() => rmSync(cwd, { recursive: true }));
 
 const run = (...argv: string[]) => runCli(argv, { cwd });
 
@@ -45,8 +52,15 @@ describe("lattice compile", () => {
       "CiliumNetworkPolicy lattice-default-deny",
       "AuthorizationPolicy lattice-default-deny",
       "PeerAuthentication lattice-default-deny",
-      ...["ServiceAccount a", "Deployment a", "Service a", "CiliumNetworkPolicy a"],
-      ...["ServiceAccount b", "Deployment b", "Service b", "AuthorizationPolicy b", "CiliumNetworkPolicy b"],
+      "ServiceAccount a",
+      "Deployment a",
+      "Service a",
+      "CiliumNetworkPolicy a",
+      "ServiceAccount b",
+      "Deployment b",
+      "Service b",
+      "AuthorizationPolicy b",
+      "CiliumNetworkPolicy b",
     ]);
   });
 
@@ -68,36 +82,71 @@ describe("lattice compile", () => {
   });
 
   it("tells agreements that one side misses on stderr, and succeeds", async () => {
-    expect(await run("compile", "-f", "shop/a.yaml")).toMatchObject({ code: 0, stderr: "warning: shop/a -> shop/b is closed: there is no shop/b\n" });
+    expect(await run("compile", "-f", "shop/a.yaml")).toMatchObject({
+      code: 0,
+      stderr: "warning: shop/a -> shop/b is closed: there is no shop/b\n",
+    });
   });
 
   it("tells all mistakes of all files at once, each with its place, and prints nothing else", async () => {
     const { code, stdout, stderr } = await run("compile", "-f", "bad");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("error bad/broken.json:1:2\n");
-    expect(stderr).toContain('error bad/wrong.yaml\n      spec.containers[main].image: ');
-    expect(stderr).toContain('error bad/bad-score.yaml\n      containers: is required\n      containres: is no field of Score v1b1; did you mean "containers"?\n');
-    expect(stderr).toContain("error bad/nonsense.yaml\n      spec.resources.x: no provisioner registered for resource type 'nonsense'\n        resource 'x' uses it");
+    expect(stderr).toContain("error bad/wrong.yaml\n      spec.containers[main].imgae: unknown field");
+    expect(stderr).toContain(
+      'error bad/bad-score.yaml\n      containers: is required\n      containres: is no field of Score v1b1; did you mean "containers"?\n',
+    );
+    expect(stderr).toContain(
+      "error bad/nonsense.yaml\n      spec.resources.x: no provisioner registered for resource type 'nonsense'\n        resource 'x' uses it",
+    );
     expect(stderr).toMatch(/\d errors; nothing was compiled\n$/);
   });
 
   it("settings come from flags", async () => {
-    const route = serviceYaml("r", { spec: '  resources: {door: {type: route}, x: {direction: inbound, id: other/x}}\n' }).replace('{image: "r:1"}', '{image: r, variables: {A: "${cluster.name} ${cluster.provider} ${cluster.region} ${cluster.domain}"}}');
-    const flags = ["--cluster-name", "one", "--cluster-provider", "aws", "--cluster-region", "eu", "--cluster-domain", "c.example", "--trust-domain", "t.example", "--ingress-domain", "i.example", "--gateway", "edge/main"];
+    const route = serviceYaml("r", { spec: "  resources: {door: {type: route}, x: {direction: inbound, id: other/x}}\n" }).replace(
+      '{image: "r:1"}',
+      '{image: r, variables: {A: "${cluster.name} ${cluster.provider} ${cluster.region} ${cluster.domain}"}}',
+    );
+    const flags = [
+      "--cluster-name",
+      "one",
+      "--cluster-provider",
+      "aws",
+      "--cluster-region",
+      "eu",
+      "--cluster-domain",
+      "c.example",
+      "--trust-domain",
+      "t.example",
+      "--ingress-domain",
+      "i.example",
+      "--gateway",
+      "edge/main",
+    ];
     const { stdout } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: route });
     expect(stdout).toContain("A: one aws eu c.example\n");
     expect(stdout).toContain("- door.i.example\n");
-    expect(stdout).toContain("- name: main\n        namespace: edge\n");
+    expect(stdout).toContain("- name: main\n      namespace: edge\n");
     expect(stdout).toContain("t.example/ns/edge/sa/main-istio\n");
   });
 
   it.each([
-    { name: "a gateway that is none", argv: ["-f", "shop", "--gateway", "main"], code: 2, want: '--gateway is "main"; it must be namespace/name' },
+    {
+      name: "a gateway that is none",
+      argv: ["-f", "shop", "--gateway", "main"],
+      code: 2,
+      want: '--gateway is "main"; it must be namespace/name',
+    },
     { name: "a folder without a place", argv: ["-f", "shop", "-o", "dir"], code: 2, want: "-o dir needs --out FOLDER" },
     { name: "a place without a folder", argv: ["-f", "shop", "--out", "x"], code: 2, want: "--out is for -o dir" },
     { name: "no files", argv: [], code: 2, want: "required option '-f, --filename" },
     { name: "nothing to compile", argv: ["-f", "secrets-only.yaml"], code: 1, want: "nothing to compile" },
-    { name: "secrets that are not there", argv: ["-f", "shop", "--secrets", "gone.yaml"], code: 2, want: "--secrets gone.yaml cannot be read" },
+    {
+      name: "secrets that are not there",
+      argv: ["-f", "shop", "--secrets", "gone.yaml"],
+      code: 2,
+      want: "--secrets gone.yaml cannot be read",
+    },
   ])("$name is refused with what would help", async ({ argv, code, want }) => {
     writeFileSync(join(cwd, "secrets-only.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
     expect(await run("compile", ...argv)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(want) as string });
@@ -121,7 +170,7 @@ describe("secrets", () => {
   it.each([
     { name: "no YAML", text: "a: [hunter2", want: "is no YAML (line 1)" },
     { name: "no map", text: "- hunter2", want: "must be a map, with lines such as" },
-    { name: "a number", text: "a/b: 12345678", want: "a/b must be a path with a \"/\" in it, and its value a text" },
+    { name: "a number", text: "a/b: 12345678", want: 'a/b must be a path with a "/" in it, and its value a text' },
     { name: "a key without a path", text: "password: hunter2", want: "password must be a path" },
   ])("a file of them that is $name is refused without a word of it", async ({ text, want }) => {
     writeFileSync(join(cwd, "odd-secrets"), text);
@@ -134,29 +183,47 @@ describe("secrets", () => {
 
 describe("a folder of objects", () => {
   it("has one file per object, with the Namespace first, and is never written over by chance", async () => {
-    expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({ code: 0, stdout: expect.stringContaining("8 objects in ") as string });
+    expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("8 objects in ") as string,
+    });
     const files = readdirSync(join(cwd, "out/shop")).toSorted();
     expect(files.slice(0, 3)).toEqual(["00-namespace.yaml", "authorizationpolicy-lattice-default-deny.yaml", "ciliumnetworkpolicy-a.yaml"]);
     expect(statSync(join(cwd, "out/shop/deployment-a.yaml")).mode & 0o777).toBe(0o600);
-    expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({ code: 1, stderr: expect.stringContaining("is not empty; choose another folder") as string });
+    expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("is not empty; choose another folder") as string,
+    });
     expect((await run("compile", "-f", "next/a.yaml", "-o", "dir", "--out", "out", "--force")).code).toBe(0);
     expect(readFileSync(join(cwd, "out/shop/deployment-a.yaml"), "utf8")).toContain("image: a:2\n");
   });
 
   it("that cannot be written is told", async () => {
     writeFileSync(join(cwd, "blocked"), "");
-    expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "blocked/x")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") as string });
+    expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "blocked/x")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("cannot be written") as string,
+    });
     mkdirSync(join(cwd, "half/shop/00-namespace.yaml"), { recursive: true });
-    expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "half", "--force")).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be written") as string });
+    expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "half", "--force")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("cannot be written") as string,
+    });
   });
 });
 
 describe("lattice validate", () => {
   it("takes Score files, and the files that they name", async () => {
-    expect(await run("validate", "-f", "score")).toEqual({ code: 0, stderr: "", stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 in order\n" });
+    expect(await run("validate", "-f", "score")).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 in order\n",
+    });
     const { code, stdout } = await run("validate", "-f", "bad/bad-score.yaml", "-o", "json");
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject([{ ok: false, errors: [{ path: "containers", message: "is required" }, { path: "containres" }] }]);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { ok: false, errors: [{ path: "containers", message: "is required" }, { path: "containres" }] },
+    ]);
   });
 });
 
@@ -172,7 +239,9 @@ describe("lattice diff", () => {
     expect(stdout).toContain("pods that roll\n  Deployment shop/a: spec.containers[main].image\n");
     expect(stdout).toContain("flows\n  closed  shop/a -> shop/b:8080\n");
     expect(stdout).toContain("  - AuthorizationPolicy shop/b\n");
-    const json = JSON.parse((await run("diff", "-f", "next", "--against", "shop", "-o", "json")).stdout) as { flows: { closed: unknown[] } };
+    const json = JSON.parse((await run("diff", "-f", "next", "--against", "shop", "-o", "json")).stdout) as {
+      flows: { closed: unknown[] };
+    };
     expect(json.flows.closed).toHaveLength(1);
   });
 
@@ -184,7 +253,8 @@ describe("lattice diff", () => {
     const { code, stdout } = await run("diff", "-f", "secret", "--secrets", "other-secrets", "--against", "before");
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: "objects\n  ~ Secret shop/db-user-secrets\n      data.P: changed\n\npods that roll\n  Deployment shop/db-user: Secret shop/db-user-secrets\n\n0 added, 1 changed, 0 removed\n",
+      stdout:
+        "objects\n  ~ Secret shop/db-user-secrets\n      data.P: changed\n\npods that roll\n  Deployment shop/db-user: Secret shop/db-user-secrets\n\n0 added, 1 changed, 0 removed\n",
     });
   });
 
@@ -210,14 +280,20 @@ describe("lattice why", () => {
   });
 
   it("has a form for machines", async () => {
-    expect(JSON.parse((await run("why", "a", "b", "-f", "shop", "-o", "json")).stdout)).toMatchObject([{ from: "shop/a", open: true, steps: [{ door: "egress" }, {}, {}] }]);
+    expect(JSON.parse((await run("why", "a", "b", "-f", "shop", "-o", "json")).stdout)).toMatchObject([
+      { from: "shop/a", open: true, steps: [{ door: "egress" }, {}, {}] },
+    ]);
   });
 
   it.each([
     { name: "one name", argv: ["a", "-f", "shop"], want: "name who calls and who is called" },
     { name: "three names", argv: ["a", "b", "c", "-f", "shop"], want: "name who calls and who is called" },
     { name: "a slip", argv: ["a", "bb", "-f", "shop"], want: "there is no service bb" },
-    { name: "files that are not in order", argv: ["a", "b", "-f", "bad/wrong.yaml"], want: "not all files could be read, so nothing can be said:\n  bad/wrong.yaml: spec.containers" },
+    {
+      name: "files that are not in order",
+      argv: ["a", "b", "-f", "bad/wrong.yaml"],
+      want: "not all files could be read, so nothing can be said:\n  bad/wrong.yaml: spec.containers",
+    },
     { name: "a file that is not there", argv: ["a", "b", "-f", "gone"], want: "gone: there is no such file or folder" },
     { name: "files and a cluster", argv: ["a", "b", "-f", "shop", "--context", "x"], want: "not both" },
     { name: "a wrong flag", argv: ["a", "b", "-f", "shop", "--gateway", "x"], want: "--gateway" },
@@ -234,13 +310,23 @@ describe("lattice why --assert", () => {
   const check = (text: string, ...more: string[]) => runCli(["why", "--assert", "-", "-f", "shop", ...more], { cwd, input: text });
 
   it("is 0 when all hold and 1 when one does not", async () => {
-    expect(await check("- {from: shop/a, to: shop/b, expect: open}\n")).toEqual({ code: 0, stderr: "", stdout: "ok    shop/a -> shop/b is open  (1 asked)\n1 hold\n" });
-    expect(await check("- {from: shop/*, to: shop/b, expect: closed}\n")).toMatchObject({ code: 1, stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string });
+    expect(await check("- {from: shop/a, to: shop/b, expect: open}\n")).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: "ok    shop/a -> shop/b is open  (1 asked)\n1 hold\n",
+    });
+    expect(await check("- {from: shop/*, to: shop/b, expect: closed}\n")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string,
+    });
     expect(JSON.parse((await check("[]", "-o", "json")).stdout)).toEqual([]);
   });
 
   it("is 2 when they are not understood", async () => {
-    expect(await check("- {from: x}\n")).toMatchObject({ code: 2, stderr: expect.stringContaining("--assert -:\n  assertion 1: from must be") as string });
+    expect(await check("- {from: x}\n")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--assert -:\n  assertion 1: from must be") as string,
+    });
     expect(await check("a: [")).toMatchObject({ code: 2, stderr: expect.stringContaining("--assert -:") as string });
     expect(await check("")).toMatchObject({ code: 2 });
   });

@@ -4,7 +4,8 @@ import type { Json } from "#kube";
 import { serviceYaml, worldOf } from "../../test/builders/world.ts";
 import { checkAssertions, formatAssertions, parseAssertions, type Assertion } from "./assertions.ts";
 
-const external = "apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: bank, namespace: payments}\nspec: {endpoints: {default: 'https://bank.example'}, allowedRequesters: [ledger]}\n";
+const external =
+  "apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: bank, namespace: payments}\nspec: {endpoints: {default: 'https://bank.example'}, allowedRequesters: [ledger]}\n";
 
 const world = worldOf(
   [
@@ -28,13 +29,21 @@ const check = (assertion: Omit<Assertion, "expect"> & { expect?: "open" | "close
 
 describe("an assertion", () => {
   it.each([
-    { name: "holds when all pairs are as it says", given: { from: "shop/web", to: "payments/*" }, want: { holds: true, asked: 2, because: [] } },
+    {
+      name: "holds when all pairs are as it says",
+      given: { from: "shop/web", to: "payments/*" },
+      want: { holds: true, asked: 2, because: [] },
+    },
     {
       name: "names each pair that is against it",
       given: { from: "shop/*", to: "payments/ledger" },
       want: { holds: false, asked: 2, because: ["shop/checkout -> payments/ledger:8080 is open"] },
     },
-    { name: "may be about one port", given: { from: "shop/checkout", to: "payments/ledger:http", expect: "open" as const }, want: { holds: true, asked: 1, because: [] } },
+    {
+      name: "may be about one port",
+      given: { from: "shop/checkout", to: "payments/ledger:http", expect: "open" as const },
+      want: { holds: true, asked: 1, because: [] },
+    },
     {
       name: "may leave callers out",
       given: { from: "*/*", to: "payments/bank", except: ["payments/*", "dev/broken"] },
@@ -55,31 +64,54 @@ describe("an assertion", () => {
       given: { from: "dev/broken", to: "shop/web" },
       want: { holds: false, asked: 1, because: ["dev/broken -> shop/web:8080 is not known: one of the two is not compiled"] },
     },
-    { name: "about nobody does not hold", given: { from: "gone/*", to: "here/x" }, want: { holds: false, asked: 0, because: ["gone/* names nobody", "here/x names nobody"] } },
-    { name: "about nobody holds where that may be", given: { from: "gone/*", to: "here/x", mayBeEmpty: true }, want: { holds: true, asked: 0, because: [] } },
+    {
+      name: "about nobody does not hold",
+      given: { from: "gone/*", to: "here/x" },
+      want: { holds: false, asked: 0, because: ["gone/* names nobody", "here/x names nobody"] },
+    },
+    {
+      name: "about nobody holds where that may be",
+      given: { from: "gone/*", to: "here/x", mayBeEmpty: true },
+      want: { holds: true, asked: 0, because: [] },
+    },
     {
       name: "about nobody with a port does not hold",
       given: { from: "shop/web", to: "mute/mute" },
       want: { holds: false, asked: 0, because: ["nobody named has a port that could be asked about"] },
     },
-    { name: "leaves a service's calls to itself out", given: { from: "self/*", to: "self/*" }, want: { holds: false, asked: 0, because: ["nobody named has a port that could be asked about"] } },
-    { name: "asks about them where the service is named", given: { from: "self/self", to: "self/self", expect: "open" as const }, want: { holds: true, asked: 1, because: [] } },
-    { name: "takes a dot as a dot", given: { from: "sh.p/*", to: "payments/*" }, want: { holds: false, asked: 0, because: ["sh.p/* names nobody", ] } },
+    {
+      name: "leaves a service's calls to itself out",
+      given: { from: "self/*", to: "self/*" },
+      want: { holds: false, asked: 0, because: ["nobody named has a port that could be asked about"] },
+    },
+    {
+      name: "asks about them where the service is named",
+      given: { from: "self/self", to: "self/self", expect: "open" as const },
+      want: { holds: true, asked: 1, because: [] },
+    },
+    {
+      name: "takes a dot as a dot",
+      given: { from: "sh.p/*", to: "payments/*" },
+      want: { holds: false, asked: 0, because: ["sh.p/* names nobody"] },
+    },
   ])("$name", ({ given, want }) => {
     expect(check(given)).toEqual(want);
   });
 
   it("may be put to what a cluster has", () => {
     const [result] = checkAssertions(world, [{ from: "shop/web", to: "payments/ledger", expect: "closed" }], []);
-    expect(result).toMatchObject({ holds: false, because: ["shop/web -> payments/ledger:8080 is not known: one of the two is not compiled"] });
+    expect(result).toMatchObject({
+      holds: false,
+      because: ["shop/web -> payments/ledger:8080 is not known: one of the two is not compiled"],
+    });
   });
 });
 
 describe("a file of them", () => {
   it("is a list, or has one under assertions", () => {
     const list = [{ name: "x", from: "dev/*", to: "payments/*:8080", expect: "closed", except: ["dev/a"], mayBeEmpty: true }];
-    expect(expectOk(parseAssertions(list as unknown as Json))).toEqual(list);
-    expect(expectOk(parseAssertions({ assertions: list } as unknown as Json))).toEqual(list);
+    expect(expectOk(parseAssertions(list))).toEqual(list);
+    expect(expectOk(parseAssertions({ assertions: list }))).toEqual(list);
   });
 
   it.each([

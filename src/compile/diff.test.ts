@@ -40,7 +40,9 @@ describe("objects", () => {
 
   it("that only carry another hash of their config are told by the config alone", () => {
     const { objects, rolls } = diffOf(api("{image: a, variables: {A: one}}"), api("{image: a, variables: {A: two}}"));
-    expect(objects).toEqual([{ change: "changed", object: "ConfigMap shop/api-env", fields: [{ path: "data.A", change: "changed", before: "one", after: "two" }] }]);
+    expect(objects).toEqual([
+      { change: "changed", object: "ConfigMap shop/api-env", fields: [{ path: "data.A", change: "changed", before: "one", after: "two" }] },
+    ]);
     expect(rolls).toEqual([{ workload: "Deployment shop/api", because: ["ConfigMap shop/api-env"] }]);
   });
 });
@@ -49,20 +51,30 @@ describe("secrets", () => {
   const text = api('{image: a, variables: {P: "${resources.db.password}"}}', "  resources: {db: {type: postgres}}\n");
 
   it("that differ are changed, and nobody learns how", () => {
-    const [before, after] = ["first-value", "second-value"].map((value) => [{ apiVersion: "v1", kind: "Secret", metadata: { name: "api-secrets", namespace: "shop" }, data: { P: btoa(value) } }] as unknown as KubeObject[]);
+    const [before, after] = ["first-value", "second-value"].map(
+      (value) =>
+        [
+          { apiVersion: "v1", kind: "Secret", metadata: { name: "api-secrets", namespace: "shop" }, data: { P: btoa(value) } },
+        ] as unknown as KubeObject[],
+    );
     const diff = diffObjects(before ?? [], after ?? []);
-    expect(diff.objects).toEqual([{ change: "changed", object: "Secret shop/api-secrets", fields: [{ path: "data.P", change: "changed" }] }]);
+    expect(diff.objects).toEqual([
+      { change: "changed", object: "Secret shop/api-secrets", fields: [{ path: "data.P", change: "changed" }] },
+    ]);
     expect(JSON.stringify(diff) + formatDiff(diff)).not.toMatch(/first|second|Zmlyc3Q|c2Vjb25k/);
   });
 
   it("that are marked stand for values that nobody gave, and are no difference", () => {
     const placeholder = compiled(text);
-    const real = placeholder.map((object) => (object.kind === "Secret" ? ({ ...object, data: { P: btoa("real") } } as unknown as KubeObject) : object));
+    const real = placeholder.map((object) =>
+      object.kind === "Secret" ? ({ ...object, data: { P: btoa("real") } } as unknown as KubeObject) : object,
+    );
     expect(diffObjects(real, placeholder)).toMatchObject({ objects: [], rolls: [] });
   });
 
   it("whole data that comes or goes is told without values", () => {
-    const secret = (data: object) => [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "n" }, ...data }] as unknown as KubeObject[];
+    const secret = (data: object) =>
+      [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "n" }, ...data }] as unknown as KubeObject[];
     const diff = diffObjects(secret({}), secret({ data: { a: btoa("hidden") }, type: "Opaque" }));
     expect(diff.objects[0]?.fields).toEqual([
       { path: "data", change: "added" },
@@ -77,7 +89,7 @@ describe("values that move", () => {
   it("between a ConfigMap and a Secret are named, and shown on neither side", () => {
     const postgres = "  resources: {db: {type: postgres}}\n";
     const diff = diffOf(
-      api('{image: a, variables: {A: plain-text, B: b}, files: {/x: {content: open}}}', postgres),
+      api("{image: a, variables: {A: plain-text, B: b}, files: {/x: {content: open}}}", postgres),
       api('{image: a, variables: {A: "${resources.db.username}", B: b}, files: {/x: {content: "${resources.db.username}"}}}', postgres),
     );
     expect(diff.moves).toEqual([
@@ -89,9 +101,13 @@ describe("values that move", () => {
   });
 
   it("to External Secrets count too", () => {
-    const binding = (source: string) => `apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: b, namespace: shop}\nspec: {bindings: {s: {${source}}}}\n`;
+    const binding = (source: string) =>
+      `apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: b, namespace: shop}\nspec: {bindings: {s: {${source}}}}\n`;
     const service = api('{image: a, variables: {S: "${secrets.s.key}"}}');
-    const diff = diffOf([service, binding("secretRef: {name: s}")], [service, binding("external: {storeRef: {kind: SecretStore, name: vault}, key: k}")]);
+    const diff = diffOf(
+      [service, binding("secretRef: {name: s}")],
+      [service, binding("external: {storeRef: {kind: SecretStore, name: vault}, key: k}")],
+    );
     expect(diff.moves).toEqual([{ name: "S", from: "Secret shop/api-secrets", to: "ExternalSecret shop/api-external-secrets" }]);
     expect(diff.rolls[0]?.because).toEqual(expect.arrayContaining(["Secret shop/api-secrets", "ExternalSecret shop/api-external-secrets"]));
   });
@@ -113,9 +129,11 @@ describe("flows", () => {
   it("to the outside, to databases and through routes are flows as well", () => {
     const outside = (host: string, resolution: string) =>
       `apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: out, namespace: shop}\nspec: {endpoints: {default: '${host}'}, allowedRequesters: [api], resolution: ${resolution}}\n`;
-    const resources = "  resources:\n    out: {type: external-service}\n    db: {type: postgres}\n    door: {type: route, params: {host: a.example, path: /x}}\n";
+    const resources =
+      "  resources:\n    out: {type: external-service}\n    db: {type: postgres}\n    door: {type: route, params: {host: a.example, path: /x}}\n";
     const main = "{image: a}";
-    const text = (options: string, resolution = "dns") => formatDiff(diffOf(api(main), [api(main, resources), outside(options, resolution)]));
+    const text = (options: string, resolution = "dns") =>
+      formatDiff(diffOf(api(main), [api(main, resources), outside(options, resolution)]));
     expect(text("https://b.example")).toContain(
       "opened  shop/api -> shop/db-postgres:5432  (no service of ours)\n  opened  shop/api -> b.example:443  (outside)\n  opened  https://a.example/x -> shop/api:80  (route)\n",
     );
@@ -124,8 +142,15 @@ describe("flows", () => {
 
   it("of a workload without a policy go everywhere", () => {
     const objects = compiled([serviceYaml("a"), serviceYaml("b")]);
-    const bare = objects.filter(({ kind, metadata }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind) || metadata.name === "nobody");
-    expect(diffObjects(objects, bare).flows.opened.map(({ from, to }) => `${from} ${to}`)).toEqual(["shop/a shop/a", "shop/a shop/b", "shop/b shop/a", "shop/b shop/b"]);
+    const bare = objects.filter(
+      ({ kind, metadata }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind) || metadata.name === "nobody",
+    );
+    expect(diffObjects(objects, bare).flows.opened.map(({ from, to }) => `${from} ${to}`)).toEqual([
+      "shop/a shop/a",
+      "shop/a shop/b",
+      "shop/b shop/a",
+      "shop/b shop/b",
+    ]);
   });
 
   it("are judged by the identities of the mesh's own trust domain", () => {
@@ -144,11 +169,26 @@ describe("against a cluster", () => {
 
   it("what the server fills in is no difference", () => {
     const served = live((object) => {
-      const base = { ...object, status: { replicas: 1 }, metadata: { ...object.metadata, uid: "1", resourceVersion: "7", annotations: { "deployment.kubernetes.io/revision": "1" } } };
+      const base = {
+        ...object,
+        status: { replicas: 1 },
+        metadata: { ...object.metadata, uid: "1", resourceVersion: "7", annotations: { "deployment.kubernetes.io/revision": "1" } },
+      };
       if (object.kind !== "Deployment") return base;
       const spec = (object as unknown as { spec: { template: { spec: { containers: { resources: object }[] } } } }).spec;
-      const containers = spec.template.spec.containers.map((one) => ({ ...one, imagePullPolicy: "Always", resources: { requests: { cpu: "1" } } }));
-      return { ...base, spec: { ...spec, progressDeadlineSeconds: 600, template: { ...spec.template, spec: { ...spec.template.spec, containers, dnsPolicy: "ClusterFirst" } } } };
+      const containers = spec.template.spec.containers.map((one) => ({
+        ...one,
+        imagePullPolicy: "Always",
+        resources: { requests: { cpu: "1" } },
+      }));
+      return {
+        ...base,
+        spec: {
+          ...spec,
+          progressDeadlineSeconds: 600,
+          template: { ...spec.template, spec: { ...spec.template.spec, containers, dnsPolicy: "ClusterFirst" } },
+        },
+      };
     });
     expect(diffObjects(served, wanted, { liveManager: "lattice" }).objects).toEqual([]);
     expect(diffObjects(served, wanted).objects).not.toEqual([]);
@@ -160,7 +200,14 @@ describe("against a cluster", () => {
         ? object
         : {
             ...object,
-            metadata: { ...object.metadata, labels: { ...object.metadata.labels, ours: "x", theirs: "y" }, managedFields: [{ manager: "other", operation: "Apply", fieldsV1: { "f:x": {} } }, ...managed({ "f:metadata": { "f:labels": { "f:ours": {} } } })] },
+            metadata: {
+              ...object.metadata,
+              labels: { ...object.metadata.labels, ours: "x", theirs: "y" },
+              managedFields: [
+                { manager: "other", operation: "Apply", fieldsV1: { "f:x": {} } },
+                ...managed({ "f:metadata": { "f:labels": { "f:ours": {} } } }),
+              ],
+            },
           },
     );
     expect(diffObjects(labelled, wanted, { liveManager: "lattice" }).objects).toEqual([
@@ -171,25 +218,61 @@ describe("against a cluster", () => {
   it("items of lists are ours by their keys", () => {
     const ports = (items: object[]) => ({ spec: { ports: items } });
     const service = (items: object[], fields?: object) =>
-      [{ apiVersion: "v1", kind: "Service", metadata: { name: "a", namespace: "n", ...(fields === undefined ? {} : { managedFields: managed(fields) }) }, ...ports(items) }] as unknown as KubeObject[];
-    const before = [{ name: "http", port: 80, protocol: "TCP" }, { name: "old", port: 81 }, { name: "injected", port: 99 }];
-    const owned = { "f:spec": { "f:ports": { 'k:{"port":80}': { ".": {}, "f:port": {} }, 'k:{"port":81}': { ".": {}, "f:port": {} }, "v:1": {}, "k:nonsense": {}, ".": {} } } };
-    expect(diffObjects(service(before, owned), service([{ name: "http", port: 80 }]), { liveManager: "lattice" }).objects[0]?.fields).toEqual([
-      { path: "spec.ports[old]", change: "removed", before: { name: "old", port: 81 } },
-    ]);
+      [
+        {
+          apiVersion: "v1",
+          kind: "Service",
+          metadata: { name: "a", namespace: "n", ...(fields === undefined ? {} : { managedFields: managed(fields) }) },
+          ...ports(items),
+        },
+      ] as unknown as KubeObject[];
+    const before = [
+      { name: "http", port: 80, protocol: "TCP" },
+      { name: "old", port: 81 },
+      { name: "injected", port: 99 },
+    ];
+    const owned = {
+      "f:spec": {
+        "f:ports": {
+          'k:{"port":80}': { ".": {}, "f:port": {} },
+          'k:{"port":81}': { ".": {}, "f:port": {} },
+          "v:1": {},
+          "k:nonsense": {},
+          ".": {},
+        },
+      },
+    };
+    expect(
+      diffObjects(service(before, owned), service([{ name: "http", port: 80 }]), { liveManager: "lattice" }).objects[0]?.fields,
+    ).toEqual([{ path: "spec.ports[old]", change: "removed", before: { name: "old", port: 81 } }]);
   });
 });
 
 describe("fields", () => {
   const rows: { name: string; before: Json; after: Json; want: string[] }[] = [
-    { name: "items with names are told apart by them", before: [{ name: "a", x: 1 }, { name: "b" }], after: [{ name: "b" }, { name: "a", x: 2 }], want: ["[a].x changed"] },
-    { name: "others by their place, and what is in both is no change", before: ["a", "b", "d"], after: ["a", "c", "b", "d"], want: ["[1] added"] },
+    {
+      name: "items with names are told apart by them",
+      before: [{ name: "a", x: 1 }, { name: "b" }],
+      after: [{ name: "b" }, { name: "a", x: 2 }],
+      want: ["[a].x changed"],
+    },
+    {
+      name: "others by their place, and what is in both is no change",
+      before: ["a", "b", "d"],
+      after: ["a", "c", "b", "d"],
+      want: ["[1] added"],
+    },
     { name: "an item that is there twice counts twice", before: ["a"], after: ["a", "a"], want: ["[1] added"] },
     { name: "another order is a change of the list", before: ["a", "b"], after: ["b", "a"], want: [" changed"] },
     { name: "a text for a map", before: { a: { b: 1 } }, after: { a: "x" }, want: ["a changed"] },
     { name: "keys with dots stand in brackets", before: { "a.b/c": 1 }, after: {}, want: ['["a.b/c"] removed'] },
     { name: "__proto__ is a key like any other", before: JSON.parse('{"__proto__": 1}') as Json, after: {}, want: ["__proto__ removed"] },
-    { name: "amounts are compared as amounts where they are such", before: { x: { limits: { cpu: "1" } } }, after: { x: { limits: { cpu: "1000m" } } }, want: [] },
+    {
+      name: "amounts are compared as amounts where they are such",
+      before: { x: { limits: { cpu: "1" } } },
+      after: { x: { limits: { cpu: "1000m" } } },
+      want: [],
+    },
     { name: "and as texts elsewhere", before: { x: { cpu: "1" } }, after: { x: { cpu: "1000m" } }, want: ["x.cpu changed"] },
   ];
   it.each(rows)("$name", ({ before, after, want }) => {
@@ -197,8 +280,11 @@ describe("fields", () => {
   });
 
   it("long values are cut in text", () => {
-    const object = (text: string) => [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { text } }] as unknown as KubeObject[];
+    const object = (text: string) =>
+      [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { text } }] as unknown as KubeObject[];
     expect(formatDiff(diffObjects(object("x".repeat(200)), object("y")))).toMatch(/data\.text: "x{70}… -> "y"\n/);
-    expect(formatDiff(diffObjects(object("y"), [{ ...(object("y")[0] as KubeObject), metadata: { name: "a", labels: { a: "b" } } }]))).toContain('metadata.labels: added {"a":"b"}\n');
+    expect(
+      formatDiff(diffObjects(object("y"), [{ ...(object("y")[0] as KubeObject), metadata: { name: "a", labels: { a: "b" } } }])),
+    ).toContain('metadata.labels: added {"a":"b"}\n');
   });
 });

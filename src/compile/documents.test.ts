@@ -4,8 +4,10 @@ import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
 import { loadWorld } from "./documents.ts";
 
-const lattice = (kind: string, metadata: string, spec: string) => `apiVersion: lattice.dev/v1alpha1\nkind: ${kind}\nmetadata: {${metadata}}\nspec: ${spec}\n`;
-const service = (metadata: string, spec: string) => lattice("LatticeService", metadata, `{containers: {main: {image: a}}${spec === "" ? "" : `, ${spec}`}}`);
+const lattice = (kind: string, metadata: string, spec: string) =>
+  `apiVersion: lattice.dev/v1alpha1\nkind: ${kind}\nmetadata: {${metadata}}\nspec: ${spec}\n`;
+const service = (metadata: string, spec: string) =>
+  lattice("LatticeService", metadata, `{containers: {main: {image: a}}${spec === "" ? "" : `, ${spec}`}}`);
 
 describe("where a document counts as written", () => {
   it.each([
@@ -26,7 +28,8 @@ describe("where a document counts as written", () => {
   });
 
   it("config and bindings of a service lie beside it, those of an environment where it runs, others where all services are", () => {
-    const reads = 'containers: {main: {image: a, variables: {A: "${config.a}", B: "${config.b}", S: "${secrets.own.key} ${secrets.all.key}"}}}';
+    const reads =
+      'containers: {main: {image: a, variables: {A: "${config.a}", B: "${config.b}", S: "${secrets.own.key} ${secrets.all.key}"}}}';
     const binding = "{own: {secretRef: {name: own}}}";
     const { world } = loadYaml(
       [
@@ -49,14 +52,19 @@ describe("where a document counts as written", () => {
 
 describe("what documents there are", () => {
   it("items of a List are documents", () => {
-    const list = { apiVersion: "v1", kind: "List", items: [{ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "a" } } }, {}] };
+    const list = {
+      apiVersion: "v1",
+      kind: "List",
+      items: [{ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "a" } } }, {}],
+    };
     const { world, problems } = loadWorld([{ value: list, from: "all.json" }]);
     expect(world.services()).toEqual(["default/web"]);
     expect(problems.map(({ from }) => from)).toContain("all.json, item 2");
   });
 
   it("a ConfigMap with the label declares a type of resource, and one with a mistake says so", () => {
-    const declared = (text: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bucket, labels: {lattice.dev/provisioner: ""}}\ndata:\n  provisioner.yaml: '${text}'\n`;
+    const declared = (text: string) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bucket, labels: {lattice.dev/provisioner: ""}}\ndata:\n  provisioner.yaml: '${text}'\n`;
     const uses = `apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a}\nspec: {containers: {main: {image: a, variables: {B: "\${resources.b.name}"}}}, resources: {b: {type: s3-bucket}}}\n`;
     const good = compileAll(loadYaml([declared("{type: s3-bucket, outputs: {name: x}}"), uses]).world);
     expect(good.objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { B: "x" } }));
@@ -81,7 +89,11 @@ describe("what documents there are", () => {
 
   it.each([
     { name: "an object without a name", given: "apiVersion: v1\nkind: Secret\n", want: "metadata.name: is required" },
-    { name: "a kind of ours with another version", given: "apiVersion: v1\nkind: LatticeService\nmetadata: {name: a}\n", want: 'apiVersion: must be "lattice.dev/v1alpha1"' },
+    {
+      name: "a kind of ours with another version",
+      given: "apiVersion: v1\nkind: LatticeService\nmetadata: {name: a}\n",
+      want: 'apiVersion: must be "lattice.dev/v1alpha1"',
+    },
     { name: "no object at all", given: "just text\n", want: ": must be an object" },
     { name: "a mistake in a Score file", given: "apiVersion: score.dev/v1b1\nmetadata: {name: ab}\n", want: "containers: is required" },
   ])("$name is a mistake with its place", ({ given, want }) => {
@@ -123,7 +135,8 @@ describe("secrets", () => {
     const data = objects.flatMap((object) => (object.kind === "Secret" ? [(object as { data?: { P?: string } }).data?.P ?? ""] : []));
     return { value: data[0] === undefined ? undefined : atob(data[0]), errors: JSON.stringify([...errors.values()]) };
   };
-  const object = (namespace: string, key = "password") => `apiVersion: v1\nkind: Secret\nmetadata: {name: postgres-main, namespace: ${namespace}}\ndata: {${key}: c2VjcmV0, bad: "%"}\n`;
+  const object = (namespace: string, key = "password") =>
+    `apiVersion: v1\nkind: Secret\nmetadata: {name: postgres-main, namespace: ${namespace}}\ndata: {${key}: c2VjcmV0, bad: "%"}\n`;
 
   it("come from what was given, then from a Secret where the workload runs", () => {
     const given = new Map([["postgres/main/password", sensitive("given")]]);
@@ -138,7 +151,11 @@ describe("secrets", () => {
   it.each([
     { name: "how to give it", more: [], want: 'give it with --secrets FILE (a line \\"postgres/main/password: …\\")' },
     { name: "that the Secret has other keys", more: [object("shop", "other")], want: "Secret shop/postgres-main has no key 'password'" },
-    { name: "that another namespace has it", more: [object("elsewhere")], want: "Secret elsewhere/postgres-main has it, but secrets are read in shop" },
+    {
+      name: "that another namespace has it",
+      more: [object("elsewhere")],
+      want: "Secret elsewhere/postgres-main has it, but secrets are read in shop",
+    },
   ])("that are missing are an error that says $name, and no value", ({ more, want }) => {
     const { value, errors } = secretOf({}, ...more);
     expect(value).toBeUndefined();
@@ -148,7 +165,11 @@ describe("secrets", () => {
 });
 
 describe("files that a service names", () => {
-  const uses = lattice("LatticeService", "name: api", "{containers: {main: {image: a, files: {/etc/a: {source: ../a.txt}, /etc/b: {content: b}}}, other: {image: b}}}");
+  const uses = lattice(
+    "LatticeService",
+    "name: api",
+    "{containers: {main: {image: a, files: {/etc/a: {source: ../a.txt}, /etc/b: {content: b}}}, other: {image: b}}}",
+  );
 
   it("are found from the document that names them", () => {
     const located: string[] = [];
@@ -169,6 +190,8 @@ describe("files that a service names", () => {
     const score = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, files: {/a: {source: x}}}}\n";
     const read = (path: string) => (path === "1.yaml:x" ? ok(new TextEncoder().encode("y")) : err("not found"));
     const files = { locate: (source: string, from: string) => `${from}:${source}`, read };
-    expect(loadYaml(score, { files }).world.service("default/web")?.spec.containers?.["main"]?.files).toMatchObject({ "/a": { content: "y" } });
+    expect(loadYaml(score, { files }).world.service("default/web")?.spec.containers?.["main"]?.files).toMatchObject({
+      "/a": { content: "y" },
+    });
   });
 });

@@ -7,12 +7,11 @@ import {
   type Endpoint,
   type ExternalNode,
   type MeshNode,
-  type RequestRules,
   type ServiceNode,
 } from "#mesh-compiler";
 import {
+  agreementParams,
   entriesOf,
-  listParam,
   resolveService,
   type Params,
   type Resolution,
@@ -45,7 +44,6 @@ export function meshNodeOf(input: ServiceInput): ServiceNode {
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
 function declarationOf(entry: ResourceEntry, { provisioned, params }: Resolution): readonly Declaration[] {
-  const own = params.get(entry.name) ?? new Map();
   const behind = provisioned.get(entry.name)?.peer;
   const address = behind?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
   if (address === undefined) return [];
@@ -54,25 +52,18 @@ function declarationOf(entry: ResourceEntry, { provisioned, params }: Resolution
       resource: entry.name,
       peer: serviceId(address.namespace, address.name),
       direction: entry.direction,
-      ports: portsIn(own),
-      requests: requestsIn(own),
+      ...narrowedBy(params.get(entry.name)),
       managedPort: behind?.port,
     },
   ];
 }
 
-function textsIn(params: Params, name: string): readonly string[] | undefined {
-  const list = listParam(params, name);
-  return list.ok ? list.value : undefined;
-}
-
-function portsIn(params: Params): Declaration["ports"] {
-  return textsIn(params, "ports")?.map((text) => (/^[0-9]+$/.test(text) ? Number(text) : text));
-}
-
-function requestsIn(params: Params): RequestRules | undefined {
-  const [methods, paths] = [textsIn(params, "methods"), textsIn(params, "paths")];
-  return methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] };
+/** Params that could not be read open nothing: the other side, which is sound, must not become wide because of a mistake here. */
+function narrowedBy(params: Params | undefined): Pick<Declaration, "ports" | "requests"> {
+  const read = params === undefined ? undefined : agreementParams(params);
+  if (read?.ok !== true) return { ports: [], requests: undefined };
+  const { ports, methods, paths } = read.value;
+  return { ports, requests: methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] } };
 }
 
 /** The same choice as the route itself makes: by name or number, else http, else the first. */

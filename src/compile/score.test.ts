@@ -26,14 +26,12 @@ function mistakes(text: string, options?: ScoreOptions): readonly string[] {
 
 describe("what is Score", () => {
   it("is told by its apiVersion, of whichever version", () => {
-    expect([{ apiVersion: "score.dev/v1b1" }, { apiVersion: "score.dev/v2" }, { apiVersion: "v1" }, {}, null].map((one) => isScore(one as Json))).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
+    expect(
+      [{ apiVersion: "score.dev/v1b1" }, { apiVersion: "score.dev/v2" }, { apiVersion: "v1" }, {}, null].map((one) => isScore(one as Json)),
+    ).toEqual([true, true, false, false, false]);
+    expect(mistakes("apiVersion: score.dev/v2\n")).toEqual([
+      "invalid apiVersion: must be score.dev/v1b1, which is the version that Lattice reads",
     ]);
-    expect(mistakes("apiVersion: score.dev/v2\n")).toEqual(["invalid apiVersion: must be score.dev/v1b1, which is the version that Lattice reads"]);
   });
 });
 
@@ -110,10 +108,15 @@ resources:
 
 describe("files and volumes", () => {
   it.each([
-    { name: "a map", given: container("files:\n  /etc/a: {content: text, mode: '0600'}\nvolumes:\n  /data: {source: claim, readOnly: true}") },
+    {
+      name: "a map",
+      given: container("files:\n  /etc/a: {content: text, mode: '0600'}\nvolumes:\n  /data: {source: claim, readOnly: true}"),
+    },
     {
       name: "the deprecated lists",
-      given: container("files:\n  - {target: /etc/a, content: [te, xt], mode: '0600'}\nvolumes:\n  - {target: /data, source: claim, read_only: true}"),
+      given: container(
+        "files:\n  - {target: /etc/a, content: [te, xt], mode: '0600'}\nvolumes:\n  - {target: /data, source: claim, read_only: true}",
+      ),
     },
   ])("may be $name", ({ name, given }) => {
     const main = specOf(given).containers?.["main"];
@@ -122,7 +125,9 @@ describe("files and volumes", () => {
   });
 
   it("with binaryContent stay bytes, with noExpand stay as they are", () => {
-    const main = specOf(container("files:\n  /a: {binaryContent: ADBgwpA=}\n  /b: {content: '$$ ${x}', noExpand: true}")).containers?.["main"];
+    const main = specOf(container("files:\n  /a: {binaryContent: ADBgwpA=}\n  /b: {content: '$$ ${x}', noExpand: true}")).containers?.[
+      "main"
+    ];
     expect(main?.files).toMatchObject({ "/a": { binaryContent: "ADBgwpA=" }, "/b": { content: "$$ ${x}", noExpand: true } });
   });
 
@@ -137,21 +142,29 @@ describe("files and volumes", () => {
       "/a": { content: "name=${metadata.name} cost=5$" },
       "/b": { binaryContent: "/wA=" },
     });
-    expect(mistakes(container("files:\n  /a: {source: gone}"), { readFile })).toEqual(['invalid containers.main.files["/a"].source: there is no such file']);
+    expect(mistakes(container("files:\n  /a: {source: gone}"), { readFile })).toEqual([
+      'invalid containers.main.files["/a"].source: there is no such file',
+    ]);
     expect(mistakes(container("files:\n  /a: {source: gone}"))).toEqual([
       'invalid containers.main.files["/a"].source: cannot be read here: only the command line has files',
     ]);
   });
 
   it("a volume's source may be a whole resource, and its path may begin with a slash", () => {
-    const main = specOf(`${container("volumes:\n  /data: {source: '${resources.data}', path: /sub}")}resources: {data: {type: volume}}\n`).containers;
+    const main = specOf(
+      `${container("volumes:\n  /data: {source: '${resources.data}', path: /sub}")}resources: {data: {type: volume}}\n`,
+    ).containers;
     expect(main?.["main"]?.volumes).toEqual({ "/data": { source: "${resources.data.ref}", path: "sub" } });
   });
 });
 
 describe("placeholders", () => {
   it.each([
-    { name: "outputs and metadata are kept", given: "${resources.db.host} ${metadata.name}", want: "${resources.db.host} ${metadata.name}" },
+    {
+      name: "outputs and metadata are kept",
+      given: "${resources.db.host} ${metadata.name}",
+      want: "${resources.db.host} ${metadata.name}",
+    },
     { name: "annotations are kept", given: "${metadata.annotations.a}", want: "${metadata.annotations.a}" },
     { name: "other metadata is filled in", given: "${metadata.team}/${metadata.nested.deep}", want: 'shop/{"a":1}' },
     { name: "metadata that is not there is left to the compiler", given: "${metadata.nothing}", want: "${metadata.nothing}" },
@@ -169,7 +182,9 @@ describe("placeholders", () => {
   });
 
   it("are found in params of any depth", () => {
-    const spec = specOf(`${container("")}resources: {db: {type: postgres, params: {a: ["$\${x} $$", 1], b: {c: "\${metadata.name}"}, d: null}}}\n`);
+    const spec = specOf(
+      `${container("")}resources: {db: {type: postgres, params: {a: ["$\${x} $$", 1], b: {c: "\${metadata.name}"}, d: null}}}\n`,
+    );
     expect(spec.resources?.["db"]?.params).toEqual({ a: ["$${x} $", 1], b: { c: "${metadata.name}" }, d: null });
   });
 
@@ -195,7 +210,10 @@ describe("the order of containers", () => {
   });
 
   it("healthy: its probe is what the others wait for", () => {
-    expect(specOf(two("healthy", probe)).containers?.["first"]).toMatchObject({ before: ["main"], startupProbe: { exec: { command: ["up"] } } });
+    expect(specOf(two("healthy", probe)).containers?.["first"]).toMatchObject({
+      before: ["main"],
+      startupProbe: { exec: { command: ["up"] } },
+    });
     expect(specOf(two("started", probe)).containers?.["first"]?.startupProbe).toBeUndefined();
   });
 
@@ -218,16 +236,32 @@ describe("mistakes", () => {
       given: `${container("resources: {requests: {gpu: '1'}}")}x-extra: 1\n`,
       want: ["invalid containers.main.resources.requests.gpu: is no field of Score v1b1", "invalid x-extra: is no field of Score v1b1"],
     },
-    { name: "a wrong type", given: container("variables: {A: 1}"), want: ["invalid containers.main.variables.A: must be a text, and is a number"] },
+    {
+      name: "a wrong type",
+      given: container("variables: {A: 1}"),
+      want: ["invalid containers.main.variables.A: must be a text, and is a number"],
+    },
     { name: "an empty field", given: container("command:"), want: ["invalid containers.main.command: must be a list, and is empty"] },
-    { name: "a list for a map", given: container("variables: [a]"), want: ["invalid containers.main.variables: must be a map, and is a list"] },
-    { name: "a probe without a handler", given: container("livenessProbe: {}"), want: ["invalid containers.main.livenessProbe: needs httpGet or exec"] },
+    {
+      name: "a list for a map",
+      given: container("variables: [a]"),
+      want: ["invalid containers.main.variables: must be a map, and is a list"],
+    },
+    {
+      name: "a probe without a handler",
+      given: container("livenessProbe: {}"),
+      want: ["invalid containers.main.livenessProbe: needs httpGet or exec"],
+    },
     {
       name: "a value that is not among those there are",
       given: `${container("")}service: {ports: {web: {port: 80, protocol: SCTP}}}\n`,
       want: ["invalid service.ports.web.protocol: must be TCP or UDP"],
     },
-    { name: "an illegal name", given: `${container("")}resources: {a_b: {type: dns}}\n`, want: [expect.stringMatching(/^invalid resources\.a_b: must be 2 to 63/)] },
+    {
+      name: "an illegal name",
+      given: `${container("")}resources: {a_b: {type: dns}}\n`,
+      want: [expect.stringMatching(/^invalid resources\.a_b: must be 2 to 63/)],
+    },
     {
       name: "a file in a list without a target",
       given: container("files: [{content: a}, {target: /a, content: a}, {target: /a, content: b}]"),
@@ -256,7 +290,11 @@ describe("mistakes", () => {
       want: ["unsupported resources.one.type: must be in kebab-case, such as external-service"],
     },
     { name: "containers that are no map", given: `${HEAD}containers: [a]\n`, want: ["invalid containers: must be a map, and is a list"] },
-    { name: "a container that is no map", given: `${HEAD}containers: {main: nginx}\n`, want: ["invalid containers.main: must be a map, and is a text"] },
+    {
+      name: "a container that is no map",
+      given: `${HEAD}containers: {main: nginx}\n`,
+      want: ["invalid containers.main: must be a map, and is a text"],
+    },
   ])("$name", ({ given, want }) => {
     expect(mistakes(given)).toEqual(want);
   });

@@ -6,18 +6,23 @@ import { compileAll } from "./compile-all.ts";
 import { formatGraph } from "./graph-view.ts";
 import { why, type WhyQuestion } from "./why.ts";
 
-const external = "apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: stripe, namespace: shop}\nspec: {endpoints: {default: 'https://api.stripe.com', files: 'https://files.stripe.com:8443'}, allowedRequesters: [pay]}\n";
-const mainframe = "apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: mainframe, namespace: shop}\nspec: {resolution: static, endpoints: {default: 'tcp://10.1.2.3:3270'}, allowedRequesters: [dev/lonely]}\n";
+const external =
+  "apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: stripe, namespace: shop}\nspec: {endpoints: {default: 'https://api.stripe.com', files: 'https://files.stripe.com:8443'}, allowedRequesters: [pay]}\n";
+const mainframe =
+  "apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: mainframe, namespace: shop}\nspec: {resolution: static, endpoints: {default: 'tcp://10.1.2.3:3270'}, allowedRequesters: [dev/lonely]}\n";
 
 const world = worldOf(
   [
     serviceYaml("web", { calls: ["api", "mute"], calledBy: ["pay"] }),
-    serviceYaml("api", { calledBy: ["web"], spec: "    pay: {direction: inbound, params: {ports: [admin]}}\n" }).replace("{http: {port: 8080}}", "{http: {port: 8080}, admin: {port: 9000}}"),
+    serviceYaml("api", { calledBy: ["web"], spec: "    pay: {direction: inbound, params: {ports: [admin]}}\n" }).replace(
+      "{http: {port: 8080}}",
+      "{http: {port: 8080}, admin: {port: 9000}}",
+    ),
     serviceYaml("pay", { calls: ["api"], spec: "    stripe: {type: external-service}\n    ledger: {type: postgres}\n" }),
     serviceYaml("mute").replace("  service: {ports: {http: {port: 8080}}}\n", ""),
     serviceYaml("dev/lonely"),
     serviceYaml("dev/web", { spec: "  resources:\n    web: {direction: inbound}\n" }),
-    serviceYaml("dev/broken", { spec: '  resources:\n    x: {type: nonsense}\n' }),
+    serviceYaml("dev/broken", { spec: "  resources:\n    x: {type: nonsense}\n" }),
     external,
     mainframe,
   ],
@@ -69,7 +74,9 @@ shop/web does not say that dev/lonely may call it. Add to LatticeService shop/we
   });
 
   it("names the file where that is known", () => {
-    expect(formatAnswers(ask("lonely", "shop/web"), new Map([["shop/web", "web.yaml"]]))).toContain("Add to LatticeService shop/web (web.yaml):");
+    expect(formatAnswers(ask("lonely", "shop/web"), new Map([["shop/web", "web.yaml"]]))).toContain(
+      "Add to LatticeService shop/web (web.yaml):",
+    );
   });
 
   it("turns a declaration for one direction into one for both", () => {
@@ -78,12 +85,19 @@ shop/web does not say that dev/lonely may call it. Add to LatticeService shop/we
 
   it("does not take a name that stands for somebody else", () => {
     expect(text("dev/lonely", "dev/web")).toContain("        lonely:");
-    expect(text("shop/web", "dev/web")).toContain("        web-inbound:\n          type: service\n          direction: inbound\n          id: shop/web");
+    expect(text("shop/web", "dev/web")).toContain(
+      "        web-inbound:\n          type: service\n          direction: inbound\n          id: shop/web",
+    );
   });
 
   it("says when both agree, but not on this port", () => {
     expect(ask("pay", "api", { port: "http" })).toMatchObject([
-      { port: 8080, open: false, missing: [], notes: ["shop/api lists ports for shop/pay in params.ports, and http (8080) is not among them"] },
+      {
+        port: 8080,
+        open: false,
+        missing: [],
+        notes: ["shop/api lists ports for shop/pay in params.ports, and http (8080) is not among them"],
+      },
     ]);
     expect(ask("pay", "api", { port: "9000" })).toMatchObject([{ port: 9000, open: true, notes: [] }]);
   });
@@ -94,14 +108,18 @@ shop/web does not say that dev/lonely may call it. Add to LatticeService shop/we
 
   it("says when one of them is not compiled", () => {
     expect(text("dev/broken", "dev/web")).toContain("one of the two has an error and is not compiled: lattice compile says which.");
-    expect(formatAnswers(expectOk(why(world, { from: "dev/broken", to: "dev/web" }, [])))).toContain("one of the two does not run in the cluster");
+    expect(formatAnswers(expectOk(why(world, { from: "dev/broken", to: "dev/web" }, [])))).toContain(
+      "one of the two does not run in the cluster",
+    );
     expect(text("dev/broken", "stripe")).toContain("dev/broken has an error and is not compiled");
   });
 
   it("asks what a cluster has, when it is given", () => {
     const { namespaces, objects } = compileAll(world);
     const open = objects.filter(({ kind }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind));
-    const answer = expectOk(why(world, { from: "dev/lonely", to: "shop/web" }, [...namespaces.filter(({ kind }) => kind === "Namespace"), ...open]));
+    const answer = expectOk(
+      why(world, { from: "dev/lonely", to: "shop/web" }, [...namespaces.filter(({ kind }) => kind === "Namespace"), ...open]),
+    );
     expect(answer).toMatchObject([{ open: true, missing: [] }]);
     expect(formatAnswers(answer)).toContain("L4  yes  leaves dev/lonely      no CiliumNetworkPolicy applies there");
   });
@@ -114,14 +132,19 @@ describe("something outside", () => {
       { to: "shop/stripe (files.stripe.com)", port: 8443, open: true },
     ]);
     expect(ask("pay", "stripe", { port: "8443" })).toHaveLength(1);
-    expect(why(world, { from: "pay", to: "stripe", port: "1" })).toEqual({ ok: false, error: "shop/stripe has no port 1; it has default (443), files (8443)" });
+    expect(why(world, { from: "pay", to: "stripe", port: "1" })).toEqual({
+      ok: false,
+      error: "shop/stripe has no port 1; it has default (443), files (8443)",
+    });
   });
 
   it("needs the word of both", () => {
     expect(text("shop/web", "stripe", { port: "443" })).toContain(
       "shop/stripe does not let shop/web call it. Add to LatticeExternalService shop/stripe:\n\n    spec:\n      allowedRequesters:\n        - web\n",
     );
-    expect(text("dev/lonely", "mainframe")).toContain("type: external-service\n          direction: outbound\n          id: shop/mainframe");
+    expect(text("dev/lonely", "mainframe")).toContain(
+      "type: external-service\n          direction: outbound\n          id: shop/mainframe",
+    );
     expect(text("dev/lonely", "mainframe")).not.toContain("does not let");
     expect(text("dev/web", "mainframe")).toContain("        - dev/web");
   });
@@ -155,8 +178,19 @@ describe("names", () => {
     { name: "a slip", from: "pya", to: "api", want: 'there is no service pya; did you mean "pay"?' },
     { name: "a slip in a full name", from: "shop/pay", to: "shop/apo", want: 'there is no shop/apo; did you mean "shop/api"?' },
     { name: "one in several namespaces", from: "web", to: "api", want: "web is in several namespaces; write one of dev/web, shop/web" },
-    { name: "an external service that calls", from: "stripe", to: "api", want: "shop/stripe is an external service, and calls nobody here" },
-    { name: "a port that is not there", from: "pay", to: "api", port: "1", want: "shop/api has no port 1; it has admin (9000), http (8080)" },
+    {
+      name: "an external service that calls",
+      from: "stripe",
+      to: "api",
+      want: "shop/stripe is an external service, and calls nobody here",
+    },
+    {
+      name: "a port that is not there",
+      from: "pay",
+      to: "api",
+      port: "1",
+      want: "shop/api has no port 1; it has admin (9000), http (8080)",
+    },
   ])("$name", ({ from, to, port, want }) => {
     expect(why(world, { from, to, port })).toEqual({ ok: false, error: want });
   });
@@ -171,7 +205,12 @@ describe("names", () => {
 });
 
 describe("the graph", () => {
-  const small = worldOf([serviceYaml("a", { calls: ["b", "c"], spec: "    x: {type: redis}\n" }), serviceYaml("b", { calledBy: ["a"] }), external.replace("[pay]", "[a]"), serviceYaml("d", { spec: "  resources:\n    stripe: {type: external-service}\n" })]);
+  const small = worldOf([
+    serviceYaml("a", { calls: ["b", "c"], spec: "    x: {type: redis}\n" }),
+    serviceYaml("b", { calledBy: ["a"] }),
+    external.replace("[pay]", "[a]"),
+    serviceYaml("d", { spec: "  resources:\n    stripe: {type: external-service}\n" }),
+  ]);
 
   it("is a table for people", () => {
     expect(formatGraph(small, "text")).toBe(

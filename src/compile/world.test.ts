@@ -9,16 +9,21 @@ import { worldSettings } from "./settings.ts";
 import { World, type WorldObject } from "./world.ts";
 
 const objects = (...texts: string[]) => documentsOf(...texts).map(({ value }) => expectOk(parseLatticeObject(value)) as WorldObject);
-const environment = (name: string, spec = "{}") => `apiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
+const environment = (name: string, spec = "{}") =>
+  `apiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: ${name}}\nspec: ${spec}\n`;
 const external = (name: string, spec = "endpoints: {default: 'https://a.example'}, allowedRequesters: ['*']") =>
   `apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: ${name}, namespace: shop}\nspec: {${spec}}\n`;
 
 function put(world: World, ...texts: string[]): readonly string[] {
-  return objects(...texts).flatMap((object) => [...world.put(object)]).toSorted();
+  return objects(...texts)
+    .flatMap((object) => [...world.put(object)])
+    .toSorted();
 }
 
 const errorsOf = (world: World) =>
-  [...compileAll(world).errors].flatMap(([key, errors]) => errors.map((error) => `${key}: ${placeOfError(error)}: ${describeServiceError(error)}`));
+  [...compileAll(world).errors].flatMap(([key, errors]) =>
+    errors.map((error) => `${key}: ${placeOfError(error)}: ${describeServiceError(error)}`),
+  );
 
 describe("who a change touches", () => {
   it("is itself and those who mention it", () => {
@@ -30,7 +35,12 @@ describe("who a change touches", () => {
 
   it("is all of an environment when that changes, wherever they are written", () => {
     const world = new World(worldSettings());
-    put(world, environment("prod", "{sourceNamespaces: [team]}"), serviceYaml("team/a", { spec: "  environment: prod\n" }), serviceYaml("shop/b"));
+    put(
+      world,
+      environment("prod", "{sourceNamespaces: [team]}"),
+      serviceYaml("team/a", { spec: "  environment: prod\n" }),
+      serviceYaml("shop/b"),
+    );
     expect(world.idOf("team/a")).toBe("prod/a");
     expect(world.keyOf("prod/a")).toBe("team/a");
     expect(put(world, environment("prod", "{sourceNamespaces: []}"))).toEqual(["team/a"]);
@@ -42,8 +52,10 @@ describe("who a change touches", () => {
 
   it("is whom a config or bindings are for", () => {
     const world = worldOf([serviceYaml("shop/a"), serviceYaml("shop/b"), serviceYaml("other/c")]);
-    const config = "apiVersion: lattice.dev/v1alpha1\nkind: LatticeServiceConfig\nmetadata: {name: x, namespace: shop}\nspec: {appliesTo: {service: a}, values: {a: b}}\n";
-    const bindings = "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: x, namespace: shop}\nspec: {bindings: {a: {secretRef: {name: a}}}}\n";
+    const config =
+      "apiVersion: lattice.dev/v1alpha1\nkind: LatticeServiceConfig\nmetadata: {name: x, namespace: shop}\nspec: {appliesTo: {service: a}, values: {a: b}}\n";
+    const bindings =
+      "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: x, namespace: shop}\nspec: {bindings: {a: {secretRef: {name: a}}}}\n";
     expect(put(world, config)).toEqual(["shop/a"]);
     expect(put(world, config.replace("service: a", "service: b"))).toEqual(["shop/a", "shop/b"]);
     expect(put(world, bindings)).toEqual(["shop/a", "shop/b"]);
@@ -55,7 +67,12 @@ describe("who a change touches", () => {
 describe("types of resources", () => {
   it("touch those who use one of them", () => {
     const world = new World(worldSettings());
-    put(world, serviceYaml("a", { spec: "  resources: {b: {type: s3-bucket}}\n" }), serviceYaml("b", { spec: "  resources: {c: {type: volume}}\n" }), serviceYaml("c"));
+    put(
+      world,
+      serviceYaml("a", { spec: "  resources: {b: {type: s3-bucket}}\n" }),
+      serviceYaml("b", { spec: "  resources: {c: {type: volume}}\n" }),
+      serviceYaml("c"),
+    );
     expect([...world.setProvisioners([])].toSorted()).toEqual(["shop/a", "shop/b"]);
     expect([...world.setProvisioners([], new Set(["s3-bucket"]))]).toEqual(["shop/a"]);
   });
@@ -66,7 +83,9 @@ describe("a name", () => {
     const world = new World(worldSettings());
     put(world, environment("prod", "{sourceNamespaces: [one, two]}"));
     put(world, serviceYaml("one/api", { spec: "  environment: prod\n" }), serviceYaml("two/api", { spec: "  environment: prod\n" }));
-    expect(errorsOf(world)).toEqual(["two/api: metadata.name: LatticeService one/api has the same name in namespace prod and came first\nrename one of the two"]);
+    expect(errorsOf(world)).toEqual([
+      "two/api: metadata.name: LatticeService one/api has the same name in namespace prod and came first\nrename one of the two",
+    ]);
     expect([...world.remove("LatticeService", "one/api")].toSorted()).toEqual(["one/api", "two/api"]);
     expect(errorsOf(world)).toEqual([]);
   });
@@ -82,18 +101,25 @@ describe("a name", () => {
 
   it("of a system namespace is refused", () => {
     const { world } = loadYaml(serviceYaml("kube-system/a"));
-    expect(errorsOf(world)).toEqual(["kube-system/a: spec.environment: namespace kube-system is a system namespace, which Lattice never touches"]);
+    expect(errorsOf(world)).toEqual([
+      "kube-system/a: spec.environment: namespace kube-system is a system namespace, which Lattice never touches",
+    ]);
   });
 });
 
 describe("what is compiled", () => {
   it("an external service in a namespace that it may not target is an error", () => {
-    const { world } = loadYaml(external("a", "environment: prod, endpoints: {default: 'https://a.example'}").replace("namespace: shop", "namespace: elsewhere"));
-    expect(errorsOf(world)).toEqual([expect.stringContaining("elsewhere/a: spec.environment: namespace elsewhere may not deploy into prod")]);
+    const { world } = loadYaml(
+      external("a", "environment: prod, endpoints: {default: 'https://a.example'}").replace("namespace: shop", "namespace: elsewhere"),
+    );
+    expect(errorsOf(world)).toEqual([
+      expect.stringContaining("elsewhere/a: spec.environment: namespace elsewhere may not deploy into prod"),
+    ]);
   });
 
   it("a patch on somebody's Deployment is made in the cluster, and said to be", () => {
-    const patch = "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a, namespace: shop}\nspec: {workloadRef: {name: web, namespace: shop}}\n";
+    const patch =
+      "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a, namespace: shop}\nspec: {workloadRef: {name: web, namespace: shop}}\n";
     const { objects: made, warnings } = compileAll(worldOf(patch));
     expect(made).toEqual([]);
     expect(warnings).toEqual(["shop/a is a patch on Deployment shop/web, which is made in the cluster and not here"]);
@@ -101,7 +127,11 @@ describe("what is compiled", () => {
 
   it("edges that stay closed are told in a sentence each", () => {
     const texts = [
-      serviceYaml("a", { calls: ["b", "nobody", "quiet", "outside", "narrow"], calledBy: ["stranger", "loud"], spec: "    db: {type: postgres}\n" }),
+      serviceYaml("a", {
+        calls: ["b", "nobody", "quiet", "outside", "narrow"],
+        calledBy: ["stranger", "loud"],
+        spec: "    db: {type: postgres}\n",
+      }),
       serviceYaml("b", {}),
       serviceYaml("loud", {}),
       serviceYaml("quiet", { calledBy: ["a"] }).replace("  service: {ports: {http: {port: 8080}}}\n", ""),
@@ -123,7 +153,10 @@ describe("what is compiled", () => {
   it("a param that reads a neighbour follows the neighbour, whoever comes first", () => {
     const caller = serviceYaml("a", { calls: ["c"], spec: '    b: {direction: outbound, params: {ports: ["${resources.c.port}"]}}\n' });
     const other = serviceYaml("c");
-    for (const texts of [[caller, other], [other, caller]]) {
+    for (const texts of [
+      [caller, other],
+      [other, caller],
+    ]) {
       const declared = worldOf(texts).mesh.graph.service("shop/a")?.declarations.get("shop/b");
       expect(declared).toEqual([expect.objectContaining({ ports: [8080] })]);
     }
@@ -153,7 +186,11 @@ describe("after any changes", () => {
             continue;
           }
           const inbound = calledBy.filter((peer) => !calls.includes(peer));
-          const text = { put: serviceYaml(name, { calls, calledBy: inbound }), external: external(`x${name}`), environment: environment("shop", `{mesh: {waypoint: ${calls.length > 1}}}`) }[what];
+          const text = {
+            put: serviceYaml(name, { calls, calledBy: inbound }),
+            external: external(`x${name}`),
+            environment: environment("shop", `{mesh: {waypoint: ${calls.length > 1}}}`),
+          }[what];
           const [object] = objects(text ?? "");
           if (object === undefined) continue;
           world.put(object);

@@ -255,7 +255,8 @@ export class World {
       const same = when === "if it differs" && known !== undefined && sameNode(known, node);
       if (!same) for (const one of this.mesh.put(node).services) touched.add(one);
     }
-    for (const other of [...touched]) if (other !== id) for (const one of this.#readAgain(other)) touched.add(one);
+    const neighbours = [...touched].filter((other) => other !== id);
+    for (const other of neighbours) for (const one of this.#readAgain(other)) touched.add(one);
     return this.#keysOf(touched, key);
   }
 

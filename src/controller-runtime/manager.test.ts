@@ -159,3 +159,36 @@ test("only the leader writes, and a standby is ready", async () => {
   await ended;
   expect(world.clock.pending).toBe(0);
 });
+
+test("a kind that may be missing is not waited for; what a controller keeps for itself brings objects back; a foreign status is left alone", async () => {
+  const world = new ControllerWorld();
+  world.api.faults.script({ kind: "answer", code: 404 }, ({ path }) => path.includes("/secrets"), 1_000);
+  world.api.put(widgets, widget("a"));
+  let passes = 0;
+  let enqueue: ((key: { name: string; namespace: string }) => void) | undefined;
+  const manager = world.start([
+    painter({
+      observe: () => ((passes += 1), Promise.resolve(ok({ count: 0 }))),
+      owns: [configMaps, secrets],
+      optional: [secrets],
+      writesStatus: false,
+      triggers: (add) => {
+        enqueue = add;
+        return () => void (enqueue = undefined);
+      },
+    }),
+  ]);
+  await world.clock.advance(1_000);
+  expect([passes, manager.health().ready, manager.cache.isServed(secrets), manager.cache.isServed(configMaps)]).toEqual([
+    1,
+    true,
+    false,
+    true,
+  ]);
+  enqueue?.({ name: "a", namespace: "shop" });
+  await world.clock.advance(100);
+  expect(passes).toBe(2);
+  expect(world.widget("a")?.status).toBeUndefined();
+  expect(await world.end()).toBe(0);
+  expect(enqueue).toBeUndefined();
+});

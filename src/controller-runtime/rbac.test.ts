@@ -34,6 +34,11 @@ const rows: readonly Row[] = [
     want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/finalizers,widgets/status: update"],
   },
   {
+    name: "a controller of somebody else's kind does not write its status",
+    given: [{ name: "a", reconciles: widgets, writesStatus: false }],
+    want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/finalizers: update"],
+  },
+  {
     name: "a finalizer needs patch",
     given: [{ name: "a", reconciles: widgets, finalizer: "x/y" }],
     want: [EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/finalizers,widgets/status: update"],

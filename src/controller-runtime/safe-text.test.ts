@@ -8,6 +8,11 @@ const rows = [
   { name: "passwords in key=value", given: "dsn host=a password=hunter2 user=b", want: "dsn host=a password=[redacted] user=b" },
   { name: "tokens in JSON", given: '{"token":"s3cr3t","a":1}', want: '{"token":"[redacted]","a":1}' },
   { name: "passwords in URLs", given: "postgres://app:hunter2@db:5432/x refused", want: "postgres://app:[redacted]@db:5432/x refused" },
+  {
+    name: "the name of a variable in a sentence is no secret",
+    given: "template error in container 'main' variable 'TOKEN': config has no field 'x'; TOKEN: s3cr3t",
+    want: "template error in container 'main' variable 'TOKEN': config has no field 'x'; TOKEN: [redacted]",
+  },
   { name: "JSON web tokens", given: "got eyJhbGciOiJI.eyJzdWIiOiIx.c2ln back", want: "got [redacted] back" },
   {
     name: "keys, also when they are cut off",

@@ -2,10 +2,12 @@ export { compileService, type CompiledService } from "./compile-service.ts";
 export { describeCompileError, placeOf, type CompileError } from "./errors.ts";
 export type { SecretStore, ServiceInput, Settings } from "./input.ts";
 export {
+  agreementParams,
   declaredProvisioner,
   listParam,
   PROVISIONER_LABEL,
   registryWith,
+  type AgreementParams,
   type Peer,
   type Provisioned,
   type Provisioner,

@@ -57,11 +57,12 @@ function isMarked(data: Json | undefined): boolean {
 
 function entriesOf(object: KubeObject): ReadonlyMap<string, Json> {
   const [data, texts] = [fieldAt(object, "data"), fieldAt(object, "stringData")];
-  const plain = Object.entries(isJsonObject(texts) ? texts : {}).map(([key, text]) => [key, base64OfText(String(text))] as const);
-  return new Map<string, Json>([
-    ...Object.entries(isJsonObject(data) ? data : {}).map(([key, value]) => [key, value ?? null] as const),
-    ...plain,
-  ]);
+  const entries = new Map<string, Json>();
+  for (const [key, value] of Object.entries(isJsonObject(data) ? data : {})) entries.set(key, value ?? null);
+  for (const [key, text] of Object.entries(isJsonObject(texts) ? texts : {})) {
+    if (typeof text === "string") entries.set(key, base64OfText(text));
+  }
+  return entries;
 }
 
 /** A value that was readable by everybody and is not any more, or the other way round. */

@@ -55,7 +55,9 @@ function joined(path: string, name: string): string {
 function inLists(before: readonly Json[], after: readonly Json[], path: string, comparing: Comparing): readonly FieldChange[] {
   const [old, own] = [byName(before), byName(after)];
   if (old === undefined || own === undefined) return inOrder(before, after, path, comparing);
-  return [...new Set([...old.keys(), ...own.keys()])].flatMap((name) => inItem(old.get(name), own.get(name), `${path}[${name}]`, comparing));
+  return [...new Set([...old.keys(), ...own.keys()])].flatMap((name) =>
+    inItem(old.get(name), own.get(name), `${path}[${name}]`, comparing),
+  );
 }
 
 /** What is in both lists is no change; the rest is compared in its order, and told by the place that it has afterwards. */
@@ -67,7 +69,12 @@ function inOrder(before: readonly Json[], after: readonly Json[], path: string, 
   if (gone.length === 0 && come.length === 0) return jsonEqual(before, after) ? [] : [{ path, change: "changed", before, after }];
   return [...Array(Math.max(gone.length, come.length)).keys()].flatMap((index) => {
     const [from, to] = [gone[index], come[index]];
-    return inItem(from === undefined ? undefined : before[from], to === undefined ? undefined : after[to], `${path}[${to ?? from ?? 0}]`, comparing);
+    return inItem(
+      from === undefined ? undefined : before[from],
+      to === undefined ? undefined : after[to],
+      `${path}[${to ?? from ?? 0}]`,
+      comparing,
+    );
   });
 }
 
@@ -104,6 +111,6 @@ function byName(items: readonly Json[]): ReadonlyMap<string, Json> | undefined {
 /** An API server writes 1000m as 1. */
 function sameAmount(before: Json, after: Json, path: string): boolean {
   if (!/\.(requests|limits)[.[]/.test(path)) return false;
-  const [old, own] = [parseQuantity(String(before)), parseQuantity(String(after))];
-  return old.ok && own.ok && compareQuantities(old.value, own.value) === 0;
+  const [old, own] = [before, after].map((amount) => parseQuantity(typeof amount === "string" ? amount : JSON.stringify(amount)));
+  return old?.ok === true && own?.ok === true && compareQuantities(old.value, own.value) === 0;
 }

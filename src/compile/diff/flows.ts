@@ -82,10 +82,7 @@ function outsideFlows(plane: DataPlane, from: string, rule: JsonObject): readonl
   const names = objectsIn(rule["toFQDNs"]).flatMap(({ matchName }) =>
     typeof matchName === "string" ? [{ host: matchName, address: undefined }] : [],
   );
-  const ranges = rule["toCIDR"];
-  const addresses = (Array.isArray(ranges) ? ranges : [])
-    .filter((range) => typeof range === "string")
-    .map((range) => range.replace(/\/\d+$/, ""));
+  const addresses = textsIn(rule["toCIDR"]).map((range) => range.replace(/\/\d+$/, ""));
   const hosts = [...names, ...addresses.map((address) => ({ host: address, address }))];
   return hosts.flatMap(({ host, address }) =>
     portsIn(rule)
@@ -95,19 +92,18 @@ function outsideFlows(plane: DataPlane, from: string, rule: JsonObject): readonl
 }
 
 function routeFlows(route: KubeObject): readonly Flow[] {
-  const hosts = fieldAt(route, "spec", "hostnames");
   const namespace = route.metadata.namespace ?? "default";
+  const hosts = textsIn(fieldAt(route, "spec", "hostnames"));
   return objectsIn(fieldAt(route, "spec", "rules")).flatMap((rule) => {
-    const paths = objectsIn(rule["matches"]).map((match) => fieldAt(match, "path", "value"));
-    return objectsIn(rule["backendRefs"]).flatMap(({ name, port }) =>
-      (Array.isArray(hosts) ? hosts : []).flatMap((host) =>
-        paths.map((path) => ({
-          from: `https://${String(host)}${String(path ?? "/")}`,
-          to: `${namespace}/${String(name)}`,
-          port: typeof port === "number" ? port : undefined,
-          kind: "route" as const,
-        })),
-      ),
-    );
+    const paths = textsIn(objectsIn(rule["matches"]).map((match) => fieldAt(match, "path", "value") ?? "/"));
+    const doors = hosts.flatMap((host) => paths.map((path) => `https://${host}${path}`));
+    return objectsIn(rule["backendRefs"]).flatMap(({ name, port }) => {
+      const to = `${namespace}/${typeof name === "string" ? name : ""}`;
+      return doors.map((from): Flow => ({ from, to, port: typeof port === "number" ? port : undefined, kind: "route" }));
+    });
   });
+}
+
+function textsIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }

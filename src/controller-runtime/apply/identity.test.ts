@@ -80,3 +80,17 @@ test("the way back from an object to its owner is open only to the controller th
   expect(ownerKeyOf(stamped, "service")).toEqual({ namespace: "shop", name: "api" });
   expect([ownerKeyOf(stamped, "serv"), ownerKeyOf(wanted, "service")]).toEqual([undefined, undefined]);
 });
+
+test("no owner reference on what must outlive its owner: claims hold data, namespaces hold everything", () => {
+  for (const kind of ["PersistentVolumeClaim", "Namespace"])
+    expect(stamp({ ...wanted, kind }, owner).metadata.ownerReferences).toBeUndefined();
+});
+
+test("the digest of a Secret follows its keys and not its values: whoever reads the annotation could guess a weak one", () => {
+  const digest = (data: object) => {
+    const secret = { ...wanted, kind: "Secret", data };
+    return stamp(secret, owner).metadata.annotations?.["lattice.dev/applied"];
+  };
+  expect(digest({ a: "x" })).toBe(digest({ a: "y" }));
+  expect(digest({ a: "x" })).not.toBe(digest({ a: "x", b: "x" }));
+});

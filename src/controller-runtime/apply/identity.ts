@@ -60,8 +60,16 @@ export function stamp(wanted: KubeObject, owner: Owner): KubeObject {
     annotations: { ...wanted.metadata.annotations, [OWNER_ANNOTATION]: keyText(keyOf(owner.object)) },
     ...(reference === undefined ? {} : { ownerReferences: [...(wanted.metadata.ownerReferences ?? []), reference] }),
   };
-  const digest = sha256Hex(canonicalJson({ ...wanted, metadata })).slice(0, 32);
+  const digest = sha256Hex(canonicalJson({ ...withoutValues(wanted), metadata })).slice(0, 32);
   return { ...wanted, metadata: { ...metadata, annotations: { ...metadata.annotations, [APPLIED_ANNOTATION]: digest } } };
+}
+
+/** A hash of a weak password can be guessed, and annotations are read by many. The names of its keys are enough to see one go. */
+function withoutValues(wanted: KubeObject): KubeObject {
+  const data = field(wanted, "data");
+  if (wanted.kind !== "Secret" || !isJsonObject(data)) return wanted;
+  const keys = { ...wanted, data: Object.keys(data).toSorted() };
+  return keys;
 }
 
 /** A namespaced owner can own only in its own namespace: the garbage collector deletes whatever points elsewhere. */

@@ -40,3 +40,17 @@ test("work runs side by side up to the limit, and results keep their order", asy
   expect([results, most]).toEqual([[50, 10, 40, 20, 30], 2]);
   expect(await inParallel([], 2, () => Promise.resolve(1))).toEqual([]);
 });
+
+test("of an object that is known by its metadata, nothing may have happened; the value of a Secret counts", () => {
+  const memory = new AppliedMemory();
+  const secret = (value: string): KubeObject => {
+    const object = { ...wanted("1"), kind: "Secret", data: { a: value } };
+    return object;
+  };
+  memory.remember("s", secret("x"), live({}));
+  expect(memory.isUntouched("s", secret("x"), live({}))).toBe(true);
+  expect(memory.isUntouched("s", secret("y"), live({}))).toBe(false);
+  expect(memory.isUntouched("s", secret("x"), live({ metadata: { name: "a", resourceVersion: "2" } }))).toBe(false);
+  expect(memory.isUntouched("other", secret("x"), live({}))).toBe(false);
+  expect(memory.isAsApplied("s", secret("y"), live({}))).toBe(false);
+});

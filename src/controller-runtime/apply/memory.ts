@@ -43,9 +43,15 @@ export class AppliedMemory {
 function fingerprint(wanted: KubeObject, live: KubeObject & { readonly status?: unknown }): string {
   const { status: _status, metadata, ...rest } = live;
   const { resourceVersion: _version, managedFields: _managed, generation: _generation, ...kept } = metadata;
-  return `${annotationOf(wanted, APPLIED_ANNOTATION) ?? ""}:${sha256Hex(canonicalJson({ ...rest, metadata: kept }))}`;
+  return `${digestOf(wanted)}:${sha256Hex(canonicalJson({ ...rest, metadata: kept }))}`;
 }
 
 function versionOf(wanted: KubeObject, { metadata }: KubeObject): string {
-  return `${annotationOf(wanted, APPLIED_ANNOTATION) ?? ""}:${metadata.uid ?? ""}:${metadata.resourceVersion ?? ""}`;
+  return `${digestOf(wanted)}:${metadata.uid ?? ""}:${metadata.resourceVersion ?? ""}`;
+}
+
+/** The annotation leaves the values of a Secret out; here, in memory, they count. */
+function digestOf(wanted: KubeObject): string {
+  if (wanted.kind === "Secret") return sha256Hex(canonicalJson(wanted));
+  return annotationOf(wanted, APPLIED_ANNOTATION) ?? "";
 }

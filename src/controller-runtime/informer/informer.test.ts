@@ -295,3 +295,36 @@ test("stopped while it lists, it stops; stopped before it runs, it asks nothing;
   await informer.run(stop.signal);
   expect(requests()).toEqual(["list"]);
 });
+
+test("a kind that a cluster may lack is empty while it is missing, and comes and goes by itself", async () => {
+  const { api, informer, changes, start, clock, logged } = setUp({ optional: true });
+  let missing = true;
+  api.faults.script({ kind: "answer", code: 404 }, () => missing, 1_000);
+  const turns: boolean[] = [];
+  const leave = informer.subscribeServed(() => turns.push(informer.served));
+  await start();
+  expect(await informer.synced(new AbortController().signal)).toBe(true);
+  await clock.advance(120_000);
+  expect([informer.served, informer.list(), informer.health().healthy, turns]).toEqual([false, [], true, []]);
+  expect(logged.filter((line) => line.startsWith("warn"))).toEqual([]);
+  missing = false;
+  api.put(things, thing("a"));
+  await clock.advance(40_000);
+  expect([informer.served, changes, turns]).toEqual([true, ["a ->1"], [true]]);
+  missing = true;
+  api.interruptWatches("end");
+  await clock.advance(120_000);
+  expect([informer.served, changes.at(-1), turns]).toEqual([false, "a 1>-", [true, false]]);
+  leave();
+  missing = false;
+  await clock.advance(40_000);
+  expect([informer.served, turns]).toEqual([true, [true, false]]);
+});
+
+test("without being optional, a kind that is missing is waited for", async () => {
+  const { api, informer, start, clock } = setUp();
+  api.faults.script({ kind: "answer", code: 404 }, () => true, 1_000);
+  await start();
+  await clock.advance(120_000);
+  expect([informer.served, informer.health().healthy]).toEqual([false, false]);
+});

@@ -123,7 +123,7 @@ describe("fields that are written once", () => {
     await operated.live(2_000);
     expect(await operated.read("Service", "shop/api")).toMatchObject({ spec: { selector } });
 
-    const primary = structuredClone(await operated.read("Deployment", "shop/api")) as {
+    const primary = structuredClone(await operated.read("Deployment", "shop/api")) as unknown as {
       metadata: object;
       spec: { template: { metadata: { labels: object } } };
     };

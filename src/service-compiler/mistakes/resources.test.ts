@@ -179,6 +179,37 @@ describe("a resource", () => {
       given: { params: { a: { b: "${secrets.s.k}" } } },
       want: "params.a.b is sensitive; only texts directly below params may be",
     },
+    { name: "ports that are a map", given: { params: { ports: {} } }, want: "params.ports must be a text" },
+    {
+      name: "ports that are sensitive",
+      given: { params: { ports: "${secrets.s.k}" } },
+      want: "params.ports is sensitive, and would be readable by everybody",
+    },
+    {
+      name: "ports that are lists of lists",
+      given: { direction: "inbound", params: { ports: [["http"]] } },
+      want: "params.ports must be a list of texts",
+    },
+    {
+      name: "a method in lower case",
+      given: { direction: "inbound", params: { methods: ["get"] } },
+      want: 'params.methods has "get"; it must be a method in upper case, such as GET',
+    },
+    {
+      name: "a path that is none",
+      given: { direction: "both", params: { paths: "api" } },
+      want: 'params.paths has "api"; it must begin with "/", such as /api/*',
+    },
+    {
+      name: "methods of an external service that are a map",
+      given: { type: "external-service", params: { methods: {} } },
+      want: "params.methods must be a text",
+    },
+    {
+      name: "a broken template of a caller",
+      given: { direction: "inbound", params: { ports: "${config.x}" } },
+      want: "params.ports: ${config.x}: config has no 'x'",
+    },
     {
       name: "itself",
       given: { type: "postgres", params: { database: "${resources.x.host}" } },

@@ -130,7 +130,7 @@ test("all mistakes of a service come at once, and those of a resource once, howe
     `spec.containers.b.files["/g"]: invalid file mount at '/g': binaryContent is not valid base64`,
     `spec.containers.b.volumes["/w"]: invalid volume mount at '/w': \${metadata.y}: metadata has no 'y'`,
     "spec.resources.gone: resource 'gone' of type 'service' not found",
-    "spec.resources.odd: no provisioner registered for resource type 'odd'",
     `spec.resources.db: resource 'db' provisioner error: params.port is "x"; it must be a port from 1 to 65535`,
+    "spec.resources.odd: no provisioner registered for resource type 'odd'",
   ]);
 });

@@ -1,3 +1,4 @@
+export { agreementParams, type AgreementParams } from "./agreement.ts";
 export { declaredProvisioner, PROVISIONER_LABEL } from "./declared.ts";
 export { flagParam, listParam, openText, portParam, problem, textParam, type Param, type Params } from "./params.ts";
 export type {

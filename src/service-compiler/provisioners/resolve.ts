@@ -8,6 +8,7 @@ import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
 import type { Missing, Namespace, Scope, TemplateProblem } from "../templates/index.ts";
+import { agreementParams } from "./agreement.ts";
 import type { Params } from "./params.ts";
 import type { Provisioned, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
 import type { Registry } from "./registry.ts";
@@ -88,8 +89,13 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
   /** Who calls is not looked up; what it may call is read. */
   const readInbound = (entry: ResourceEntry): undefined => {
     const params = renderParams(entry.params, inner);
-    if (params.ok) rendered.set(entry.name, params.value);
-    else if (!errors.has(entry.name)) errors.set(entry.name, paramError(entry, params.error, errors));
+    if (!params.ok) {
+      errors.set(entry.name, paramError(entry, params.error, errors));
+      return;
+    }
+    rendered.set(entry.name, params.value);
+    const narrowed = agreementParams(params.value);
+    if (!narrowed.ok) errors.set(entry.name, ownError(entry, narrowed.error));
   };
 
   const namespace: Namespace = ([name = "", ...rest]) => {

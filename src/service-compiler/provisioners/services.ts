@@ -2,11 +2,9 @@
 import { err, ok, type Result } from "#base";
 import { plain } from "../templates/index.ts";
 import { hostOf, open } from "./outputs.ts";
+import { AGREEMENT_PARAMS, agreementParams } from "./agreement.ts";
 import { problem } from "./params.ts";
 import type { Output, Provisioner, ResourceProblem } from "./provisioner.ts";
-
-/** Ports, methods and paths narrow an agreement; the mesh reads them. */
-const AGREEMENT_PARAMS = ["ports", "methods", "paths"] as const;
 
 const NOT_FOUND: Result<never, ResourceProblem> = err({ kind: "not-found" });
 
@@ -16,7 +14,9 @@ const NO_PORT = 80;
 export const serviceProvisioner: Provisioner = {
   type: "service",
   params: AGREEMENT_PARAMS,
-  provision: ({ address, surroundings }) => {
+  provision: ({ address, params, surroundings }) => {
+    const narrowed = agreementParams(params);
+    if (!narrowed.ok) return narrowed;
     const callee = surroundings.findService(address);
     const host = hostOf(address, surroundings.clusterDomain);
     const port = String(callee === undefined ? NO_PORT : preferred(callee.ports, "http", NO_PORT));
@@ -41,7 +41,9 @@ function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fallback: T
 export const externalServiceProvisioner: Provisioner = {
   type: "external-service",
   params: AGREEMENT_PARAMS,
-  provision: ({ address, surroundings }) => {
+  provision: ({ address, params, surroundings }) => {
+    const narrowed = agreementParams(params);
+    if (!narrowed.ok) return narrowed;
     const external = surroundings.findExternalService(address);
     const url = external === undefined ? undefined : preferred(external.endpoints, "default", "");
     const part = (read: (endpoint: Endpoint) => string): Output => {

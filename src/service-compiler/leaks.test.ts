@@ -1,0 +1,177 @@
+/**
+ * A secret is in the `data` of Secrets and nowhere else. A canary is pushed through every field that takes templates, from every source of
+ * secrets; then everything that a compilation gives out is searched for it, in every form in which it could be read or guessed.
+ */
+import { describe, expect, test } from "vitest";
+import { sha256Hex } from "#base";
+import { parseLatticeService } from "#crds";
+import type { KubeObject } from "#kube";
+import { atFirst, compileService, declaredProvisioner, describeCompileError, placeOf, type ServiceInput } from "./index.ts";
+import { mainContainer, serviceInput, type Around } from "../../test/builders/service-input.ts";
+
+/** With characters that URLs encode: the encoded form must not leak either. */
+const CANARY = "c4n4ry/p@ss word+ü";
+
+const DECLARED = `
+type: own
+params: {text: none}
+outputs:
+  given: \${params.text}
+  key: {secret: "own/\${resource.id}/key"}
+  wrapped: {value: "<\${params.text}>", sensitive: true}
+  url: https://\${params.text}
+peer: {name: "\${params.text}-peer", port: 80}
+`;
+
+function declared() {
+  const labels = { "lattice.dev/provisioner": "" };
+  const made = declaredProvisioner({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "own", labels },
+    data: { "provisioner.yaml": DECLARED },
+  } as KubeObject);
+  return made?.ok === true ? [made.value] : [];
+}
+
+const around: Around = {
+  services: { "prod/backend": { http: 80 } },
+  externals: { "prod/stripe": { default: "https://api.stripe.com" } },
+  bindings: { b: { bindings: { s: { secretRef: { name: "s" } } } } },
+  secrets: { "s/k": CANARY, "postgres/db/password": CANARY, "redis/cache/password": CANARY, "own/own/key": CANARY },
+  provisioners: declared(),
+  files: { "f.txt": "${SOURCE}" },
+};
+
+const SOURCES = [
+  "${secrets.s.k}",
+  "${resources.db.password}",
+  "${resources.db.connection_string}",
+  "${resources.cache.url_with_auth}",
+  "${resources.own.key}",
+  "${resources.own.wrapped}",
+  "text around ${secrets.s.k} it",
+];
+
+const BASE = {
+  db: { type: "postgres" },
+  cache: { type: "redis", params: { auth: true } },
+  own: { type: "own", params: { text: "${secrets.s.k}" } },
+};
+
+type Spec = Readonly<Record<string, unknown>>;
+const ports = { service: { ports: { http: { port: 80 } } } };
+const resource =
+  (fields: Spec, read = "${resources.x.name}") =>
+  (source: string): Spec =>
+    mainContainer(
+      { variables: { READ: read } },
+      { ...ports, resources: { ...BASE, x: JSON.parse(JSON.stringify(fields).replaceAll("SOURCE", source)) as Spec } },
+    );
+
+const FIELDS: readonly { name: string; spec: (source: string) => Spec }[] = [
+  { name: "variables", spec: (source) => mainContainer({ variables: { V: source, OPEN: "x" } }, { resources: BASE }) },
+  { name: "files.content", spec: (source) => mainContainer({ files: { "/f": { content: `a\n${source}\n` } } }, { resources: BASE }) },
+  {
+    name: "files.source",
+    spec: (source) => mainContainer({ files: { "/f": { source: "f.txt" } }, variables: { V: source } }, { resources: BASE }),
+  },
+  { name: "volumes.source", spec: (source) => mainContainer({ volumes: { "/v": { source } } }, { resources: BASE }) },
+  {
+    name: "volumes.source as a name",
+    spec: (source) => mainContainer({ volumes: { "/v": { source: `pvc:${source}` } } }, { resources: BASE }),
+  },
+  ...["port", "database", "username"].map((param) => ({
+    name: `postgres params.${param}`,
+    spec: resource({ type: "postgres", id: "db", params: { [param]: "SOURCE" } }, "${resources.x.connection_string}${resources.x.url}"),
+  })),
+  ...["port", "auth"].map((param) => ({
+    name: `redis params.${param}`,
+    spec: resource({ type: "redis", params: { [param]: "SOURCE" } }, "${resources.x.url}"),
+  })),
+  ...["host", "path", "port"].map((param) => ({
+    name: `route params.${param}`,
+    spec: resource({ type: "route", params: { host: "a.b", [param]: "SOURCE" } }, "${resources.x.url}"),
+  })),
+  ...["size", "accessModes", "storageClass"].map((param) => ({
+    name: `volume params.${param}`,
+    spec: resource({ type: "volume", params: { size: "1Gi", [param]: "SOURCE" } }, "${resources.x.ref}"),
+  })),
+  ...["ports", "methods", "paths"].flatMap((param) => [
+    { name: `service params.${param}`, spec: resource({ id: "backend", params: { [param]: "SOURCE" } }, "${resources.x.url}") },
+    { name: `inbound params.${param}`, spec: resource({ direction: "inbound", params: { [param]: "SOURCE" } }, "") },
+    {
+      name: `external-service params.${param}`,
+      spec: resource({ type: "external-service", id: "stripe", params: { [param]: "SOURCE" } }, "${resources.x.url}"),
+    },
+  ]),
+  { name: "params of a list", spec: resource({ id: "backend", params: { ports: ["http", "SOURCE"] } }) },
+  { name: "params, deep down", spec: resource({ id: "backend", params: { deep: { er: ["SOURCE"] } } }) },
+  { name: "params that nobody knows", spec: resource({ type: "postgres", params: { prot: "SOURCE" } }, "${resources.x.host}") },
+  {
+    name: "params of a declared type",
+    spec: resource({ type: "own", params: { text: "SOURCE" } }, "${resources.x.given}${resources.x.url}"),
+  },
+  {
+    name: "a param read through another resource",
+    spec: resource({ type: "postgres", params: { database: "${resources.own.given}", username: "SOURCE" } }, "${resources.x.url}"),
+  },
+  {
+    name: "a text that goes wrong behind it",
+    spec: (source) => mainContainer({ variables: { V: `${source}\${metadata.nothing}` } }, { resources: BASE }),
+  },
+  {
+    name: "a text too large",
+    spec: (source) =>
+      mainContainer({ files: { "/f": { content: `${source}${"x".repeat(1_048_000)}${"\u00fc".repeat(400)}` } } }, { resources: BASE }),
+  },
+];
+
+/** All that a compilation shows to people who may not read Secrets. */
+function shown(input: ServiceInput): string {
+  const result = compileService(input);
+  if (!result.ok) return JSON.stringify(result.error.map((error) => [error, placeOf(error), describeCompileError(error)]));
+  const { objects, resolvedDependencies, peers, routes, warnings } = result.value;
+  const open = objects.map((compiled) => {
+    const object = atFirst(compiled) as KubeObject & { data?: unknown };
+    return object.kind === "Secret" ? { ...object, data: Object.keys(object.data ?? {}) } : object;
+  });
+  return JSON.stringify([open, [...resolvedDependencies], [...peers], [...routes], warnings]);
+}
+
+const hex = (text: string) => Buffer.from(text).toString("hex");
+const base64 = (text: string) => Buffer.from(text).toString("base64").replaceAll("=", "").slice(2, -4);
+const FORBIDDEN = [
+  CANARY,
+  encodeURIComponent(CANARY),
+  "c4n4ry",
+  hex("c4n4ry"),
+  base64(CANARY),
+  sha256Hex(CANARY),
+  sha256Hex(Buffer.from(CANARY).toString("base64")),
+];
+
+describe.each(FIELDS)("pushed through $name", ({ spec }) => {
+  test.each(SOURCES)("from %s it is in Secrets and nowhere else", (source) => {
+    const input = serviceInput(spec(source), { ...around, files: { "f.txt": source } });
+    const text = shown(input);
+    for (const form of FORBIDDEN) expect(text.includes(form), `${form} in ${text.slice(0, 2_000)}`).toBe(false);
+  });
+});
+
+test("the canary does arrive where it belongs: the search finds it in a Secret", () => {
+  const result = compileService(serviceInput(mainContainer({ variables: { V: "${secrets.s.k}" } }, { resources: BASE }), around));
+  const found = result.ok ? JSON.stringify(result.value.objects) : "";
+  expect(found).toContain(Buffer.from(CANARY).toString("base64"));
+});
+
+test("a field that takes no templates shows a placeholder as it is", () => {
+  const parsed = parseLatticeService({
+    apiVersion: "lattice.dev/v1alpha1",
+    kind: "LatticeService",
+    metadata: { name: "api", namespace: "prod", annotations: { note: "${secrets.s.k}" } },
+    spec: mainContainer({ args: ["${secrets.s.k}"], variables: { V: "${metadata.annotations.note}" } }),
+  });
+  if (!parsed.ok) throw new Error("refused");
+  expect(shown({ ...serviceInput(mainContainer({}), around), service: parsed.value })).not.toContain("c4n4ry");
+});
