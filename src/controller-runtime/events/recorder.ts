@@ -23,7 +23,7 @@ export type EventRecorderOptions = {
 
 type Series = { readonly event: KubeEvent; count: number; written: number; writtenAt: number; seenAt: number };
 
-const PER_OBJECT: Rate = { burst: 10, perSecond: 1 / 60 };
+const PER_OBJECT: Rate = { burst: 25, perSecond: 1 / 60 };
 const WINDOW_MS = 600_000;
 const WRITE_EVERY_MS = 60_000;
 const MAX_QUEUED = 500;
