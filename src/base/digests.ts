@@ -1,8 +1,8 @@
 /** SHA-2 digests and HMACs. The only hashing in Lattice; `npm run check` refuses md5 and sha1 anywhere. */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hash, timingSafeEqual } from "node:crypto";
 
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }
 
 export function hmacSha256Hex(key: string | Uint8Array, data: string | Uint8Array): string {

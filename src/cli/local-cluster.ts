@@ -9,15 +9,21 @@ import { defineResource, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE, startOperator, type Operator } from "#operator";
 import type { CliIo } from "./io.ts";
+import { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 
 export type LocalCluster = {
   readonly url: string;
   readonly client: KubeClient;
   readonly operator: Operator;
+  /** Simulated. */
+  readonly nodes: number;
+  /** Kinds of others that are there in a reduced form. */
+  readonly meshKinds: number;
   readonly close: () => Promise<void>;
 };
 
 const FIELD_MANAGER = "lattice-up";
+const NODES = 2;
 const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 const definitions = defineResource({
   group: "apiextensions.k8s.io",
@@ -33,7 +39,7 @@ export async function startLocalCluster(
 ): Promise<Result<LocalCluster, string>> {
   const { clock, random } = io;
   const started = await fromPromise(
-    startEmbeddedCluster({ dataDir, clock, random, logger, controllers: true, logActions: false }),
+    startEmbeddedCluster({ dataDir, clock, random, logger, controllers: { simulation: { nodes: NODES } }, logActions: false }),
     describeThrown,
   );
   if (!started.ok) return started;
@@ -50,7 +56,9 @@ async function furnish(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promi
   if (!written.ok) return written;
   const { url } = await cluster.listen();
   const home: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
-  const first = [{ resource: namespaces, object: home }, ...latticeKinds.map(({ crd }) => ({ resource: definitions, object: crd() }))];
+  const mesh = reducedMeshCrds();
+  const crds: readonly KubeObject[] = [...latticeKinds.map(({ crd }) => crd()), ...mesh];
+  const first = [{ resource: namespaces, object: home }, ...crds.map((object) => ({ resource: definitions, object }))];
   const applied = await applyAll(client, first);
   if (!applied.ok) return applied;
   const { clock, random } = io;
@@ -68,7 +76,7 @@ async function furnish(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promi
     await ended;
     await cluster.close();
   };
-  return ok({ url, client, operator: operator.value, close });
+  return ok({ url, client, operator: operator.value, nodes: NODES, meshKinds: mesh.length, close });
 }
 
 /** Server-side apply, so that starting again changes nothing. Ends at the first refusal and names it. */

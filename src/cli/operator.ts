@@ -11,12 +11,13 @@ import {
   type Metrics,
   type Result,
 } from "#base";
-import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type OtlpTracer } from "#operator";
+import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type OperatorConfig, type OtlpTracer } from "#operator";
 import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
-import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { parseListenAddress } from "./listen-address.ts";
+import { settingsOf, type WorldFlags } from "./world-files.ts";
 
-export type OperatorFlags = ClusterFlags & {
+export type OperatorFlags = ClusterFlags & Omit<WorldFlags, "filename" | "namespace"> & {
   readonly namespace: string;
   readonly healthAddress: string;
   readonly leaderElect: boolean;
@@ -27,29 +28,32 @@ export type OperatorFlags = ClusterFlags & {
 export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
   const health = parseListenAddress(flags.healthAddress);
   if (!health.ok) return complain(io, `--health-address: ${health.error}`);
+  const services = settingsOf(flags);
+  if (!services.ok) return misunderstood(io, services.error);
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
   const connection = await connect(io, flags, logger);
   if (!connection.ok) return complain(io, connection.error);
   try {
-    return await runOperator(io, flags, { health: health.value, logger, connection: connection.value });
+    return await runOperator(io, flags, { health: health.value, services: services.value, logger, connection: connection.value });
   } finally {
     await connection.value.client.close();
   }
 }
 
 type Prepared = {
+  readonly services: OperatorConfig["services"];
   readonly health: { readonly host: string; readonly port: number };
   readonly logger: Logger;
   readonly connection: Connection;
 };
 
-async function runOperator(io: CliIo, flags: OperatorFlags, { health, logger, connection }: Prepared): Promise<ExitCode> {
+async function runOperator(io: CliIo, flags: OperatorFlags, { health, services, logger, connection }: Prepared): Promise<ExitCode> {
   const metrics = new MetricsRegistry();
   const tracer = createTracer(io, logger, metrics);
   const identity = `${io.hostname}-${sha256Hex(`${io.clock.now()} ${io.random()}`).slice(0, 8)}`;
-  const config = { namespace: flags.namespace, identity, leaderElection: flags.leaderElect, health };
+  const config = { namespace: flags.namespace, identity, leaderElection: flags.leaderElect, health, services };
   const { clock, random } = io;
   const started = await startOperator(
     config,

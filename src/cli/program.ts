@@ -11,6 +11,7 @@ import type { ApiServerFlags } from "./api-server.ts";
 import type { CompileFlags } from "./compile.ts";
 import type { DiffFlags } from "./diff.ts";
 import type { CliIo, ExitCode } from "./io.ts";
+import type { DownFlags } from "./down.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
 import type { UpFlags } from "./up.ts";
@@ -52,6 +53,12 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
     .description("run a cluster with Lattice on this machine, until Ctrl-C (npm start)")
     .option("--data-dir <folder>", "where its state and kubeconfig are kept", ".lattice")
     .action(async (flags: UpFlags) => done(await (await import("./up.ts")).up(io, flags)));
+  program
+    .command("down")
+    .description("stop a lattice up that runs on this machine")
+    .option("--data-dir <folder>", "the folder it runs in", ".lattice")
+    .option("--purge", "delete the folder too, if it is one that lattice up made")
+    .action(async (flags: DownFlags) => done(await (await import("./down.ts")).down(io, flags)));
   program
     .command("validate")
     .description("check Lattice resources and Score files, without a cluster")
@@ -118,8 +125,13 @@ function addServiceCommands(program: Command, io: CliIo, done: (code: ExitCode) 
 
 /** What services are compiled for: the same in every command that does it. */
 function withSettings(command: Command): Command {
+  const namespace = "for services that name neither a namespace nor an environment (default: default)";
+  return withDomains(command.option("-n, --namespace <name>", namespace));
+}
+
+/** What the cluster is like that services are compiled for. */
+function withDomains(command: Command): Command {
   return command
-    .option("-n, --namespace <name>", "for services that name neither a namespace nor an environment (default: default)")
     .option("--cluster-domain <domain>", "DNS domain of the cluster (default: cluster.local)")
     .option("--trust-domain <domain>", "of the mesh's identities, where an environment does not say (default: cluster.local)")
     .option("--ingress-domain <domain>", "below which routes without a host get one")
@@ -155,12 +167,9 @@ function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) 
     .option("--http", "plain HTTP on loopback instead of TLS")
     .option("--no-controllers", "the API server alone, as envtest has it: nothing happens by itself")
     .action(async (flags: ApiServerFlags) => done(await (await import("./api-server.ts")).serveApi(io, flags)));
-  program
-    .command("operator")
+  withDomains(withCluster(program.command("operator")))
     .description("run the operator against a cluster")
-    .option("--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own")
-    .option("--context <name>", "which context of the kubeconfig")
-    .option("-n, --namespace <name>", "where the leader's Lease lies", "lattice-system")
+    .option("-n, --namespace <name>", "where the operator is at home: its Lease, its hash key, provisioners for all", "lattice-system")
     .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
     .option("--no-leader-elect", "lead without asking; only where no second operator runs")
     .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))

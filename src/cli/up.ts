@@ -1,104 +1,116 @@
 /**
- * `lattice up`, which is `npm start`: a cluster on this machine with Lattice on it, the examples applied, what the operator says of
- * them, and what to try next. Runs until Ctrl-C; state is kept.
+ * `lattice up`, which is `npm start`: a cluster on this machine with Lattice on it and an example application that comes up before one's eyes.
+ * Runs until Ctrl-C; state is kept.
  */
-import { join, relative, resolve } from "node:path";
-import { createLogger, PROGRAM_VERSION, sleep } from "#base";
-import { latticeKinds, type LatticeObject } from "#crds";
-import { fieldAt, keyOf, keyText, type KubeObject } from "#kube";
-import type { KubeClient } from "#kube-client";
+import { isAbsolute, resolve } from "node:path";
+import { createLogger, PROGRAM_VERSION, type Result } from "#base";
+import { latticeKinds } from "#crds";
+import { splitId, type Edge } from "#mesh-compiler";
 import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
-import { applyAll, startLocalCluster, type LocalCluster } from "./local-cluster.ts";
-import { checkFiles } from "./validate.ts";
+import { startLocalCluster, type LocalCluster } from "./local-cluster.ts";
+import { prepareFolder, removeRecord, runningUp, shortPath, upFolder, writeRecord, type UpFolder } from "./up/folder.ts";
+import { applyShop, explainDoors } from "./up/shop.ts";
+import { WatchBoard } from "./up/watch-board.ts";
 
 export type UpFlags = { readonly dataDir: string };
 
+const UP_WITHIN_MS = 60_000;
+
 export async function up(io: CliIo, flags: UpFlags): Promise<ExitCode> {
-  const folder = resolve(io.cwd, flags.dataDir);
-  const kubeconfig = join(folder, "kubeconfig");
+  const folder = upFolder(resolve(io.cwd, flags.dataDir));
+  const running = await runningUp(folder);
+  if (running !== undefined)
+    return complain(io, `lattice up runs in ${folder.path} already (process ${running.pid}); lattice down stops it`);
+  const prepared = await prepareFolder(folder);
+  if (!prepared.ok) return complain(io, prepared.error);
   io.stdout(`Lattice ${PROGRAM_VERSION}: clusters that own themselves, services that talk only when both sides agree.\n\n`);
   const logger = createLogger((level, message, fields) => {
     if (level === "error") io.stderr(`${level}: ${message} ${JSON.stringify(fields)}\n`);
   });
-  const cluster = await startLocalCluster(io, { dataDir: join(folder, "data"), kubeconfig, logger });
+  const cluster = await startLocalCluster(io, { dataDir: folder.data, kubeconfig: folder.kubeconfig, logger });
   if (!cluster.ok) return complain(io, cluster.error);
-  io.stdout(describeCluster(cluster.value, relative(io.cwd, folder) || "."));
-  const shown = await showExamples(io, cluster.value.client);
-  if (shown === 0) io.stdout(whatNext(relative(io.cwd, kubeconfig)));
-  if (shown === 0) await untilAskedToStop(io.signal);
-  io.stdout("\nstopping\n");
+  const ended = await runUp(io, folder, cluster.value);
+  io.stdout("\nstopping; state is kept\n");
   await cluster.value.close();
-  return shown;
+  await removeRecord(folder);
+  return ended.ok ? 0 : complain(io, ended.error);
 }
 
-function describeCluster({ url, operator }: LocalCluster, folder: string): string {
+async function runUp(io: CliIo, folder: UpFolder, cluster: LocalCluster): Promise<Result<void, string>> {
+  const recorded = await writeRecord(folder, cluster.operator.healthUrl);
+  if (!recorded.ok) return recorded;
+  io.stdout(describeCluster(cluster, shortPath(io.cwd, folder.path)));
+  const applied = await applyShop(io, cluster.client);
+  if (!applied.ok) return applied;
+  io.stdout(applied.value ? FIRST_TIME : "The shop, as it was left:\n\n");
+  const board = new WatchBoard({ ...io, client: cluster.client, print: io.stdout, signal: io.signal });
+  board.start();
+  if (!(await untilUp(io, board))) io.stdout("\nNot everything is up yet; kubectl describe says what each is waiting for.\n");
+  const doors = await explainDoors(io, cluster.client);
+  if (!io.signal.aborted && doors.ok) {
+    io.stdout(`\n${doors.value.text}${whatNext(shortPath(io.cwd, folder.kubeconfig), doors.value.closed)}`);
+  }
+  await untilAskedToStop(io.signal);
+  await board.ended();
+  return doors.ok || io.signal.aborted ? { ok: true, value: undefined } : doors;
+}
+
+/** False: it took too long. Asked to stop counts as up: there is nothing to complain about then. */
+async function untilUp(io: CliIo, board: WatchBoard): Promise<boolean> {
+  const deadline = { passed: false };
+  const expired = new Promise<void>((done) => {
+    const cancel = io.clock.after(UP_WITHIN_MS, () => {
+      deadline.passed = true;
+      done();
+    });
+    io.signal.addEventListener("abort", cancel, { once: true });
+  });
+  while (!board.isUp() && !deadline.passed && !io.signal.aborted) await Promise.race([board.nextChange(), expired]);
+  return board.isUp() || io.signal.aborted;
+}
+
+const FIRST_TIME = `The shop (examples/shop) comes up; its Secrets hold made-up values:\n\n`;
+
+function describeCluster({ url, operator, nodes, meshKinds }: LocalCluster, folder: string): string {
   return [
     `  API server  ${url} (embedded; state in ${folder}/data)`,
-    `  kinds       ${latticeKinds.map(({ shortName }) => shortName).join(" ")}: eight CustomResourceDefinitions`,
+    `  nodes       ${nodes}, simulated: pods are played, no container runs`,
+    `  kinds       ${latticeKinds.length} of Lattice (${latticeKinds.map(({ shortName }) => shortName).join(" ")})`,
+    `              ${meshKinds} of Cilium, Istio, Gateway API, Flagger and External Secrets, reduced: policies are stored, nothing enforces them`,
     `  operator    health and metrics at ${operator.healthUrl}`,
     "",
     "",
   ].join("\n");
 }
 
-async function showExamples(io: CliIo, client: KubeClient): Promise<ExitCode> {
-  const checked = await checkFiles(io, [join(io.root, "examples")]);
-  const examples = checked.flatMap((one) => (one.ok ? [inNamespace(one.object)] : []));
-  if (examples.length < checked.length) return complain(io, "an example is not in order; lattice validate -f examples says which");
-  const all = examples.flatMap((object) =>
-    latticeKinds.filter(({ kind }) => kind === object.kind).map(({ resource }) => ({ resource, object })),
-  );
-  const applied = await applyAll(client, all);
-  if (!applied.ok) return complain(io, applied.error);
-  io.stdout(`  ${"KIND".padEnd(27)}${"NAME".padEnd(20)}${"PHASE".padEnd(10)}WHAT THE OPERATOR SAYS\n`);
-  for (const { resource, object } of all) io.stdout(formatRow(await untilSeen(io, client, { resource, object })));
-  io.stdout("\n");
-  return 0;
-}
-
-/** What `kubectl apply` does with a file that names no namespace. */
-function inNamespace(object: LatticeObject): KubeObject {
-  const namespaced = latticeKinds.some(({ kind, resource }) => kind === object.kind && resource.namespaced);
-  return namespaced ? { ...object, metadata: { namespace: "default", ...object.metadata } } : object;
-}
-
-const LOOK_EVERY_MS = 50;
-const LOOK_AT_MOST = 400;
-
-/** The object once the operator has said something about it; as it is when it does not for long. */
-async function untilSeen(
-  io: CliIo,
-  client: KubeClient,
-  { resource, object }: { resource: (typeof latticeKinds)[number]["resource"]; object: KubeObject },
-): Promise<KubeObject> {
-  let latest = object;
-  for (let looks = 0; looks < LOOK_AT_MOST; looks += 1) {
-    const answer = await client.get(resource, keyOf(object));
-    if (answer.ok) latest = answer.value;
-    if (fieldAt(latest, "status", "phase") !== undefined || !(await sleep(io.clock, LOOK_EVERY_MS, io.signal))) break;
-  }
-  return latest;
-}
-
-function formatRow(object: KubeObject): string {
-  const phase = fieldAt(object, "status", "phase");
-  const message = fieldAt(object, "status", "message");
-  const text = typeof message === "string" ? message : "";
-  const cut = text.length > 90 ? `${text.slice(0, 87)}...` : text;
-  return `  ${object.kind.padEnd(27)}${keyText(keyOf(object)).padEnd(20)}${(typeof phase === "string" ? phase : "-").padEnd(10)}${cut}\n`;
-}
-
-function whatNext(kubeconfig: string): string {
+function whatNext(kubeconfig: string, closed: Edge | undefined): string {
   return [
-    "This release validates Lattice resources and says on each what it does not act on yet; the laptop fleet comes with a later one.",
-    "",
     "Try, in another terminal:",
-    `  export KUBECONFIG=$PWD/${kubeconfig}`,
-    "  kubectl get lattice -A                    all of the above, and their conditions with: kubectl describe lc mgmt",
-    `  kubectl patch lc mgmt --type merge -p '{"spec":{"nodes":{"controlPlane":2}}}'      refused, with the reason`,
-    "  ./lattice validate -f examples/           the same checks without a cluster",
     "",
-    "Ctrl-C stops it. State is kept; delete the folder to begin anew.",
+    `  export KUBECONFIG=${isAbsolute(kubeconfig) ? kubeconfig : `$PWD/${kubeconfig}`}`,
+    "  kubectl get ls -A                         the services and what they say; kubectl describe ls cart shows every condition",
+    ...(closed === undefined ? toClose() : toOpen(closed)),
+    "",
+    "Changes show here as they happen. Ctrl-C stops it and keeps the state; ./lattice down --purge stops it and deletes the state.",
+    "",
     "",
   ].join("\n");
+}
+
+function toOpen({ caller, callee }: Edge): readonly string[] {
+  const [from, to] = [splitId(caller).name, splitId(callee).name];
+  const patch = JSON.stringify({ spec: { resources: { [from]: { direction: "inbound" } } } });
+  return [
+    `  ${`./lattice why ${from} ${to}`.padEnd(40)}  closed, and which side has to say what`,
+    `  kubectl patch ls ${to} --type merge -p '${patch}'`,
+    `${" ".repeat(44)}the missing word: the door opens; ask why again`,
+  ];
+}
+
+function toClose(): readonly string[] {
+  return [
+    "  ./lattice why cart catalog                open, and by which policies",
+    `  kubectl patch ls catalog --type json -p '[{"op":"remove","path":"/spec/resources/cart"}]'`,
+    `${" ".repeat(44)}takes the word back: the door closes`,
+  ];
 }

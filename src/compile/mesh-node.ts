@@ -87,7 +87,7 @@ export function externalNodeOf({ metadata, spec }: LatticeExternalService, names
   const endpoints = Object.entries(spec.endpoints).flatMap(([endpoint, url]): readonly Endpoint[] => {
     const [, scheme = "", host = "", port] = URL_PARTS.exec(url) ?? [];
     const number = port === undefined ? WELL_KNOWN.get(scheme) : Number(port);
-    return number === undefined ? [] : [{ name: endpoint, scheme, host, port: number }];
+    return number === undefined ? [] : [{ name: endpoint, scheme, host: host.toLowerCase(), port: number }];
   });
   const requesters = (spec.allowedRequesters ?? []).map((one) => (one === "*" || one.includes("/") ? one : serviceId(namespace, one)));
   return {

@@ -56,6 +56,13 @@ describe("the client in the server's own process", () => {
     expect(await own.list(configMaps)).toMatchObject({ ok: false, error: { kind: "cancelled" } });
   });
 
+  test("whoever calls without end does not keep the rest of the process from its turn", async () => {
+    const own = client();
+    let isOver = false;
+    setTimeout(() => (isOver = true));
+    while (!isOver) expect(await own.get(configMaps, key)).toMatchObject({ ok: false });
+  });
+
   test("a watch sees what is written", async () => {
     const own = client();
     const stop = new AbortController();

@@ -21,6 +21,7 @@ import {
 import { copyJson } from "./copy-json.ts";
 import type { ApiServer } from "./rest/api-server.ts";
 import type { ApiBody, ApiRequest, User } from "./rest/request.ts";
+import { Turns } from "./turns.ts";
 
 export type InProcessOptions = {
   readonly user?: User;
@@ -45,7 +46,10 @@ export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, ...o
 const NEVER = new AbortController().signal;
 
 function directlyTo(server: ApiServer, user: User, logger: Logger): DirectServer {
+  const turns = new Turns();
   return async ({ method, path, headers, content }, { signal = NEVER }) => {
+    const turn = turns.next();
+    if (turn !== undefined) await turn;
     const body = content === undefined ? undefined : { value: copyJson(content) };
     const {
       status,

@@ -6,7 +6,7 @@
 import type { KubeObject } from "#kube";
 import { incoming, outgoing, type Outgoing } from "./graph/agreements.ts";
 import { ServiceGraph } from "./graph/graph.ts";
-import { splitId, type MeshNode, type ServiceId, type ServiceNode } from "./graph/node.ts";
+import { splitId, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode } from "./graph/node.ts";
 import { authorizationPolicies, type Identities } from "./policies/authorization.ts";
 import { ciliumPolicy, type Neighbourhood } from "./policies/cilium.ts";
 import { defaultDeny, namespaceObject, waypointObjects } from "./policies/namespace.ts";
@@ -44,7 +44,7 @@ export class Mesh {
     if (known !== undefined) return known;
     const node = this.graph.get(id);
     if (node === undefined) return [];
-    const made = node.kind === "external" ? serviceEntries(node) : this.#servicePolicies(node);
+    const made = node.kind === "external" ? this.#entriesOf(node) : this.#servicePolicies(node);
     this.#policies.set(id, made);
     return made;
   }
@@ -79,6 +79,11 @@ export class Mesh {
   #servicePolicies(node: ServiceNode): readonly KubeObject[] {
     const neighbourhood = this.neighbourhood(node);
     return [...authorizationPolicies(neighbourhood, this.#identities), ciliumPolicy(neighbourhood)];
+  }
+
+  #entriesOf(node: ExternalNode): readonly KubeObject[] {
+    const { namespace } = splitId(node.id);
+    return serviceEntries(node, (host) => this.graph.externalsAt(namespace, host));
   }
 
   #waypointsCalled({ services }: Outgoing): readonly string[] {

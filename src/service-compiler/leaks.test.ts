@@ -12,26 +12,24 @@ import { mainContainer, serviceInput, type Around } from "../../test/builders/se
 /** With characters that URLs encode: the encoded form must not leak either. */
 const CANARY = "c4n4ry/p@ss word+ü";
 
-const DECLARED = `
-type: own
+const declaredType = (type: string, peer: string) => `
+type: ${type}
 params: {text: none}
 outputs:
   given: \${params.text}
   key: {secret: "own/\${resource.id}/key"}
   wrapped: {value: "<\${params.text}>", sensitive: true}
   url: https://\${params.text}
-peer: {name: "\${params.text}-peer", port: 80}
+peer: {name: "${peer}", port: 80}
 `;
 
 function declared() {
-  const labels = { "lattice.dev/provisioner": "" };
-  const made = declaredProvisioner({
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { name: "own", labels },
-    data: { "provisioner.yaml": DECLARED },
-  } as KubeObject);
-  return made?.ok === true ? [made.value] : [];
+  const texts = [declaredType("own", "\${resource.id}-own"), declaredType("named", "\${params.text}-peer")];
+  return texts.flatMap((text) => {
+    const metadata = { name: "own", labels: { "lattice.dev/provisioner": "" } };
+    const made = declaredProvisioner({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { "provisioner.yaml": text } } as KubeObject);
+    return made?.ok === true ? [made.value] : [];
+  });
 }
 
 const around: Around = {

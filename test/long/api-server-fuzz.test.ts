@@ -1,14 +1,18 @@
 /** Hostile requests without end: the story of test/stories/api-server-fuzz with seeds nobody has looked at, and a look at the memory it leaves. */
 import { expect, test } from "vitest";
+import { shrink } from "../builders/api-server/fuzz-shrink.ts";
 import { fuzz, type FuzzReport } from "../builders/api-server/fuzz.ts";
 import { rounds, seed } from "./settings.ts";
 
 /** A round is a thousand requests: a million in all unless told otherwise. */
 const requests = Math.max(2, rounds) * 1_000;
+/** So many of what it finds are told as short as possible; all are shown whole. */
+const SHRUNK = 3;
 const MB = 2 ** 20;
 
 test(`${requests} hostile requests are all answered, and leave no memory behind`, { timeout: requests * 20 }, async () => {
   const report = await fuzz({ seed, requests, onChapter: show });
+  for (const finding of report.findings.slice(0, SHRUNK)) console.log(JSON.stringify({ finding, story: await shrink(finding) }));
   expect(report.findings, `LATTICE_SEED=${seed}`).toEqual([]);
   expect(report.requests).toBe(requests);
   const early = report.heaps[Math.floor(report.heaps.length / 10)] ?? 0;

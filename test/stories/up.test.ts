@@ -1,11 +1,13 @@
-/** `npm start`, as a person sees it: a cluster comes up, the examples are judged, a mistake is refused, Ctrl-C ends it, state is kept. */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+/**
+ * `npm start`, as a person sees it: a cluster comes up, a shop comes up on it, the one closed door is explained, opening it shows, Ctrl-C ends it
+ * and state is kept.
+ */
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectOk, systemClock } from "#base";
-import { latticeClusters } from "#crds";
-import { resources } from "#embedded-cluster";
+import { expectOk, sleep, systemClock } from "#base";
+import { latticeClusters, latticeServices } from "#crds";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { runCli, type CliRun } from "../builders/cli-io.ts";
 
@@ -13,16 +15,24 @@ let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "lattice-up-"))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+type Terminal = { readonly client: KubeClient; readonly until: (text: string) => Promise<void> };
+
 /** Runs `lattice up` until `act` is done with the cluster. */
-async function whileUp(act: (client: KubeClient) => Promise<void>): Promise<CliRun> {
+async function whileUp(act: (terminal: Terminal) => Promise<void>): Promise<CliRun> {
   const stop = new AbortController();
   let acting: Promise<void> | undefined;
+  let written = "";
+  const until = async (text: string) => {
+    for (let look = 0; look < 600 && !written.includes(text); look += 1) await sleep(systemClock, 50, stop.signal);
+    expect(written).toContain(text);
+  };
   const run = runCli(["up", "--data-dir", folder], {
     clock: systemClock,
     random: Math.random,
     signal: stop.signal,
     onOutput: (text) => {
-      if (text.includes("Ctrl-C stops it")) acting ??= withClient(act).finally(() => stop.abort());
+      written = text;
+      if (text.includes("Ctrl-C stops it")) acting ??= withClient((client) => act({ client, until })).finally(() => stop.abort());
     },
   });
   const ended = await run;
@@ -40,42 +50,40 @@ async function withClient(act: (client: KubeClient) => Promise<void>): Promise<v
   }
 }
 
+const catalog = { namespace: "default", name: "catalog" };
 let uid: string | undefined;
 
-test("a cluster comes up with the examples on it, and refuses a mistake with its reason", async () => {
-  const { code, stdout, stderr } = await whileUp(async (client) => {
-    const mgmt = expectOk(await client.get(latticeClusters, { name: "mgmt" }));
-    uid = mgmt.metadata.uid;
-    const even = await client.patch(latticeClusters, { name: "mgmt" }, { type: "merge", patch: { spec: { nodes: { controlPlane: 2 } } } });
-    expect(even).toMatchObject({ ok: false, error: { kind: "invalid", message: expect.stringContaining("must be odd") as string } });
+test("a cluster comes up with the shop on it, says why a door is closed, and shows it open", { timeout: 120_000 }, async () => {
+  const { code, stdout, stderr } = await whileUp(async ({ client, until }) => {
+    uid = expectOk(await client.get(latticeServices, catalog)).metadata.uid;
+    const even = { provider: { type: "docker", kubernetes: { version: "1.36.3" } }, nodes: { controlPlane: 2, workers: 0 } };
+    const cluster = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeCluster", metadata: { name: "even" }, spec: even };
+    const refused = await client.create(latticeClusters, cluster as never);
+    expect(refused).toMatchObject({ ok: false, error: { kind: "invalid", message: expect.stringContaining("must be odd") as string } });
+    const patch = { spec: { resources: { cart: { direction: "inbound" } } } };
+    expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
+    await until("shop/cart -> shop/catalog open");
   });
   expect(stderr).toBe("");
   expect(code).toBe(0);
-  expect(stdout).toMatch(/LatticeCluster +mgmt +Pending +this release of Lattice does not act on/);
-  expect(stdout).toMatch(/LatticeService +default\/api +Pending/);
+  for (const name of ["cart", "catalog", "checkout", "payments", "storefront"]) {
+    expect(stdout).toMatch(new RegExp(`service +default/${name} +Ready +yes +yes +yes +yes +2 of 2 pods are ready`));
+  }
+  expect(stdout).toMatch(/external +default\/stripe +Ready .*api\.stripe\.com/);
+  expect(stdout).toContain("shop/cart -> shop/catalog:8080, 9090 is closed");
+  expect(stdout).toContain("shop/catalog does not say that shop/cart may call it. Add to LatticeService default/catalog:");
+  expect(stdout).toContain(`kubectl patch ls catalog --type merge -p '{"spec":{"resources":{"cart":{"direction":"inbound"}}}}'`);
+  expect(stdout).not.toMatch(/not-a-real|sk_test/);
   expect(statSync(join(folder, "kubeconfig")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder).toSorted()).toEqual(["data", "kubeconfig", "lattice-local-cluster"]);
 });
 
-test("a Deployment becomes Ready on it", async () => {
-  const spec = {
-    selector: { matchLabels: { app: "web" } },
-    template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-  };
-  const web = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "default" }, spec };
-  const { code } = await whileUp(async (client) => {
-    expectOk(await client.create(resources.deployments, web));
-    const stop = new AbortController();
-    for await (const item of client.watch(resources.deployments, { namespace: "default" }, stop.signal)) {
-      const event = expectOk(item);
-      if (event.type !== "BOOKMARK" && event.object.status?.["readyReplicas"] === 1) stop.abort();
-    }
+test("it starts again on the same state, with the door as it was left", { timeout: 120_000 }, async () => {
+  const { code, stdout } = await whileUp(async ({ client }) => {
+    expect(expectOk(await client.get(latticeServices, catalog)).metadata.uid).toBe(uid);
   });
   expect(code).toBe(0);
-});
-
-test("it starts again on the same state", async () => {
-  const { code } = await whileUp(async (client) => {
-    expect(expectOk(await client.get(latticeClusters, { name: "mgmt" })).metadata.uid).toBe(uid);
-  });
-  expect(code).toBe(0);
+  expect(stdout).toContain("The shop, as it was left:");
+  expect(stdout).toMatch(/shop\/cart +-> +shop\/catalog:8080,9090 +open/);
+  expect(stdout).not.toContain("One agreement is missing");
 });

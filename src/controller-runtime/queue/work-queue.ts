@@ -171,7 +171,7 @@ export class WorkQueue {
     this.#timer = undefined;
     if (at === undefined) return;
     // whole milliseconds, upwards: a timer that fires a hair too early would be set again for nothing, over and over
-    const waitMs = Math.min(Math.ceil(at - this.#clock.monotonic()), MAX_TIMER_MS);
+    const waitMs = Math.max(0, Math.min(Math.ceil(at - this.#clock.monotonic()), MAX_TIMER_MS));
     const cancel = this.#clock.after(waitMs, () => this.#onTimer());
     this.#timer = { at, cancel };
   }

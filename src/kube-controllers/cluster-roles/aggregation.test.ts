@@ -47,6 +47,19 @@ test("rules are gathered, also through others that gather, and follow every chan
   expect(await rules("looks")).toEqual([rule("pods")]);
 });
 
+test("roles that gather from each other come to rest", async () => {
+  const cluster = await controlledCluster({ controllers: [clusterRoleAggregation] });
+  clusters.push(cluster);
+  const { client, running } = cluster;
+  for (const name of ["a", "b", "c"]) {
+    expectOk(await client.create(clusterRoleKind, { ...gathering(name, "all", { all: "yes" }), rules: [rule(name)] }));
+  }
+  await running.idle();
+  const rules = async (name: string) => expectOk(await client.get(clusterRoleKind, { name })).rules ?? [];
+  expect(await rules("a")).toEqual(await rules("b"));
+  expect(await rules("b")).toEqual(await rules("c"));
+});
+
 test("each rule is taken once, in the order of selectors and names, and never from itself", () => {
   const both = role(
     "x",

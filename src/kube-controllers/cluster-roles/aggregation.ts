@@ -17,21 +17,39 @@ function start(context: KubeControllerContext): void {
   const { informers, client } = context;
   const roles = informers.of(clusterRoleKind);
   roles.addIndex(AGGREGATES, (role) => (role.aggregationRule === undefined ? [] : ["yes"]));
-  const queue = context.work({ name: "cluster-role-aggregation", pass });
+  // one after the other, and none before it sees what the last one wrote: two that gather from each other would exchange their rules for ever
+  const queue = context.work({ name: "cluster-role-aggregation", concurrency: 1, pass });
+  let unseen: { readonly name: string; readonly resourceVersion: string } | undefined;
 
   async function pass(name: string, signal: AbortSignal): Promise<Pass> {
     const role = roles.get({ name });
-    if (role?.aggregationRule === undefined) return done;
+    if (role?.aggregationRule === undefined || unseen !== undefined) return done;
     const rules = aggregated(role, roles.list());
     if (jsonEqual(rules, role.rules ?? [])) return done;
     const { apiVersion, kind } = role;
     const applied: KubeObject & Pick<ClusterRole, "rules"> = { apiVersion, kind, metadata: { name }, rules };
-    return passOf(await client.apply(clusterRoleKind, applied, { fieldManager: FIELD_MANAGER, force: true, signal }));
+    const answer = await client.apply(clusterRoleKind, applied, { fieldManager: FIELD_MANAGER, force: true, signal });
+    if (answer.ok) expect(name, answer.value.metadata.resourceVersion ?? "");
+    return passOf(answer);
   }
 
-  informers.subscribe(clusterRoleKind, () => {
+  /** What is written comes back as a change, which brings all of them again. */
+  function expect(name: string, resourceVersion: string): void {
+    const seen = roles.get({ name });
+    if (seen !== undefined && isOlder(seen.metadata.resourceVersion ?? "", resourceVersion)) unseen = { name, resourceVersion };
+  }
+
+  informers.subscribe(clusterRoleKind, ({ key, after }) => {
+    if (unseen?.name === key.name && !isOlder(after?.metadata.resourceVersion ?? unseen.resourceVersion, unseen.resourceVersion)) {
+      unseen = undefined;
+    }
     for (const { metadata } of roles.byIndex(AGGREGATES, "yes")) queue.add(metadata.name);
   });
+}
+
+/** Versions are counters in text, too long for a number. */
+function isOlder(a: string, b: string): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
 }
 
 /** In the order of the selectors, then of the roles' names; each rule once. */

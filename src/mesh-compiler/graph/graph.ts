@@ -4,7 +4,7 @@
  * What a service's policies say depends on itself, on those it mentions, and on whether these are there at all. So a change of one node
  * touches it and those that mention it: a handful, however large the mesh is.
  */
-import { type Declaration, type MeshNode, type ServiceId, type ServiceNode, splitId } from "./node.ts";
+import { type Declaration, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode, splitId } from "./node.ts";
 
 export class ServiceGraph {
   readonly #nodes = new Map<ServiceId, MeshNode>();
@@ -13,6 +13,8 @@ export class ServiceGraph {
   /** By namespace: its services. */
   readonly #services = new Map<string, Set<ServiceId>>();
   readonly #waypoints = new Map<string, number>();
+  /** By namespace and host: external services that have it. */
+  readonly #hosts = new Map<string, Set<ServiceId>>();
 
   get size(): number {
     return this.#nodes.size;
@@ -43,6 +45,15 @@ export class ServiceGraph {
     return this.#mentions.get(id) ?? [];
   }
 
+  /** External services of a namespace that have a host, by id. */
+  externalsAt(namespace: string, host: string): readonly ExternalNode[] {
+    const ids = [...(this.#hosts.get(hostKey(namespace, host)) ?? [])].toSorted();
+    return ids.flatMap((id) => {
+      const node = this.#nodes.get(id);
+      return node?.kind === "external" ? [node] : [];
+    });
+  }
+
   /** Some service of the namespace needs requests to be read. */
   needsWaypoint(namespace: string): boolean {
     return (this.#waypoints.get(namespace) ?? 0) > 0;
@@ -53,6 +64,7 @@ export class ServiceGraph {
     const touched = this.#remove(node.id);
     this.#nodes.set(node.id, node);
     if (node.kind === "service") this.#link(node);
+    else for (const key of hostKeysOf(node)) add(this.#hosts, key, node.id);
     this.#touch(touched, node);
     return touched;
   }
@@ -68,13 +80,17 @@ export class ServiceGraph {
     this.#touch(touched, node);
     this.#nodes.delete(id);
     if (node.kind === "service") this.#unlink(node);
+    else for (const key of hostKeysOf(node)) drop(this.#hosts, key, node.id);
     return touched;
   }
 
-  #touch(touched: Set<ServiceId>, { id }: MeshNode): void {
-    for (const other of this.mentioning(id)) touched.add(other);
-    const node = this.service(id);
-    for (const peer of node?.declarations.keys() ?? []) if (this.service(peer) !== undefined) touched.add(peer);
+  #touch(touched: Set<ServiceId>, node: MeshNode): void {
+    for (const other of this.mentioning(node.id)) touched.add(other);
+    if (node.kind === "service") {
+      for (const peer of node.declarations.keys()) if (this.service(peer) !== undefined) touched.add(peer);
+      return;
+    }
+    for (const key of hostKeysOf(node)) for (const other of this.#hosts.get(key) ?? []) touched.add(other);
   }
 
   #link(node: ServiceNode): void {
@@ -90,6 +106,15 @@ export class ServiceGraph {
     for (const peer of node.declarations.keys()) drop(this.#mentions, peer, node.id);
     if (readsRequests(node)) this.#waypoints.set(namespace, (this.#waypoints.get(namespace) ?? 0) - 1);
   }
+}
+
+function hostKey(namespace: string, host: string): string {
+  return `${namespace} ${host}`;
+}
+
+function hostKeysOf({ id, endpoints }: ExternalNode): readonly string[] {
+  const { namespace } = splitId(id);
+  return [...new Set(endpoints.map(({ host }) => hostKey(namespace, host)))];
 }
 
 function readsRequests({ canary, declarations }: ServiceNode): boolean {

@@ -65,6 +65,11 @@ export type ExternalNode = {
   readonly resolution: "dns" | "static";
 };
 
+/** Nothing looks an address up, and no rule by name ever matches it. */
+export function isAddress(host: string): boolean {
+  return host.includes(":") || /^[0-9]{1,3}(\.[0-9]{1,3}){3}$/.test(host);
+}
+
 export type MeshNode = ServiceNode | ExternalNode;
 
 export function declarationsByPeer(declarations: Iterable<Declaration>): ReadonlyMap<ServiceId, readonly Declaration[]> {

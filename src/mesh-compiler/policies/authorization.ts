@@ -17,7 +17,11 @@ export type Identities = {
 
 /** Nobody may call: no policy at all. The namespace's own denies everything that is not allowed. */
 export function authorizationPolicies(neighbourhood: Neighbourhood, identities: Identities): readonly KubeObject[] {
-  const callers = callersOf(neighbourhood, identities);
+  // identities travel over TCP only: a number that was agreed on for UDP must not open the TCP port of the same number
+  const callers = callersOf(neighbourhood, identities).flatMap((caller) => {
+    const ports = caller.ports.filter(isTcp);
+    return ports.length === 0 ? [] : [{ ...caller, ports }];
+  });
   if (callers.length === 0) return [];
   return neighbourhood.behindWaypoint ? atWaypoint(neighbourhood, callers, identities) : [atWorkload(neighbourhood, callers)];
 }
@@ -40,6 +44,10 @@ function callersOf({ node, incoming, gateway }: Neighbourhood, { trustDomain, se
   return [...services, { principal: door, ports: routed, requests: undefined, gateway: true }];
 }
 
+function isTcp({ protocol }: Port): boolean {
+  return protocol === "TCP";
+}
+
 function atWorkload({ node }: Neighbourhood, callers: readonly Caller[]): KubeObject {
   const { namespace, name } = splitId(node.id);
   return policy(namespace, name, name, { selector: ownPods(name), rules: rulesFor(callers, ({ targetPort }) => targetPort) });
@@ -48,7 +56,7 @@ function atWorkload({ node }: Neighbourhood, callers: readonly Caller[]): KubeOb
 /** A selector cannot tell requests apart, so the rules stand on the Service, where the waypoint reads them. */
 function atWaypoint({ node }: Neighbourhood, callers: readonly Caller[], { trustDomain }: Identities): readonly KubeObject[] {
   const { namespace, name } = splitId(node.id);
-  const own = { principal: principal(trustDomain(namespace), namespace, WAYPOINT), ports: node.ports, requests: undefined };
+  const own = { principal: principal(trustDomain(namespace), namespace, WAYPOINT), ports: node.ports.filter(isTcp), requests: undefined };
   return [
     policy(namespace, name, name, {
       targetRefs: [{ kind: "Service", group: "", name }],

@@ -4,7 +4,7 @@
  */
 import type { JsonObject, KubeObject } from "#kube";
 import type { Agreement, Outgoing } from "../graph/agreements.ts";
-import { splitId, type ExternalNode, type Port, type ServiceNode } from "../graph/node.ts";
+import { isAddress, splitId, type ExternalNode, type Port, type ServiceNode } from "../graph/node.ts";
 import { HBONE_PORT, PROBE_CIDR, type GatewayIdentity } from "../settings.ts";
 import { meshMetadata } from "./metadata.ts";
 import { DNS_PODS, gatewayPods, managedPods, ownPods, podsOf, waypointPods } from "./selectors.ts";
@@ -97,7 +97,7 @@ function byPorts(peers: readonly { readonly pods: JsonObject; readonly ports: re
 }
 
 /** By name, or by address where there is no name to look up. One rule per port, since not every host has every port. */
-function externalRules({ endpoints, resolution }: ExternalNode): readonly JsonObject[] {
+function externalRules({ endpoints }: ExternalNode): readonly JsonObject[] {
   const byPort = new Map<number, Set<string>>();
   for (const { host, port } of endpoints) {
     const hosts = byPort.get(port) ?? new Set<string>();
@@ -105,12 +105,14 @@ function externalRules({ endpoints, resolution }: ExternalNode): readonly JsonOb
   }
   return [...byPort]
     .toSorted(([a], [b]) => a - b)
-    .map(([port, hosts]) => {
+    .flatMap(([port, hosts]) => {
       const toPorts = [{ ports: [{ port: String(port), protocol: "TCP" }] }];
       const sorted = [...hosts].toSorted();
-      return resolution === "static"
-        ? { toCIDR: sorted.map(cidrOf), toPorts }
-        : { toFQDNs: sorted.map((host) => ({ matchName: host })), toPorts };
+      const [addresses, names] = [sorted.filter(isAddress), sorted.filter((host) => !isAddress(host))];
+      return [
+        ...(addresses.length === 0 ? [] : [{ toCIDR: addresses.map(cidrOf), toPorts }]),
+        ...(names.length === 0 ? [] : [{ toFQDNs: names.map((host) => ({ matchName: host })), toPorts }]),
+      ];
     });
 }
 

@@ -1,7 +1,10 @@
-/** ServiceEntries: one per namespace and host, since Istio takes only the oldest of several. They belong to the external service. */
+/**
+ * ServiceEntries: one per namespace and host, since Istio takes only the oldest of several. An entry belongs to the first external service by
+ * name that has the host, and has the ports of all of them.
+ */
 import { sha256Hex } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import { splitId, type Endpoint, type ExternalNode } from "../graph/node.ts";
+import { isAddress, splitId, type Endpoint, type ExternalNode } from "../graph/node.ts";
 import { cidrOf } from "./cilium.ts";
 import { meshMetadata } from "./metadata.ts";
 
@@ -12,19 +15,23 @@ const LABELS = {
   "istio.io/use-waypoint": "none",
 };
 
-export function serviceEntries(node: ExternalNode): readonly KubeObject[] {
+/** `sharing`: external services of the namespace that have a host, this one included, by id. */
+export function serviceEntries(node: ExternalNode, sharing: (host: string) => readonly ExternalNode[]): readonly KubeObject[] {
   const { namespace, name } = splitId(node.id);
-  const byHost = new Map<string, Endpoint[]>();
-  for (const endpoint of node.endpoints) byHost.set(endpoint.host, [...(byHost.get(endpoint.host) ?? []), endpoint]);
-  const hosts = [...byHost].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return hosts.map(([host, endpoints]) => {
+  const hosts = [...new Set(node.endpoints.map(({ host }) => host))].toSorted();
+  return hosts.flatMap((host) => {
+    const all = sharing(host);
+    if (all[0] !== node) return [];
     const entry = hosts.length === 1 ? name : `${name}-${slugOf(host)}`;
-    return {
-      apiVersion: "networking.istio.io/v1",
-      kind: "ServiceEntry",
-      metadata: meshMetadata(namespace, entry, name, LABELS),
-      spec: entrySpec(node, host, endpoints),
-    } as unknown as KubeObject;
+    const endpoints = all.flatMap((one) => one.endpoints.filter((endpoint) => endpoint.host === host));
+    return [
+      {
+        apiVersion: "networking.istio.io/v1",
+        kind: "ServiceEntry",
+        metadata: meshMetadata(namespace, entry, name, LABELS),
+        spec: entrySpec(node, host, endpoints),
+      } as unknown as KubeObject,
+    ];
   });
 }
 
@@ -40,10 +47,10 @@ function slugOf(host: string): string {
 }
 
 /** A host that is an address needs a name all the same, which nobody calls. */
-function entrySpec({ id, resolution }: ExternalNode, host: string, endpoints: readonly Endpoint[]): JsonObject {
+function entrySpec({ id }: ExternalNode, host: string, endpoints: readonly Endpoint[]): JsonObject {
   const { namespace, name } = splitId(id);
   const ports = portsOf(endpoints);
-  if (resolution === "dns") return { hosts: [host], location: "MESH_EXTERNAL", resolution: "DNS", ports };
+  if (!isAddress(host)) return { hosts: [host], location: "MESH_EXTERNAL", resolution: "DNS", ports };
   const address = host.replace(/^\[|\]$/g, "");
   return {
     hosts: [`${slugOf(host)}.${name}.${namespace}.external`],
@@ -63,7 +70,8 @@ const PROTOCOLS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function portsOf(endpoints: readonly Endpoint[]): readonly JsonObject[] {
-  const byPort = new Map(endpoints.map((endpoint) => [endpoint.port, endpoint]));
+  // of several that mean the same port the first says what is spoken there
+  const byPort = new Map(endpoints.toReversed().map((endpoint) => [endpoint.port, endpoint]));
   return [...byPort.values()]
     .toSorted((a, b) => a.port - b.port)
     .map(({ port, scheme }) => {

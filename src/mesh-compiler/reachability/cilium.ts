@@ -118,13 +118,19 @@ type Candidate = { readonly peer: Peer; readonly home: string | undefined; reado
 
 function peerMatches(kind: string, given: unknown, { peer, home, applying }: Candidate): boolean {
   if (kind === "Endpoints") return peer.kind === "pod" && objectsIn(given).some((selector) => ciliumSelects(selector, peer, home));
-  if (kind === "Entities")
-    return textsIn(given).some((entity) => entity === "all" || entity === (peer.kind === "pod" ? "cluster" : "world"));
+  if (kind === "Entities") return textsIn(given).some((entity) => entityNames(entity, peer));
   if (peer.kind === "pod") return false;
   const { address } = peer;
   if (kind === "CIDR") return address !== undefined && textsIn(given).some((cidr) => addressIn(address, cidr));
   if (kind === "CIDRSet") return address !== undefined && objectsIn(given).some((one) => inCidrSet(address, one));
   return objectsIn(given).some((one) => nameMatches(one, peer.host)) && learnsNames(applying, peer.host);
+}
+
+function entityNames(entity: string, peer: Peer): boolean {
+  if (entity === "all") return true;
+  if (peer.kind === "pod") return entity === "cluster";
+  const family = peer.address === undefined ? undefined : peer.address.includes(":") ? "world-ipv6" : "world-ipv4";
+  return entity === "world" || entity === family;
 }
 
 function inCidrSet(address: string, { cidr, except }: JsonObject): boolean {

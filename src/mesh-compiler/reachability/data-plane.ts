@@ -29,6 +29,7 @@ export type Question = {
   readonly to: string;
   /** Port of the Service. */
   readonly port: number;
+  /** TCP, unless it says otherwise. */
   readonly protocol?: string;
   readonly method?: string;
   readonly path?: string;
@@ -73,10 +74,12 @@ export class DataPlane {
     const from = this.#workloads.get(question.from)?.pod ?? this.#gateways.get(question.from);
     const to = this.#workloads.get(question.to);
     if (from === undefined || to === undefined) return undefined;
-    const target = to.ports.find(({ port }) => port === question.port);
-    const ends = { question, from, to: to.pod, podPort: target?.targetPort ?? question.port, protocol: target?.protocol ?? "TCP" };
-    // a gateway goes straight to the pods
-    const waypoint = this.#gateways.has(question.from) ? undefined : this.#waypointOf(to.pod.namespace);
+    const { protocol = "TCP" } = question;
+    const target = to.ports.find((one) => one.port === question.port && one.protocol === protocol);
+    const ends = { question, from, to: to.pod, podPort: target?.targetPort ?? question.port, protocol };
+    // a gateway goes straight to the pods, and so does what is no TCP: the mesh does not see it
+    const direct = this.#gateways.has(question.from) || ends.protocol !== "TCP";
+    const waypoint = direct ? undefined : this.#waypointOf(to.pod.namespace);
     const steps = waypoint === undefined ? this.#directly(ends) : this.#through(waypoint, ends);
     return verdictOf(steps);
   }
@@ -116,7 +119,8 @@ export class DataPlane {
   }
 
   #directly(ends: Ends): readonly Step[] {
-    const { from, to, podPort } = ends;
+    const { from, to, podPort, protocol } = ends;
+    if (protocol !== "TCP") return this.#wire(ends, from, to);
     const principal = this.#inMesh(from) || isGateway(from) ? this.#principalOf(from) : undefined;
     const judged = this.#inMesh(to) ? this.#istio.atWorkload(to, { principal, port: podPort }) : { allowed: true, by: [] };
     return [...this.#wire(ends, from, to), { door: "identity", at: nameOf(to), ...judged }];

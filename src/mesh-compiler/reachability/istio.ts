@@ -1,10 +1,11 @@
 /**
- * What ztunnel and waypoints let through, read from AuthorizationPolicies.
+ * What ztunnel and waypoints let through, read from AuthorizationPolicies as istiod translates them.
  *
- * ztunnel reads identities and pod ports and nothing of the request: a rule that asks for methods or paths never allows anything there.
- * A policy on a Service is read by a waypoint and by nobody else.
+ * ztunnel reads identities and pod ports and nothing of the request: of an ALLOW, a rule that asks for methods or paths anywhere is left out
+ * whole; of a DENY it is enforced without them. A policy with targetRefs is read by a waypoint and by nobody else. What this reader cannot
+ * know (addresses, hosts, tokens) never allows anything, and denies wherever it could.
  */
-import { fieldAt, type JsonObject, type KubeObject } from "#kube";
+import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { objectsIn, textsIn, type Labels } from "./peers.ts";
 import { istioSelects } from "./selectors.ts";
 
@@ -20,6 +21,7 @@ export type Request = {
 export type IstioVerdict = { readonly allowed: boolean; readonly by: readonly string[] };
 
 const ROOT_NAMESPACE = "istio-system";
+const WAYPOINT_CLASS = "istio-waypoint";
 
 type Policy = { readonly name: string; readonly namespace: string; readonly spec: JsonObject; readonly action: string };
 
@@ -47,14 +49,17 @@ export class AuthorizationPolicies {
     return judge(applying, request, "ztunnel");
   }
 
-  /** At the waypoint: by Service, and those on the waypoint itself. */
+  /** At the waypoint: by Service, those on the waypoint itself, and those on all waypoints. */
   atWaypoint(service: { readonly namespace: string; readonly name: string; readonly waypoint: string }, request: Request): IstioVerdict {
-    const applying = this.#in(service.namespace).filter(({ spec }) =>
+    const own = this.#in(service.namespace).filter(({ spec }) =>
       targetsOf(spec).some(
         ({ kind, name }) => (kind === "Service" && name === service.name) || (kind === "Gateway" && name === service.waypoint),
       ),
     );
-    return judge(applying, request, "waypoint");
+    const all = this.#in(ROOT_NAMESPACE).filter(({ spec }) =>
+      targetsOf(spec).some(({ kind, name }) => kind === "GatewayClass" && name === WAYPOINT_CLASS),
+    );
+    return judge([...own, ...all], request, "waypoint");
   }
 }
 
@@ -73,9 +78,10 @@ type Reader = "ztunnel" | "waypoint";
 
 /** A denial counts first; where there is anything that allows, one of them must. */
 function judge(policies: readonly Policy[], request: Request, reader: Reader): IstioVerdict {
-  const matching = (action: string) =>
+  const matching = (action: "ALLOW" | "DENY") =>
     policies.find(
-      ({ action: own, spec }) => own === action && objectsIn(spec["rules"]).some((rule) => ruleMatches(rule, request, { reader, action })),
+      ({ action: own, spec, namespace }) =>
+        own === action && objectsIn(spec["rules"]).some((rule) => ruleMatches(rule, request, { reader, action, namespace })),
     );
   const denied = matching("DENY");
   if (denied !== undefined) return { allowed: false, by: [denied.name] };
@@ -85,49 +91,95 @@ function judge(policies: readonly Policy[], request: Request, reader: Reader): I
   return allowed === undefined ? { allowed: false, by: allowing.map(({ name }) => name) } : { allowed: true, by: [allowed.name] };
 }
 
-type Reading = { readonly reader: Reader; readonly action: string };
+type Reading = { readonly reader: Reader; readonly action: "ALLOW" | "DENY"; readonly namespace: string };
 
+/** An empty list asks for nothing, as none does. */
 function ruleMatches(rule: JsonObject, request: Request, reading: Reading): boolean {
-  const [from, to, when] = [rule["from"], rule["to"], rule["when"]];
-  if (from !== undefined && !objectsIn(from).some((one) => sourceMatches(fieldAt(one, "source"), request))) return false;
-  if (to !== undefined && !objectsIn(to).some((one) => operationMatches(fieldAt(one, "operation"), request, reading))) return false;
-  // no condition is evaluated here: an ALLOW with one is not relied on, a DENY with one is
-  return when === undefined || reading.action === "DENY";
-}
-
-function sourceMatches(source: unknown, { principal }: Request): boolean {
-  const namespace = principal === undefined ? undefined : /\/ns\/([^/]+)\//.exec(principal)?.[1];
+  const from = objectsIn(rule["from"]).map((one) => fieldAt(one, "source"));
+  const to = objectsIn(rule["to"]).map((one) => fieldAt(one, "operation"));
+  const when = objectsIn(rule["when"]);
+  if (reading.reader === "ztunnel" && reading.action === "ALLOW" && readsRequests(from, to, when)) return false;
   return (
-    listMatches(fieldAt(source, "principals"), principal) &&
-    !listNames(fieldAt(source, "notPrincipals"), principal) &&
-    listMatches(fieldAt(source, "namespaces"), namespace) &&
-    !listNames(fieldAt(source, "notNamespaces"), namespace)
+    (from.length === 0 || from.some((source) => sourceMatches(source, request, reading))) &&
+    (to.length === 0 || to.some((operation) => operationMatches(operation, request, reading))) &&
+    when.every((condition) => conditionHolds(condition, request, reading))
   );
 }
 
 const REQUEST_FIELDS = ["methods", "notMethods", "paths", "notPaths", "hosts", "notHosts"];
+const REQUEST_SOURCES = ["requestPrincipals", "notRequestPrincipals", "remoteIpBlocks", "notRemoteIpBlocks"];
+const CONNECTION_KEYS = new Set(["source.ip", "source.namespace", "source.principal", "destination.ip", "destination.port"]);
+
+function readsRequests(from: readonly unknown[], to: readonly unknown[], when: readonly JsonObject[]): boolean {
+  return (
+    from.some((source) => REQUEST_SOURCES.some((name) => listIn(source, name).length > 0)) ||
+    to.some((operation) => REQUEST_FIELDS.some((name) => listIn(operation, name).length > 0)) ||
+    when.some(({ key }) => typeof key !== "string" || !CONNECTION_KEYS.has(key))
+  );
+}
+
+function listIn(value: unknown, name: string): readonly string[] {
+  return textsIn(fieldAt(value, name));
+}
+
+const KNOWN_SOURCES = new Set(["principals", "notPrincipals", "namespaces", "notNamespaces", "serviceAccounts", "notServiceAccounts"]);
+
+function sourceMatches(source: unknown, { principal }: Request, { action, namespace: home }: Reading): boolean {
+  const unknown = isJsonObject(source) && Object.keys(source).some((name) => !KNOWN_SOURCES.has(name) && listIn(source, name).length > 0);
+  if (unknown && action === "ALLOW") return false;
+  const { namespace, account } = identityOf(principal);
+  const isAccount = (one: string) => account !== undefined && (one.includes("/") ? one : `${home}/${one}`) === account;
+  return (
+    listMatches(listIn(source, "principals"), principal) &&
+    !listNames(listIn(source, "notPrincipals"), principal) &&
+    listMatches(listIn(source, "namespaces"), namespace) &&
+    !listNames(listIn(source, "notNamespaces"), namespace) &&
+    (listIn(source, "serviceAccounts").length === 0 || listIn(source, "serviceAccounts").some(isAccount)) &&
+    !listIn(source, "notServiceAccounts").some(isAccount)
+  );
+}
+
+function identityOf(principal: string | undefined): { readonly namespace: string | undefined; readonly account: string | undefined } {
+  const [, namespace, account] = /\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(principal ?? "") ?? [];
+  return { namespace, account: namespace === undefined ? undefined : `${namespace}/${account}` };
+}
 
 function operationMatches(operation: unknown, request: Request, { reader, action }: Reading): boolean {
   const port = String(request.port);
-  if (!listMatches(fieldAt(operation, "ports"), port) || listNames(fieldAt(operation, "notPorts"), port)) return false;
-  const asksForRequest = REQUEST_FIELDS.some((name) => fieldAt(operation, name) !== undefined);
-  if (reader === "ztunnel") return !asksForRequest || action === "DENY";
-  return requestMatches(operation, "methods", request.method) && requestMatches(operation, "paths", request.path);
+  if (!listMatches(listIn(operation, "ports"), port) || listNames(listIn(operation, "notPorts"), port)) return false;
+  if (reader === "ztunnel") return true;
+  const byHost = ["hosts", "notHosts"].some((name) => listIn(operation, name).length > 0);
+  if (byHost && action === "ALLOW") return false;
+  return requestMatches(operation, "methods", request.method, action) && requestMatches(operation, "paths", request.path, action);
 }
 
-function requestMatches(operation: unknown, field: "methods" | "paths", value: string | undefined): boolean {
-  const excluded = fieldAt(operation, field === "methods" ? "notMethods" : "notPaths");
-  if (value === undefined) return true;
-  return listMatches(fieldAt(operation, field), value) && !listNames(excluded, value);
+/** Where the question leaves it open, some request is allowed by an ALLOW, and some is not denied by a DENY. */
+function requestMatches(operation: unknown, field: "methods" | "paths", value: string | undefined, action: Reading["action"]): boolean {
+  const named = listIn(operation, field);
+  const excluded = listIn(operation, field === "methods" ? "notMethods" : "notPaths");
+  if (value === undefined) return action === "ALLOW" || (named.length === 0 && excluded.length === 0);
+  return listMatches(named, value) && !listNames(excluded, value);
 }
 
-/** No list names anything. */
-function listMatches(list: unknown, value: string | undefined): boolean {
-  return list === undefined || listNames(list, value);
+/** By what is known of a connection; anything else never allows, and denies whoever it might. */
+function conditionHolds(condition: JsonObject, { principal, port }: Request, { action }: Reading): boolean {
+  const known = new Map([
+    ["source.principal", principal],
+    ["source.namespace", identityOf(principal).namespace],
+    ["destination.port", String(port)],
+  ]);
+  const key = String(condition["key"]);
+  if (!known.has(key)) return action === "DENY";
+  return listMatches(listIn(condition, "values"), known.get(key)) && !listNames(listIn(condition, "notValues"), known.get(key));
 }
 
-function listNames(list: unknown, value: string | undefined): boolean {
-  return value !== undefined && textsIn(list).some((pattern) => textMatches(pattern, value));
+/** An empty list asks for nothing. */
+function listMatches(list: readonly string[], value: string | undefined): boolean {
+  return list.length === 0 || listNames(list, value);
+}
+
+function listNames(list: readonly string[], value: string | undefined): boolean {
+  return value !== undefined && list.some((pattern) => textMatches(pattern, value));
 }
 
 /** Exact, `prefix*`, `*suffix`, or `*` for anything that is there. */

@@ -7,7 +7,7 @@
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
-import type { Missing, Namespace, Scope, TemplateProblem } from "../templates/index.ts";
+import type { Found, Missing, Namespace, Scope, TemplateProblem } from "../templates/index.ts";
 import { agreementParams } from "./agreement.ts";
 import type { Params } from "./params.ts";
 import type { Provisioned, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
@@ -98,7 +98,18 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     if (!narrowed.ok) errors.set(entry.name, ownError(entry, narrowed.error));
   };
 
-  const namespace: Namespace = ([name = "", ...rest]) => {
+  /** What was found once is found again: the same output stands in many variables. */
+  const found = new Map<string, Result<Found, Missing>>();
+  const namespace: Namespace = (path) => {
+    const text = path.length === 2 ? `${path[0]}.${path[1]}` : path.join(".");
+    const known = found.get(text);
+    if (known !== undefined) return known;
+    const answer = look(path);
+    if (answer.ok) found.set(text, answer);
+    return answer;
+  };
+
+  const look: Namespace = ([name = "", ...rest]) => {
     const entry = byName.get(name);
     if (entry === undefined) return err({ message: `resource '${name}' is not declared${didYouMean(name, byName.keys())}` });
     if (entry.direction === "inbound") return err({ message: `resource '${name}' is inbound: it calls this service, and has no outputs` });

@@ -108,7 +108,15 @@ function renderContainer(name: string, spec: ContainerSpec, rendering: Rendering
 }
 
 function sorted<T>(map: Readonly<Record<string, T>> | undefined): readonly (readonly [string, T])[] {
-  return Object.entries(map ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return map === undefined ? [] : inOrder(Object.entries(map));
+}
+
+/** Names are mostly written in order, and sorting costs more than looking. */
+function inOrder<T>(entries: readonly (readonly [string, T])[]): readonly (readonly [string, T])[] {
+  for (let at = 1; at < entries.length; at += 1) {
+    if ((entries[at - 1]?.[0] ?? "") > (entries[at]?.[0] ?? "")) return entries.toSorted((a, b) => (a[0] < b[0] ? -1 : 1));
+  }
+  return entries;
 }
 
 /** A resource's own mistake is told with the resource. The place helps in texts of several lines only. */
@@ -119,32 +127,60 @@ export function messagesOf(problems: readonly TemplateProblem[]): readonly strin
 }
 
 function countPlaceholders(containers: readonly RenderedContainer[]): number {
-  const counts = containers.flatMap(({ variables, files, volumes }) => [
-    ...[...variables.values()].map(({ origins }) => origins.length),
-    ...[...files.values()].map(({ origins }) => origins.length),
-    ...[...volumes.values()].map(({ source }) => source.origins.length),
-  ]);
-  return counts.reduce((sum, count) => sum + count, 0);
+  let count = 0;
+  for (const { variables, files, volumes } of containers) {
+    for (const { origins } of variables.values()) count += origins.length;
+    for (const { origins } of files.values()) count += origins.length;
+    for (const { source } of volumes.values()) count += source.origins.length;
+  }
+  return count;
 }
 
 /** Texts that are no templates, and look as if somebody took them for some. */
 function literalDollars(spec: LatticeService["spec"]): readonly string[] {
-  const { containers = {}, resources = {}, ...others } = spec;
-  return [
-    ...Object.entries(containers).flatMap(([name, container]) => literalsOf(container, `spec.containers.${name}`)),
-    ...Object.entries(resources).flatMap(([name, { params: _, metadata: __, ...rest }]) => placesIn(rest, `spec.resources.${name}`)),
-    ...placesIn(others, "spec"),
-  ].map((place) => `${place} has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`);
+  const places: string[] = [];
+  for (const [field, value] of Object.entries(spec)) {
+    if (field === "containers")
+      for (const [name, container] of Object.entries(spec.containers ?? {})) findInContainer(container, name, places);
+    else if (field === "resources")
+      for (const [name, one] of Object.entries(spec.resources ?? {}))
+        findInFields(one, RENDERED_OF_RESOURCE, ["spec", "resources", name], places);
+    else findDollars(value, ["spec", field], places);
+  }
+  return places.map((place) => `${place} has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`);
 }
 
-function literalsOf({ variables: _, files: __, volumes = {}, ...rest }: ContainerSpec, place: string): readonly string[] {
-  const inside = Object.entries(volumes).flatMap(([at, { path = "" }]) => placesIn({ path }, `${place}.volumes["${at}"]`));
-  return [...placesIn(rest, place), ...inside];
+const RENDERED_OF_RESOURCE = new Set(["params", "metadata"]);
+const RENDERED_OF_CONTAINER = new Set(["variables", "files", "volumes"]);
+
+function findInContainer(container: ContainerSpec, name: string, places: string[]): void {
+  const path = ["spec", "containers", name];
+  findInFields(container, RENDERED_OF_CONTAINER, path, places);
+  for (const [at, volume] of Object.entries(container.volumes ?? {})) {
+    if (volume.path !== undefined) findDollars(volume.path, [...path, `volumes["${at}"]`, "path"], places);
+  }
 }
 
-/** Where texts with a `${` are. */
-function placesIn(value: unknown, place: string): readonly string[] {
-  if (typeof value === "string") return hasPlaceholders(value) ? [place] : [];
-  if (Array.isArray(value)) return value.flatMap((item, at) => placesIn(item, `${place}[${at}]`));
-  return isJsonObject(value) ? Object.entries(value).flatMap(([name, inner]) => placesIn(inner, `${place}.${name}`)) : [];
+function findInFields(object: object, without: ReadonlySet<string>, path: string[], places: string[]): void {
+  for (const [field, value] of Object.entries(object)) {
+    if (without.has(field)) continue;
+    path.push(field);
+    findDollars(value, path, places);
+    path.pop();
+  }
 }
+
+/** Where texts with a `${` are. The path is put together only for those: there are few, if any. */
+function findDollars(value: unknown, path: string[], places: string[]): void {
+  if (typeof value === "string") {
+    if (hasPlaceholders(value)) places.push(path.join(".").replaceAll(".[", "["));
+  } else if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      path.push(`[${at}]`);
+      findDollars(item, path, places);
+      path.pop();
+    }
+  } else if (isJsonObject(value)) findInFields(value, NOTHING, path, places);
+}
+
+const NOTHING: ReadonlySet<string> = new Set();

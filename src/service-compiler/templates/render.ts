@@ -18,7 +18,8 @@ function fill(text: string, template: Template, scope: Scope): Result<Rendered, 
   const values: Value[] = [];
   const origins: Origin[] = [];
   const problems: TemplateProblem[] = [];
-  const problemAt = placesIn(text);
+  let places: ReturnType<typeof placesIn> | undefined;
+  const problemAt = (offset: number, message: string) => (places ??= placesIn(text))(offset, message);
   for (const part of template) {
     if (typeof part === "string") {
       values.push(plain(part));

@@ -17,12 +17,6 @@ export function missing(message: string): Result<never, Missing> {
   return err({ message });
 }
 
-/** Both spellings are in the documents that Lattice comes from. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ["service.config", "config"],
-  ["env", "environment"],
-]);
-
 export function lookUp(scope: Scope, path: readonly string[]): Result<Found, Missing> {
   const { name, rest } = namespaceOf(path);
   const namespace = scope.get(name);
@@ -33,11 +27,11 @@ export function lookUp(scope: Scope, path: readonly string[]): Result<Found, Mis
   return rest.length === 0 ? missing(`'${path.join(".")}' names a namespace and nothing in it`) : namespace(rest);
 }
 
+/** Both spellings are in the documents that Lattice comes from: `service.config` is `config`, and `env` is `environment`. */
 function namespaceOf(path: readonly string[]): { readonly name: string; readonly rest: readonly string[] } {
-  const [first = "", second = "", ...others] = path;
-  const two = ALIASES.get(`${first}.${second}`);
-  if (two !== undefined) return { name: two, rest: others };
-  return { name: ALIASES.get(first) ?? first, rest: path.slice(1) };
+  const name = path[0] ?? "";
+  if (name === "service" && path[1] === "config") return { name: "config", rest: path.slice(2) };
+  return { name: name === "env" ? "environment" : name, rest: path.slice(1) };
 }
 
 /** Plain texts under fixed names. One that is known but has no value says how to give it one. */

@@ -32,7 +32,7 @@ export function bodyText(random: Random, object: JsonObject, contentType: string
 
 function changed(random: Random, object: JsonObject, contentType: string): Json {
   if (contentType.includes("strategic") && chance(random, 0.5)) return mutate(random, pick(random, DIRECTIVES));
-  return chance(random, 0.3) ? object : mutate(random, object);
+  return chance(random, 0.5) ? object : mutate(random, object);
 }
 
 /** What a protobuf or CBOR reader may be given: the right beginning with anything behind it, lengths that lie, and noise. */

@@ -42,6 +42,9 @@ function bodyOf({ body, binary }: FuzzRequest): string | Uint8Array | { readonly
 async function leave(chunks: AsyncIterable<string>, gone: AbortController): Promise<string> {
   setImmediate(() => gone.abort());
   let text = "";
-  for await (const chunk of chunks) text += chunk;
+  for await (const chunk of chunks) {
+    for (const line of chunk.trimEnd().split("\n")) JSON.parse(line); // an event is never cut in two
+    text += chunk;
+  }
   return text;
 }

@@ -3,7 +3,7 @@ import { fieldAt, parseJson } from "#kube";
 import type { FuzzAnswer } from "./fuzz-in-process.ts";
 import type { FuzzRequest } from "./fuzz-requests.ts";
 
-type Known = { readonly why: string; readonly message: RegExp };
+type Known = { readonly why: string; readonly message: RegExp; /** 500 unless told. */ readonly status?: number };
 
 /** Where a real server answers 500, too (KUBE-FACTS names the fact). Anything else is ours. */
 export const KNOWN_500: readonly Known[] = [
@@ -15,24 +15,28 @@ export const KNOWN_500: readonly Known[] = [
   { why: "12: a resourceVersion that is no number", message: /strconv\.ParseUint|resourceVersion: Invalid value/ },
   { why: "a path that RequestInfo cannot read", message: /failed to create RequestInfo: unable to determine kind and namespace from url/ },
   { why: "18: a webhook that fails", message: /failed calling webhook/ },
+  { why: "18: a webhook whose patch does not fit", message: /Internal error occurred: \w+ operation does not apply/ },
+  { why: "18: a webhook that changes what may not be changed", message: /attempted to modify the object, which is not supported for this operation/ },
+  { why: "one custom object, wanted as a list of metadata", message: /^\{.*"message":"content is not a list"/ },
+  { why: "a proxy to what is not there", message: /no endpoints available for service/, status: 503 },
+  { why: "a resourceVersion that is not there yet, after the wait for it", message: /Too large resource version/, status: 504 },
 ]; // prettier-ignore
 
 /** What is wrong with the answer, or undefined. `known` is told about 500s that are as they should be. */
 export function faultOf(request: FuzzRequest, answer: FuzzAnswer, known: (why: string) => void): string | undefined {
   const { status, text, type } = answer;
   if (status === undefined) return isHttp(request) ? "the server hung up on a request that was HTTP" : undefined;
-  if (status >= 500) return faultOf5xx(status, text, known);
   if (!Number.isInteger(status) || status < 200) return `answered ${status}`;
-  if (status >= 400 && type.startsWith("application/json")) {
-    const body = parseJson(text);
-    if (!body.ok || fieldAt(body.value, "code") !== status) return `${status} without its Status: ${text.slice(0, 300)}`;
-  }
-  return undefined;
+  if (status < 400 || request.method === "HEAD") return undefined;
+  if (status >= 500) return faultOf5xx(status, text, known);
+  if (!type.startsWith("application/json")) return undefined;
+  const body = parseJson(text);
+  return body.ok && fieldAt(body.value, "code") === status ? undefined : `${status} without its Status: ${text.slice(0, 300)}`;
 }
 
 function faultOf5xx(status: number, text: string, known: (why: string) => void): string | undefined {
-  const found = KNOWN_500.find(({ message }) => message.test(text));
-  if (found === undefined || status !== 500) return `${status}: ${text.slice(0, 600)}`;
+  const found = KNOWN_500.find(({ message, status: expected = 500 }) => status === expected && message.test(text));
+  if (found === undefined) return `${status}: ${text.slice(0, 600)}`;
   known(found.why);
   return undefined;
 }

@@ -72,7 +72,7 @@ function requestOn(random: Random, type: ResourceType): FuzzRequest {
     "user-agent": chance(random, 0.1) ? pick(random, ["", "/", "x".repeat(500), "é", "kubectl/v1.36 (linux)"]) : "fuzz/1",
     ...(chance(random, 0.05) ? oddHeaders(random) : {}),
   };
-  const sender = chance(random, 0.7) ? "admin" : pick(random, SENDERS);
+  const sender = chance(random, 0.8) ? "admin" : pick(random, SENDERS);
   const url = `${pathOf(random, type, { method, name })}${queryOf(random)}`;
   if (isBodiless) return { method, url, headers, body: undefined, sender };
   if (/protobuf|cbor/.test(contentType)) return { method, url, headers, body: binaryBody(random, object), binary: true, sender };
@@ -131,6 +131,7 @@ function usualType(random: Random, method: string): string {
     "application/strategic-merge-patch+json",
     "application/apply-patch+yaml",
     "application/apply-patch+yaml",
+    "application/apply-patch+yaml",
   ]);
 }
 
@@ -141,9 +142,9 @@ function pathOf(random: Random, { resource, subresources }: ResourceType, { meth
     resource.namespaced && !chance(random, 0.08)
       ? `/namespaces/${chance(random, 0.08) ? pick(random, ["kube-system", "a", "b", "nowhere", "__proto__", "%2e%2e"]) : "default"}`
       : "";
-  const named = method === "POST" ? chance(random, 0.15) : !chance(random, 0.1);
+  const named = method === "POST" ? chance(random, 0.08) : !chance(random, 0.05);
   const below = [...subresources];
-  const sub = named && chance(random, 0.15) ? `/${below[Math.floor(random() * below.length)] ?? "nonsense"}` : "";
+  const sub = named && chance(random, 0.1) ? `/${below[Math.floor(random() * below.length)] ?? "nonsense"}` : "";
   const path = `${root}${chance(random, 0.03) ? "/watch" : ""}${space}/${resource.plural}${named ? `/${encodeName(name)}` : ""}${sub}`;
   return chance(random, 0.03) ? path.replace(/\/[^/]*$/, `/${encodeName(pick(random, NASTY_NAMES))}`) : path;
 }

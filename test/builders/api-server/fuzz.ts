@@ -140,8 +140,9 @@ class FuzzRun {
 
   /** Bytes that are hardly HTTP: any answer will do, and so will none. */
   async #sendNoise(request: FuzzRequest, socket: FuzzSocket, random: () => number): Promise<string | undefined> {
-    const { status } = await socket.send(noise(random, wireText(request, "admin-token")), { method: request.method, alone: true });
-    return status === undefined || status < 500 ? undefined : `noise was answered with ${status}`;
+    const bytes = noise(random, wireText(request, "admin-token"));
+    const answer = await socket.send(bytes, { method: request.method, alone: true });
+    return answer.status === undefined || answer.status < 500 ? undefined : faultOf(request, answer, () => {});
   }
 }
 

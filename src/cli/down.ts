@@ -1,0 +1,36 @@
+/** `lattice down`: stops a `lattice up` that runs elsewhere on this machine, and with `--purge` deletes its folder. */
+import { resolve } from "node:path";
+import { describeThrown, fromThrowing, sleep } from "#base";
+import { nodeProcesses } from "#kube-server";
+import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { purgeFolder, runningUp, shortPath, upFolder, type UpRecord } from "./up/folder.ts";
+
+export type DownFlags = { readonly dataDir: string; readonly purge?: boolean };
+
+const LOOK_EVERY_MS = 100;
+const LOOKS = 300;
+
+export async function down(io: CliIo, { dataDir, purge = false }: DownFlags): Promise<ExitCode> {
+  const folder = upFolder(resolve(io.cwd, dataDir));
+  const shown = shortPath(io.cwd, folder.path);
+  const running = await runningUp(folder);
+  if (running === undefined) io.stdout(`no lattice up runs in ${shown}\n`);
+  else if (!(await stop(io, running))) return complain(io, `process ${running.pid} was asked to stop and still runs`);
+  else io.stdout(`stopped lattice up in ${shown} (process ${running.pid})\n`);
+  if (!purge) return 0;
+  const purged = await purgeFolder(folder);
+  if (!purged.ok) return complain(io, purged.error);
+  io.stdout(purged.value === "deleted" ? `deleted ${shown}\n` : `there is no folder ${shown}\n`);
+  return 0;
+}
+
+/** As Ctrl-C does. Nothing is forced: it writes its state down while it ends. */
+async function stop(io: CliIo, { pid, process: identity }: UpRecord): Promise<boolean> {
+  const asked = fromThrowing(() => process.kill(pid, "SIGTERM"), describeThrown);
+  if (!asked.ok) return false;
+  for (let look = 0; look < LOOKS; look += 1) {
+    if (nodeProcesses.identify(pid) !== identity) return true;
+    if (!(await sleep(io.clock, LOOK_EVERY_MS, io.signal))) return false;
+  }
+  return false;
+}

@@ -1,0 +1,92 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { expectOk } from "#base";
+import type { ProcessTable } from "#kube-server";
+import { prepareFolder, purgeFolder, removeRecord, runningUp, shortPath, upFolder, writeRecord } from "./folder.ts";
+
+const root = mkdtempSync(join(tmpdir(), "lattice-folder-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let made = 0;
+const fresh = () => upFolder(join(root, `f${(made += 1)}`));
+const processes = (alive: Readonly<Record<number, string>>): ProcessTable => ({ pid: 77, identify: (pid) => alive[pid] });
+
+describe("the folder of a local cluster", () => {
+  test("is made, taken again, and refused when it holds something else", async () => {
+    const folder = fresh();
+    expect(await prepareFolder(folder)).toEqual({ ok: true, value: undefined });
+    mkdirSync(folder.data);
+    expect(await prepareFolder(folder)).toEqual({ ok: true, value: undefined });
+    for (const name of ["a", "b", "c", "d"]) writeFileSync(join(folder.path, name), "");
+    expect(await prepareFolder(folder)).toEqual({
+      ok: false,
+      error: `${folder.path} holds something that is not Lattice's (a, b, c and 1 more); choose an empty folder, or one that does not exist`,
+    });
+    const file = join(root, "file");
+    writeFileSync(file, "");
+    expect(await prepareFolder(upFolder(file))).toMatchObject({ ok: false, error: expect.stringContaining("cannot be made") as string });
+  });
+
+  test("is deleted only when it carries the mark and holds nothing else", async () => {
+    const folder = fresh();
+    expect(await purgeFolder(folder)).toEqual({ ok: true, value: "nothing there" });
+    mkdirSync(folder.path);
+    expect(await purgeFolder(folder)).toMatchObject({ ok: false, error: expect.stringContaining("does not carry the mark") as string });
+    expectOk(await prepareFolder(folder));
+    mkdirSync(join(folder.data, "deep"), { recursive: true });
+    writeFileSync(join(folder.path, "thesis.tex"), "");
+    expect(await purgeFolder(folder)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("(thesis.tex), and is left alone") as string,
+    });
+    rmSync(join(folder.path, "thesis.tex"));
+    const link = join(root, "link");
+    symlinkSync(folder.path, link);
+    expect(await purgeFolder(upFolder(link))).toMatchObject({ ok: false, error: expect.stringContaining("is not a folder") as string });
+    expect(await purgeFolder(folder)).toEqual({ ok: true, value: "deleted" });
+    expect(readdirSync(root)).not.toContain(folder.path.split("/").at(-1));
+  });
+
+  test("is written as people would write it", () => {
+    expect([shortPath("/a/b", "/a/b/.lattice"), shortPath("/a/b", "/a/b"), shortPath("/a/b", "/c/d")]).toEqual([".lattice", ".", "/c/d"]);
+  });
+});
+
+describe("whether a cluster runs", () => {
+  const serving = async (use: (url: string) => Promise<void>) => {
+    const server = createServer((_request, response) => void response.end("ok")).listen(0, "127.0.0.1");
+    await new Promise((listening) => server.once("listening", listening));
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await new Promise((closed) => server.close(closed));
+  };
+
+  test("it does when the same process is there and its server answers", async () => {
+    const folder = fresh();
+    expectOk(await prepareFolder(folder));
+    expect(await runningUp(folder, processes({}))).toBeUndefined();
+    await serving(async (url) => {
+      expectOk(await writeRecord(folder, url, processes({ 77: "me" })));
+      expect(await runningUp(folder, processes({ 77: "me" }))).toEqual({ pid: 77, process: "me", health: url });
+      expect(await runningUp(folder, processes({}))).toBeUndefined();
+      expect(await runningUp(folder, processes({ 77: "another, later" }))).toBeUndefined();
+    });
+    expect(await runningUp(folder, processes({ 77: "me" }))).toBeUndefined();
+    await removeRecord(folder);
+    expect(readdirSync(folder.path)).toEqual(["lattice-local-cluster"]);
+  });
+
+  test.each([
+    { name: "no JSON", text: "garbage" },
+    { name: "the pid of everybody", text: `{"pid":-1,"process":"me","health":"http://127.0.0.1:1"}` },
+    { name: "the pid of init", text: `{"pid":1,"process":"me","health":"http://127.0.0.1:1"}` },
+    { name: "a server elsewhere", text: `{"pid":77,"process":"me","health":"http://169.254.169.254:80"}` },
+  ])("a record with $name counts for nothing", async ({ text }) => {
+    const folder = fresh();
+    expectOk(await prepareFolder(folder));
+    writeFileSync(join(folder.path, "up.json"), text);
+    expect(await runningUp(folder, processes({ 77: "me", 1: "me" }))).toBeUndefined();
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * The folder of a local cluster: its state, its kubeconfig, and which process runs it.
+ *
+ * It carries a mark. Without one a folder is somebody else's, and is neither used nor deleted; and what is deleted is what Lattice put there,
+ * name by name.
+ */
+import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { field, parseJson } from "#kube";
+import { nodeProcesses, type ProcessTable } from "#kube-server";
+
+const MARK = "lattice-local-cluster";
+const MARK_TEXT = "This folder holds a local cluster of Lattice. `lattice down --purge` deletes it.\n";
+const RECORD = "up.json";
+const OURS = [MARK, RECORD, "data", "kubeconfig"] as const;
+
+export type UpFolder = { readonly path: string; readonly data: string; readonly kubeconfig: string };
+
+/** As people write it: relative where that is shorter. */
+export function shortPath(cwd: string, path: string): string {
+  const near = relative(cwd, path);
+  return near.startsWith("..") ? path : near === "" ? "." : near;
+}
+
+export function upFolder(path: string): UpFolder {
+  return { path, data: join(path, "data"), kubeconfig: join(path, "kubeconfig") };
+}
+
+/** Who runs the cluster of a folder. */
+export type UpRecord = { readonly pid: number; readonly process: string; readonly health: string };
+
+/** Makes the folder, or takes it when it is ours. */
+export async function prepareFolder({ path }: UpFolder): Promise<Result<void, string>> {
+  const made = await fromPromise(mkdir(path, { recursive: true, mode: 0o700 }), describeThrown);
+  if (!made.ok) return err(`the folder ${path} cannot be made: ${made.error}`);
+  const strange = await strangersIn(path);
+  if (!strange.ok) return strange;
+  if (strange.value.length > 0) {
+    return err(
+      `${path} holds something that is not Lattice's (${shown(strange.value)}); choose an empty folder, or one that does not exist`,
+    );
+  }
+  const marked = await fromPromise(writeFile(join(path, MARK), MARK_TEXT), describeThrown);
+  return marked.ok ? ok(undefined) : err(`the folder ${path} cannot be written: ${marked.error}`);
+}
+
+/** What lies there and is not ours. */
+async function strangersIn(path: string): Promise<Result<readonly string[], string>> {
+  const names = await fromPromise(readdir(path), describeThrown);
+  return names.ok ? ok(names.value.filter((name) => !OURS.some((own) => own === name))) : err(`${path} cannot be read: ${names.error}`);
+}
+
+function shown(names: readonly string[]): string {
+  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+}
+
+export async function writeRecord(
+  { path }: UpFolder,
+  health: string,
+  processes: ProcessTable = nodeProcesses,
+): Promise<Result<void, string>> {
+  const { pid } = processes;
+  const record: UpRecord = { pid, process: processes.identify(pid) ?? "", health };
+  return fromPromise(writeFile(join(path, RECORD), `${JSON.stringify(record)}\n`, { mode: 0o600 }), describeThrown);
+}
+
+export async function removeRecord({ path }: UpFolder): Promise<void> {
+  await rm(join(path, RECORD), { force: true });
+}
+
+/** The process that runs the cluster now; undefined: none. A record that outlived its process says nothing. */
+export async function runningUp({ path }: UpFolder, processes: ProcessTable = nodeProcesses): Promise<UpRecord | undefined> {
+  const text = await fromPromise(readFile(join(path, RECORD), "utf8"), describeThrown);
+  const record = text.ok ? parseRecord(text.value) : undefined;
+  if (record === undefined || processes.identify(record.pid) !== record.process) return undefined;
+  // a pid is used again after a while; the server that the record names answers only as long as it is the same process
+  return (await answers(record.health)) ? record : undefined;
+}
+
+function parseRecord(text: string): UpRecord | undefined {
+  const parsed = parseJson(text);
+  const value = parsed.ok ? parsed.value : undefined;
+  const [pid, process, health] = [field(value, "pid"), field(value, "process"), field(value, "health")];
+  if (!Number.isSafeInteger(pid) || Number(pid) <= 1 || typeof process !== "string" || typeof health !== "string") return undefined;
+  return { pid: Number(pid), process, health };
+}
+
+const ANSWER_WITHIN_MS = 3_000;
+
+/** On this machine only: the file may have been written by anybody. */
+async function answers(health: string): Promise<boolean> {
+  if (!/^http:\/\/127\.0\.0\.1:[0-9]{1,5}$/.test(health)) return false;
+  const answer = await fromPromise(fetch(`${health}/livez`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }), describeThrown);
+  if (answer.ok) await fromPromise(answer.value.arrayBuffer(), describeThrown);
+  return answer.ok;
+}
+
+/** Deletes what Lattice put into a folder of its own, and the folder. */
+export async function purgeFolder({ path }: UpFolder): Promise<Result<"deleted" | "nothing there", string>> {
+  const there = await fromPromise(lstat(path), describeThrown);
+  if (!there.ok) return ok("nothing there");
+  if (!there.value.isDirectory()) return err(`${path} is not a folder, and is left alone`);
+  const mark = await fromPromise(readFile(join(path, MARK), "utf8"), describeThrown);
+  if (!mark.ok || mark.value !== MARK_TEXT) return err(`${path} does not carry the mark of a local cluster of Lattice, and is left alone`);
+  const strange = await strangersIn(path);
+  if (!strange.ok) return strange;
+  if (strange.value.length > 0) return err(`${path} holds something that is not Lattice's (${shown(strange.value)}), and is left alone`);
+  const gone = async () => {
+    for (const name of OURS) await rm(join(path, name), { recursive: true, force: true });
+    await rmdir(path);
+  };
+  const deleted = await fromPromise(gone(), describeThrown);
+  return deleted.ok ? ok("deleted") : err(`${path} cannot be deleted: ${deleted.error}`);
+}

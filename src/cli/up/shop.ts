@@ -1,0 +1,100 @@
+/** The example application: what is applied for it, and what is said about the one agreement that it lacks. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { formatAnswers, formatGraph, loadWorld, why, type World } from "#compile";
+import { latticeEnvironments, latticeKinds, type LatticeObject } from "#crds";
+import { defineResource, isJsonObject, parseYaml, type KubeObject, type Resource } from "#kube";
+import type { KubeClient } from "#kube-client";
+import { allEdges, splitId, type Edge } from "#mesh-compiler";
+import type { CliIo } from "../io.ts";
+import { readLatticeResources, readPolicies } from "../live-world.ts";
+import { applyAll } from "../local-cluster.ts";
+import { checkFiles } from "../validate.ts";
+
+const SHOP = "shop";
+const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
+const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
+
+/** Applied on the first start only: what people change afterwards is theirs. True: it was applied now. */
+export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<boolean, string>> {
+  const known = await client.get(latticeEnvironments, { name: SHOP }, { signal: io.signal });
+  if (known.ok) return ok(false);
+  if (known.error.kind !== "not-found") return err(known.error.message);
+  const folder = join(io.root, "examples", SHOP);
+  const checked = await checkFiles(io, [folder]);
+  const objects = checked.flatMap((one) => (one.ok ? [one.object] : []));
+  if (objects.length === 0 || objects.length < checked.length)
+    return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
+  const made = await madeUpSecrets(join(folder, "secrets.example"));
+  if (!made.ok) return made;
+  const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } };
+  const all = [
+    { resource: namespaces as Resource, object: namespace },
+    ...made.value,
+    ...objects.toSorted(environmentFirst).flatMap(asApplied),
+  ];
+  const applied = await applyAll(client, all);
+  return applied.ok ? ok(true) : applied;
+}
+
+function environmentFirst(a: LatticeObject, b: LatticeObject): number {
+  return Number(b.kind === "LatticeEnvironment") - Number(a.kind === "LatticeEnvironment");
+}
+
+/** What `kubectl apply` does with a file that names no namespace. */
+function asApplied(object: LatticeObject): readonly { readonly resource: Resource; readonly object: KubeObject }[] {
+  const kind = latticeKinds.find((one) => one.kind === object.kind);
+  if (kind === undefined) return [];
+  const metadata = kind.namespaced ? { namespace: "default", ...object.metadata } : object.metadata;
+  return [{ resource: kind.resource, object: { ...object, metadata } }];
+}
+
+/** `postgres/products/password` is key `password` of Secret `postgres-products`, where the shop runs. */
+async function madeUpSecrets(
+  file: string,
+): Promise<Result<readonly { readonly resource: Resource; readonly object: KubeObject }[], string>> {
+  const text = await fromPromise(readFile(file, "utf8"), describeThrown);
+  const parsed = text.ok ? parseYaml(text.value) : text;
+  if (!parsed.ok) return err(`${file} cannot be read`);
+  const values = parsed.value[0];
+  const byName = new Map<string, Record<string, string>>();
+  for (const [path, value] of Object.entries(isJsonObject(values) ? values : {})) {
+    const parts = path.split("/");
+    const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
+    byName.set(name, { ...byName.get(name), [key]: btoa(String(value)) });
+  }
+  return ok(
+    [...byName].map(([name, data]) => {
+      const object = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: SHOP }, type: "Opaque", data };
+      return { resource: secrets as Resource, object };
+    }),
+  );
+}
+
+/** Who may talk to whom in the cluster, and why the first closed door is closed. */
+export async function explainDoors(
+  io: CliIo,
+  client: KubeClient,
+): Promise<Result<{ readonly text: string; readonly closed: Edge | undefined }, string>> {
+  const resources = await readLatticeResources(client, io.signal);
+  const policies = await readPolicies(client, io.signal);
+  if (!resources.ok) return resources;
+  if (!policies.ok) return policies;
+  const { world } = loadWorld(resources.value.value, { placeholderSecrets: true });
+  const closed = allEdges(world.mesh.graph).find(({ state }) => state.kind === "caller-only");
+  const graph = formatGraph(world, "text");
+  const reason = closed === undefined ? "" : whyClosed(world, closed, policies.value.value);
+  return ok({ text: `Who may talk to whom (./lattice graph):\n\n${indented(graph)}\n${reason}`, closed });
+}
+
+function whyClosed(world: World, { caller, callee }: Edge, policies: readonly KubeObject[]): string {
+  const answers = why(world, { from: caller, to: callee }, policies);
+  if (!answers.ok) return "";
+  const names = `${splitId(caller).name} ${splitId(callee).name}`;
+  return `One agreement is missing. ./lattice why ${names} reads the policies in the cluster and says:\n\n${indented(formatAnswers(answers.value))}\n`;
+}
+
+function indented(text: string): string {
+  return text.replace(/^(?=.)/gm, "    ");
+}

@@ -1,0 +1,101 @@
+/**
+ * Clients that hold on to a connection without using it, each in its own way: they send drop by drop, stop in the middle, say nothing, or are
+ * gone without a word. All of them wait for the server to hang up; that it does is all that they report.
+ */
+import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+
+export type Ports = {
+  readonly plain: number;
+  readonly secure: number;
+  /** Leads to the secure one until it is cut. */ readonly relay: number;
+};
+type SlowClient = (ports: Ports) => Promise<void>;
+
+const HEAD = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: x\r\n";
+const DROP_MS = 20;
+
+const ofPlain = ({ plain }: Ports): Socket => connect(plain, "127.0.0.1");
+const ofTls = ({ secure }: Ports, protocol = "http/1.1"): Socket =>
+  connectTls({ port: secure, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: [protocol] });
+
+/** By name, so that a report can say who is still there. */
+export const SLOW_CLIENTS: ReadonlyMap<string, SlowClient> = new Map<string, SlowClient>([
+  ["says nothing", (ports) => hungUp(ofPlain(ports))],
+  ["says nothing on TLS", (ports) => hungUp(ofTls(ports))],
+  ["never shakes hands", ({ secure }) => hungUp(connect(secure, "127.0.0.1"))],
+  ["shakes hands drop by drop", ({ secure }) => dripping(connect(secure, "127.0.0.1"), "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc")],
+  ["sends headers drop by drop", (ports) => dripping(ofPlain(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
+  ["sends headers drop by drop on TLS", (ports) => dripping(ofTls(ports), `${HEAD}x: ${"y".repeat(10_000)}`)],
+  ["sends a body drop by drop", (ports) => dripping(ofPlain(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
+  ["sends a body drop by drop on TLS", (ports) => dripping(ofTls(ports), " ".repeat(10_000), `${HEAD}content-length: 10000\r\n\r\n`)],
+  ["sends chunks drop by drop", (ports) => dripping(ofPlain(ports), "1\r\n \r\n".repeat(2_000), `${HEAD}transfer-encoding: chunked\r\n\r\n`)],
+  ["asks once and stays", (ports) => hungUp(ofPlain(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
+  ["asks once and stays on TLS", (ports) => hungUp(ofTls(ports), "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n")],
+  ["never greets in HTTP/2", (ports) => hungUp(ofTls(ports, "h2"))],
+  ["has an idle HTTP/2 connection", ({ secure }) => closed(sessionTo(secure))],
+  ["sends a body of HTTP/2 drop by drop", ({ secure }) => streamCut(sessionTo(secure))],
+  ["watches, and is gone without a word", ({ relay }) => watchingUntilCut(relay)],
+]); // prettier-ignore
+
+function hungUp(socket: Socket, text = ""): Promise<void> {
+  socket.on("error", () => {}).resume(); // a reset is one way to hang up
+  socket.write(text);
+  return new Promise((resolve) => socket.once("close", () => resolve()));
+}
+
+async function dripping(socket: Socket, drops: string, first = ""): Promise<void> {
+  let at = 0;
+  const timer = setInterval(() => socket.writable && socket.write(Buffer.from(drops[at++ % drops.length] ?? " ", "latin1")), DROP_MS);
+  await hungUp(socket, first);
+  clearInterval(timer);
+}
+
+function sessionTo(port: number): ClientHttp2Session {
+  return connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false }).on("error", () => {});
+}
+
+function closed(session: ClientHttp2Session): Promise<void> {
+  return new Promise((resolve) => session.once("close", () => resolve()));
+}
+
+async function streamCut(session: ClientHttp2Session): Promise<void> {
+  const stream = session.request({ ":method": "POST", ":path": "/api/v1/namespaces/default/configmaps" }).on("error", () => {});
+  const timer = setInterval(() => stream.writable && stream.write(" "), DROP_MS);
+  await new Promise((resolve) => stream.once("close", resolve));
+  clearInterval(timer);
+  session.destroy();
+}
+
+/** The relay swallows everything from some moment on; the server asks, hears nothing, and hangs up on the relay. */
+async function watchingUntilCut(relay: number): Promise<void> {
+  const session = sessionTo(relay);
+  session.request({ ":path": "/api/v1/namespaces/default/configmaps?watch=1" }).on("error", () => {}).resume(); // prettier-ignore
+  await closed(session);
+}
+
+/** Passes on what comes, and after `swallowAfterMs` nothing any more: the other end of a cut cable. A server that hangs up ends both sides. */
+export async function startRelay(port: number, swallowAfterMs: number): Promise<{ readonly port: number; readonly close: () => void }> {
+  const sockets = new Set<Socket>();
+  const relay: Server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    let isCut = false;
+    const timer = setTimeout(() => (isCut = true), swallowAfterMs);
+    for (const socket of [near, far]) sockets.add(socket.on("error", () => {}));
+    near.on("data", (chunk) => isCut || far.write(chunk));
+    far.on("data", (chunk) => isCut || near.write(chunk));
+    near.once("close", () => far.destroy());
+    far.once("close", () => {
+      clearTimeout(timer);
+      near.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => relay.listen(0, "127.0.0.1", resolve));
+  const address = relay.address();
+  const close = () => {
+    relay.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  return { port: typeof address === "object" && address !== null ? address.port : 0, close };
+}
