@@ -1,5 +1,5 @@
 /**
- * `npm run build`: dist/lattice.js (the program, one file), one file per public entry point, and dist/types (declarations).
+ * `npm run build`: dist/lattice.js (the program), one file per public entry point, and dist/types (declarations).
  * `npm pack` runs it first.
  *
  * Everything is said on stderr: npm pack's own stdout is the name of the tarball, and scripts read it.
@@ -15,15 +15,19 @@ const dist = join(projectRoot, "dist");
 const ENTRIES = {
   "lattice.js": "src/bin/lattice.ts",
   "patch.js": "src/patch/index.ts",
+  "compile.js": "src/compile/index.ts",
   "kube-server.js": "src/embedded-cluster/index.ts",
   // Jest runs tests as CommonJS and cannot load anything else from there
   "kube-server.cjs": "src/embedded-cluster/index.ts",
 };
 
+/** Most runs need a part of these: a command, or an API server without its controllers. */
+const SPLIT = new Set(["lattice.js", "kube-server.js"]);
+
 await rm(dist, { recursive: true, force: true });
 const problems: string[] = [];
 for (const [file, entry] of Object.entries(ENTRIES)) {
-  const bundled = await bundle(join(projectRoot, entry), join(dist, file), { split: file === "kube-server.js" });
+  const bundled = await bundle(join(projectRoot, entry), join(dist, file), { split: SPLIT.has(file) });
   if (!bundled.ok) problems.push(`dist/${file} was not built: ${bundled.error}`);
 }
 const types = await runNode(toolPath("tsc"), ["-p", "tsconfig.build.json", "--pretty", "false"], { cwd: projectRoot });

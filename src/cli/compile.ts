@@ -31,7 +31,7 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
   if (problems.length > 0) return tellProblems(io, problems);
   const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
   if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
-  if (flags.output === "dir") return writeFolder(io, resolve(io.cwd, flags.out ?? ""), objects, flags.force === true);
+  if (flags.output === "dir") return writeFolder(io, flags.out ?? "", objects, flags.force === true);
   io.stdout(
     flags.output === "json"
       ? `${JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }, null, 2)}\n`
@@ -72,11 +72,12 @@ export function tellWarnings(io: CliIo, { leftOut }: Pick<FilesWorld, "leftOut">
 }
 
 async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObject[], force: boolean): Promise<ExitCode> {
-  const there = await fromPromise(readdir(folder), () => undefined);
+  const home = resolve(io.cwd, folder);
+  const there = await fromPromise(readdir(home), () => undefined);
   if (there.ok && there.value.length > 0 && !force)
     return complain(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
   for (const [file, object] of fileNames(objects)) {
-    const path = join(folder, file);
+    const path = join(home, file);
     const written = await writeOne(path, formatYaml(object));
     if (!written.ok) return complain(io, `${path} cannot be written: ${written.error}`);
   }

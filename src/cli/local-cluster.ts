@@ -3,13 +3,13 @@
  * grows into the laptop fleet, where each is a process of its own.
  */
 import { describeThrown, err, fromPromise, MetricsRegistry, noTracing, ok, type Logger, type Result } from "#base";
+import { reducedMeshCrds } from "#controllers";
 import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { defineResource, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE, startOperator, type Operator } from "#operator";
 import type { CliIo } from "./io.ts";
-import { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 
 export type LocalCluster = {
   readonly url: string;

@@ -17,13 +17,14 @@ import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { settingsOf, type WorldFlags } from "./world-files.ts";
 
-export type OperatorFlags = ClusterFlags & Omit<WorldFlags, "filename" | "namespace"> & {
-  readonly namespace: string;
-  readonly healthAddress: string;
-  readonly leaderElect: boolean;
-  readonly logLevel: LogLevel;
-  readonly logFormat: LogFormat;
-};
+export type OperatorFlags = ClusterFlags &
+  Omit<WorldFlags, "filename" | "namespace"> & {
+    readonly namespace: string;
+    readonly healthAddress: string;
+    readonly leaderElect: boolean;
+    readonly logLevel: LogLevel;
+    readonly logFormat: LogFormat;
+  };
 
 export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
   const health = parseListenAddress(flags.healthAddress);

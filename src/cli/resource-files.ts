@@ -18,8 +18,7 @@ export async function readResourceFiles(io: CliIo, paths: readonly string[]): Pr
   for (const path of paths) {
     const files = await filesOf(io, path);
     if (!files.ok) problems.push(files.error);
-    for (const file of files.ok ? files.value : []) {
-      const read = await readOne(io, file);
+    for (const read of await readSome(io, files.ok ? files.value : [])) {
       if (read.ok) documents.push(...read.value);
       else problems.push(read.error);
     }
@@ -41,6 +40,16 @@ async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[
   const files = entries.value.filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name)));
   if (files.length === 0) return err({ file: path, message: "the folder holds no .yaml, .yml or .json file" });
   return ok(files.map((entry) => join(path, join(entry.parentPath, entry.name).slice(full.length))).toSorted());
+}
+
+/** More at once would run out of file handles somewhere. */
+const AT_ONCE = 64;
+
+async function readSome(io: CliIo, files: readonly string[]): Promise<readonly Result<readonly FileDocument[], FileProblem>[]> {
+  const all: Result<readonly FileDocument[], FileProblem>[] = [];
+  for (let start = 0; start < files.length; start += AT_ONCE)
+    all.push(...(await Promise.all(files.slice(start, start + AT_ONCE).map((file) => readOne(io, file)))));
+  return all;
 }
 
 async function readOne(io: CliIo, file: string): Promise<Result<readonly FileDocument[], FileProblem>> {

@@ -42,7 +42,8 @@ export function compileAll(world: World): CompiledWorld {
     }
     const service = world.compile(key);
     if (!service.ok) {
-      errors.set(key, service.error);
+      // an external service may be written in the same place
+      errors.set(key, [...(errors.get(key) ?? []), ...service.error]);
       continue;
     }
     compiled.push(...service.value.objects);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { err, ok, sensitive } from "#base";
 import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
+import { plain, secret, type Provisioner } from "#service-compiler";
 import { loadWorld } from "./documents.ts";
 
 const lattice = (kind: string, metadata: string, spec: string) =>
@@ -193,5 +194,28 @@ describe("files that a service names", () => {
     expect(loadYaml(score, { files }).world.service("default/web")?.spec.containers?.["main"]?.files).toMatchObject({
       "/a": { content: "y" },
     });
+  });
+});
+
+describe("types of resources from code", () => {
+  it("are used like those that are built in, and give way to declared ones", () => {
+    const bucket: Provisioner = {
+      type: "s3-bucket",
+      provision: ({ address }) => {
+        const outputs = new Map([
+          ["url", () => ({ ok: true as const, value: plain(`https://${address.name}.example`) })],
+          ["key", () => ({ ok: true as const, value: secret("hidden") })],
+        ]);
+        return { ok: true, value: { outputs } };
+      },
+    };
+    const uses = lattice(
+      "LatticeService",
+      "name: a",
+      '{containers: {main: {image: a, variables: {U: "${resources.b.url}", K: "${resources.b.key}"}}}, resources: {b: {type: s3-bucket}}}',
+    );
+    const { objects } = compileAll(loadYaml(uses, { provisioners: [bucket] }).world);
+    expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { U: "https://b.example" } }));
+    expect(objects).toContainEqual(expect.objectContaining({ kind: "Secret", data: { K: btoa("hidden") } }));
   });
 });

@@ -43,6 +43,8 @@ export type WorldOptions = {
   /** A secret that nobody gave is marked instead of being an error. */
   readonly placeholderSecrets?: boolean;
   readonly files?: SourceFiles;
+  /** Types of resources beside those that are built in; declared ones among the documents come on top. */
+  readonly provisioners?: readonly Provisioner[];
 };
 
 /** A world, and what did not get into it. */
@@ -83,7 +85,7 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     placeholders: options.placeholderSecrets === true,
   });
   const world = new World(settingsFor(options, store));
-  world.setProvisioners(sorted.provisioners);
+  world.setProvisioners([...(options.provisioners ?? []), ...sorted.provisioners]);
   const places = new Map<ServiceKey, string>();
   for (const { object, from, underneath } of inPuttingOrder(placed.lattice)) {
     if (isPlacedByEnvironment(object) && underneath !== true) places.set(keyText(keyOf(object)), from);

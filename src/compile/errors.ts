@@ -2,8 +2,20 @@
 import { describeCompileError, placeOf, type CompileError } from "#service-compiler";
 import { describePlacementError, type PlacementError } from "./placement.ts";
 
-export type ServiceError = CompileError | PlacementError | { readonly kind: "name-taken"; readonly namespace: string; readonly by: string };
+/** What keeps one service from being compiled. */
+export type ServiceError =
+  | CompileError
+  | PlacementError
+  | { readonly kind: "name-taken"; readonly namespace: string; readonly by: string }
+  | { readonly kind: "name-reserved"; readonly name: string; readonly for: string }
+  /** `object`: `Secret api-main-secrets`. */
+  | { readonly kind: "object-taken"; readonly object: string; readonly by: string };
 
+/**
+ * The error in words; the first line is the one that people search for, the rest says what would fix it.
+ *
+ * @example for (const [key, errors] of compileAll(world).errors) for (const error of errors) console.error(key, describeServiceError(error));
+ */
 export function describeServiceError(error: ServiceError): string {
   switch (error.kind) {
     case "target-not-allowed":
@@ -11,19 +23,35 @@ export function describeServiceError(error: ServiceError): string {
       return describePlacementError(error);
     case "name-taken":
       return `${error.by} has the same name in namespace ${error.namespace} and came first\nrename one of the two`;
+    case "name-reserved":
+      return `the name ${error.name} is that of ${error.for}\nrename the service`;
+    case "object-taken":
+      return `${error.object} would be made for ${error.by} too, which came first\n${remedyFor(error.object)}`;
     default:
       return describeCompileError(error);
   }
 }
 
+/**
+ * The field that is wrong: `spec.containers.main.variables.DB_HOST`.
+ *
+ * @example console.error(`${placeOfError(error)}: ${describeServiceError(error)}`);
+ */
 export function placeOfError(error: ServiceError): string {
   switch (error.kind) {
     case "target-not-allowed":
     case "system-namespace":
       return "spec.environment";
     case "name-taken":
+    case "name-reserved":
+    case "object-taken":
       return "metadata.name";
     default:
       return placeOf(error);
   }
+}
+
+function remedyFor(object: string): string {
+  if (object.startsWith("PersistentVolumeClaim ")) return "leave out params.size of the volume here, and it is used as the other makes it";
+  return "rename one of the two services, or its container or resource";
 }

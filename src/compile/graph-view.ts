@@ -2,6 +2,7 @@
 import { allEdges, type Edge, type EdgeState } from "#mesh-compiler";
 import type { World } from "./world.ts";
 
+/** As a table for people, for Graphviz, or as JSON. */
 export type GraphFormat = "text" | "dot" | "json";
 
 const WORDS: Readonly<Record<EdgeState["kind"], string>> = {
@@ -18,6 +19,11 @@ const WORDS: Readonly<Record<EdgeState["kind"], string>> = {
 
 const OPEN = new Set<EdgeState["kind"]>(["agreed", "managed", "external"]);
 
+/**
+ * Every edge that somebody declared, and whether it is open.
+ *
+ * @example writeFileSync("mesh.dot", formatGraph(world, "dot"));
+ */
 export function formatGraph(world: World, format: GraphFormat): string {
   const edges = allEdges(world.mesh.graph);
   if (format === "json") return `${JSON.stringify(asJson(world, edges), undefined, 2)}\n`;

@@ -24,3 +24,4 @@ export { isScore, parseScore, type ScoreOptions } from "./score.ts";
 export { DEFAULT_SETTINGS, worldSettings, type WorldSettings } from "./settings.ts";
 export { why, type Answer, type WhyQuestion } from "./why.ts";
 export { World, type CompiledApplication, type ServiceKey, type WorldObject } from "./world.ts";
+export { plain, secret, type Provisioned, type Provisioner, type ResourceRequest, type Value } from "#service-compiler";

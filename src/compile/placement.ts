@@ -11,6 +11,11 @@ export type PlacementError =
 
 export type Placed = { readonly namespace: string; readonly environment: LatticeEnvironment | undefined };
 
+/**
+ * Where the services of an environment run: as it says, else in a namespace of its name.
+ *
+ * @example namespaceOfEnvironment("prod", undefined) // "prod"
+ */
 export function namespaceOfEnvironment(name: string, environment: LatticeEnvironment | undefined): string {
   return environment?.spec.namespace ?? name;
 }

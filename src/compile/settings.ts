@@ -5,6 +5,7 @@ import type { ServiceInput, Settings } from "#service-compiler";
 
 type GatewayName = Settings["gateway"];
 
+/** Settings, and ports to secrets and files. `worldSettings` fills in what is left out. */
 export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFile" | "syncedVersion"> & {
   readonly trustDomain: string;
   readonly gateway: GatewayName;
@@ -14,6 +15,11 @@ export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFil
 /** Offline there is no key of the cluster's, and nothing to guess it from either. */
 const OFFLINE_KEY = "lattice-offline";
 
+/**
+ * What holds when nobody says otherwise: `cluster.local`, no ingress domain, gateway `istio-ingress/gateway`.
+ *
+ * @example const settings = { ...DEFAULT_SETTINGS, ingressDomain: "apps.example.com" };
+ */
 export const DEFAULT_SETTINGS: Settings = {
   clusterDomain: "cluster.local",
   trustDomain: "cluster.local",
@@ -28,7 +34,11 @@ export function istioGateway({ namespace, name }: GatewayName): GatewayIdentity 
   return { namespace, name, serviceAccount: `${name}-istio` };
 }
 
-/** A world without secrets and files; give what there is. */
+/**
+ * Settings of a world without secrets and files; give what there is.
+ *
+ * @example const world = new World(worldSettings({ ingressDomain: "apps.example.com" }));
+ */
 export function worldSettings(
   settings: Partial<Settings> = {},
   ports: Partial<Pick<WorldSettings, "secrets" | "readFile" | "syncedVersion">> = {},

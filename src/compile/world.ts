@@ -7,25 +7,36 @@
 import { err, ok, type Result } from "#base";
 import type { LatticeEnvironment, LatticeExternalService, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
 import { keyText, type KubeObject } from "#kube";
-import { Mesh, serviceId, type ServiceId } from "#mesh-compiler";
+import { Mesh, serviceId, splitId, type ServiceId } from "#mesh-compiler";
 import { compileService, registryWith, type Compiled, type CompiledService, type Provisioner, type ServiceInput } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
 import { externalNodeOf, meshNodeOf, sameNode } from "./mesh-node.ts";
+import { NameClaims, type Claimant } from "./name-claims.ts";
+import { objectNames, reservedFor } from "./object-names.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { Indexed } from "./indexed.ts";
 import type { WorldSettings } from "./settings.ts";
 
+/** A resource that means something to a world. */
 export type WorldObject = LatticeService | LatticeExternalService | LatticeEnvironment | LatticeServiceConfig | LatticeSecretBindings;
 
 /** Where a service is written: `namespace/name`. */
 export type ServiceKey = string;
 
+/** One service compiled, with its policies. */
 export type CompiledApplication = Omit<CompiledService, "objects"> & {
   readonly id: ServiceId;
   /** Workload, then policies: in the order in which they are applied. */
   readonly objects: readonly Compiled[];
 };
 
+/**
+ * Lattice resources and what they become, kept up to date. `loadWorld` makes one from documents.
+ *
+ * @example
+ * const world = new World(worldSettings());
+ * for (const key of world.put(service)) console.log(key, world.compile(key));
+ */
 export class World {
   readonly mesh: Mesh;
   readonly #settings: WorldSettings;
@@ -35,15 +46,16 @@ export class World {
   readonly #bindings = new Indexed<LatticeSecretBindings>(({ metadata }) => metadata.namespace);
   readonly #environments = new Map<string, LatticeEnvironment>();
   readonly #environmentOf = new Map<string, LatticeEnvironment>();
-  readonly #owners = new Map<ServiceId, ServiceKey>();
-  readonly #ids = new Map<ServiceKey, ServiceId>();
+  /** Who runs where. */
+  readonly #places = new NameClaims();
+  readonly #objects = new NameClaims();
   #registry = registryWith();
 
   constructor(settings: WorldSettings) {
     this.#settings = settings;
     this.mesh = new Mesh({
       trustDomain: (namespace) => this.trustDomainOf(namespace),
-      gateway: (namespace) => settings.gatewayIdentity(this.#environmentOf.get(namespace)?.spec.gatewayRef ?? settings.gateway),
+      gateway: (namespace) => settings.gatewayIdentity(this.#gatewayOf(namespace)),
       waypointWanted: (namespace) => this.#environmentOf.get(namespace)?.spec.mesh?.waypoint === true,
     });
   }
@@ -73,11 +85,11 @@ export class World {
 
   /** Where it runs; undefined: nowhere, and compiling it says why. */
   idOf(key: ServiceKey): ServiceId | undefined {
-    return this.#ids.get(key);
+    return this.#heldBy({ kind: "LatticeService", key }) ?? this.#heldBy({ kind: "LatticeExternalService", key });
   }
 
   keyOf(id: ServiceId): ServiceKey | undefined {
-    return this.#owners.get(id);
+    return this.#places.holder(id)?.key;
   }
 
   trustDomainOf(namespace: string): string {
@@ -93,10 +105,10 @@ export class World {
     switch (object.kind) {
       case "LatticeService":
         this.#services.set(key, object);
-        return this.#replace(key, "if it differs");
+        return this.#replace({ kind: object.kind, key }, "if it differs");
       case "LatticeExternalService":
         this.#externals.set(key, object);
-        return this.#replace(key);
+        return this.#replace({ kind: object.kind, key });
       case "LatticeEnvironment":
         return this.#changeEnvironment(object.metadata.name, object);
       case "LatticeServiceConfig": {
@@ -116,10 +128,10 @@ export class World {
     switch (kind) {
       case "LatticeService":
         this.#services.delete(key);
-        return this.#replace(key);
+        return this.#replace({ kind, key });
       case "LatticeExternalService":
         this.#externals.delete(key);
-        return this.#replace(key);
+        return this.#replace({ kind, key });
       case "LatticeEnvironment":
         return this.#changeEnvironment(key, undefined);
       case "LatticeServiceConfig": {
@@ -141,8 +153,8 @@ export class World {
     const placed = this.#place(service);
     if (!placed.ok) return err([placed.error]);
     const id = serviceId(placed.value.namespace, service.metadata.name);
-    const taken = this.#takenBy(id, key, "service");
-    if (taken !== undefined) return err([{ kind: "name-taken", namespace: placed.value.namespace, by: taken }]);
+    const taken = this.#takenFrom({ kind: "LatticeService", key }, id);
+    if (taken.length > 0) return err(taken);
     const compiled = compileService(this.#inputFor(service, placed.value));
     if (!compiled.ok) return compiled;
     const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
@@ -156,8 +168,8 @@ export class World {
     const placed = this.#place(external);
     if (!placed.ok) return err([placed.error]);
     const id = serviceId(placed.value.namespace, external.metadata.name);
-    const taken = this.#takenBy(id, key, "external");
-    return taken === undefined ? ok(this.mesh.policiesOf(id)) : err([{ kind: "name-taken", namespace: placed.value.namespace, by: taken }]);
+    const taken = this.#takenFrom({ kind: "LatticeExternalService", key }, id);
+    return taken.length === 0 ? ok(this.mesh.policiesOf(id)) : err(taken);
   }
 
   /** Namespaces that something runs in, or that an environment has. */
@@ -170,15 +182,27 @@ export class World {
     return this.mesh.namespaceObjects(namespace, environment === undefined ? {} : { "lattice.dev/environment": environment.metadata.name });
   }
 
-  /** Who runs there instead: another of that name, or one of the other kind that is even written in the same place. */
-  #takenBy(id: ServiceId, key: ServiceKey, kind: "service" | "external"): string | undefined {
-    const owner = this.#owners.get(id);
-    const there = this.mesh.graph.get(id)?.kind;
-    if (owner === undefined || there === undefined || (owner === key && there === kind)) return undefined;
-    return `${there === "service" ? "LatticeService" : "LatticeExternalService"} ${owner}`;
+  /** Where it runs, unless another runs there. */
+  #heldBy(one: Writing): ServiceId | undefined {
+    return this.#places.namesOf(one).find((id) => isSame(this.#places.holder(id), one));
   }
 
-  #place({ metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
+  /** Names that it wants and another has. */
+  #takenFrom(one: Writing, id: ServiceId): readonly ServiceError[] {
+    const holder = this.#places.holder(id);
+    if (holder !== undefined && !isSame(holder, one))
+      return [{ kind: "name-taken", namespace: splitId(id).namespace, by: describe(holder) }];
+    return this.#objects.namesOf(one).flatMap((object) => {
+      const first = this.#objects.holder(object);
+      return first === undefined || isSame(first, one)
+        ? []
+        : [{ kind: "object-taken" as const, object: object.slice(object.indexOf(" ") + 1), by: describe(first) }];
+    });
+  }
+
+  #place({ kind, metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
+    const reserved = kind === "LatticeService" ? reservedFor(metadata.name) : undefined;
+    if (reserved !== undefined) return err({ kind: "name-reserved", name: metadata.name, for: reserved });
     return place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
   }
 
@@ -223,12 +247,17 @@ export class World {
   }
 
   #externalAt(id: ServiceId): LatticeExternalService | undefined {
-    return this.mesh.graph.get(id)?.kind === "external" ? this.#externals.get(this.#owners.get(id) ?? "") : undefined;
+    const holder = this.#places.holder(id);
+    return holder?.kind === "LatticeExternalService" ? this.#externals.get(holder.key) : undefined;
   }
 
-  #replaceAll(keys: Iterable<ServiceKey>): ReadonlySet<ServiceKey> {
+  #replaceAll(services: Iterable<ServiceKey>, externals: Iterable<ServiceKey> = []): ReadonlySet<ServiceKey> {
     const touched = new Set<ServiceKey>();
-    for (const key of keys) for (const other of this.#replace(key)) touched.add(other);
+    const all: Iterable<Writing> = [
+      ...[...services].map((key) => ({ kind: "LatticeService", key }) as const),
+      ...[...externals].map((key) => ({ kind: "LatticeExternalService", key }) as const),
+    ];
+    for (const one of all) for (const other of this.#replace(one)) touched.add(other);
     return touched;
   }
 
@@ -236,78 +265,92 @@ export class World {
    * Puts one into the mesh where it runs now, and takes it out from where it ran before. "if it differs": only its own spec changed, so what
    * the mesh knows of it may be the same as before, and then its neighbours are not touched.
    */
-  #replace(key: ServiceKey, when: "always" | "if it differs" = "always"): ReadonlySet<ServiceKey> {
-    const object = this.#services.get(key) ?? this.#externals.get(key);
+  #replace(one: Writing, when: When = "always"): ReadonlySet<ServiceKey> {
+    const object = this.#written(one);
     const placed = object === undefined ? undefined : this.#place(object);
     const id = object === undefined || placed?.ok !== true ? undefined : serviceId(placed.value.namespace, object.metadata.name);
-    const before = this.#ids.get(key);
+    const claimant: Claimant = { ...one, made: object?.metadata.creationTimestamp ?? "" };
+    const held = this.#heldBy(one);
+    const names = object?.kind === "LatticeService" && placed?.ok === true ? objectNames(object, placed.value.namespace) : [];
+    const rivals = [...this.#objects.claim(claimant, names)].flatMap((name) => this.#objects.claimants(name));
     const touched = new Set<ServiceId>();
-    if (before !== undefined && before !== id) for (const one of this.#leave(key, before)) touched.add(one);
-    const owner = id === undefined ? undefined : this.#owners.get(id);
-    if (object !== undefined && placed?.ok === true && id !== undefined && (owner === undefined || owner === key)) {
-      this.#owners.set(id, key);
-      this.#ids.set(key, id);
-      const node =
-        object.kind === "LatticeService"
-          ? meshNodeOf(this.#inputFor(object, placed.value))
-          : externalNodeOf(object, placed.value.namespace);
-      const known = this.mesh.graph.get(id);
-      const same = when === "if it differs" && known !== undefined && sameNode(known, node);
-      if (!same) for (const one of this.mesh.put(node).services) touched.add(one);
+    for (const place of this.#places.claim(claimant, id === undefined ? [] : [id])) {
+      rivals.push(...this.#places.claimants(place));
+      // who had it and has it still is not touched by one that wants it in vain
+      if (held !== place && !isSame(this.#places.holder(place), one)) continue;
+      for (const other of this.#settle(place, held === place ? when : "always")) touched.add(other);
     }
     const neighbours = [...touched].filter((other) => other !== id);
-    for (const other of neighbours) for (const one of this.#readAgain(other)) touched.add(one);
-    return this.#keysOf(touched, key);
+    for (const other of neighbours) for (const further of this.#readAgain(other)) touched.add(further);
+    return new Set([one.key, ...rivals.map(({ key }) => key), ...[...touched].flatMap((other) => this.#places.holder(other)?.key ?? [])]);
+  }
+
+  #written({ kind, key }: Writing): LatticeService | LatticeExternalService | undefined {
+    return kind === "LatticeService" ? this.#services.get(key) : this.#externals.get(key);
+  }
+
+  /** Makes the mesh know who has the place now. */
+  #settle(id: ServiceId, when: When): ReadonlySet<ServiceId> {
+    const holder = this.#places.holder(id);
+    const object = holder === undefined ? undefined : this.#written(holder);
+    const placed = object === undefined ? undefined : this.#place(object);
+    if (object === undefined || placed?.ok !== true) return this.mesh.remove(id).services;
+    const node =
+      object.kind === "LatticeService" ? meshNodeOf(this.#inputFor(object, placed.value)) : externalNodeOf(object, placed.value.namespace);
+    const known = this.mesh.graph.get(id);
+    return when === "if it differs" && known !== undefined && sameNode(known, node) ? new Set() : this.mesh.put(node).services;
   }
 
   /** Params may read a neighbour's outputs: what such a service declares follows from the neighbour, and not from itself alone. */
   #readAgain(id: ServiceId): ReadonlySet<ServiceId> {
-    const service = this.#services.get(this.#owners.get(id) ?? "");
+    const service = this.#services.get(this.#places.holder(id)?.key ?? "");
     const params = Object.values(service?.spec.resources ?? {}).map((resource) => resource.params);
-    const placed = service === undefined ? undefined : this.#place(service);
-    if (service === undefined || placed?.ok !== true || !params.some(readsResources)) return new Set();
-    return this.mesh.put(meshNodeOf(this.#inputFor(service, placed.value))).services;
+    return this.mesh.graph.service(id) !== undefined && params.some(readsResources) ? this.#settle(id, "if it differs") : new Set();
   }
 
-  /** The place is free: one that wants the same name gets it. */
-  #leave(key: ServiceKey, id: ServiceId): ReadonlySet<ServiceId> {
-    this.#owners.delete(id);
-    this.#ids.delete(key);
-    const touched = new Set(this.mesh.remove(id).services);
-    const name = id.slice(id.indexOf("/") + 1);
-    for (const other of [...this.#services.keys(), ...this.#externals.keys()]) {
-      if (other !== key && other.endsWith(`/${name}`) && !this.#ids.has(other)) {
-        this.#replace(other);
-        const taken = this.#ids.get(other);
-        if (taken !== undefined) touched.add(taken);
-      }
-    }
-    return touched;
-  }
-
-  #keysOf(ids: Iterable<ServiceId>, self: ServiceKey): ReadonlySet<ServiceKey> {
-    const keys = new Set<ServiceKey>([self]);
-    for (const id of ids) {
-      const key = this.#owners.get(id);
-      if (key !== undefined) keys.add(key);
-    }
-    return keys;
+  /** Of several environments that want a namespace, the oldest has it. */
+  #settleNamespace(namespace: string): void {
+    const wanting = [...this.#environments].filter(([name, environment]) => namespaceOfEnvironment(name, environment) === namespace);
+    const [first] = wanting.map(([, environment]) => environment).toSorted(byAge);
+    if (first === undefined) this.#environmentOf.delete(namespace);
+    else this.#environmentOf.set(namespace, first);
   }
 
   #changeEnvironment(name: string, next: LatticeEnvironment | undefined): ReadonlySet<ServiceKey> {
     const before = this.#environments.get(name);
-    if (before !== undefined) this.#environmentOf.delete(namespaceOfEnvironment(name, before));
     if (next === undefined) this.#environments.delete(name);
-    else {
-      this.#environments.set(name, next);
-      this.#environmentOf.set(namespaceOfEnvironment(name, next), next);
-    }
+    else this.#environments.set(name, next);
     const namespaces = [before, next].flatMap((one) => (one === undefined ? [] : [namespaceOfEnvironment(name, one)]));
-    const inside = namespaces.flatMap((namespace) =>
-      [...this.mesh.graph.servicesIn(namespace)].flatMap((id) => this.#owners.get(id) ?? []),
-    );
-    return this.#replaceAll(new Set([...this.#services.keysUnder(name), ...this.#externals.keysUnder(name), ...inside]));
+    for (const namespace of namespaces) this.#settleNamespace(namespace);
+    const inside = this.#inside(new Set(namespaces));
+    return this.#replaceAll(new Set([...this.#services.keysUnder(name), ...inside]), this.#externals.keysUnder(name));
   }
+
+  /** Services that run in the namespaces, and those whose routes come through a gateway there: its identity is the namespace's. */
+  #inside(namespaces: ReadonlySet<string>): readonly ServiceKey[] {
+    return [...this.mesh.graph.nodes()].flatMap((node) => {
+      if (node.kind !== "service") return [];
+      const { namespace } = splitId(node.id);
+      const routed = node.routedPorts.length > 0 && namespaces.has(this.#gatewayOf(namespace).namespace);
+      const key = namespaces.has(namespace) || routed ? this.#places.holder(node.id)?.key : undefined;
+      return key === undefined ? [] : [key];
+    });
+  }
+
+  #gatewayOf(namespace: string) {
+    return this.#environmentOf.get(namespace)?.spec.gatewayRef ?? this.#settings.gateway;
+  }
+}
+
+type Writing = Pick<Claimant, "kind" | "key">;
+type When = "always" | "if it differs";
+
+function isSame(one: Writing | undefined, other: Writing): boolean {
+  return one !== undefined && one.kind === other.kind && one.key === other.key;
+}
+
+function describe({ kind, key }: Writing): string {
+  return `${kind} ${key}`;
 }
 
 function readsResources(params: Readonly<Record<string, unknown>>): boolean {
@@ -329,4 +372,9 @@ function isConfiguredBy(service: LatticeService, config: LatticeServiceConfig): 
 function isBoundBy(service: LatticeService, bindings: LatticeSecretBindings): boolean {
   const name = bindings.spec.service;
   return namespaceOf(service) === namespaceOf(bindings) && (name === undefined || name === service.metadata.name);
+}
+
+function byAge(a: LatticeEnvironment, b: LatticeEnvironment): number {
+  const [first, second] = [a, b].map(({ metadata }) => `${metadata.creationTimestamp ?? ""} ${metadata.name}`);
+  return (first ?? "") < (second ?? "") ? -1 : 1;
 }

@@ -4,6 +4,7 @@ export { ENVIRONMENT_REASONS, environmentController } from "./environment/contro
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";
 export { meshKinds } from "./kinds.ts";
 export { namespaceController } from "./namespace/controller.ts";
+export { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 export { SERVICE_REASONS } from "./service/conditions.ts";
 export { serviceController } from "./service/controller.ts";
 export { CompiledTimes, type ServiceContext } from "./service/observe.ts";

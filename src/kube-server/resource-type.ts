@@ -92,7 +92,8 @@ export type ResourceType = {
   readonly applyDefaults: (object: KubeObject, like?: KubeObject) => KubeObject;
   /** Drops what a client may not set (status on create, spec on a status write) and carries over what it may not change. */
   readonly prepareForCreate: (object: KubeObject) => KubeObject;
-  readonly prepareForUpdate: (next: KubeObject, previous: KubeObject, subresource: string | undefined) => KubeObject;
+  /** `now`: the time of the write, for the few things that the server dates itself. */
+  readonly prepareForUpdate: (next: KubeObject, previous: KubeObject, subresource: string | undefined, now?: string) => KubeObject;
   readonly validate: (next: KubeObject, previous: KubeObject | undefined, subresource: string | undefined) => readonly FieldCause[];
   readonly warnings: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
   /** metadata.generation is kept, and moves when this differs. undefined: the kind has no generation. */

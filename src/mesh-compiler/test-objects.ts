@@ -1,7 +1,62 @@
-/** The objects of a mesh with workloads to go with them: what a cluster would have. Only for tests. */
+/** Small meshes, and the objects of a mesh with workloads to go with them: what a cluster would have. Only for tests. */
 import type { KubeObject } from "#kube";
-import { splitId, type ServiceNode } from "./graph/node.ts";
-import type { Mesh } from "./mesh.ts";
+import {
+  declarationsByPeer,
+  splitId,
+  type Declaration,
+  type ExternalNode,
+  type MeshNode,
+  type Port,
+  type ServiceId,
+  type ServiceNode,
+} from "./graph/node.ts";
+import { Mesh } from "./mesh.ts";
+import { PLAIN_SETTINGS } from "./random-worlds.ts";
+import type { MeshSettings } from "./settings.ts";
+
+export const HTTP: Port = { name: "http", port: 80, targetPort: 8080, protocol: "TCP" };
+export const ADMIN: Port = { name: "admin", port: 9000, targetPort: 9000, protocol: "TCP" };
+
+type Said = Partial<Omit<Declaration, "peer" | "resource">> & { readonly peer: ServiceId };
+
+/** A service with one port that says nothing, unless it says something. */
+export function service(id: ServiceId, declares: readonly Said[] = [], more: Partial<Omit<ServiceNode, "declarations">> = {}): ServiceNode {
+  const declarations = declares.map((one): Declaration => ({
+    resource: splitId(one.peer).name,
+    direction: "outbound",
+    ports: undefined,
+    requests: undefined,
+    managedPort: undefined,
+    ...one,
+  }));
+  return {
+    kind: "service",
+    id,
+    serviceAccount: splitId(id).name,
+    ports: [HTTP],
+    routedPorts: [],
+    canary: false,
+    ...more,
+    declarations: declarationsByPeer(declarations),
+  };
+}
+
+export function external(id: ServiceId, requesters: readonly string[], ...urls: readonly string[]): ExternalNode {
+  const endpoints = urls.map((url, at) => {
+    const [, scheme = "", host = "", port] = /^(\w+):\/\/(\[[^\]]*\]|[^:/]*)(?::(\d+))?/.exec(url) ?? [];
+    return { name: `e${at}`, scheme, host, port: port === undefined ? (scheme === "http" ? 80 : 443) : Number(port) };
+  });
+  return { kind: "external", id, requesters: new Set(requesters), endpoints, resolution: "dns" };
+}
+
+export const calls = (peer: ServiceId, more: Partial<Said> = {}): Said => ({ peer, direction: "outbound", ...more });
+export const allows = (peer: ServiceId, more: Partial<Said> = {}): Said => ({ peer, direction: "inbound", ...more });
+
+export function meshOf(nodes: readonly MeshNode[], settings: Partial<MeshSettings> = {}): Mesh {
+  const mesh = new Mesh({ ...PLAIN_SETTINGS, ...settings });
+  for (const node of nodes) mesh.put(node);
+  return mesh;
+}
 
 export function deploymentOf({ id, serviceAccount, ports }: ServiceNode): readonly KubeObject[] {
   const { namespace, name } = splitId(id);

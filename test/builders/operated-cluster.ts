@@ -1,12 +1,11 @@
 /** An embedded cluster with the operator's controllers on it and a clock that stands still: what a person has after installing Lattice. */
 import { createLogger, expectOk, MetricsRegistry, noTracing, type FakeClock, type LogFields } from "#base";
 import { createManager, eventResource, type KubeEvent, type Manager } from "#controller-runtime";
-import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
+import { FollowedWorld, reducedMeshCrds, type FollowedWorldOptions } from "#controllers";
 import { latticeKinds, latticeServices, type LatticeService } from "#crds";
 import { resources, startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { groupResourceOf, keyText, parseKey, parseYaml, type Condition, type KubeObject, type Resource } from "#kube";
 import { OPERATOR_NAMESPACE, operatorControllers } from "#operator";
-import { reducedMeshCrds } from "../../src/cli/reduced-mesh-crds.ts";
 
 export type OperatedOptions = {
   readonly objects?: readonly FixtureObject[];

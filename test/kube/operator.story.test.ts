@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reducedMeshCrds } from "#controllers";
 import { formatYamlDocuments } from "#kube";
 import { OPERATOR_NAME, operatorRbac } from "#operator";
 import { eventually, installLatticeCrds, sharedPlane, uniqueName, type PlaneAccess } from "./harness/index.ts";
@@ -91,6 +92,11 @@ describe("the operator", () => {
     await plane.kubectlOk(["apply", "-f", "-"], registry(name, "registry.example.com"));
     expect(await eventually("the leader accepts it", () => verdictOn(name))).toBe("True/1");
 
+    await eventually("an event tells of it", async () => {
+      const told = await plane.kubectlOk(["get", "events", "-A", "-o", "jsonpath={.items[*].involvedObject.name}"]);
+      return told.split(" ").includes(name) || undefined;
+    });
+
     leader.child.kill("SIGKILL");
     await plane.kubectlOk(["apply", "-f", "-"], registry(name, "other.example.com"));
     await eventually("the standby takes over and sees the change", async () => ((await verdictOn(name)) === "True/2" ? true : undefined), {
@@ -98,11 +104,70 @@ describe("the operator", () => {
     });
     expect(await leads(standby)).toBe(true);
 
-    await eventually("an event tells of it", async () => {
-      const told = await plane.kubectlOk(["get", "events", "-A", "-o", "jsonpath={.items[*].involvedObject.name}"]);
-      return told.split(" ").includes(name) || undefined;
-    });
     for (const each of processes) expect(each.output()).not.toMatch(/forbidden/i);
+  });
+
+  test("a service becomes its objects with the roles we ship, says which kinds are missing, and follows when they come", async () => {
+    const operator = await startOperator();
+    const shop = uniqueName("shop");
+    const apply = (...objects: readonly object[]) =>
+      plane.kubectlOk(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: formatYamlDocuments(objects as never[]) });
+    const read = (what: string, path: string) => plane.kubectlOk(["get", ...what.split(" "), "-n", shop, "-o", `jsonpath={${path}}`]);
+    const condition = (type: string) => read("ls api", `.status.conditions[?(@.type=="${type}")].reason`);
+    const lattice = { apiVersion: "lattice.dev/v1alpha1" };
+    const variables = { NAME: "${metadata.name}", PASSWORD: "${resources.db.password}" };
+    await apply(
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: shop } },
+      { apiVersion: "v1", kind: "Secret", metadata: { name: "postgres-db", namespace: shop }, data: { password: btoa("hunter2") } },
+      { ...lattice, kind: "LatticeEnvironment", metadata: { name: shop }, spec: { isolation: { quota: { pods: 20 } } } },
+      {
+        ...lattice,
+        kind: "LatticeService",
+        metadata: { name: "api", namespace: shop },
+        spec: {
+          environment: shop,
+          containers: { main: { image: "registry.example.com/api:1", variables } },
+          resources: { db: { type: "postgres" } },
+          service: { ports: { http: { port: 8080 } } },
+          replicas: { min: 2, max: 4 },
+        },
+      },
+    );
+    await eventually("it says what is missing", async () => ((await condition("PoliciesApplied")) === "CRDsMissing" ? true : undefined), {
+      withinMs: 40_000,
+    });
+    expect(await read("configmap api-env", ".data.NAME")).toBe("api");
+    expect(await read("secret api-secrets", ".data.PASSWORD")).toBe(btoa("hunter2"));
+    expect(await read("deployment api", ".spec.replicas")).toBe("2");
+    expect(await read("resourcequota lattice-isolation", ".spec.hard.pods")).toBe("20");
+    // the autoscaler's hand: ours is not raised against it
+    await plane.kubectlOk(["scale", "deployment", "api", "-n", shop, "--replicas=3"]);
+
+    await apply(...reducedMeshCrds());
+    await eventually("the policies follow", async () => ((await condition("PoliciesApplied")) === "Applied" ? true : undefined), {
+      withinMs: 60_000,
+    });
+    expect(await condition("Ready")).toBe("Compiled");
+    expect(await read("ciliumnetworkpolicies.cilium.io lattice-default-deny", ".spec")).toBe(
+      '{"egress":[{}],"endpointSelector":{},"ingress":[{}]}',
+    );
+    await plane.kubectlOk(["patch", "ls", "api", "-n", shop, "--type=merge", "-p", '{"spec":{"replicas":{"max":5}}}']);
+    await eventually("a change is applied", async () => ((await read("hpa api", ".spec.maxReplicas")) === "5" ? true : undefined));
+    expect(await read("deployment api", ".spec.replicas")).toBe("3");
+
+    await plane.kubectlOk(["delete", "ls", "api", "-n", shop, "--wait=true"]);
+    await eventually(
+      "what was made is gone",
+      async () =>
+        (await read("deployments,configmaps,ciliumnetworkpolicies.cilium.io -l app.kubernetes.io/name=api", ".items[*].metadata.name")) ===
+        ""
+          ? true
+          : undefined,
+      { withinMs: 60_000 },
+    );
+    expect(operator.output()).not.toMatch(/forbidden/i);
+    expect(operator.output()).not.toContain("hunter2");
+    operator.child.kill("SIGTERM");
   });
 
   test("ends in good order on SIGTERM and gives the lease back", async () => {

@@ -29,11 +29,7 @@ export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<b
   const made = await madeUpSecrets(join(folder, "secrets.example"));
   if (!made.ok) return made;
   const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } };
-  const all = [
-    { resource: namespaces as Resource, object: namespace },
-    ...made.value,
-    ...objects.toSorted(environmentFirst).flatMap(asApplied),
-  ];
+  const all = [{ resource: namespaces, object: namespace }, ...made.value, ...objects.toSorted(environmentFirst).flatMap(asApplied)];
   const applied = await applyAll(client, all);
   return applied.ok ? ok(true) : applied;
 }
@@ -62,12 +58,12 @@ async function madeUpSecrets(
   for (const [path, value] of Object.entries(isJsonObject(values) ? values : {})) {
     const parts = path.split("/");
     const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
-    byName.set(name, { ...byName.get(name), [key]: btoa(String(value)) });
+    byName.set(name, { ...byName.get(name), [key]: btoa(typeof value === "string" ? value : "") });
   }
   return ok(
     [...byName].map(([name, data]) => {
       const object = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: SHOP }, type: "Opaque", data };
-      return { resource: secrets as Resource, object };
+      return { resource: secrets, object };
     }),
   );
 }

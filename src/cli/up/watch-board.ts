@@ -20,9 +20,9 @@ export type BoardOptions = {
 };
 
 const KINDS: readonly { readonly resource: Resource; readonly word: string }[] = [
-  { resource: latticeEnvironments as Resource, word: "environment" },
-  { resource: latticeExternalServices as Resource, word: "external" },
-  { resource: latticeServices as Resource, word: "service" },
+  { resource: latticeEnvironments, word: "environment" },
+  { resource: latticeExternalServices, word: "external" },
+  { resource: latticeServices, word: "service" },
 ];
 
 /** Conditions that a line shows, each under its heading. */

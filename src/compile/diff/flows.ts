@@ -17,11 +17,21 @@ export type Flow = {
   readonly kind: "mesh" | "outside" | "managed" | "route";
 };
 
+/**
+ * A flow in a line: `shop/web -> shop/api:8080`.
+ *
+ * @example diff.flows.opened.map(flowText).join("\n")
+ */
 export function flowText({ from, to, port, kind }: Flow): string {
   const note = { mesh: "", outside: "  (outside)", managed: "  (no service of ours)", route: "  (route)" }[kind];
   return `${from} -> ${to}${port === undefined ? "" : `:${port}`}${note}`;
 }
 
+/**
+ * All that a set of compiled objects lets through, by its text. The trust domain goes by namespace; absent: `cluster.local`.
+ *
+ * @example const flows = [...flowsOf([...namespaces, ...objects]).keys()];
+ */
 export function flowsOf(objects: readonly KubeObject[], trustDomain?: (namespace: string) => string): ReadonlyMap<string, Flow> {
   const plane = trustDomain === undefined ? new DataPlane(objects) : new DataPlane(objects, trustDomain);
   const policies = new Map(objects.filter(({ kind }) => kind === "CiliumNetworkPolicy").map((object) => [idOf(object), egressOf(object)]));

@@ -29,7 +29,9 @@ describe("an environment", () => {
   test("sets limits from its isolation, changes them, and takes them away again", async () => {
     const isolation = { quota: { "requests.cpu": 10, pods: "50" }, limits: { memory: "512Mi" } };
     await using operated = await OperatedCluster.start({ objects: [environment("prod", { isolation })] });
-    expect(await operated.read("ResourceQuota", "prod/lattice-isolation")).toMatchObject({ spec: { hard: { "requests.cpu": "10", pods: "50" } } });
+    expect(await operated.read("ResourceQuota", "prod/lattice-isolation")).toMatchObject({
+      spec: { hard: { "requests.cpu": "10", pods: "50" } },
+    });
     expect(await operated.read("LimitRange", "prod/lattice-isolation")).toMatchObject({
       spec: { limits: [{ type: "Container", default: { memory: "512Mi" } }] },
     });
@@ -40,7 +42,7 @@ describe("an environment", () => {
     await operated.live(2_000);
     expect(field(await operated.read("ResourceQuota", "prod/lattice-isolation"), "spec")).toEqual({ hard: { pods: "5" } });
     expect(await operated.read("LimitRange", "prod/lattice-isolation")).toBeUndefined();
-    await operated.apply(environment("prod"));
+    await operated.apply(environment("prod", { ingressDomain: "example.com" }));
     await operated.live(2_000);
     expect(await operated.read("ResourceQuota", "prod/lattice-isolation")).toBeUndefined();
   });
@@ -52,7 +54,9 @@ describe("an environment", () => {
   });
 
   test("names the fields that nothing acts on yet", async () => {
-    await using operated = await OperatedCluster.start({ objects: [environment("prod", { clusters: ["a"], clusterSelector: { matchLabels: { a: "b" } } })] });
+    await using operated = await OperatedCluster.start({
+      objects: [environment("prod", { clusters: ["a"], clusterSelector: { matchLabels: { a: "b" } } })],
+    });
     expect(await status(operated, "prod")).toMatchObject({
       phase: "Ready",
       conditions: expect.arrayContaining([
@@ -69,10 +73,13 @@ describe("an environment", () => {
     await using operated = await OperatedCluster.start({ objects: [environment("prod")] });
     await operated.apply(environment("later", { namespace: "prod" }));
     await operated.live(1_000);
-    expect(await status(operated, "later")).toMatchObject({ phase: "Failed", message: expect.stringContaining("LatticeEnvironment prod has namespace prod already") as string });
+    expect(await status(operated, "later")).toMatchObject({
+      phase: "Failed",
+      message: expect.stringContaining("LatticeEnvironment prod has namespace prod already") as string,
+    });
     expect(await status(operated, "prod")).toMatchObject({ phase: "Ready" });
     await operated.remove(latticeEnvironments, "prod");
-    await operated.live(310_000, 10_000);
+    await operated.live(5_000);
     expect(await status(operated, "later")).toMatchObject({ phase: "Ready", namespaces: ["prod"] });
     expect(await operated.read("Namespace", "prod")).toBeDefined();
   });

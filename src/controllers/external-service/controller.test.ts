@@ -45,7 +45,10 @@ describe("an external service", () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/db")] });
     await operated.apply(externalService("shop/db", { endpoints: { a: "https://a.example.com" } }));
     await operated.live(2_000);
-    expect(await status(operated, "shop/db")).toMatchObject({ phase: "Failed", message: expect.stringContaining("LatticeService shop/db has the same name") as string });
+    expect(await status(operated, "shop/db")).toMatchObject({
+      phase: "Failed",
+      message: expect.stringContaining("LatticeService shop/db has the same name") as string,
+    });
     expect((await operated.service("shop/db")).status?.phase).toBe("Ready");
   });
 });

@@ -45,14 +45,19 @@ describe("a namespace", () => {
     await using operated = await OperatedCluster.start({ objects: [mine, latticeService("shop/api")] });
     expect((await operated.service("shop/api")).status).toMatchObject({
       phase: "Pending",
-      message: "namespace shop has label istio.io/dataplane-mode=none, and Lattice needs ambient; remove the label, or use another namespace",
+      message:
+        "namespace shop has label istio.io/dataplane-mode=none, and Lattice needs ambient; remove the label, or use another namespace",
     });
     expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "False", reason: "NamespaceNotReady" });
     expect(await operated.read("Deployment", "shop/api")).toBeUndefined();
     expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["istio.io/dataplane-mode"]).toBe("none");
     const told = (await operated.events()).filter(({ regarding, type }) => regarding["kind"] === "Namespace" && type === "Warning");
     expect(told.length).toBeGreaterThan(0);
-    await operated.client.patch(namespaces, { name: "shop" }, { type: "merge", patch: { metadata: { labels: { "istio.io/dataplane-mode": null } } } });
+    await operated.client.patch(
+      namespaces,
+      { name: "shop" },
+      { type: "merge", patch: { metadata: { labels: { "istio.io/dataplane-mode": null } } } },
+    );
     await operated.live(10_000, 500);
     expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Ready" });
   });
@@ -89,8 +94,12 @@ describe("a namespace", () => {
 
   test("gets a waypoint when something in it needs one, and loses it again", async () => {
     const inbound = (methods: readonly string[] | undefined) =>
-      latticeService("shop/api", { resources: { front: { direction: "inbound", ...(methods === undefined ? {} : { params: { methods } }) } } });
-    await using operated = await OperatedCluster.start({ objects: [inbound(["GET"]), latticeService("shop/front", { resources: calls("api") })] });
+      latticeService("shop/api", {
+        resources: { front: { direction: "inbound", ...(methods === undefined ? {} : { params: { methods } }) } },
+      });
+    await using operated = await OperatedCluster.start({
+      objects: [inbound(["GET"]), latticeService("shop/front", { resources: calls("api") })],
+    });
     expect(await operated.names("Gateway", "shop")).toEqual(["waypoint"]);
     expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["istio.io/use-waypoint"]).toBe("waypoint");
     await operated.apply(latticeService("shop/api", { resources: isCalledBy("front") }));

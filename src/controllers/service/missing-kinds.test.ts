@@ -1,6 +1,6 @@
 /** A cluster without Cilium, Istio or the others: what can be applied is, and the rest follows by itself. */
 import { expect, test } from "vitest";
-import { reducedMeshCrds } from "../../cli/reduced-mesh-crds.ts";
+import { reducedMeshCrds } from "../reduced-mesh-crds.ts";
 import { environment, externalService, isCalledBy, calls, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 

@@ -3,7 +3,7 @@ import { err, ok, sha256Hex, timestamp, type Result } from "#base";
 import type { CompiledApplication, ServiceError, ServiceKey } from "#compile";
 import { APPLIED_ANNOTATION, stamp, type Cause, type Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
-import { canonicalJson, keyText, type Json, type KubeObject, type Resource } from "#kube";
+import { canonicalJson, keyText, type KubeObject, type Resource } from "#kube";
 import { splitId } from "#mesh-compiler";
 import { deployments, meshKindOf, type DeploymentObject } from "../kinds.ts";
 import { namespaceProblem } from "../namespace/namespace-problem.ts";
@@ -91,7 +91,7 @@ function lookAround(service: LatticeService, application: CompiledApplication, c
   const objects = application.objects.map(({ object }) => object);
   const needed = [...objects, ...followed.world.namespaceObjects(namespace)].flatMap((object) => meshKindOf(object) ?? []);
   const missing = [...new Set(needed)].filter((resource) => !cache.isServed(resource));
-  const digest = sha256Hex(canonicalJson(objects as unknown as Json));
+  const digest = sha256Hex(canonicalJson(objects));
   const isNew = () => objects.some((object) => isAnother(object, service, context));
   const compiledAt = compiled.at(key, digest, { now: timestamp(clock), written: service.status?.compiledAt, isNew });
   return { kind: "compiled", application, missing, compiledAt, deployment };

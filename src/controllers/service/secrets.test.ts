@@ -20,7 +20,15 @@ const BOUND = "${secrets.stripe.key}";
 
 const KINDS = [
   ...[...latticeKinds, ...meshKinds].map(({ kind }) => kind),
-  ...["Secret", "ConfigMap", "Deployment", "ReplicaSet", "Pod", "Service", "ServiceAccount", "Namespace", "PersistentVolumeClaim"],
+  "Secret",
+  "ConfigMap",
+  "Deployment",
+  "ReplicaSet",
+  "Pod",
+  "Service",
+  "ServiceAccount",
+  "Namespace",
+  "PersistentVolumeClaim",
 ];
 
 /** Every field that takes templates, right and wrong. */
@@ -50,7 +58,7 @@ test.each(rows)("a sensitive value in $name is in the data of Secrets and nowher
   const resources = {
     db: DB,
     ...(params === undefined ? {} : { other: { type: "postgres", params } }),
-    ...{ web: { type: "route", params: { host: "a.example.com", path: "/" } } },
+    web: { type: "route", params: { host: "a.example.com", path: "/" } },
   };
   await using operated = await OperatedCluster.start({
     objects: [

@@ -59,7 +59,7 @@ const WORLD_KINDS: readonly WorldKind[] = [
   latticeExternalServiceKind,
   latticeServiceConfigKind,
   latticeSecretBindingsKind,
-].map(({ kind, resource, parse }) => ({ kind, resource, parse }) as WorldKind);
+].map(({ kind, resource, parse }) => ({ kind, resource, parse }));
 
 export class FollowedWorld {
   readonly world: World;
@@ -124,7 +124,9 @@ export class FollowedWorld {
     if (kind === "LatticeEnvironment" && gone) this.#environments.delete(text);
     if (kind === "LatticeEnvironment" && !gone) this.#environments.add(text);
     if (gone && kind === "LatticeService") this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
-    this.#tell(this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]));
+    const told = this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]);
+    // two environments may want the same namespace, and one of them waits for the other
+    this.#tell(kind === "LatticeEnvironment" ? { ...told, environments: [...this.#environments] } : told);
   }
 
   #provisionerChanged(key: ObjectKey, after: KubeObject | undefined): void {

@@ -1,6 +1,9 @@
 /** The parts of admission in the order in which kube-apiserver asks them. */
 import { certificateRequesters, immortalNamespaces, newNodesAreNotReady } from "./built-in/cluster.ts";
 import { defaultTolerations, podPriority } from "./built-in/pods.ts";
+import { defaultIngressClass } from "./built-in/ingress-class.ts";
+import { runtimeClass } from "./built-in/runtime-class.ts";
+import { certificateApproval, certificateSigning } from "./built-in/signers.ts";
 import { claimResize, defaultStorageClass, storageProtection } from "./built-in/storage.ts";
 import { limitRanger } from "./limit-ranges/index.ts";
 import { mutatingPolicies, validatingPolicies } from "./policies/index.ts";
@@ -19,6 +22,10 @@ export function admissionPlugins(context: AdmissionContext): readonly AdmissionP
     defaultStorageClass(context),
     storageProtection,
     claimResize(context),
+    runtimeClass(context),
+    certificateApproval(context),
+    certificateSigning(context),
+    defaultIngressClass(context),
     mutatingPolicies(context),
     mutatingWebhooks(context),
     validatingPolicies(context),

@@ -21,7 +21,8 @@ export type KindRules = {
   /** Changes made to what a client sent, after the status was reset. */
   readonly prepareCreate?: (draft: Draft) => void;
   readonly prepareUpdate?: (draft: Draft, previous: KubeObject) => void;
-  readonly prepareStatus?: (draft: Draft, previous: KubeObject) => void;
+  /** `now`: for what the server dates itself. */
+  readonly prepareStatus?: (draft: Draft, previous: KubeObject, now: string | undefined) => void;
   /** The spec, on create and on update; metadata is checked by the caller. */
   readonly validate?: (object: KubeObject, previous: KubeObject | undefined) => Causes;
   /** What may not change. */
@@ -44,7 +45,7 @@ export type KindRules = {
 /** A subresource through which one part of the object is changed. */
 export type SubresourceView = {
   /** Takes over that part and drops everything else. */
-  readonly prepare: (draft: Draft, previous: KubeObject) => void;
+  readonly prepare: (draft: Draft, previous: KubeObject, now: string | undefined) => void;
   readonly validate: (next: KubeObject, previous: KubeObject) => Causes;
 };
 

@@ -55,7 +55,7 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
       return rules.complete === undefined || rules.isComplete?.(filled) === true ? filled : changed(filled, rules.complete);
     },
     prepareForCreate: (object) => prepareForCreate(object, { rules, hasStatus, goType }),
-    prepareForUpdate: (next, previous, subresource) => prepareForUpdate({ next, previous, subresource }, { rules, hasStatus }),
+    prepareForUpdate: (next, previous, subresource, now) => prepareForUpdate({ next, previous, subresource, now }, { rules, hasStatus }),
     validate: (next, previous, subresource) => validate({ next, previous, subresource }, { rules, namespaced }),
     warnings: (next, previous) => rules.warnings?.(next, previous) ?? [],
     generationOf: rules.generation,
@@ -115,7 +115,7 @@ function prepareForCreate(
 }
 
 function prepareForUpdate(
-  { next, previous, subresource }: Write & { readonly previous: KubeObject },
+  { next, previous, subresource, now }: Write & { readonly previous: KubeObject; readonly now: string | undefined },
   { rules, hasStatus }: { readonly rules: KindRules; readonly hasStatus: boolean },
 ): KubeObject {
   return changed(next, (draft) => {
@@ -123,12 +123,12 @@ function prepareForUpdate(
     const old = asJson(previous);
     if (subresource === "status") {
       setOrDrop(draft, "spec", old["spec"]);
-      rules.prepareStatus?.(draft, previous);
+      rules.prepareStatus?.(draft, previous, now);
       return;
     }
     const view = viewOf(rules, subresource);
     if (view !== undefined) {
-      view.prepare(draft, previous);
+      view.prepare(draft, previous, now);
       return;
     }
     if (hasStatus) setOrDrop(draft, "status", old["status"]);

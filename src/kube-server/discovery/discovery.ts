@@ -39,24 +39,32 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
 }
 
 function answerAbout(request: ApiRequest, options: DiscoveryOptions, current: () => Made): ApiResponse | undefined {
-  const parts = request.path.split("/").filter((part) => part !== "");
-  const [root = ""] = parts;
+  const path = request.path.replace(/\/+$/, "");
+  const [, root = "", ...below] = path.split("/");
   const known = ROOTS.get(root);
   if (known === undefined) return answerHealth(request, options.store);
-  const answered = known(request, parts, { ...options, current });
-  if (answered === undefined || request.method === "GET" || request.method === "HEAD") return answered;
-  return answerFailure(request, methodNotAllowed().error);
+  const answered = known(request, [root, ...below], { ...options, current });
+  const allowed = answered === undefined || answered.status === 404 || request.method === "GET" || isWholesale(path);
+  return allowed ? answered : answerFailure(request, methodNotAllowed().error);
+}
+
+/** Some of these documents come from handlers that never look at the method. */
+function isWholesale(path: string): boolean {
+  return path === "" || path === "/openapi/v2" || path === "/apis" || /^\/apis\/[^/]+$/.test(path);
 }
 
 type About = DiscoveryOptions & { readonly current: () => Made };
 type Answer = (request: ApiRequest, parts: readonly string[], about: About) => ApiResponse | undefined;
 
 const ROOTS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
-  ["", (_, __, { current }) => pretty({ paths: rootPaths(current().groups) })],
+  ["", (_, parts, { current }) => (parts.length === 1 ? pretty({ paths: rootPaths(current().groups) }) : undefined)],
   ["version", (_, parts) => (parts.length === 1 ? pretty(versionInfo) : undefined)],
   ["api", coreGroup],
   ["apis", namedGroups],
-  ["openapi", (request, parts, { current }) => current().openApi.answer(request, parts.slice(1))],
+  [
+    "openapi",
+    (request, parts, { current }) => (request.path.endsWith("/") ? undefined : current().openApi.answer(request, parts.slice(1))),
+  ],
 ]);
 
 function pretty(value: unknown): ApiResponse {

@@ -21,8 +21,8 @@ export function answerHealth(request: ApiRequest, store: Store): ApiResponse | u
   const [, endpoint = "", ...below] = request.path.split("/");
   const checks = ENDPOINTS.get(endpoint);
   if (checks === undefined) return undefined;
-  const name = below.filter((part) => part !== "").join("/");
-  if (name !== "") {
+  const name = below.join("/");
+  if (below.length > 0) {
     const check = checks.find((one) => one.name === name);
     return check === undefined ? textAnswer(404, "404 page not found\n") : verdict(endpoint, [check], store, false);
   }

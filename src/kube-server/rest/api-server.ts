@@ -34,7 +34,7 @@ import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
 import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
 import { answerFailure, TRANSFORMS, type Answering } from "./respond.ts";
-import { isQuestion, resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
+import { decodedPath, isQuestion, resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
 import { badRequest, methodNotAllowed } from "./status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
@@ -144,6 +144,7 @@ type About = (request: ApiRequest) => ApiResponse | undefined;
 
 /** `about`: what the server says of itself. */
 function handle(core: Core, about: About, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+  if (decodedPath(request.path) === undefined) return textAnswer(400, "400 Bad Request");
   const own = about(request);
   if (own !== undefined) return own;
   const segments = resourceSegments(request.path);

@@ -8,7 +8,7 @@ import { generateName, newUid, readStored, storeKey, type Call } from "./core.ts
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { checkNamespace, inItsNamespace } from "./namespaces.ts";
 import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
-import { alreadyExists, internalError, invalid, refuse, unexplained, type Failure } from "./status.ts";
+import { alreadyExists, internalError, invalid, refuse, subjectOf, unexplained, type Failure } from "./status.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 export type NewObject = {
@@ -49,7 +49,7 @@ function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
   const named = nameFor(call, withMetadata(placed.value, identity));
   const prepared = withMetadata(type.prepareForCreate(named), type.generationOf === undefined ? {} : { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
-  if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: prepared.metadata.name ?? "" }, causes);
+  if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
   for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
   return ok(prepared);
 }

@@ -28,9 +28,9 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
   const decoded = type.decode(like === undefined ? typed.value : shareWith(asJsonObject(like), typed.value), like);
   const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   if (!decoded.ok) return says(decoded.error);
-  const all = [...decoded.value.findings, ...read.value.duplicates];
+  const all = [...read.value.duplicates, ...decoded.value.findings];
   if (all.length === 0) return ok(decoded.value.object);
-  const findings = inTextOrder(all, bodyTextOf(call));
+  const findings = type.custom ? all : inTextOrder(all, bodyTextOf(call));
   if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return ok(decoded.value.object);
@@ -42,7 +42,10 @@ function bodyTextOf(call: Call): string {
   return isText ? bodyText(call.request) : "";
 }
 
-/** The real reader reports as it goes, so unknown and doubled fields come mixed, in the order of the text. */
+/**
+ * The real reader of built-in kinds reports as it goes, so unknown and doubled fields come mixed, in the order of the text. Custom resources
+ * are read first and compared with their schema later.
+ */
 function inTextOrder(findings: readonly string[], text: string): readonly string[] {
   if (findings.length < 2 || text === "") return findings;
   const order = fieldOrder(text);

@@ -10,32 +10,26 @@ const COMMON: ReadonlyMap<string, (object: KubeObject) => string> = new Map([
   ["metadata.namespace", (object) => object.metadata.namespace ?? ""],
 ]);
 
+/** The text is read as a whole before anybody asks whether there are such fields. */
 export function parseFieldSelector(text: string, type: ResourceType): Result<readonly FieldTerm[], string> {
-  const terms: FieldTerm[] = [];
-  for (const term of readTerms(text)) {
-    if (!term.ok) return term;
-    if (readerOf(type, term.value.field) === undefined) return err(unknownField(type, term.value.field));
-    terms.push(term.value);
-  }
-  return ok(terms);
+  const terms = parseFieldTerms(text);
+  if (!terms.ok) return terms;
+  const unknown = terms.value.find(({ field }) => readerOf(type, field) === undefined);
+  return unknown === undefined ? terms : err(unknownField(type, unknown.field));
 }
 
-/** Whatever fields it names. */
+/** Whatever fields it names. A term without a field and without a value selects everything. */
 export function parseFieldTerms(text: string): Result<readonly FieldTerm[], string> {
   const terms: FieldTerm[] = [];
-  for (const term of readTerms(text)) {
-    if (!term.ok) return term;
-    terms.push(term.value);
+  for (const part of splitTerms(text).toSorted()) {
+    if (part === "") continue;
+    const [, field, sign, escaped = ""] = /^(.*?)(!=|==|=)(.*)$/s.exec(part) ?? [];
+    if (field === undefined) return err(`invalid selector: '${text}'; can't understand '${part}'`);
+    const value = unescape(escaped);
+    if (!value.ok) return value;
+    if (field !== "" || value.value !== "") terms.push({ field, value: value.value, equal: sign !== "!=" });
   }
   return ok(terms);
-}
-
-function* readTerms(text: string): Generator<Result<FieldTerm, string>> {
-  for (const part of splitTerms(text)) {
-    if (part === "") continue;
-    const term = parseTerm(part);
-    yield term === undefined ? err(`invalid selector: '${text}'; can't understand '${part}'`) : ok(term);
-  }
 }
 
 /** Kinds with selectors of their own word it differently from those that have only the two of everybody. */
@@ -45,17 +39,20 @@ function unknownField(type: ResourceType, field: string): string {
   return `field label not supported: ${field}`;
 }
 
-/** A backslash takes the meaning from `,`, `=` and `\`. */
+/** A backslash takes the meaning from what follows it. */
 function splitTerms(text: string): string[] {
-  return text.split(/(?<!\\)(?:\\\\)*,/);
+  return text.match(/(?:[^\\,]|\\.?)+/gs) ?? [];
 }
 
-function parseTerm(part: string): FieldTerm | undefined {
-  const operator = /^((?:[^\\=!]|\\.)*?)(!=|==|=)(.*)$/s.exec(part);
-  if (operator === null) return undefined;
-  const [, field = "", sign, value = ""] = operator;
-  if (/(?<!\\)=/.test(value)) return undefined;
-  return { field, value: value.replace(/\\([\\,=])/g, "$1"), equal: sign !== "!=" };
+function unescape(escaped: string): Result<string, string> {
+  const says = (what: string) => err(`invalid field selector: ${what}`);
+  let value = "";
+  for (const [part = ""] of escaped.matchAll(/\\?.|\\/gsu)) {
+    if (part === "\\" || (part.length > 1 && part.startsWith("\\") && !"\\,=".includes(part.slice(1)))) return says(`invalid escape sequence: ${part}`);
+    if (part === "," || part === "=") return says(`unescaped character in value: ${part.charCodeAt(0)}`);
+    value += part.replace(/^\\/, "");
+  }
+  return ok(value);
 }
 
 function readerOf(type: ResourceType, field: string): ((object: KubeObject) => string | readonly string[]) | undefined {

@@ -12,7 +12,7 @@ export const FIRST_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease"
 
 export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, object: KubeObject): Result<void, Failure> {
   const { namespace, type } = target;
-  if (namespace === undefined) return ok(undefined);
+  if (namespace === undefined || namespace === "") return ok(undefined);
   const namespaces = core.types.find(NAMESPACES.group, NAMESPACES.version, NAMESPACES.plural);
   if (namespaces === undefined) return ok(undefined);
   const found = core.store.get(namespaces.collection, namespace);

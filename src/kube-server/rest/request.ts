@@ -52,8 +52,18 @@ export function header(request: ApiRequest, name: string): string {
 export function bodyText(request: ApiRequest): string {
   const { body } = request;
   if (body === undefined) return "";
-  if (typeof body === "string") return body;
-  return body instanceof Uint8Array ? new TextDecoder().decode(body) : JSON.stringify(body.value);
+  if (typeof body === "string") return wholeCharacters(body.toWellFormed());
+  return wholeCharacters(body instanceof Uint8Array ? new TextDecoder().decode(body) : JSON.stringify(body.value));
+}
+
+/** An escape: of a whole pair, of half of one, or any other. */
+const ESCAPES = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[^])/g;
+const HALF = "\\uxxxx".length;
+
+/** Half of a character that is written as an escape is U+FFFD to a Go server. JavaScript would keep the half, and no UTF-8 could say it. */
+function wholeCharacters(text: string): string {
+  if (!text.includes("\\ud") && !text.includes("\\uD")) return text;
+  return text.replaceAll(ESCAPES, (escape) => (escape.length === HALF ? "\\ufffd" : escape));
 }
 
 export function textAnswer(status: number, text: string): ApiResponse {

@@ -7,7 +7,7 @@
 import { ok, type Result } from "#base";
 import type { ResourceType } from "../resource-type.ts";
 import type { ApiRequest } from "./request.ts";
-import { methodNotAllowed, notFound, unknownResource, type Failure } from "./status.ts";
+import { badRequest, methodNotAllowed, notFound, unknownResource, type Failure } from "./status.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
@@ -24,19 +24,20 @@ export type Target = {
 
 type Place = Omit<Target, "verb"> & { readonly watching: boolean };
 
+/** A slash is a slash, encoded or not; those at the end count for nothing. */
 export function resourceSegments(path: string): readonly string[] | undefined {
-  const parts = path.split("/").filter((part) => part !== "");
-  const [root] = parts;
-  if (root !== "api" && root !== "apis") return undefined;
-  return decodeAll(parts);
+  const plain = decodedPath(path);
+  if (plain === undefined || !/^\/apis?\//.test(plain)) return undefined;
+  return plain.replace(/\/+$/, "").slice(1).split("/");
 }
 
-function decodeAll(parts: readonly string[]): readonly string[] | undefined {
-  if (!parts.some((part) => part.includes("%"))) return parts;
+/** `undefined`: a broken percent sign, which names nothing. */
+export function decodedPath(path: string): string | undefined {
+  if (!path.includes("%")) return path;
   try {
-    return parts.map(decodeURIComponent);
+    return decodeURIComponent(path);
   } catch {
-    return undefined; // a broken percent sign names nothing
+    return undefined;
   }
 }
 
@@ -44,7 +45,7 @@ function decodeAll(parts: readonly string[]): readonly string[] | undefined {
 export function routeOf(request: ApiRequest, segments: readonly string[], types: TypeRegistry): Result<Target, Failure> | undefined {
   const core = segments[0] === "api";
   const [group, version] = core ? ["", segments[1] ?? ""] : [segments[1] ?? "", segments[2] ?? ""];
-  if (!types.hasGroup(group)) return undefined;
+  if (core !== (group === "") || !types.hasGroup(group)) return undefined;
   // behind a custom group there is nothing but what its definitions serve, and the plain 404 page
   const unknown = () => (types.isCustomGroup(group) ? undefined : unknownResource());
   if (!types.hasVersion(group, version)) return unknown();
@@ -55,8 +56,20 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
     return target.type.custom ? notFound({ resource: target.type.resource, name: target.name ?? "" }) : unknown();
   if (isQuestion(target) && !isPlaceOfQuestions(target)) return unknown();
   const verb = verbOf(request, place);
+  if (target.type.custom && target.namespace === "" && verb !== "list" && verb !== "watch") return unknown();
   if (verb === undefined) return methodNotAllowed();
-  return ok({ ...target, verb });
+  return named({ ...target, verb });
+}
+
+/** Empty names are names all the same, until somebody looks at them. */
+function named(target: Target): Result<Target, Failure> {
+  const { namespace, name, verb } = target;
+  if (namespace === "" && verb !== "create") {
+    return name === undefined ? ok({ ...target, namespace: undefined }) : badRequest("Namespace parameter required.");
+  }
+  if (name === "") return badRequest("name must be provided");
+  const unusable = name === "." || name === "..";
+  return unusable ? badRequest(`Name parameter invalid: "${name}": may not be '${name}'`) : ok(target);
 }
 
 /** What can only be created is answered and never kept. */
@@ -100,11 +113,13 @@ const BY_METHOD: ReadonlyMap<string, (place: Place) => Verb | undefined> = new M
 ]);
 
 function verbOf(request: ApiRequest, place: Place): Verb | undefined {
-  const verb = BY_METHOD.get(request.method)?.(place);
+  // custom resources answer HEAD as they answer GET
+  const method = request.method === "HEAD" && place.type.custom ? "GET" : request.method;
+  const verb = BY_METHOD.get(method)?.(place);
   if (verb === undefined) return undefined;
   const { resource, verbs } = place.type;
-  const acrossNamespaces = resource.namespaced && place.namespace === undefined;
-  if (acrossNamespaces && verb !== "list") return undefined;
+  const acrossNamespaces = resource.namespaced && (place.namespace ?? "") === "";
+  if (acrossNamespaces && (place.namespace === undefined ? verb !== "list" : verb === "deletecollection")) return undefined;
   if (place.subresource !== undefined) return verb;
   const asked = verb === "list" || verb === "get" ? watchAsked(request, place, verb) : verb;
   return verbs.includes(asked) ? asked : undefined;

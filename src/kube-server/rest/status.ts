@@ -4,8 +4,8 @@
  * A failure is the Status itself; its `code` is the HTTP status. Everything in rest/ returns it as the error of a Result.
  */
 import { err, type Err } from "#base";
-import { groupResourceOf, type Resource, type Status, type StatusCause } from "#kube";
-import type { FieldCause } from "../resource-type.ts";
+import { groupResourceOf, type KubeObject, type Resource, type Status, type StatusCause } from "#kube";
+import type { FieldCause, ResourceType } from "../resource-type.ts";
 
 export type Failure = Status & { readonly code: number };
 type Details = NonNullable<Status["details"]>;
@@ -108,6 +108,15 @@ export function tooLargeResourceVersion(asked: number, current: number): Err<Fai
 }
 
 export type InvalidSubject = { readonly group: string; readonly kind: string; readonly name: string };
+
+/**
+ * In whose name an object is refused: a custom one by what it calls itself, a built-in one by the group in which it is kept, which is not
+ * always the one that was asked (Events).
+ */
+export function subjectOf({ custom, collection }: ResourceType, { apiVersion, kind, metadata }: KubeObject): InvalidSubject {
+  const group = custom ? apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/"))) : collection.slice(0, collection.indexOf("/"));
+  return { group, kind, name: metadata.name ?? "" };
+}
 
 export function invalid({ group, kind, name }: InvalidSubject, causes: readonly FieldCause[]): Err<Failure> {
   const lines = [...new Set(causes.map((cause) => (cause.field === "" ? cause.detail : `${cause.field}: ${cause.detail}`)))];

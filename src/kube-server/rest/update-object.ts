@@ -18,7 +18,7 @@ import { asJsonObject, asObject } from "./managed-kinds.ts";
 import { inItsNamespace } from "./namespaces.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
 import { storagePath } from "./storage-path.ts";
-import { conflict, internalError, invalid, MODIFIED, unexplained, type Failure } from "./status.ts";
+import { conflict, internalError, invalid, MODIFIED, subjectOf, unexplained, type Failure } from "./status.ts";
 import { withVersions } from "./tracked-versions.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -97,14 +97,23 @@ function prepare(call: Call, { change, previous }: Both, next: KubeObject): Resu
   const clean = withoutDuplicateOwners(next, (text) => call.warnings.add(text), " after mutating admission happens");
   const versioned = checkVersion(call, clean, previous);
   if (!versioned.ok) return versioned;
+  const nameless = missingHead(clean);
+  if (nameless !== undefined) return internalError(nameless);
   const placed = inItsNamespace(call, versioned.value);
   if (!placed.ok) return placed;
-  const own = change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view));
+  const own = change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view, timestamp(call.core.clock)));
   const prepared = carryOver(type, own(placed.value, previous), previous, view !== "status" && change.trusted !== true);
   const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
-  if (causes.length > 0) return invalid({ group: type.resource.group, kind: prepared.kind, name: prepared.metadata.name }, causes);
+  if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
   for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
   return ok(asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared))));
+}
+
+/** A patch can take from a custom resource what it is. */
+function missingHead({ apiVersion, kind }: Partial<KubeObject>): string | undefined {
+  const isMissing = (text: unknown) => typeof text !== "string" || text === "";
+  if (isMissing(kind)) return "Object 'Kind' is missing in 'object has no kind field '";
+  return isMissing(apiVersion) ? "Object 'apiVersion' is missing in 'object has no apiVersion field'" : undefined;
 }
 
 function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: string): Later<KubeObject> {

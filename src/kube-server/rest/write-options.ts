@@ -1,5 +1,7 @@
 /** What a query string says about a write: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Checked as the real server checks it. */
+import { Buffer } from "node:buffer";
 import { ok, type Result } from "#base";
+import { quote } from "../apply/go-text.ts";
 import type { FieldCause } from "../resource-type.ts";
 import { header, type ApiRequest } from "./request.ts";
 import { isTrue } from "./route.ts";
@@ -75,12 +77,15 @@ function managerCauses(manager: string): readonly FieldCause[] {
   if (new TextEncoder().encode(manager).byteLength > MAX_MANAGER) {
     return [{ reason: "FieldValueTooLong", field: "fieldManager", detail: `Too long: may not be more than ${MAX_MANAGER} bytes` }];
   }
-  const characters = Array.from(manager);
-  const at = characters.findIndex((character) => !isPrintable(character));
-  if (at < 0) return [];
-  const code = (characters[at]?.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  const detail = `Invalid value: ${JSON.stringify(manager)}: invalid character U+${code} (at position ${at})`;
-  return [{ reason: "FieldValueInvalid", field: "fieldManager", detail }];
+  const causes: FieldCause[] = [];
+  let at = 0;
+  for (const character of manager) {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    const detail = `Invalid value: ${quote(manager)}: invalid character U+${code} (at position ${at})`;
+    if (!isPrintable(character)) causes.push({ reason: "FieldValueInvalid", field: "fieldManager", detail });
+    at += Buffer.byteLength(character);
+  }
+  return causes;
 }
 
 /** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols, and the ASCII space. */

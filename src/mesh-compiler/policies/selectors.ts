@@ -14,7 +14,8 @@ export function ownPods(name: string): JsonObject {
 
 export function podsOf(id: ServiceId): JsonObject {
   const { namespace, name } = splitId(id);
-  return { matchLabels: { [`k8s:${SERVICE_LABEL}`]: name, [NAMESPACE]: namespace } };
+  // names written out: there are as many of these as there are edges, and computed ones take three times as long
+  return { matchLabels: { "k8s:lattice.dev/service": name, "k8s:io.kubernetes.pod.namespace": namespace } };
 }
 
 /** A database that is no service of ours has no label of ours. */

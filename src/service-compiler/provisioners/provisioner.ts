@@ -25,6 +25,7 @@ export type Surroundings = {
   readonly readSecret: (path: string) => Result<Value, string>;
 };
 
+/** One entry of `spec.resources`, with the templates of its params filled in. */
 export type ResourceRequest = {
   /** The key in `spec.resources`. */
   readonly name: string;
@@ -54,6 +55,7 @@ export type Route = { readonly host: string; readonly path: string; readonly por
 /** What is called on the network, when it is not the address itself: a database runs behind a service of its own. */
 export type Peer = { readonly address: ServiceAddress; readonly port: number };
 
+/** What a resource brings: outputs for templates, and objects or flows that follow from it. */
 export type Provisioned = {
   readonly outputs: ReadonlyMap<string, Output>;
   readonly claim?: Claim;
@@ -63,6 +65,7 @@ export type Provisioned = {
   readonly warnings?: readonly string[];
 };
 
+/** A type of resource. `provision` is pure: the same request gives the same answer. */
 export type Provisioner = {
   readonly type: string;
   /** Names it understands; a warning names any other. undefined: anything goes. */

@@ -14,6 +14,7 @@ export type ExternalReference = {
   readonly refreshInterval: string;
 };
 
+/** A text, a text that must not be seen, or a recipe for one that only External Secrets knows. */
 export type Value =
   | { readonly kind: "plain"; readonly text: string }
   | { readonly kind: "sensitive"; readonly text: Sensitive<string> }
@@ -30,10 +31,20 @@ export type Origin = {
 
 export type Rendered = { readonly value: Value; readonly origins: readonly Origin[] };
 
+/**
+ * A text that everybody may read.
+ *
+ * @example new Map([["host", () => ({ ok: true, value: plain("bucket.example.com") })]])
+ */
 export function plain(text: string): Value {
   return { kind: "plain", text };
 }
 
+/**
+ * A text that goes into a Secret, with everything that it becomes part of.
+ *
+ * @example new Map([["key", () => ({ ok: true, value: secret("s3cr3t") })]])
+ */
 export function secret(text: string): Value {
   return { kind: "sensitive", text: sensitive(text) };
 }

@@ -11,6 +11,7 @@ export const KNOWN_500: readonly Known[] = [
   { why: "4: a list without its merge key, or in an impossible order", message: /does not contain declared merge key|The order in patch|\$setElementOrder|\$deleteFromPrimitiveList|\$retainKeys|invalid (patch|type)/ },
   { why: "6: an apply of what is not of its type", message: /failed to create typed patch object/ },
   { why: "6: a wrong type that is found after the merge", message: /failed to convert new object \(.*\) to proper version/ },
+  { why: "6: an apply to an object that a list type forbids, but its kind does not", message: /failed to convert (new|live) object \(.*\) to smd typed/ },
   { why: "12: a new object with a resourceVersion", message: /resourceVersion should not be set on objects to be created/ },
   { why: "12: a resourceVersion that is no number", message: /strconv\.ParseUint|resourceVersion: Invalid value/ },
   { why: "a path that RequestInfo cannot read", message: /failed to create RequestInfo: unable to determine kind and namespace from url/ },

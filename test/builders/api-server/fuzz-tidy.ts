@@ -99,7 +99,7 @@ async function list(world: FuzzWorld, type: ResourceType): Promise<readonly Kube
 function urlOf({ resource }: ResourceType, namespace: string | undefined, name?: string): string {
   const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
   const space = resource.namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : "";
-  return `${root}${space}/${resource.plural}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+  return `${root}${space}/${resource.plural}${name === undefined ? "" : `/${encodeURIComponent(name.toWellFormed())}`}`;
 }
 
 function ask({ server }: FuzzWorld, method: string, url: string, { body, type = "application/json" }: { body?: Json; type?: string } = {}) {

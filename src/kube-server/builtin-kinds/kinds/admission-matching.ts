@@ -3,7 +3,7 @@ import type { JsonObject } from "#kube";
 import { objectAt, objectsAt, textAt } from "../draft.ts";
 import { forbidden, invalid, invalidEach, notSupported, required, type Causes } from "../rules/causes.ts";
 import { validateNamedRule } from "../rules/admission-rules.ts";
-import { dnsSubdomain, pathSegment, regexMessage, type Messages } from "../rules/formats.ts";
+import { dns1035Label, dnsSubdomain, pathSegment } from "../rules/formats.ts";
 import { oneOf, validateLabelSelector } from "../rules/shared.ts";
 
 export function validateMatchResources(resources: JsonObject, path: string): Causes {
@@ -18,17 +18,6 @@ export function validateMatchResources(resources: JsonObject, path: string): Cau
     ...["resourceRules", "excludeResourceRules"].flatMap((list) =>
       objectsAt(resources, list).flatMap((rule, index) => validateNamedRule(rule, `${path}.${list}[${index}]`)),
     ),
-  ];
-}
-
-const LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
-const LABEL_1035_MESSAGE =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
-
-function dns1035Label(text: string): Messages {
-  return [
-    ...(text.length > 63 ? ["must be no more than 63 characters"] : []),
-    ...(new RegExp(`^${LABEL_1035}$`).test(text) ? [] : [regexMessage(LABEL_1035_MESSAGE, LABEL_1035, "my-name", "abc-123")]),
   ];
 }
 

@@ -7,7 +7,7 @@ import { fromThrowing } from "#base";
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { readChildren, readElement } from "#pki";
 import { signingRequestCells } from "../cells/others.ts";
-import { at, carryField, childOf, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
+import { at, carryField, childOf, type Draft, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, duplicate, forbidden, invalid, invalidEach, notSupported, required } from "../rules/causes.ts";
 import { dnsSubdomain } from "../rules/formats.ts";
@@ -22,20 +22,48 @@ const signingRequest: KindRules = {
   name: () => [],
   prepareUpdate: (draft, previous) => carryField(draft, { spec: at(previous, "spec") }, "spec"),
   validate: validateRequest,
+  prepareStatus: (draft, previous, now) => {
+    const conditions = datedConditions(draft, previous, now);
+    if (conditions.length > 0) childOf(draft, "status")["conditions"] = keepDecisions(conditions, previous);
+  },
   validateStatus: (next, previous) => [...validateConditions(next), ...validateDecisions(next, previous)],
   views: {
     approval: {
-      prepare: (draft, previous) => {
-        const conditions = objectsAt(draft, "status", "conditions");
+      prepare: (draft, previous, now) => {
+        const conditions = datedConditions(draft, previous, now);
         draft["spec"] = at(previous, "spec");
-        draft["status"] = { ...objectAt(previous, "status") };
-        if (conditions.length > 0) childOf(draft, "status")["conditions"] = [...conditions];
+        const { conditions: _replaced, ...status } = objectAt(previous, "status") ?? {};
+        draft["status"] = conditions.length > 0 ? { ...status, conditions } : status;
       },
       validate: (next) => validateConditions(next),
     },
   },
+  fieldSelectors: { "spec.signerName": (object) => textAt(object, "spec", "signerName") },
   cells: signingRequestCells,
 };
+
+/** Who decides need not say when. A decision that stands keeps its time. */
+function datedConditions(draft: Draft, previous: KubeObject, now: string | undefined): JsonObject[] {
+  const known = objectsAt(previous, "status", "conditions");
+  return objectsAt(draft, "status", "conditions").map((condition) => {
+    if (now === undefined) return condition;
+    const same = known.find((old) => old["type"] === condition["type"] && old["status"] === condition["status"]);
+    return {
+      ...condition,
+      lastUpdateTime: at(condition, "lastUpdateTime") ?? now,
+      lastTransitionTime: at(condition, "lastTransitionTime") ?? at(same, "lastTransitionTime") ?? now,
+    };
+  });
+}
+
+/** What the door of approval wrote is not changed through this one, unless one is added or taken away: then validation says no. */
+function keepDecisions(conditions: JsonObject[], previous: KubeObject): JsonObject[] {
+  const known = objectsAt(previous, "status", "conditions");
+  return DECISIONS.reduce((all, type) => {
+    const [before, now] = [known, all].map((list) => list.filter((one) => one["type"] === type)) as [JsonObject[], JsonObject[]];
+    return before.length === now.length ? all.map((one) => before[now.indexOf(one)] ?? one) : all;
+  }, conditions);
+}
 
 function validateRequest(object: KubeObject): Causes {
   const usages = textsAt(object, "spec", "usages");

@@ -1,12 +1,14 @@
 /** Namespace, Node, Event, Endpoints, LimitRange, ResourceQuota. */
-import type { Json, JsonObject, KubeObject } from "#kube";
-import { eventCells, namespaceCells, nodeCells } from "../cells/core.ts";
-import { at, childOf, isTrueAt, objectsAt, textAt, textsAt } from "../draft.ts";
+import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+import { namespaceCells, nodeCells } from "../cells/core.ts";
+import { at, childOf, entriesAt, isTrueAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, duplicate, forbidden, invalid, invalidEach, required } from "../rules/causes.ts";
+import { type Causes, duplicate, forbidden, invalid, invalidEach } from "../rules/causes.ts";
 import { dnsLabel, labelValue, qualifiedName } from "../rules/formats.ts";
 import { kubeFinalizer } from "../rules/object-meta.ts";
+import { validateQuantity } from "../rules/pod/resources.ts";
 import { CIDR_MESSAGE, isCidr, oneOf } from "../rules/shared.ts";
+import { event } from "./event.ts";
 import { endpoints } from "./endpoints.ts";
 import { limitRange, resourceQuota } from "./quotas.ts";
 
@@ -43,8 +45,13 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 const node: KindRules = {
   keepsStatusOnCreate: true,
-  validate: (object) => [...validateTaints(objectsAt(object, "spec", "taints")), ...validatePodCidrs(object)],
+  validate: (object) => [
+    ...validateTaints(objectsAt(object, "spec", "taints")),
+    ...validateNodeResources(object),
+    ...validatePodCidrs(object),
+  ],
   validateUpdate: validateNodeUpdate,
+  validateStatus: validateNodeUpdate,
   fieldSelectors: { "spec.unschedulable": (object) => String(isTrueAt(object, "spec", "unschedulable")) },
   cells: nodeCells,
 };
@@ -78,18 +85,34 @@ function repeatedTaint(path: string, taint: JsonObject): Causes[number] {
   return { ...cause, detail: `${cause.detail}: taints must be unique by key and effect pair` };
 }
 
+function validateNodeResources(object: KubeObject): Causes {
+  return ["capacity", "allocatable"].flatMap((list) =>
+    entriesAt(object, "status", list).flatMap(([name, amount]) => validateQuantity(name, amount, `status.${list}.${name}`)),
+  );
+}
+
+function repeatedAddresses(object: KubeObject): Causes {
+  const addresses = objectsAt(object, "status", "addresses").map(({ type, address }) => ({ Type: type ?? "", Address: address ?? "" }));
+  return addresses.flatMap((one, index) =>
+    addresses.findIndex((other) => jsonEqual(other, one)) < index ? [duplicate(`status.addresses[${index}]`, one)] : [],
+  );
+}
+
 const ONCE = 'except from "" to valid';
 
-/** What the controller manager fills in stays. */
+/** What the controller manager fills in stays. The server looks at the rest once more, and says it twice. */
 function validateNodeUpdate(next: KubeObject, previous: KubeObject): Causes {
   const [now, before] = [textsAt(next, "spec", "podCIDRs"), textsAt(previous, "spec", "podCIDRs")];
   const moved = now.length === before.length ? before.filter((cidr, index) => cidr !== now[index]).length : Math.sign(before.length);
   const provider = textAt(previous, "spec", "providerID");
   return [
+    ...validateNodeResources(next),
+    ...repeatedAddresses(next),
     ...Array.from({ length: moved }, () => forbidden("spec.podCIDRs", `node updates may not change podCIDR ${ONCE}`)),
     ...(provider !== "" && provider !== textAt(next, "spec", "providerID")
       ? [forbidden("spec.providerID", `node updates may not change providerID ${ONCE}`)]
       : []),
+    ...validateTaints(objectsAt(next, "spec", "taints")),
   ];
 }
 
@@ -97,59 +120,6 @@ function validatePodCidrs(object: KubeObject): Causes {
   return textsAt(object, "spec", "podCIDRs").flatMap((cidr, index) =>
     isCidr(cidr) ? [] : [invalid(`spec.podCIDRs[${index}]`, cidr, CIDR_MESSAGE)],
   );
-}
-
-const EVENT_FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
-
-/** Events of either group; they are stored and selected as core/v1. */
-const event: KindRules = {
-  name: () => [],
-  createOnUpdate: true,
-  validate: (object) => {
-    const [namespace, own] = [textAt(object, "involvedObject", "namespace"), object.metadata.namespace ?? ""];
-    const expected = namespace === "" ? "default" : namespace;
-    return textAt(object, "eventTime") === "" && own !== expected
-      ? [invalid("involvedObject.namespace", namespace, "does not match event.namespace")]
-      : [];
-  },
-  fieldSelectors: {
-    ...Object.fromEntries(
-      EVENT_FIELDS.map((name) => [`involvedObject.${name}`, (object: KubeObject) => textAt(object, "involvedObject", name)]),
-    ),
-    reason: (object) => textAt(object, "reason"),
-    reportingComponent: (object) => textAt(object, "reportingComponent"),
-    source: (object) => textAt(object, "source", "component") || textAt(object, "reportingComponent"),
-    type: (object) => textAt(object, "type"),
-  },
-  cells: eventCells,
-};
-
-const newEvent: KindRules = {
-  name: () => [],
-  createOnUpdate: true,
-  validate: validateNewEvent,
-  fieldSelectors: {
-    ...Object.fromEntries(EVENT_FIELDS.map((name) => [`regarding.${name}`, (object: KubeObject) => textAt(object, "regarding", name)])),
-    reason: (object) => textAt(object, "reason"),
-    reportingController: (object) => textAt(object, "reportingController"),
-    type: (object) => textAt(object, "type"),
-  },
-};
-
-function validateNewEvent(object: KubeObject, previous: KubeObject | undefined): Causes {
-  if (previous !== undefined && textAt(previous, "eventTime") === "") return [];
-  const missing = (name: string) => (textAt(object, name) === "" ? [required(name)] : []);
-  const type = textAt(object, "type");
-  const wrongType = ["Normal", "Warning"].includes(type) ? [] : [invalid("type", "", `has invalid value: ${type}`)];
-  if (textAt(object, "eventTime") === "") return [required("eventTime"), ...wrongType];
-  return [
-    ...missing("reportingController"),
-    ...invalidEach("reportingController", textAt(object, "reportingController"), qualifiedName(textAt(object, "reportingController"))),
-    ...missing("reportingInstance"),
-    ...missing("action"),
-    ...missing("reason"),
-    ...wrongType,
-  ];
 }
 
 export const coreKinds: RulesByKind = {
@@ -160,5 +130,3 @@ export const coreKinds: RulesByKind = {
   LimitRange: limitRange,
   ResourceQuota: resourceQuota,
 };
-
-export const eventKinds: RulesByKind = { Event: newEvent };

@@ -1,18 +1,18 @@
 /** The rules of every kind that has any, by "group/Kind". */
 import { flowSchemaCells, priorityLevelCells, resourceClaimCells, valuesThenAge } from "../cells/others.ts";
-import { eventCells } from "../cells/core.ts";
 import { at, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { immutable, invalidEach, notSupported, required } from "../rules/causes.ts";
 import { dnsLabel, pathSegment } from "../rules/formats.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
-import { eventToCore } from "../versions/event.ts";
 import { admissionKinds } from "./admission.ts";
+import { registrationKinds } from "./api-service.ts";
 import { appsKinds } from "./apps.ts";
 import { certificateKinds } from "./certificates.ts";
 import { batchKinds } from "./batch.ts";
 import { configKinds } from "./config.ts";
-import { coreKinds, eventKinds } from "./core.ts";
+import { coreKinds } from "./core.ts";
+import { eventKinds } from "./event.ts";
 import { discoveryKinds } from "./endpoint-slice.ts";
 import { networkingKinds } from "./networking.ts";
 import { podKinds } from "./pod.ts";
@@ -81,13 +81,6 @@ const nodeKinds: RulesByKind = {
   },
 };
 
-const shownEvents: RulesByKind = Object.fromEntries(
-  Object.entries(eventKinds).map(([kind, rules]) => [
-    kind,
-    { ...rules, cells: (object, now) => eventCells(eventToCore(object), now) } satisfies KindRules,
-  ]),
-);
-
 const GROUPS: readonly (readonly [string, RulesByKind])[] = [
   ["", { ...coreKinds, ...podKinds, ...configKinds, ...volumeKinds }],
   ["apps", appsKinds],
@@ -101,11 +94,12 @@ const GROUPS: readonly (readonly [string, RulesByKind])[] = [
   ["coordination.k8s.io", coordinationKinds],
   ["scheduling.k8s.io", schedulingKinds],
   ["admissionregistration.k8s.io", admissionKinds],
-  ["events.k8s.io", shownEvents],
+  ["events.k8s.io", eventKinds],
   ["flowcontrol.apiserver.k8s.io", flowcontrolKinds],
   ["resource.k8s.io", resourceKinds],
   ["node.k8s.io", nodeKinds],
   ["certificates.k8s.io", certificateKinds],
+  ["apiregistration.k8s.io", registrationKinds],
 ];
 
 export function rulesOf(addresses: ServiceAddresses | undefined): ReadonlyMap<string, KindRules> {

@@ -2,11 +2,12 @@
  * The doors of a Pod that change one part of a running one: debug containers and resources. Whatever else comes in through them is dropped
  * without a word, as the server does.
  */
-import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
-import { asJson, carryField, childOf, copyOf, draftsAt, entriesAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
+import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+import { asJson, at, carryField, childOf, copyOf, draftsAt, entriesAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
 import type { SubresourceView } from "../kind-rules.ts";
-import { forbidden, type Causes } from "../rules/causes.ts";
+import { forbidden, invalid, type Causes } from "../rules/causes.ts";
 import { internalStruct } from "../rules/internal-template.ts";
+import { qosClassOf } from "../rules/pod/qos-class.ts";
 import { jsonDiff } from "../rules/unified-diff.ts";
 
 const EPHEMERAL = "io.k8s.api.core.v1.EphemeralContainer";
@@ -41,16 +42,73 @@ export const resize: SubresourceView = {
     const asked = draft["spec"];
     draft["spec"] = copyOf(objectAt(previous, "spec"));
     const spec = childOf(draft, "spec");
+    carryField(spec, objectAt({ asked }, "asked"), "resources");
     for (const list of LISTS) {
       for (const [index, container] of draftsAt(spec, list).entries()) takeResources(container, objectsAt(asked, list)[index] ?? {});
     }
     keepRest(draft, previous);
   },
-  validate: (next, previous) => [
-    ...LISTS.flatMap((list) => validateOrder(next, previous, list)),
-    ...LISTS.flatMap((list) => validateKept(next, previous, list)),
-  ],
+  validate: (next, previous) => {
+    const general = [...validateClass(next, previous), ...validatePodLevel(next, previous)];
+    const order = LISTS.flatMap((list) => validateOrder(next, previous, list));
+    if (order.length > 0) return [...general, ...order];
+    return [
+      ...general,
+      ...LISTS.toReversed().flatMap((list) => validateKept(next, previous, list)),
+      ...LISTS.flatMap((list) => validateMeasured(next, previous, list)),
+    ];
+  },
 };
+
+function validateClass(next: KubeObject, previous: KubeObject): Causes {
+  const before = textAt(previous, "status", "qosClass") || qosClassOf(objectAt(previous, "spec") ?? {});
+  if (before === qosClassOf(objectAt(next, "spec") ?? {})) return [];
+  return [invalid("spec", textAt(next, "status", "qosClass"), "Pod QOS Class may not change as a result of resizing")];
+}
+
+function validatePodLevel(next: KubeObject, previous: KubeObject): Causes {
+  const [now, before] = [objectAt(next, "spec", "resources"), objectAt(previous, "spec", "resources")];
+  if (before !== undefined && now === undefined) return [forbidden("spec.resources", "pod-level resources cannot be removed")];
+  const lost = AMOUNTS.filter((kind) => isLost(now, before, kind));
+  return [
+    ...lost.map((kind) => forbidden(`spec.resources.${kind}`, `pod-level resource ${kind} cannot be removed`)),
+    ...(jsonEqual(unmeasured(now), unmeasured(before))
+      ? []
+      : [forbidden("spec", "only cpu and memory resources are mutable at pod-level")]),
+  ];
+}
+
+/** What is left of resources that stays as it is. */
+function unmeasured(resources: JsonObject | undefined): Json {
+  return AMOUNTS.map((kind) => entriesAt(resources, kind).filter(([name]) => name !== "cpu" && name !== "memory"));
+}
+
+/** Of a container, cpu and memory change, and nothing else. */
+function validateMeasured(next: KubeObject, previous: KubeObject, list: (typeof LISTS)[number]): Causes {
+  const now = objectsAt(next, "spec", list);
+  return objectsAt(previous, "spec", list).flatMap((old, index) => {
+    const container = now[index] ?? {};
+    const fixed = (one: JsonObject) => [unmeasured(objectAt(one, "resources")), at(one, "resizePolicy") ?? null];
+    const isSidecar = container["restartPolicy"] === "Always";
+    const restarts = objectsAt(container, "resizePolicy").filter((policy) => policy["restartPolicy"] === "RestartContainer");
+    const moved = list === "initContainers" && !isSidecar && !jsonEqual(container, old);
+    const [path, what] =
+      list === "containers" ? ["spec", "resources"] : [`spec.${list}[${index}]`, "resources for init or sidecar containers"];
+    return [
+      ...(jsonEqual(fixed(container), fixed(old)) ? [] : [forbidden(path, `only cpu and memory ${what} are mutable`)]),
+      ...(moved
+        ? restarts.map(() => forbidden(path, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"))
+        : []),
+    ];
+  });
+}
+
+const AMOUNTS = ["requests", "limits"] as const;
+
+function isLost(now: JsonObject | undefined, before: JsonObject | undefined, kind: string): boolean {
+  const left = new Set(entriesAt(now, kind).map(([name]) => name));
+  return entriesAt(before, kind).some(([name]) => !left.has(name));
+}
 
 function takeResources(container: Draft, asked: JsonObject): void {
   if (textAt(container, "name") !== textAt(asked, "name")) {
@@ -73,11 +131,11 @@ function validateOrder(next: KubeObject, previous: KubeObject, list: string): Ca
 function validateKept(next: KubeObject, previous: KubeObject, list: string): Causes {
   const now = objectsAt(next, "spec", list);
   return objectsAt(previous, "spec", list).flatMap((old, index) =>
-    ["requests", "limits"].flatMap((kind) => {
-      const left = new Set(entriesAt(now[index], "resources", kind).map(([name]) => name));
-      const lost = entriesAt(old, "resources", kind).some(([name]) => !left.has(name));
-      return lost ? [forbidden(`spec.${list}[${index}].resources.${kind}`, `resource ${kind} cannot be removed`)] : [];
-    }),
+    AMOUNTS.flatMap((kind) =>
+      isLost(objectAt(now[index], "resources"), objectAt(old, "resources"), kind)
+        ? [forbidden(`spec.${list}[${index}].resources.${kind}`, `resource ${kind} cannot be removed`)]
+        : [],
+    ),
   );
 }
 

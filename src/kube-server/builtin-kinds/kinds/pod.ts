@@ -21,7 +21,7 @@ import { forbidden, goMap, invalid, required, type Causes } from "../rules/cause
 import { internalPodSpec } from "../rules/internal-template.ts";
 import { alwaysRestarts, validatePodTemplate } from "../rules/pod/pod-template.ts";
 import { validatePodSpec } from "../rules/pod/pod-spec.ts";
-import { quantityOf } from "../rules/pod/resources.ts";
+import { qosClassOf } from "../rules/pod/qos-class.ts";
 import { selects } from "../rules/shared.ts";
 import { dnsNameWarnings, podWarnings, templateWarnings } from "../rules/warnings.ts";
 import { counts, replicaStatus } from "../rules/workloads.ts";
@@ -81,22 +81,6 @@ function startPod(draft: Draft): void {
   }
   draft["status"] = status;
   if ((numberAt(spec, "terminationGracePeriodSeconds") ?? 0) < 0) spec["terminationGracePeriodSeconds"] = 1;
-}
-
-/** Guaranteed: every container has limits for cpu and memory, and requests no less. */
-function qosClassOf(spec: JsonObject): string {
-  const containers = [...objectsAt(spec, "containers"), ...objectsAt(spec, "initContainers")];
-  const level = objectAt(spec, "resources");
-  const holders = level === undefined ? containers.map((container) => objectAt(container, "resources") ?? {}) : [level];
-  const amounts = (holder: JsonObject, kind: string) =>
-    entriesAt(holder, kind).filter(([name, value]) => (name === "cpu" || name === "memory") && (quantityOf(value) ?? 0n) > 0n);
-  const any = holders.some((holder) => amounts(holder, "requests").length + amounts(holder, "limits").length > 0);
-  if (!any) return "BestEffort";
-  const guaranteed = holders.every((holder) => {
-    const limits = amounts(holder, "limits");
-    return limits.length === 2 && jsonEqual(Object.fromEntries(limits), Object.fromEntries(amounts(holder, "requests")));
-  });
-  return guaranteed ? "Guaranteed" : "Burstable";
 }
 
 function graceOf(object: KubeObject): number {

@@ -17,16 +17,33 @@ const SPEC_FROZEN = "spec is immutable after creation except resources.requests 
 const claim: KindRules = {
   onUpdate: "meta-and-spec-first",
   prepareCreate: (draft) => {
-    const spec = childOf(draft, "spec");
-    const source = objectAt(spec, "dataSource");
-    if (source !== undefined && objectAt(spec, "dataSourceRef") === undefined) spec["dataSourceRef"] = source;
+    settleSources(childOf(draft, "spec"), undefined);
     draft["status"] = { phase: "Pending" };
   },
+  prepareUpdate: (draft, previous) => settleSources(childOf(draft, "spec"), objectAt(previous, "spec")),
   validate: (object) => validateClaimSpec(objectAt(object, "spec") ?? {}, "spec"),
   validateUpdate: validateClaimUpdate,
   deletion: { answersObject: true },
   cells: persistentVolumeClaimCells,
 };
+
+/** Two names for one thing: `dataSource` is the older, and knows only claims and snapshots. Sources in other namespaces are not served. */
+function settleSources(spec: Draft, old: JsonObject | undefined): void {
+  const oldRef = objectAt(old, "dataSourceRef");
+  if (textAt(spec, "dataSourceRef", "namespace") !== "" && oldRef === undefined) delete spec["dataSourceRef"];
+  const [source, ref] = [objectAt(spec, "dataSource"), objectAt(spec, "dataSourceRef")];
+  const isNew = objectAt(old, "dataSource") === undefined && oldRef === undefined;
+  if (source !== undefined && ref === undefined) {
+    if (isNew && !isClaimOrSnapshot(source)) delete spec["dataSource"];
+    else spec["dataSourceRef"] = source;
+  }
+  if (source === undefined && ref !== undefined && textAt(ref, "namespace") === "") spec["dataSource"] = ref;
+}
+
+function isClaimOrSnapshot(source: JsonObject): boolean {
+  const [kind, group] = [textAt(source, "kind"), textAt(source, "apiGroup")];
+  return (kind === "PersistentVolumeClaim" && group === "") || (kind === "VolumeSnapshot" && group === "snapshot.storage.k8s.io");
+}
 
 const CLAIM_SPEC = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
 
@@ -56,6 +73,14 @@ const volume: KindRules = {
   onUpdate: "meta-and-spec-first",
   prepareCreate: (draft) => {
     draft["status"] = { phase: "Pending", lastPhaseTransitionTime: at(draft, "metadata", "creationTimestamp") };
+  },
+  prepareStatus: (draft, previous, now) => {
+    const [status, old] = [childOf(draft, "status"), objectAt(previous, "status")];
+    const moved = textAt(status, "phase") !== textAt(old, "phase");
+    const given = at(status, "lastPhaseTransitionTime");
+    if (moved && now !== undefined && (given === undefined || given === at(old, "lastPhaseTransitionTime")))
+      status["lastPhaseTransitionTime"] = now;
+    if (!moved && given === undefined) carryField(status, old, "lastPhaseTransitionTime");
   },
   validate: validateVolume,
   validateUpdate: (next, previous) => {

@@ -1,5 +1,6 @@
 /** Field errors in the API server's words. Values are shown as Go's JSON shows them, so that people find the sentence they know. */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
+import { quote } from "../../apply/go-text.ts";
 import type { FieldCause } from "../../resource-type.ts";
 
 export type Causes = readonly FieldCause[];
@@ -75,7 +76,8 @@ export function goSelector(selector: JsonObject | undefined): Json {
 }
 
 function valueText(value: Json | undefined): string {
-  return JSON.stringify(value ?? null).replaceAll(/[<>&]/g, (char) => (typeof value === "string" ? char : (ESCAPED[char] ?? char)));
+  if (typeof value === "string") return quote(value);
+  return JSON.stringify(value ?? null).replaceAll(/[<>&]/g, (char) => ESCAPED[char] ?? char);
 }
 
 /** Go's JSON escapes these; its quoted texts do not. */

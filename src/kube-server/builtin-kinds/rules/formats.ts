@@ -44,6 +44,18 @@ export function dnsSubdomain(text: string): Messages {
   return [...longerThan(text, 253), regexMessage(SUBDOMAIN_MESSAGE, SUBDOMAIN, "example.com")];
 }
 
+const LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const LABEL_1035_MESSAGE =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+
+/** Older than the other labels: it begins with a letter. */
+export function dns1035Label(text: string): Messages {
+  return [
+    ...longerThan(text, 63),
+    ...(whole(LABEL_1035).test(text) ? [] : [regexMessage(LABEL_1035_MESSAGE, LABEL_1035, "my-name", "abc-123")]),
+  ];
+}
+
 /** A search path of a resolver: underscores are common there, and a final dot is allowed. */
 export function dnsSearch(text: string): Messages {
   const label = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?";

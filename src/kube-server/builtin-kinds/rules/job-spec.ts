@@ -1,7 +1,9 @@
 /** The spec of a Job: in a Job, and in a CronJob's template. */
 import type { JsonObject } from "#kube";
 import { numberAt, objectAt, textAt } from "../draft.ts";
-import { type Causes, invalid, nonNegative, notSupported, required } from "./causes.ts";
+import { type Causes, invalid, invalidEach, nonNegative, notSupported, required, tooLong } from "./causes.ts";
+import { dnsSubdomain, regexMessage } from "./formats.ts";
+import { validateFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";
 import { validatePodTemplate } from "./pod/pod-template.ts";
 import { ifSetOneOf } from "./shared.ts";
 
@@ -23,13 +25,47 @@ export function validateJobSpec(spec: JsonObject, path: string): Causes {
     ...(maxFailed !== undefined && perIndex === undefined
       ? [required(`${path}.backoffLimitPerIndex`, "when maxFailedIndexes is specified")]
       : []),
+    ...validateManager(spec, `${path}.managedBy`),
     ...ifSetOneOf(`${path}.completionMode`, spec["completionMode"], ["NonIndexed", "Indexed"]),
     ...(indexed && numberAt(spec, "completions") === undefined ? [required(`${path}.completions`, "when completion mode is Indexed")] : []),
     ...(!indexed && perIndex !== undefined ? [invalid(`${path}.backoffLimitPerIndex`, perIndex, "requires indexed completion mode")] : []),
     ...(!indexed && maxFailed !== undefined ? [invalid(`${path}.maxFailedIndexes`, maxFailed, "requires indexed completion mode")] : []),
-    ...ifSetOneOf(`${path}.podReplacementPolicy`, spec["podReplacementPolicy"], ["Failed", "TerminatingOrFailed"]),
+    ...validatePolicies(spec, path, indexed),
     ...validatePodTemplate(objectAt(spec, "template") ?? {}, `${path}.template`),
     ...validateRestart(spec, `${path}.template.spec.restartPolicy`),
+  ];
+}
+
+function validatePolicies(spec: JsonObject, path: string, indexed: boolean): Causes {
+  const [failure, success] = [objectAt(spec, "podFailurePolicy"), objectAt(spec, "successPolicy")];
+  const replacement = spec["podReplacementPolicy"];
+  const supported = failure === undefined ? ["Failed", "TerminatingOrFailed"] : ["Failed"];
+  return [
+    ...(failure === undefined ? [] : validateFailurePolicy(spec, `${path}.podFailurePolicy`)),
+    ...(success === undefined
+      ? []
+      : indexed
+        ? validateSuccessPolicy(spec, `${path}.successPolicy`)
+        : [invalid(`${path}.successPolicy`, success, "requires indexed completion mode")]),
+    ...ifSetOneOf(`${path}.podReplacementPolicy`, replacement, supported),
+  ];
+}
+
+const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const MAX_MANAGER = 63;
+
+/** "example.com/controller": a domain, and a path below it. */
+function validateManager(spec: JsonObject, path: string): Causes {
+  const manager = spec["managedBy"];
+  if (typeof manager !== "string") return [];
+  const [, host = "", rest = ""] = /^([^/]*)\/(.*)$/s.exec(manager) ?? [];
+  const long = manager.length > MAX_MANAGER ? [tooLong(path, MAX_MANAGER)] : [];
+  if (manager === "") return [required(path)];
+  if (host === "" || rest === "") return [invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")'), ...long];
+  return [
+    ...invalidEach(path, host, dnsSubdomain(host)),
+    ...(new RegExp(`^${HTTP_PATH}$`).test(rest) ? [] : [invalid(path, rest, regexMessage("Invalid path", HTTP_PATH))]),
+    ...long,
   ];
 }
 

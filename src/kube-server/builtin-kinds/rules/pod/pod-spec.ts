@@ -6,6 +6,9 @@ import { dnsLabel, dnsSearch, dnsSubdomain, qualifiedName } from "../formats.ts"
 import { validateLabels } from "../object-meta.ts";
 import { ifSetOneOf, oneOf, textIfSet, validateIP } from "../shared.ts";
 import { validateContainers, validateInitContainers, type PodContext } from "./containers.ts";
+import { validateHostProcess, validateHostUsers, validateOs } from "./host-access.ts";
+import { validatePodClaims } from "./resource-claims.ts";
+import { validateRequirements } from "./resources.ts";
 import { validateAffinity, validateTolerations, validateTopologySpread } from "./scheduling.ts";
 import { validatePodSecurity } from "./security.ts";
 import { validateVolumes } from "./volumes.ts";
@@ -24,6 +27,7 @@ export function validatePodSpec(spec: JsonObject, path: string, options: { reado
   };
   return [
     ...causes,
+    ...validatePodClaims(spec, `${path}.resourceClaims`),
     ...validateContainers(objectsAt(spec, "containers"), `${path}.containers`, context),
     ...validateInitContainers(spec, `${path}.initContainers`, context),
     ...hostNetworkPorts(spec, path, options.isPod),
@@ -35,13 +39,16 @@ export function validatePodSpec(spec: JsonObject, path: string, options: { reado
     ...validateDnsConfig(spec, `${path}.dnsConfig`),
     ...validateGates(spec, path),
     ...validateTopologySpread(spec, `${path}.topologySpreadConstraints`),
+    ...validateHostProcess(spec, path),
+    ...validateHostUsers(spec, path),
     ...validateNames(spec, path),
     ...validateTolerations(spec, `${path}.tolerations`),
     ...validateHostAliases(spec, `${path}.hostAliases`),
     ...textIfSet(`${path}.priorityClassName`, textAt(spec, "priorityClassName"), dnsSubdomain),
     ...textIfSet(`${path}.runtimeClassName`, textAt(spec, "runtimeClassName"), dnsSubdomain),
     ...ifSetOneOf(`${path}.preemptionPolicy`, spec["preemptionPolicy"], ["PreemptLowerPriority", "Never"]),
-    ...validateOs(spec, `${path}.os`),
+    ...validateRequirements({ limits: objectAt(spec, "overhead") ?? {} }, `${path}.overhead`, new Set()),
+    ...validateOs(spec, path),
   ];
 }
 
@@ -108,11 +115,4 @@ function validateHostAliases(spec: JsonObject, path: string): Causes {
     ...validateIP(`${path}[${index}].ip`, textAt(alias, "ip")),
     ...textsAt(alias, "hostnames").flatMap((name, at) => invalidEach(`${path}[${index}].hostnames[${at}]`, name, dnsSubdomain(name))),
   ]);
-}
-
-function validateOs(spec: JsonObject, path: string): Causes {
-  const os = objectAt(spec, "os");
-  if (os === undefined) return [];
-  const name = textAt(os, "name");
-  return name === "" ? [required(`${path}.name`)] : ifSetOneOf(path, name, ["linux", "windows"]);
 }

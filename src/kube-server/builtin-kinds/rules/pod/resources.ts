@@ -1,8 +1,9 @@
 /** Requests and limits: names of resources, amounts, and that nothing is requested beyond its limit. */
 import { compareQuantities, parseQuantity, type JsonObject, type Quantity } from "#kube";
-import { entriesAt, objectsAt, textAt } from "../../draft.ts";
-import { duplicate, forbidden, invalid, invalidEach, NOT_NEGATIVE, notFound, required, type Causes } from "../causes.ts";
+import { entriesAt, textAt } from "../../draft.ts";
+import { forbidden, invalid, invalidEach, NOT_NEGATIVE, required, type Causes } from "../causes.ts";
 import { qualifiedName } from "../formats.ts";
+import { validateUsedClaims } from "./resource-claims.ts";
 
 const CONTAINER = new Set(["cpu", "memory", "ephemeral-storage"]);
 const COUNTED =
@@ -76,7 +77,7 @@ export function validateRequirements(resources: JsonObject | undefined, path: st
       ...validateAgainstLimit({ name, amount, limit: textAt(resources, "limits", name) }, path),
     ]),
     ...(hugeAlone ? [forbidden(path, "HugePages require cpu or memory")] : []),
-    ...validateClaims(resources, `${path}.claims`, claims),
+    ...validateUsedClaims(resources, `${path}.claims`, claims),
   ];
 }
 
@@ -91,27 +92,4 @@ function validateAgainstLimit({ name, amount, limit }: Request, path: string): C
   const order = compareQuantities(quantityOf(amount) ?? (0n as Quantity), quantityOf(limit) ?? (0n as Quantity));
   if (order !== 0 && !canOvercommit(name)) return [invalid(`${path}.requests`, amount, `must be equal to ${name} limit of ${limit}`)];
   return order > 0 ? [invalid(`${path}.requests`, amount, `must be less than or equal to ${name} limit of ${limit}`)] : [];
-}
-
-function validateClaims(resources: JsonObject | undefined, path: string, known: ReadonlySet<string>): Causes {
-  const seen = new Set<string>();
-  return objectsAt(resources, "claims").flatMap((claim, index) => {
-    const name = textAt(claim, "name");
-    if (name === "") return [required(`${path}[${index}]`)];
-    const id = `${name}/${textAt(claim, "request")}`;
-    const again = seen.has(id);
-    seen.add(id);
-    return [
-      ...(again ? [duplicate(`${path}[${index}]`, name)] : []),
-      ...(known.has(name)
-        ? []
-        : [
-            notFound(
-              `${path}[${index}]`,
-              name,
-              `must be one of the names in pod.spec.resourceClaims${known.size === 0 ? " which is empty" : `: "${[...known].toSorted().join('", "')}"`}`,
-            ),
-          ]),
-    ];
-  });
 }

@@ -1,9 +1,10 @@
 /** Security contexts of Pods and containers. */
-import type { JsonObject } from "#kube";
+import type { Json, JsonObject } from "#kube";
 import { at, isTrueAt, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../../draft.ts";
-import { duplicate, inRange, invalid, notSupported, required, type Causes } from "../causes.ts";
+import { duplicate, inRange, invalid, notSupported, required, tooLong, type Causes } from "../causes.ts";
 import { ifSetOneOf, relativePath } from "../shared.ts";
 
+const PROFILE_TYPES = ["Localhost", "RuntimeDefault", "Unconfined"];
 const ID_RANGE = [0, 2_147_483_647] as const;
 
 function validateIds(context: JsonObject, path: string, names: readonly string[]): Causes {
@@ -26,7 +27,9 @@ export function validatePodSecurity(spec: JsonObject, path: string): Causes {
     ...validateSysctls(context, `${path}.sysctls`),
     ...ifSetOneOf(`${path}.fsGroupChangePolicy`, context["fsGroupChangePolicy"], ["Always", "OnRootMismatch"]),
     ...validateSeccomp(context, `${path}.seccompProfile`),
+    ...validateAppArmor(context, `${path}.appArmorProfile`),
     ...ifSetOneOf(`${path}.supplementalGroupsPolicy`, context["supplementalGroupsPolicy"], ["Merge", "Strict"]),
+    ...ifSetOneOf(`${path}.seLinuxChangePolicy`, context["seLinuxChangePolicy"], ["MountOption", "Recursive"]),
   ];
 }
 
@@ -58,6 +61,7 @@ export function validateContainerSecurity(context: JsonObject | undefined, path:
       : []),
     ...validateSeccomp(context, `${path}.seccompProfile`),
     ...validateEscalation(context, path),
+    ...validateAppArmor(context, `${path}.appArmorProfile`),
   ];
 }
 
@@ -118,7 +122,29 @@ function validateSeccomp(holder: JsonObject, path: string): Causes {
 }
 
 function validateSeccompType(type: string, path: string): Causes {
-  const supported = ["Localhost", "RuntimeDefault", "Unconfined"];
   if (type === "") return [required(path, "type is required when seccompProfile is set")];
-  return supported.includes(type) ? [] : [notSupported(path, type, supported)];
+  return PROFILE_TYPES.includes(type) ? [] : [notSupported(path, type, PROFILE_TYPES)];
+}
+
+const PATH_MAX = 4095;
+
+function validateAppArmor(holder: JsonObject, path: string): Causes {
+  const profile = objectAt(holder, "appArmorProfile");
+  if (profile === undefined) return [];
+  const type = textAt(profile, "type");
+  const file = at(profile, "localhostProfile");
+  if (type === "Localhost") return validateAppArmorFile(file, `${path}.localhostProfile`);
+  if (type === "") return [required(`${path}.type`, "type is required when appArmorProfile is set")];
+  if (!["RuntimeDefault", "Unconfined"].includes(type)) return [notSupported(`${path}.type`, type, PROFILE_TYPES)];
+  return file === undefined ? [] : [invalid(`${path}.localhostProfile`, file, "can only be set when AppArmor type is Localhost")];
+}
+
+function validateAppArmorFile(file: Json | undefined, path: string): Causes {
+  const missing = required(path, "must be set when AppArmor type is Localhost");
+  if (typeof file !== "string") return [missing];
+  const padded = file.trim() !== file;
+  return [
+    ...(padded ? [invalid(path, file, "must not be padded with whitespace")] : file === "" ? [missing] : []),
+    ...(file.length > PATH_MAX ? [tooLong(path, PATH_MAX)] : []),
+  ];
 }

@@ -5,6 +5,7 @@ import { duplicate, forbidden, invalid, required, type Causes } from "../causes.
 import { dnsLabel } from "../formats.ts";
 import { fileMode, ifSetOneOf, localPath, noBacksteps, requiredText } from "../shared.ts";
 import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from "./environment.ts";
+import { validateIscsi } from "./iscsi.ts";
 import { quantityOf } from "./resources.ts";
 
 type SourceRule = (source: JsonObject, path: string) => Causes;
@@ -25,7 +26,7 @@ const SOURCES = new Map<string, SourceRule>([
   ["awsElasticBlockStore", needs("volumeID")],
   ["secret", (source, path) => [...needs("secretName")(source, path), ...validateFiles(source, path)]],
   ["nfs", validateNfs],
-  ["iscsi", needs("targetPortal", "iqn")],
+  ["iscsi", validateIscsi],
   ["glusterfs", needs("endpoints", "path")],
   ["flocker", () => []],
   ["persistentVolumeClaim", needs("claimName")],

@@ -2,8 +2,8 @@
  * Reduced CustomResourceDefinitions for the kinds of Cilium, Istio, Gateway API, Flagger and External Secrets that Lattice writes, so that a cluster
  * without them can store what would be applied. They take any spec, and nothing acts on the objects: no packet is stopped here.
  */
-import { meshKinds } from "#controllers";
 import { groupResourceOf, type KubeObject, type Resource } from "#kube";
+import { meshKinds } from "./kinds.ts";
 
 const SHORT_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["CiliumNetworkPolicy", ["cnp"]],

@@ -1,0 +1,72 @@
+/**
+ * `lattice compile` of Score files, as a person runs it: one process from its start to its end. Where a score-k8s lies in PATH it does the
+ * same files in the same run; elsewhere the ratio is to what it was measured at.
+ */
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { bundle } from "../scripts/build/bundle.ts";
+import { projectRoot } from "../scripts/process/project.ts";
+import type { BenchResult } from "../scripts/bench/bench.ts";
+import { scoreWorkload } from "./support/score-workloads.ts";
+
+const exec = promisify(execFile);
+/** Seconds of score-k8s (init and generate), best of several runs on two shared cores. */
+const MEASURED = new Map([
+  [1, 0.053],
+  [100, 0.82],
+  [400, 3.7],
+]);
+const ROUNDS = 7;
+
+export async function run(): Promise<readonly BenchResult[]> {
+  const home = mkdtempSync(join(tmpdir(), "lattice-bench-"));
+  try {
+    const program = join(home, "lattice.js");
+    const built = await bundle(join(projectRoot, "src/bin/lattice.ts"), program, { split: true });
+    if (!built.ok) throw new Error(built.error);
+    const peer = await hasPeer();
+    if (!peer) console.log("compile: no score-k8s in PATH; comparing with what it was measured at");
+    const results: BenchResult[] = [];
+    for (const count of MEASURED.keys()) results.push(await measure(home, program, count, peer));
+    return results;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+async function measure(home: string, program: string, count: number, peer: boolean): Promise<BenchResult> {
+  const folder = join(home, String(count));
+  mkdirSync(folder);
+  const files = Array.from({ length: count }, (_, at) => join(folder, `workload-${String(at + 1).padStart(3, "0")}.yaml`));
+  files.forEach((file, at) => writeFileSync(file, scoreWorkload(at + 1)));
+  const own = () => exec(process.execPath, [program, "compile", "-f", folder, "--ingress-domain", "example.com"], { maxBuffer: 2 ** 28 });
+  const [value, other] = [await best(own), peer ? await best(() => runPeer(home, files)) : (MEASURED.get(count) ?? 0)];
+  const note = `wall time of the whole process, more is better; score-k8s ${other.toFixed(3)} s${peer ? "" : ", measured before"}`;
+  return { name: `${count} Score file${count === 1 ? "" : "s"}`, value, unit: "s", ratio: other / value, against: "score-k8s", note };
+}
+
+async function best(work: () => Promise<unknown>): Promise<number> {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const start = performance.now();
+    await work();
+    fastest = Math.min(fastest, performance.now() - start);
+  }
+  return fastest / 1_000;
+}
+
+async function hasPeer(): Promise<boolean> {
+  return exec("score-k8s", ["--version"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function runPeer(home: string, files: readonly string[]): Promise<void> {
+  const cwd = mkdtempSync(join(home, "peer-"));
+  await exec("score-k8s", ["init", "--no-sample"], { cwd });
+  await exec("score-k8s", ["generate", ...files], { cwd });
+}

@@ -1,0 +1,106 @@
+/** A world that went through many changes is a fresh world of what is left, byte for byte; and each change tells whom it touched, and no more. */
+import { describe, expect, test } from "vitest";
+import { expectOk, seededRandom } from "#base";
+import { LATTICE_API_VERSION, parseLatticeService } from "#crds";
+import { keyText } from "#kube";
+import { emptyWorld, randomChange, results, wholeOf, worldWith } from "../../test/builders/changing-world.ts";
+import type { World, WorldObject } from "./world.ts";
+
+const SEEDS = Array.from({ length: 150 }, (_, seed) => seed);
+const STEPS = 30;
+
+type Walk = { readonly world: World; readonly present: Map<string, WorldObject>; readonly touched: ReadonlySet<string> };
+
+/** One change after the other; `look` sees the world after each. */
+function walk(seed: number, look: (walk: Walk) => void): Walk {
+  const random = seededRandom(seed);
+  const world = emptyWorld();
+  const present = new Map<string, WorldObject>();
+  let at: Walk = { world, present, touched: new Set() };
+  for (let step = 0; step < STEPS; step += 1) {
+    const change = randomChange(random, [...present.values()]);
+    if ("put" in change) {
+      present.set(`${change.put.kind} ${keyText(change.put.metadata)}`, change.put);
+      at = { world, present, touched: world.put(change.put) };
+    } else {
+      present.delete(`${change.remove} ${change.key}`);
+      at = { world, present, touched: world.remove(change.remove, change.key) };
+    }
+    look(at);
+  }
+  return at;
+}
+
+describe("after any changes", () => {
+  test("a world is what a fresh one would be, in whatever order that was filled", () => {
+    for (const seed of SEEDS) {
+      const { world, present } = walk(seed, ({ world: now }) => void (seed % 3 === 0 && wholeOf(now)));
+      const objects = [...present.values()];
+      const want = wholeOf(worldWith(objects));
+      expect(wholeOf(world), `seed ${seed}`).toBe(want);
+      expect(wholeOf(worldWith(objects.toReversed())), `seed ${seed}, backwards`).toBe(want);
+    }
+  }, 300_000);
+
+  test("whoever becomes something else was named by the change", () => {
+    for (const seed of SEEDS.slice(0, 80)) {
+      let before: ReadonlyMap<string, string> = new Map();
+      walk(seed, ({ world, touched }) => {
+        const after = results(world);
+        const changed = [...after].filter(([key, text]) => before.get(key) !== text).map(([key]) => key.replace(/^\w+ /, ""));
+        expect(
+          changed.filter((key) => !touched.has(key)),
+          `seed ${seed}`,
+        ).toEqual([]);
+        before = after;
+      });
+    }
+  }, 300_000);
+});
+
+describe("a change touches few", () => {
+  const SERVICES = 400;
+  const raw = (at: number, more: Readonly<Record<string, unknown>> = {}) => {
+    const peers = [1, 7, 31].map((step) => `s${(at + step) % SERVICES}`);
+    const callers = [1, 7, 31].map((step) => `s${(at - step + SERVICES) % SERVICES}`);
+    const resources = Object.fromEntries([
+      ...peers.map((peer) => [peer, { direction: "outbound" }]),
+      ...callers.map((caller) => [caller, { direction: "inbound" }]),
+    ]);
+    const spec = { containers: { main: { image: "i:1" } }, service: { ports: { http: { port: 80 } } }, resources, ...more };
+    return expectOk(
+      parseLatticeService({
+        apiVersion: LATTICE_API_VERSION,
+        kind: "LatticeService",
+        metadata: { name: `s${at}`, namespace: "shop" },
+        spec,
+      }),
+    );
+  };
+  const world = worldWith(Array.from({ length: SERVICES }, (_, at) => raw(at)));
+
+  test("of a service's image: itself", () => {
+    expect([...world.put(raw(5, { containers: { main: { image: "i:2" } } }))]).toEqual(["shop/s5"]);
+  });
+
+  test("of its port: itself, those it calls and those that call it", () => {
+    expect(world.put(raw(5, { service: { ports: { http: { port: 81 } } } })).size).toBe(7);
+    expect(world.put(raw(5)).size).toBe(7);
+  });
+
+  test("of its going and coming back: the same seven", () => {
+    expect(world.remove("LatticeService", "shop/s5").size).toBe(7);
+    expect(world.put(raw(5)).size).toBe(7);
+  });
+
+  test("of one that nobody knows: itself", () => {
+    expect([...world.put({ ...raw(0, { resources: {} }), metadata: { name: "new", namespace: "shop" } })]).toEqual(["shop/new"]);
+  });
+
+  test("that brings a waypoint: all of its namespace, for that once", () => {
+    const canary = { deploy: { strategy: "canary" } };
+    expect(world.put(raw(9, canary)).size).toBe(SERVICES + 1);
+    expect([...world.put(raw(9, { ...canary, containers: { main: { image: "i:3" } } }))]).toEqual(["shop/s9"]);
+    expect(world.put(raw(11, canary)).size).toBe(7);
+  });
+});
