@@ -94,6 +94,7 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
 /** Commands about services, from files or from a cluster. */
 function addServiceCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {
   withSecrets(withSettings(program.command("compile")))
+    .option("--placeholder-secrets", "mark secrets that nobody gave instead of failing")
     .description("compile services, Score files too, into every object they need, without a cluster")
     .requiredOption("-f, --filename <path...>", "files or folders; - reads standard input")
     .addOption(new Option("-o, --output <form>", "dir: one file per object").choices(["yaml", "json", "dir"]).default("yaml"))
@@ -148,9 +149,7 @@ function withCluster(command: Command): Command {
 }
 
 function withSecrets(command: Command): Command {
-  return command
-    .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
-    .option("--placeholder-secrets", "mark secrets that nobody gave instead of failing");
+  return command.option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...");
 }
 
 function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {

@@ -273,6 +273,7 @@ describe("lattice why", () => {
   it.each([
     { name: "open is 0", argv: ["a", "b", "-f", "shop"], code: 0, want: "shop/a -> shop/b:8080 is open" },
     { name: "closed is 1", argv: ["b", "a:http", "-f", "shop"], code: 1, want: "Add to LatticeService shop/b (shop/b.yaml):" },
+    { name: "the names may stand behind the files", argv: ["-f", "shop", "a", "b:8080"], code: 0, want: "is open" },
     { name: "requests may be asked about", argv: ["a", "b", "--method", "GET", "--path", "/", "-f", "shop"], code: 0, want: "is open" },
     { name: "secrets are of no interest", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "no service of ours" },
   ])("$name", async ({ argv, code, want }) => {
@@ -287,6 +288,7 @@ describe("lattice why", () => {
 
   it.each([
     { name: "one name", argv: ["a", "-f", "shop"], want: "name who calls and who is called" },
+    { name: "files and no names", argv: ["-f", "shop/a.yaml", "shop/b.yaml", "next/a.yaml"], want: "name who calls and who is called" },
     { name: "three names", argv: ["a", "b", "c", "-f", "shop"], want: "name who calls and who is called" },
     { name: "a slip", argv: ["a", "bb", "-f", "shop"], want: "there is no service bb" },
     {

@@ -3,7 +3,7 @@
  * Runs until Ctrl-C; state is kept.
  */
 import { isAbsolute, resolve } from "node:path";
-import { createLogger, PROGRAM_VERSION, type Result } from "#base";
+import { createLogger, PROGRAM_VERSION, sleep, type Result } from "#base";
 import { latticeKinds } from "#crds";
 import { splitId, type Edge } from "#mesh-compiler";
 import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
@@ -56,17 +56,13 @@ async function runUp(io: CliIo, folder: UpFolder, cluster: LocalCluster): Promis
 }
 
 /** False: it took too long. Asked to stop counts as up: there is nothing to complain about then. */
-async function untilUp(io: CliIo, board: WatchBoard): Promise<boolean> {
-  const deadline = { passed: false };
-  const expired = new Promise<void>((done) => {
-    const cancel = io.clock.after(UP_WITHIN_MS, () => {
-      deadline.passed = true;
-      done();
-    });
-    io.signal.addEventListener("abort", cancel, { once: true });
-  });
-  while (!board.isUp() && !deadline.passed && !io.signal.aborted) await Promise.race([board.nextChange(), expired]);
-  return board.isUp() || io.signal.aborted;
+async function untilUp({ clock, signal }: CliIo, board: WatchBoard): Promise<boolean> {
+  const timer = new AbortController();
+  let late = false;
+  const expired = sleep(clock, UP_WITHIN_MS, timer.signal).then((passed) => (late = passed));
+  while (!board.isUp() && !late && !signal.aborted) await Promise.race([board.nextChange(), expired]);
+  timer.abort();
+  return board.isUp() || signal.aborted;
 }
 
 const FIRST_TIME = `The shop (examples/shop) comes up; its Secrets hold made-up values:\n\n`;

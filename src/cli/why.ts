@@ -4,6 +4,7 @@
  * Exit code 0: open, 1: closed. Where the callee has several ports and none is named, one that is open is enough: "closed" must mean that
  * nothing gets through.
  */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
@@ -19,7 +20,8 @@ export type WhyFlags = SourceFlags & {
   readonly output: "text" | "json";
 };
 
-export async function explainReach(io: CliIo, names: readonly string[], flags: WhyFlags): Promise<ExitCode> {
+export async function explainReach(io: CliIo, given: readonly string[], written: WhyFlags): Promise<ExitCode> {
+  const { names, flags } = written.assert === undefined ? namesBehindFiles(io, given, written) : { names: given, flags: written };
   const question = flags.assert === undefined ? questionOf(names, flags) : ok(undefined);
   if (!question.ok) return misunderstood(io, question.error);
   if (flags.assert !== undefined && names.length > 0) return misunderstood(io, "--assert asks what its file says; leave the two names out");
@@ -32,6 +34,18 @@ export async function explainReach(io: CliIo, names: readonly string[], flags: W
   return question.value === undefined
     ? tellAssertions(io, source.value, assertions.value, flags)
     : answer(io, source.value, question.value, flags);
+}
+
+/** `-f FILES… A B`: words behind -f are taken for files, and the last two of them may well be the names. */
+function namesBehindFiles(
+  io: CliIo,
+  names: readonly string[],
+  flags: WhyFlags,
+): { readonly names: readonly string[]; readonly flags: WhyFlags } {
+  const last = flags.filename?.slice(-2) ?? [];
+  const files = flags.filename?.slice(0, -2) ?? [];
+  if (names.length > 0 || files.length === 0 || last.some((word) => existsSync(resolve(io.cwd, word)))) return { names, flags };
+  return { names: last, flags: { ...flags, filename: files } };
 }
 
 /** `B:port`; a name holds no colon. */

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Json, KubeObject } from "#kube";
 import { serviceYaml, worldOf } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
-import { diffObjects, formatDiff, isSame } from "./diff.ts";
+import { diffObjects, isSame } from "./diff.ts";
+import { formatDiff } from "./diff/text.ts";
 import { changedFields } from "./diff/fields.ts";
 import type { WorldOptions } from "./documents.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { err, ok, sensitive } from "#base";
-import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
+import { documentsOf, loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
 import { plain, secret, type Provisioner } from "#service-compiler";
 import { loadWorld } from "./documents.ts";
@@ -185,6 +185,14 @@ describe("files that a service names", () => {
     expect([...errors]).toEqual([]);
     expect(located).toEqual(["1.yaml>../a.txt"]);
     expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { "etc-a": "found", "etc-b": "b" } }));
+  });
+
+  it("are not read for what a cluster has", () => {
+    const files = { locate: (source: string) => source, read: () => ok(new TextEncoder().encode("private")) };
+    const [document] = documentsOf(uses);
+    const { objects, errors } = compileAll(loadWorld(document === undefined ? [] : [{ ...document, underneath: true }], { files }).world);
+    expect(objects).toEqual([]);
+    expect(JSON.stringify([...errors])).toContain("../a.txt cannot be read: a cluster has no files");
   });
 
   it("are found from a Score file too", () => {

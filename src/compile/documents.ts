@@ -4,11 +4,11 @@
  * A document need not say its namespace. A service then counts as written where its environment runs, and what belongs to a service as
  * written beside it: so one folder of files means the same on every machine.
  */
-import type { Result, Sensitive } from "#base";
+import { err, type Result, type Sensitive } from "#base";
 import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
 import { describeObject, field, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, type Provisioner, type SecretStore, type Settings } from "#service-compiler";
-import { namespaceOfEnvironment } from "./placement.ts";
+import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
 import { isScore, parseScore } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
 import { worldSettings } from "./settings.ts";
@@ -57,8 +57,6 @@ export type LoadedWorld = {
   readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
 };
 
-type Read<T extends KubeObject = KubeObject> = { readonly object: T; readonly from: string; readonly underneath?: boolean };
-
 type Sorted = {
   readonly lattice: Read<LatticeObject>[];
   readonly provisioners: Provisioner[];
@@ -78,18 +76,19 @@ type Sorted = {
 export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
   const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], problems: [], leftOut: [] };
   for (const document of documents.flatMap(itemsOf)) sort(document, options, sorted);
-  const placed = onTop(inNamespaces(sorted, options));
+  const placed = onTop(inNamespaces(sorted, options.namespace));
   const store = secretStore({
     given: options.secrets ?? new Map(),
     inObjects: readSecrets(placed.secrets),
     placeholders: options.placeholderSecrets === true,
   });
-  const world = new World(settingsFor(options, store));
+  const named = new Set<string>();
+  const world = new World(settingsFor(options, store, named));
   world.setProvisioners([...(options.provisioners ?? []), ...sorted.provisioners]);
   const places = new Map<ServiceKey, string>();
   for (const { object, from, underneath } of inPuttingOrder(placed.lattice)) {
     if (isPlacedByEnvironment(object) && underneath !== true) places.set(keyText(keyOf(object)), from);
-    world.put(withSources(object, from, options.files));
+    world.put(underneath === true ? object : withSources(object, from, options.files, named));
   }
   return { world, problems: [...sorted.problems, ...twice(placed.lattice)], places, leftOut: sorted.leftOut };
 }
@@ -149,60 +148,11 @@ export function isCompiled({ metadata }: KubeObject): boolean {
   return isJsonObject(metadata.labels) && metadata.labels["app.kubernetes.io/managed-by"] === "lattice";
 }
 
-function inNamespaces(
-  { lattice, secrets }: Sorted,
-  { namespace: fallback = "default" }: WorldOptions,
-): Pick<Sorted, "lattice" | "secrets"> {
-  const environments = new Map(
-    lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
-  );
-  const whereRun = (environment: string | undefined) =>
-    environment === undefined ? undefined : namespaceOfEnvironment(environment, environments.get(environment));
-  const services = lattice.map((read) => {
-    const { object } = read;
-    const own = object.kind === "LatticeService" || object.kind === "LatticeExternalService" ? object.spec.environment : undefined;
-    return isPlacedByEnvironment(object) ? { ...read, object: placedIn(object, whereRun(own) ?? fallback) } : read;
-  });
-  const beside = besideServices(services);
-  const rest = services.map((read) => {
-    const { object } = read;
-    if (object.kind === "LatticeServiceConfig") {
-      const { environment, service } = object.spec.appliesTo;
-      return { ...read, object: placedIn(object, whereRun(environment) ?? beside(service) ?? fallback) };
-    }
-    return object.kind === "LatticeSecretBindings" ? { ...read, object: placedIn(object, beside(object.spec.service) ?? fallback) } : read;
-  });
-  return { lattice: rest, secrets: secrets.map((read) => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) })) };
-}
-
-function onTop({ lattice, secrets }: Pick<Sorted, "lattice" | "secrets">): Pick<Sorted, "lattice" | "secrets"> {
-  const above = new Set(
-    [...lattice, ...secrets].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
-  );
-  const stays = ({ object, underneath }: Read) => underneath !== true || !above.has(describeObject(object));
-  return { lattice: lattice.filter(stays), secrets: secrets.filter(stays) };
-}
-
-function isPlacedByEnvironment(object: LatticeObject): boolean {
-  return object.kind === "LatticeService" || object.kind === "LatticeExternalService";
-}
-
-function placedIn<T extends KubeObject>(object: T, namespace: string): T {
-  return object.metadata.namespace === undefined ? { ...object, metadata: { ...object.metadata, namespace } } : object;
-}
-
-/** The namespace of the one service of that name; without a name, the one that all services share. undefined: nobody can tell. */
-function besideServices(read: readonly Read<LatticeObject>[]): (service: string | undefined) => string | undefined {
-  const services = read.flatMap(({ object, underneath }) => (object.kind === "LatticeService" && underneath !== true ? [object] : []));
-  return (name) => {
-    const meant = services.filter(({ metadata }) => name === undefined || metadata.name === name);
-    const namespaces = new Set(meant.map(({ metadata }) => metadata.namespace));
-    return namespaces.size === 1 ? [...namespaces][0] : undefined;
-  };
-}
-
-function settingsFor({ settings, files }: WorldOptions, secrets: SecretStore) {
-  return worldSettings(settings, { secrets, ...(files === undefined ? {} : { readFile: files.read }) });
+/** Only files that a document here names: a resource of a cluster must not make anybody read files of theirs. */
+function settingsFor({ settings, files }: WorldOptions, secrets: SecretStore, named: ReadonlySet<string>) {
+  if (files === undefined) return worldSettings(settings, { secrets });
+  const readFile = (path: string) => (named.has(path) ? files.read(path) : err(`${path} cannot be read: a cluster has no files`));
+  return worldSettings(settings, { secrets, readFile });
 }
 
 const ORDER: readonly WorldObject["kind"][] = [
@@ -223,14 +173,19 @@ function inPuttingOrder(read: readonly Read<LatticeObject>[]): readonly Read<Wor
 }
 
 /** Files are named relative to the document that names them. */
-function withSources(object: WorldObject, from: string, files: SourceFiles | undefined): WorldObject {
+function withSources(object: WorldObject, from: string, files: SourceFiles | undefined, named: Set<string>): WorldObject {
   if (object.kind !== "LatticeService" || files === undefined || object.spec.containers === undefined) return object;
   type Containers = NonNullable<LatticeService["spec"]["containers"]>;
+  const locate = (source: string) => {
+    const path = files.locate(source, from);
+    named.add(path);
+    return path;
+  };
   const containers: Containers = Object.fromEntries(
     Object.entries(object.spec.containers).map(([name, container]) => {
       if (container.files === undefined) return [name, container];
       const located = Object.entries(container.files).map(
-        ([path, file]) => [path, file.source === undefined ? file : { ...file, source: files.locate(file.source, from) }] as const,
+        ([path, file]) => [path, file.source === undefined ? file : { ...file, source: locate(file.source) }] as const,
       );
       return [name, { ...container, files: Object.fromEntries(located) }];
     }),

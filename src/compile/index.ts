@@ -11,10 +11,11 @@ export {
   type WorldDocument,
   type WorldOptions,
 } from "./documents.ts";
-export { diffObjects, formatDiff, isSame, type DiffOptions, type ObjectChange, type Roll, type WorldDiff } from "./diff.ts";
+export { diffObjects, isSame, type DiffOptions, type ObjectChange, type Roll, type WorldDiff } from "./diff.ts";
 export type { Move } from "./diff/config.ts";
 export type { FieldChange } from "./diff/fields.ts";
 export { flowsOf, flowText, type Flow } from "./diff/flows.ts";
+export { formatDiff } from "./diff/text.ts";
 export { describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
 export { formatGraph, type GraphFormat } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";

@@ -125,6 +125,16 @@ describe("what is compiled", () => {
     expect(warnings).toEqual(["shop/a is a patch on Deployment shop/web, which is made in the cluster and not here"]);
   });
 
+  it("secrets and files that nobody gives are errors that name them", () => {
+    const world = new World(worldSettings());
+    const main = '{image: a, variables: {P: "${resources.db.password}"}, files: {/a: {source: a.txt}}}';
+    put(world, serviceYaml("a", { spec: "  resources: {db: {type: postgres}}\n" }).replace('{image: "a:1"}', main));
+    expect(errorsOf(world).toSorted()).toEqual([
+      "shop/a: spec.containers.main.files[\"/a\"]: invalid file mount at '/a': source: a.txt cannot be read here: only the command line has files",
+      "shop/a: spec.resources.db: resource 'db' provisioner error: there is no secret 'postgres/db/password'",
+    ]);
+  });
+
   it("edges that stay closed are told in a sentence each", () => {
     const texts = [
       serviceYaml("a", {

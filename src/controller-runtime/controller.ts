@@ -8,6 +8,7 @@ import { ok, type Clock, type Logger, type Ok, type Result } from "#base";
 import type { KubeObject, NewCondition, ObjectKey, Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { ChangeSet } from "./apply/change-set.ts";
+import type { Prune } from "./apply/engine.ts";
 import type { Order, Planned } from "./apply/waves.ts";
 import type { CacheReader } from "./cache.ts";
 import type { Cause, Outcome } from "./outcome.ts";
@@ -30,8 +31,8 @@ export type Plan<Command> = {
    * is pruned, but an empty `apply` prunes nothing: "I have nothing to say now" must never read as "delete everything".
    */
   readonly apply: Planned;
-  /** true: prune even though `apply` is empty. false: never prune in this pass. */
-  readonly prune?: boolean;
+  /** true: prune even though `apply` is empty. false: never prune in this pass. Kinds: only those, and nothing of others. */
+  readonly prune?: Prune;
   /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass sends them again. */
   readonly commands: readonly Command[];
   /** How the pass ends when all of it went well; settled when absent. */

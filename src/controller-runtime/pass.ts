@@ -4,11 +4,12 @@
  */
 import type { KubeObject } from "#kube";
 import { NO_CHANGES, outcomeOfChanges, type ChangeSet } from "./apply/change-set.ts";
+import type { Prune } from "./apply/engine.ts";
 import type { Planned } from "./apply/waves.ts";
 import type { Controller, Declaration, DesiredStatus, PassResult, PlanError, Runtime } from "./controller.ts";
 import { failed, REQUEUE, settled, stalled, worstOf, type Outcome } from "./outcome.ts";
 
-export type ApplyPlan = (planned: Planned, prune: boolean | undefined) => Promise<ChangeSet>;
+export type ApplyPlan = (planned: Planned, prune: Prune | undefined) => Promise<ChangeSet>;
 
 export type Pass = PassResult & {
   /** Undefined when nothing was observed: the last status stays. */

@@ -4,19 +4,7 @@
  * Whether ServiceAccounts are asked for changes once: see `admission.ts`.
  */
 import { err, ok, type Clock, type Logger, type Result } from "#base";
-import {
-  accountTokens,
-  builtinKinds,
-  createApiServer,
-  createMemoryStore,
-  describeOpenError,
-  openKeyFile,
-  openPersistentStore,
-  parseTokenFile,
-  rbacOf,
-  type ApiServer,
-  type Store,
-} from "#kube-server";
+import { builtinKinds, createGuardedServer, openStore, parseTokenFile, type ApiServer, type Store } from "#kube-server";
 import { withServiceAccounts } from "./admission.ts";
 import { listOf } from "./list-of.ts";
 import type { ClusterOptions } from "./options.ts";
@@ -39,7 +27,7 @@ export type OpenServer = {
 export async function openServer(options: ClusterOptions, ground: Ground): Promise<Result<OpenServer, string>> {
   const people = peopleOf(options);
   if (!people.ok) return people;
-  const store = openStore(options, ground);
+  const store = openStore({ ...ground, dataDir: options.dataDir });
   if (!store.ok) return store;
   const opened = await serve(options, ground, { people: people.value, store: store.value });
   if (!opened.ok) store.value.close();
@@ -52,33 +40,26 @@ function peopleOf({ users = [], tokens }: ClusterOptions): Result<People, string
   return table.ok ? ok(new People(users, table.value.userOf)) : err(`the token file: ${table.error}`);
 }
 
-function openStore({ dataDir }: ClusterOptions, { clock, logger }: Ground): Result<Store, string> {
-  if (dataDir === undefined) return ok(createMemoryStore());
-  const opened = openPersistentStore({ dataDir, clock, logger });
-  return opened.ok ? ok(opened.value.store) : err(describeOpenError(opened.error));
-}
-
 type Parts = { readonly people: People; readonly store: Store };
 
 async function serve(options: ClusterOptions, ground: Ground, { people, store }: Parts): Promise<Result<OpenServer, string>> {
   const { openApi, indexes = [], listTypePatches = false, controllers = false, dataDir } = options;
   const types = await typesFrom(listOf(openApi), builtinKinds(store));
   if (!types.ok) return types;
-  const key = dataDir === undefined ? ok(undefined) : openKeyFile(dataDir);
-  if (!key.ok) return key;
   const listening = { address: "127.0.0.1" };
   let isHandedOver = false;
-  const server = createApiServer({
+  const made = createGuardedServer({
     ...ground,
     store,
+    dataDir,
     types: types.value,
     adaptType: adaptTypes({ indexes, listTypePatches }),
     ...(controllers === false ? {} : { admission: withServiceAccounts(() => isHandedOver) }),
     authenticate: people.userOfToken,
-    accounts: accountTokens({ store, clock: ground.clock, key: key.value }),
-    authorize: rbacOf(store).authorize,
     address: () => listening.address,
   });
+  if (!made.ok) return made;
+  const server = made.value;
   const handOver = () => {
     isHandedOver = true;
   };

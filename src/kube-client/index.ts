@@ -40,3 +40,4 @@ export type { KubeRequest } from "./requests.ts";
 export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 export type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
 export { unlessAborted } from "./unless-aborted.ts";
+export { warnOnce } from "./warnings.ts";

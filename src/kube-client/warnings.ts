@@ -15,14 +15,19 @@ export function parseWarnings(header: string): string[] {
 export type WarningSink = (header: string | undefined) => void;
 
 export function logWarningsOnce(logger: Logger): WarningSink {
-  const seen = new Set<string>();
+  const warn = warnOnce(logger);
   return (header) => {
-    if (header === undefined) return;
-    for (const warning of parseWarnings(header)) {
-      if (seen.has(warning)) continue;
-      if (seen.size >= REMEMBERED) seen.clear();
-      seen.add(warning);
-      logger.warn("the API server warns", { warning });
-    }
+    if (header !== undefined) for (const warning of parseWarnings(header)) warn(warning);
+  };
+}
+
+/** The same for a server in this process, whose warnings never were a header. */
+export function warnOnce(logger: Logger): (warning: string) => void {
+  const seen = new Set<string>();
+  return (warning) => {
+    if (seen.has(warning)) return;
+    if (seen.size >= REMEMBERED) seen.clear();
+    seen.add(warning);
+    logger.warn("the API server warns", { warning });
   };
 }

@@ -17,6 +17,7 @@ import {
   type KubeError,
   type TransportAnswer,
   unlessAborted,
+  warnOnce,
 } from "#kube-client";
 import { copyJson } from "./copy-json.ts";
 import type { ApiServer } from "./rest/api-server.ts";
@@ -47,6 +48,7 @@ const NEVER = new AbortController().signal;
 
 function directlyTo(server: ApiServer, user: User, logger: Logger): DirectServer {
   const turns = new Turns();
+  const warn = warnOnce(logger);
   return async ({ method, path, headers, content }, { signal = NEVER }) => {
     const turn = turns.next();
     if (turn !== undefined) await turn;
@@ -57,7 +59,7 @@ function directlyTo(server: ApiServer, user: User, logger: Logger): DirectServer
       warnings,
       headers: given,
     } = await server.handle(requestOf({ method, path, headers, body, user }), signal);
-    for (const warning of warnings) logger.warn("the API server warns", { warning });
+    for (const warning of warnings) warn(warning);
     if (answer.kind === "cut") return connectionLost();
     const value = answer.kind === "json" ? copyJson(answer.value) : null;
     return status < 300 ? ok(value) : err(errorOfAnswer(status, value, given["retry-after"]));

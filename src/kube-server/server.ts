@@ -6,21 +6,12 @@
 import { randomBytes } from "node:crypto";
 import { err, map, mapErr, ok, sensitive, silentLogger, type Clock, type Logger, type Result, type Sensitive } from "#base";
 import { createCertificateAuthority, issueCertificate, type CertificateAuthority, type KeyPairPem } from "#pki";
-import {
-  accountTokens,
-  ANONYMOUS,
-  MASTERS,
-  openKeyFile,
-  parseTokenFile,
-  rbacOf,
-  singleToken,
-  userOf,
-  type TokenTable,
-} from "./auth/index.ts";
+import { ANONYMOUS, MASTERS, parseTokenFile, singleToken, userOf, type TokenTable } from "./auth/index.ts";
+import { createGuardedServer, openStore } from "./guarded-server.ts";
 import { listen } from "./http/index.ts";
 import { builtinKinds } from "./kinds.ts";
-import { createApiServer, type ApiServer } from "./rest/api-server.ts";
-import { createMemoryStore, describeOpenError, openPersistentStore, type Store } from "./store/index.ts";
+import type { ApiServer } from "./rest/api-server.ts";
+import type { Store } from "./store/index.ts";
 
 export type ServerOptions = {
   readonly host?: string | undefined;
@@ -76,20 +67,11 @@ type Served = Pick<RunningServer, "url" | "api" | "close">;
 
 async function serve(options: ServerOptions, { tokens, store, certificate }: Parts): Promise<Result<Served, string>> {
   const { clock, random, host = LOOPBACK, port, dataDir, logger = silentLogger } = options;
-  const key = dataDir === undefined ? ok(undefined) : openKeyFile(dataDir);
-  if (!key.ok) return key;
   let address = host;
-  const api = createApiServer({
-    store,
-    types: builtinKinds(store),
-    clock,
-    random,
-    logger,
-    authenticate: tokens.userOf,
-    accounts: accountTokens({ store, clock, key: key.value }),
-    authorize: rbacOf(store).authorize,
-    address: () => address,
-  });
+  const types = builtinKinds(store);
+  const made = createGuardedServer({ store, types, clock, random, logger, dataDir, authenticate: tokens.userOf, address: () => address });
+  if (!made.ok) return made;
+  const api = made.value;
   const place = { host, port, certificate: certificate?.server, clientAuthority: certificate?.authority };
   const authenticate = api.authenticate ?? tokens.userOf;
   const listener = await listen(place, { server: api, authenticate, anonymous: ANONYMOUS, logger, clock });
@@ -112,12 +94,6 @@ function tokensOf(text: string | undefined): Result<Tokens, string> {
   if (text !== undefined) return map(parseTokenFile(text), (table) => ({ table, adminToken: undefined }));
   const token = randomBytes(24).toString("base64url");
   return ok({ table: singleToken(token, userOf("admin", "admin", [MASTERS])), adminToken: sensitive(token) });
-}
-
-function openStore({ dataDir, clock, logger = silentLogger }: ServerOptions): Result<Store, string> {
-  if (dataDir === undefined) return ok(createMemoryStore());
-  const opened = openPersistentStore({ dataDir, clock, logger });
-  return opened.ok ? ok(opened.value.store) : err(describeOpenError(opened.error));
 }
 
 const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;

@@ -111,7 +111,7 @@ describe("the operator", () => {
     const operator = await startOperator();
     const shop = uniqueName("shop");
     const apply = (...objects: readonly object[]) =>
-      plane.kubectlOk(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: formatYamlDocuments(objects as never[]) });
+      plane.kubectlOk(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: formatYamlDocuments(objects) });
     const read = (what: string, path: string) => plane.kubectlOk(["get", ...what.split(" "), "-n", shop, "-o", `jsonpath={${path}}`]);
     const condition = (type: string) => read("ls api", `.status.conditions[?(@.type=="${type}")].reason`);
     const lattice = { apiVersion: "lattice.dev/v1alpha1" };

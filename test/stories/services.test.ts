@@ -22,13 +22,16 @@ function shop(): readonly KubeObject[] {
   );
 }
 
-/** Without what is only a matter of who was first: lines of the same moment in the order of the alphabet, and each line once. */
-function story(text: string): string {
-  const lines = text
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map((line) => line.trimEnd().replace(/^ +/, ""));
-  return [...new Set(lines)].toSorted((a, b) => Number.parseFloat(a) - Number.parseFloat(b) || (a < b ? -1 : 1)).join("\n");
+/** The last word of each in this chapter, without the time: what is said on the way depends on who was first. */
+function lastWords(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const words = new Map(
+    lines.map((line) => {
+      const said = line.trimEnd().replace(/^ *[0-9.]+s +/, "");
+      return [said.startsWith("door") ? said : said.split(/ +/).slice(0, 2).join(" "), said] as const;
+    }),
+  );
+  return [...words.values()].toSorted().join("\n");
 }
 
 test("the shop comes up, agrees, errs and ends", async () => {
@@ -42,7 +45,7 @@ test("the shop comes up, agrees, errs and ends", async () => {
   const chapter = async (act: () => Promise<unknown>, ms = 10_000) => {
     await act();
     await operated.live(ms, 500);
-    const told = story(written);
+    const told = lastWords(written);
     written = "";
     return told;
   };

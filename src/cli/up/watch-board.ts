@@ -46,6 +46,7 @@ export class WatchBoard {
   readonly #lines = new Map<string, string>();
   readonly #waiting = new Set<() => void>();
   #doors: ReadonlyMap<string, string> | undefined;
+  #settled = false;
   #looking: Promise<void> = Promise.resolve();
   #running: Promise<void> = Promise.resolve();
 
@@ -75,7 +76,7 @@ export class WatchBoard {
   /** Whether every service runs, and everything else is Ready. */
   isUp(): boolean {
     const all = KINDS.flatMap(({ resource }) => this.#informers.list(resource));
-    return all.length > 0 && all.every((object) => isReady(object) && fieldAt(object, "status", "phase") === "Ready");
+    return all.length > 0 && all.every((object) => isReady(object) && phaseOf(object) === "Ready");
   }
 
   /** Resolves after the next change of anything. */
@@ -102,6 +103,7 @@ export class WatchBoard {
       this.#say(`${row(this.#time(), word, name, phaseOf(after))}${line}${messageOf(after)}`);
     }
     this.#lines.set(id, line);
+    this.#settled ||= this.isUp();
     if (before?.metadata.generation !== after?.metadata.generation) this.#looking = this.#looking.then(() => this.#lookAtDoors());
     for (const done of this.#waiting) done();
   }
@@ -118,7 +120,8 @@ export class WatchBoard {
     );
     const known = this.#doors;
     this.#doors = doors;
-    if (known === undefined || !this.isUp()) return;
+    // while everything comes up, doors open all the time; the lines are for what somebody changes
+    if (known === undefined || !this.#settled) return;
     for (const [door, state] of doors) if (known.get(door) !== state) this.#say(row(this.#time(), "door", door, state));
   }
 

@@ -17,6 +17,7 @@ export type TextContext = {
 };
 
 export function latticeText(text: string, context: TextContext): Result<string, string> {
+  if (!text.includes("$")) return ok(text);
   let [out, literal, at] = ["", "", 0];
   for (const match of text.matchAll(MARK)) {
     const [whole, escaped, path = ""] = match;

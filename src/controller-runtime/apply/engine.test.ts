@@ -226,3 +226,17 @@ test("before its owner goes, what the garbage collector cannot see is deleted", 
   await bench.world.clock.advance(100);
   expect(await bench.engine.release(bench.owner, never)).toEqual({ ...NO_CHANGES, pruned: ["ConfigMap other/far"] });
 });
+
+test("a plan that speaks for some kinds prunes those and no others", async () => {
+  await using bench = new Bench();
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } };
+  await bench.apply([configMap("a"), configMap("b"), secret]);
+  await bench.world.clock.advance(100);
+  const prune = { kinds: new Set(["ConfigMap"]) };
+  expect(await bench.engine.apply({ owner: bench.owner, planned: [configMap("a")], prune, signal: never })).toMatchObject({
+    unchanged: ["ConfigMap shop/a"],
+    pruned: ["ConfigMap shop/b"],
+  });
+  await bench.world.clock.advance(100);
+  expect(bench.world.api.objects(secrets)).toHaveLength(1);
+});

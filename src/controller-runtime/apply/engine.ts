@@ -46,11 +46,14 @@ export type ApplyEngineOptions = {
   readonly memory?: AppliedMemory | undefined;
 };
 
+/** All that is no longer planned, nothing, or only of some kinds: what is planned is then the whole truth about those kinds alone. */
+export type Prune = boolean | { readonly kinds: ReadonlySet<string> };
+
 export type ApplyRequest = {
   readonly owner: Owner;
   readonly planned: Planned;
   /** Absent: prune if something is planned. */
-  readonly prune?: boolean | undefined;
+  readonly prune?: Prune | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -79,9 +82,10 @@ export class ApplyEngine {
           : await inParallel(wave, this.#options.parallel ?? DEFAULT_PARALLEL, one)),
       );
     }
-    if (prune ?? waves.length > 0) {
+    if (prune !== false && (prune !== undefined || waves.length > 0)) {
       const wanted = new Set(waves.flat().map((one) => idOf(objectOf(one))));
-      const candidates = this.#ownedBy(owner).filter(({ object }) => !wanted.has(idOf(object)));
+      const mine = typeof prune === "object" ? prune.kinds : undefined;
+      const candidates = this.#ownedBy(owner).filter(({ object }) => !wanted.has(idOf(object)) && mine?.has(object.kind) !== false);
       results.push(...(await this.#prune(candidates, owner, signal, results)));
     }
     return changeSetOf(results);

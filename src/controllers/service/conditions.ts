@@ -9,7 +9,7 @@ export const SERVICE_REASONS = {
   Resolved: "TemplatesResolved: every `${…}` of the service was filled in",
   TemplateError: "TemplatesResolved: a `${…}` or a resource that it reads has an error; the message has place and fix of each",
   Compiled: "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied",
-  CompileError: "ConfigCompiled, Ready: the service was not compiled; what ran before goes on unchanged",
+  CompileError: "ConfigCompiled, Ready: the service was not compiled; what ran before goes on, and only its policies follow",
   NotCompiled: "any condition: nothing is known yet, because the service has never been compiled",
   RolloutComplete: "WorkloadsReady: all pods are of the newest version, and ready",
   RollingOut: "WorkloadsReady: pods are being started or replaced",

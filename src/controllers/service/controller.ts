@@ -1,8 +1,9 @@
 /**
  * Brings a LatticeService into the cluster: compiled in the world of all the others, applied in order, its rollout watched.
  *
- * A service that cannot be compiled changes nothing: what ran before goes on, and the status says what is wrong. When one changes, those whose
- * objects follow from it are compiled anew too, and no others (`world/`).
+ * A service that cannot be compiled goes on as it ran before, and the status says what is wrong; only its policies follow the declarations all the
+ * same, because a door that must close cannot wait for a template. When one changes, those whose objects follow from it are compiled anew too,
+ * and no others (`world/`).
  */
 import { err, ok, type Result } from "#base";
 import {
@@ -27,7 +28,7 @@ import type { FollowedWorld } from "../world/followed-world.ts";
 import { describeMissing } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
 import { observe, type Observed, type ServiceContext } from "./observe.ts";
-import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
+import { CONTROLLER_NAME, ownedKinds, POLICY_KINDS } from "./owned-kinds.ts";
 import { rolloutOf } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
@@ -62,8 +63,12 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
   switch (observed.kind) {
     case "invalid":
       return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
-    case "not-compiled":
-      return err({ kind: "compile-error", message: listErrors(observed.errors) });
+    case "not-compiled": {
+      const message = listErrors(observed.errors);
+      if (observed.policies.length === 0) return err({ kind: "compile-error", message });
+      const outcome = stalled("CompileError", message, REQUEUE.compileErrorMs);
+      return ok({ apply: observed.policies, prune: { kinds: POLICY_KINDS }, commands: [], outcome });
+    }
     case "patch-mode":
       return ok({ apply: [], commands: [], outcome: stalled("PatchModeNotBuilt", "patch mode is not built yet") });
     case "waiting":

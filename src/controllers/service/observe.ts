@@ -21,10 +21,19 @@ export type Compiled = {
   readonly deployment: DeploymentObject | undefined;
 };
 
+export type NotCompiled = {
+  readonly kind: "not-compiled";
+  readonly errors: readonly ServiceError[];
+  /** What runs from before. */
+  readonly deployment: DeploymentObject | undefined;
+  /** Who may talk to it, where that is known all the same; doors do not wait for templates. */
+  readonly policies: readonly KubeObject[];
+};
+
 export type Observed =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "patch-mode"; readonly workload: NonNullable<LatticeService["spec"]["workloadRef"]> }
-  | { readonly kind: "not-compiled"; readonly errors: readonly ServiceError[]; readonly deployment: DeploymentObject | undefined }
+  | NotCompiled
   | { readonly kind: "waiting"; readonly message: string }
   | Compiled;
 
@@ -57,9 +66,24 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
   if (!keyed.ok) return keyed;
   const compiled = await compileWithSecrets(key, context);
   if (!compiled.ok) return compiled;
-  if (!compiled.value.ok)
-    return ok({ kind: "not-compiled", errors: compiled.value.error, deployment: deploymentOf(followed, key, context) });
+  if (!compiled.value.ok) return ok(notCompiled(key, compiled.value.error, context));
   return ok(lookAround(service, compiled.value.value, context));
+}
+
+/** Of a resource with one of these errors it is not known what it calls. */
+const UNKNOWN_PEERS = new Set<ServiceError["kind"]>(["provisioner", "unsupported-resource-type", "circular-dependency"]);
+
+function notCompiled(key: ServiceKey, errors: readonly ServiceError[], context: ServiceContext): NotCompiled {
+  const { followed, cache } = context;
+  const deployment = deploymentOf(followed, key, context);
+  const id = followed.world.idOf(key);
+  const known = id !== undefined && deployment !== undefined && !errors.some(({ kind }) => UNKNOWN_PEERS.has(kind));
+  const policies = known ? followed.world.mesh.policiesOf(id) : [];
+  const served = policies.filter((object) => {
+    const resource = meshKindOf(object);
+    return resource === undefined || cache.isServed(resource);
+  });
+  return { kind: "not-compiled", errors, deployment, policies: served };
 }
 
 /** Which Secrets are needed turns out while compiling; a binding may lead to another one, but not for ever. */

@@ -34,6 +34,33 @@ describe("deletion", () => {
     expect(await egress()).not.toContain('"k8s:lattice.dev/service":"api"');
   });
 
+  test("closes the edges also at a neighbour that cannot be compiled without it, and leaves its workload alone", async () => {
+    const front = latticeService("shop/front", {
+      ...withVariables({ URL: "${resources.api.url}" }),
+      resources: { ...calls("api"), ...isCalledBy("x") },
+    });
+    const objects = [
+      front,
+      latticeService("shop/api", { resources: isCalledBy("front") }),
+      latticeService("shop/x", { resources: calls("front") }),
+    ];
+    await using operated = await OperatedCluster.start({ objects });
+    const before = await operated.read("Deployment", "shop/front");
+    await operated.remove(latticeServices, "shop/api");
+    await operated.live(3_000);
+    expect((await operated.service("shop/front")).status).toMatchObject({ phase: "Failed" });
+    expect(JSON.stringify(await operated.read("CiliumNetworkPolicy", "shop/front"))).not.toContain('"k8s:lattice.dev/service":"api"');
+    expect(await operated.condition("shop/front", "PoliciesApplied")).toMatchObject({ status: "True" });
+    expect((await operated.read("Deployment", "shop/front"))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+    expect(await operated.names("ConfigMap", "shop")).toContain("front-env");
+    // its last caller goes: the policy that let it in goes too, and nothing else
+    expect(await operated.names("AuthorizationPolicy", "shop")).toContain("front");
+    await operated.remove(latticeServices, "shop/x");
+    await operated.live(3_000);
+    expect(await operated.names("AuthorizationPolicy", "shop")).not.toContain("front");
+    expect(await operated.names("Deployment", "shop")).toEqual(["front"]);
+  });
+
   test("removes what lies in the namespace of an environment too, where no owner reference reaches, and keeps data", async () => {
     const spec = {
       environment: "prod",

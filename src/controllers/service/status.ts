@@ -63,7 +63,9 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
     case "not-compiled": {
       const message = listErrors(observed.errors);
       const running = observed.deployment === undefined ? [] : [workloadsReady(rolloutOf(observed.deployment))];
-      return { phase: "Failed", message, conditions: [...notCompiled(observed.errors), ...running, notReady("CompileError", message)] };
+      const applied = observed.policies.length > 0 && result.outcome.kind !== "failed" ? [policiesApplied(observed.policies.length)] : [];
+      const conditions = [...notCompiled(observed.errors), ...running, ...applied, notReady("CompileError", message)];
+      return { phase: "Failed", message, conditions };
     }
     case "compiled":
       return sayCompiled(service, observed, result);

@@ -75,7 +75,8 @@ function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<K
   const existing = readStored(call, object.metadata.name);
   if (existing !== undefined) return taken(call, object, existing.object);
   if (dryRun) return ok(withMetadata(object, { resourceVersion: undefined }));
-  if (metaText(object, "resourceVersion") !== "") return unexplained("resourceVersion should not be set on objects to be created");
+  const version = metaText(object, "resourceVersion");
+  if (/[1-9]/.test(version) && /^[0-9]+$/.test(version)) return unexplained("resourceVersion should not be set on objects to be created");
   return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
 }
 

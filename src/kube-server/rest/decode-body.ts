@@ -9,7 +9,7 @@ import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { shareWith } from "../share-json.ts";
 import type { Call } from "./core.ts";
-import { isLegacyKind, SCHEME } from "./legacy-kinds.ts";
+import { isLegacyKind, isSameAsNow, SCHEME } from "./legacy-kinds.ts";
 import { asJsonObject } from "./managed-kinds.ts";
 import { inputForm } from "./media-types.ts";
 import { bodyText, header } from "./request.ts";
@@ -28,13 +28,16 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
   const decoded = type.decode(like === undefined ? typed.value : shareWith(asJsonObject(like), typed.value), like);
   const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   if (!decoded.ok) return says(decoded.error);
+  const meant = type.custom ? checkVersion(typed.value, type) : READ;
   const all = [...read.value.duplicates, ...decoded.value.findings];
-  if (all.length === 0) return ok(decoded.value.object);
+  if (all.length === 0) return meant.ok ? ok(decoded.value.object) : meant;
   const findings = type.custom ? all : inTextOrder(all, bodyTextOf(call));
   if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
-  return ok(decoded.value.object);
+  return meant.ok ? ok(decoded.value.object) : meant;
 }
+
+const READ = ok(undefined);
 
 function bodyTextOf(call: Call): string {
   const { body } = call.request;
@@ -102,13 +105,14 @@ function unrecognized(type: ResourceType, problem: string, text: string): Result
   return badRequest(`the object provided is unrecognized (must be of type ${type.resource.kind}): ${problem} (${summary(text)})`);
 }
 
-const MAX_SUMMARY = 128;
+const MAX_SUMMARY = 30;
 
 /** What the server shows of a body it cannot read: its text if it looks like JSON, else its bytes. */
 function summary(text: string): string {
   if (text === "") return "<empty>";
-  const cut = (shown: string) => (shown.length > MAX_SUMMARY ? `${shown.slice(0, MAX_SUMMARY)} ...` : shown);
-  return text.startsWith("{") ? cut(text) : cut(Buffer.from(text).toString("hex"));
+  const bytes = Buffer.from(text);
+  const shown = bytes.subarray(0, MAX_SUMMARY).toString(text.startsWith("{") ? "utf8" : "hex");
+  return bytes.length > MAX_SUMMARY ? `${shown} ...` : shown;
 }
 
 /** apiVersion and kind as they will be read: built-in kinds may leave them out, custom ones may not (KUBE-FACTS 13). */
@@ -140,7 +144,7 @@ export function goKind(value: Json): string {
 
 function customType(object: JsonObject, type: ResourceType, text: () => string): Result<JsonObject, Failure> {
   if ((field(object, "kind") ?? "") === "") return unrecognized(type, `Object 'Kind' is missing in '${text()}'`, text());
-  return checkVersion(object, type);
+  return ok(object);
 }
 
 function checkVersion(object: JsonObject, type: ResourceType): Result<JsonObject, Failure> {
@@ -156,12 +160,16 @@ function builtinType(given: JsonObject, call: Call): Result<JsonObject, Failure>
   const kind = (field(given, "kind") ?? "") === "" ? type.resource.kind : plainText(field(given, "kind"));
   const object = { ...given, apiVersion, kind };
   if (kind === type.resource.kind && apiVersion === apiVersionOf(type.resource)) return ok(object);
+  if (kind === type.resource.kind && isSameAsNow(apiVersion, kind)) return ok({ ...object, apiVersion: apiVersionOf(type.resource) });
   const says = (problem: string) => badRequest(`${describeKind(object)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   const other = call.core.types.ofKind(apiVersion, kind);
   if ((other === undefined || other.custom) && !isLegacyKind(apiVersion, kind)) {
     return says(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
   }
   if (kind === type.resource.kind) return checkVersion(object, type);
+  // it is read as what it says it is, before anybody asks for something else
+  const foreign = other?.decode(object);
+  if (foreign?.ok === false) return says(foreign.error);
   const versionName = apiVersion.slice(apiVersion.indexOf("/") + 1);
   const internal = type.resource.group === "" ? "core" : (type.resource.group.split(".")[0] ?? "");
   return says(`converting (${versionName}.${kind}) to (${internal}.${type.resource.kind}): unknown conversion`);

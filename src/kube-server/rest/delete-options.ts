@@ -29,9 +29,17 @@ const POLICIES = ["Foreground", "Background", "Orphan"];
 export function deleteOptions(call: Call): Result<DeleteOptions, Failure> {
   const body = readOptions(call);
   if (!body.ok) return body;
-  const given = body.value === undefined ? fromQuery(call.request.query) : ok(fromBody(body.value));
-  if (!given.ok) return given;
-  const { dryRun, ...options } = given.value;
+  if (body.value !== undefined) return checkedOptions(body.value);
+  const given = fromQuery(call.request.query);
+  return given.ok ? checked(given.value) : given;
+}
+
+/** DeleteOptions as a value: an eviction brings them along. */
+export function checkedOptions(value: Json): Result<DeleteOptions, Failure> {
+  return checked(fromBody(value));
+}
+
+function checked({ dryRun, ...options }: Given): Result<DeleteOptions, Failure> {
   const causes = [...policyCauses(options), ...dryRunCauses(dryRun)];
   if (causes.length > 0) return invalid({ group: "meta.k8s.io", kind: "DeleteOptions", name: "" }, causes);
   return ok({ ...options, dryRun: dryRun.length > 0 });
@@ -100,8 +108,8 @@ function fromQuery(query: URLSearchParams): Result<Given, Failure> {
     gracePeriodSeconds: grace.value,
     propagationPolicy: query.get("propagationPolicy") ?? undefined,
     orphanDependents: orphan === null ? undefined : isTrue(orphan),
-    uid: undefined,
-    resourceVersion: undefined,
+    uid: query.get("uid") || undefined,
+    resourceVersion: query.get("resourceVersion") || undefined,
   });
 }
 

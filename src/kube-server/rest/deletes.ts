@@ -20,9 +20,9 @@ export function deleteOne(call: Call): Answering {
   const options = deleteOptions(call);
   if (!options.ok) return options;
   const { type, name = "" } = call.target;
+  warnAboutDefaults(call, options.value);
   const stored = readStored(call, name);
   if (stored === undefined) return notFound({ resource: type.resource, name });
-  warnAboutDefaults(call, options.value);
   return whenOk(deleteObject(call, stored, options.value), ({ object, gone }) => {
     const status = !gone && options.value.orphanDependents === false ? 202 : 200;
     if (!gone || type.deletion.answersObject) return answerObject(call, status, object);
@@ -43,6 +43,7 @@ export function deleteCollection(call: Call): Answering {
   if (!selection.ok) return selection;
   const options = deleteOptions(call);
   if (!options.ok) return options;
+  warnAboutDefaults(call, options.value);
   return whenOk(readPage(call, selection.value), ({ objects, metadata }) =>
     whenOk(deleteEach(call, objects.values(), options.value), () => answerList(call, objects, metadata)),
   );

@@ -36,6 +36,9 @@ export function parseFieldTerms(text: string): Result<readonly FieldTerm[], stri
 function unknownField(type: ResourceType, field: string): string {
   if (type.fieldSelectors.size === 0 && !type.custom)
     return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
+  if (type.collection === "batch/jobs") return `field label ${JSON.stringify(field)} not supported for Job`;
+  if (type.collection === "resource.k8s.io/resourceslices")
+    return `field label not supported for resource.k8s.io/${type.resource.version}, Kind=ResourceSlice: ${field}`;
   return `field label not supported: ${field}`;
 }
 

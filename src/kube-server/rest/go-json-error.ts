@@ -28,8 +28,14 @@ function skip(text: string, at: number): number {
 function invalid(text: string, at: number, where: string): string {
   const character = text[at];
   if (character === undefined) return END;
-  const shown = character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${JSON.stringify(character).slice(1, -1)}'`;
+  const shown = character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${unpictured(character)}'`;
   return `invalid character ${shown} ${where}`;
+}
+
+/** Characters that have no picture are shown by their number. */
+function unpictured(character: string): string {
+  const code = character.charCodeAt(0).toString(16).padStart(4, "0");
+  return /[\u007f-\u00a0\u00ad]/.test(character) ? `\\u${code}` : JSON.stringify(character).slice(1, -1);
 }
 
 function wrong(text: string, at: number, where: string): Step {

@@ -23,6 +23,13 @@ const LEGACY: ReadonlyMap<string, readonly string[]> = new Map([
   ["admissionregistration.k8s.io/v1beta1", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]],
 ]);
 
+/** Spoken behind a subresource, where the older version is still as good as the new one. */
+const SAME: ReadonlySet<string> = new Set(["policy/v1beta1 Eviction"]);
+
+export function isSameAsNow(apiVersion: string, kind: string): boolean {
+  return SAME.has(`${apiVersion} ${kind}`);
+}
+
 /** Where Go registered its types; it stands in messages. */
 export const SCHEME = "pkg/runtime/scheme.go:111";
 

@@ -61,9 +61,9 @@ const READERS: Readonly<Record<PatchKind, Shape>> = {
     const prefix = request.fieldValidation === "Ignore" ? "" : "error decoding patch: ";
     if (!read.ok) return badRequest(`${prefix}${read.error}`);
     if (Array.isArray(read.value)) {
-      const wrong: Json | undefined = read.value.find((operation) => !isJsonObject(operation));
-      if (wrong === undefined || wrong === null) return read;
-      return badRequest(`${prefix}json: cannot unmarshal ${goKind(wrong)} into Go value of type handlers.jsonPatchOp`);
+      const wrong = read.value.map(wrongOperation).find((problem) => problem !== undefined);
+      // null is an operation that says nothing
+      return wrong === undefined ? ok(read.value.map((operation) => operation ?? {})) : badRequest(`${prefix}json: cannot unmarshal ${wrong}`);
     }
     return badRequest(`${prefix}json: cannot unmarshal ${goKind(read.value)} into Go value of type []handlers.jsonPatchOp`);
   },
@@ -78,6 +78,13 @@ const READERS: Readonly<Record<PatchKind, Shape>> = {
     return isJsonObject(read.value) || read.value === null ? ok(read.value ?? {}) : badRequest(notAMap(read.value));
   },
 };
+
+function wrongOperation(operation: Json): string | undefined {
+  if (operation === null) return undefined;
+  if (!isJsonObject(operation)) return `${goKind(operation)} into Go value of type handlers.jsonPatchOp`;
+  const name = ["op", "path", "from"].find((one) => typeof (field(operation, one) ?? "") !== "string");
+  return name === undefined ? undefined : `${goKind(field(operation, name) ?? null)} into Go struct field jsonPatchOp.${name} of type string`;
+}
 
 function notAMap(value: Json): string {
   return `json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`;
@@ -117,8 +124,9 @@ function failureOf(error: PatchError) {
   }
 }
 
-/** Go prints the objects that a patch reached into with their fields sorted, and everything else as it was. */
+/** Go prints what a patch reached into or brought along with fields sorted, and everything else as it was. */
 function sortTouched(value: Json, touched: Json | undefined): Json {
+  if (Array.isArray(value) && Array.isArray(touched)) return value.map((item) => sortTouched(item, item));
   if (!isJsonObject(value) || !isJsonObject(touched)) return value;
   const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(fields.map(([name, inner]) => [name, inner === undefined ? null : sortTouched(inner, field(touched, name))]));
@@ -171,9 +179,11 @@ function textIn(value: Json, name: string): string {
 
 /** Strategic patches go through another door in Go, with other words for the same mistakes. */
 function restoreText(problem: string): string {
-  const wrong = /^json: cannot unmarshal (\w+) into Go (?:struct field \S+|value) of type (.*)$/.exec(problem);
+  const wrong = /^json: cannot unmarshal (\w+)( \S+)? into Go (?:struct field \S+|value) of type (.*)$/.exec(problem);
   if (wrong === null) return problem;
-  const [, found = "", wanted = ""] = wrong;
+  const [, found = "", amount = "", wanted = ""] = wrong;
+  if (found === "number" && wanted === "string") return "cannot convert int64 to string";
+  if (amount.includes(".") && /^u?int\d*$/.test(wanted)) return `cannot convert float64 to ${wanted}`;
   const kind = found === "array" ? "slice" : found === "object" ? "map" : found === "number" ? "int64" : found;
   if (wanted.startsWith("map[")) return `cannot restore map from ${kind}`;
   if (wanted.startsWith("[]")) return `cannot restore slice from ${kind}`;

@@ -30,7 +30,7 @@ export function parseVersion(text: string): Result<number, Failure> {
   return badRequest(`invalid resource version: ${unparsableVersion(text)}`);
 }
 
-function unparsableVersion(text: string): string {
+export function unparsableVersion(text: string): string {
   return `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
 }
 

@@ -57,7 +57,10 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
   if (isQuestion(target) && !isPlaceOfQuestions(target)) return unknown();
   const verb = verbOf(request, place);
   if (target.type.custom && target.namespace === "" && verb !== "list" && verb !== "watch") return unknown();
-  if (verb === undefined) return methodNotAllowed();
+  if (verb === undefined) {
+    const nameless = target.name === undefined && (request.method === "PUT" || request.method === "PATCH");
+    return target.type.custom && nameless ? badRequest("name must be provided") : methodNotAllowed();
+  }
   return named({ ...target, verb });
 }
 

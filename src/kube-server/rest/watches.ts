@@ -6,9 +6,9 @@ import { readable, withMetadataOf } from "./convert-objects.ts";
 import { inVersion, type Call } from "./core.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { withMetadata } from "./object-meta.ts";
-import { isSelected, parseVersion, readPage } from "./reads.ts";
+import { isSelected, parseVersion, readPage, unparsableVersion } from "./reads.ts";
 import type { Answering } from "./respond.ts";
-import { expired, notAcceptable, type Failure } from "./status.ts";
+import { expired, notAcceptable, unexplained, type Failure } from "./status.ts";
 import { includeObject } from "./table.ts";
 import { WatchFeed } from "./watch-feed.ts";
 import { warningTexts } from "./warnings.ts";
@@ -28,7 +28,7 @@ export function watch(call: Call): Answering {
   const include = includeObject(call.request.query);
   if (!include.ok) return include;
   const version = parseVersion(options.value.resourceVersion);
-  if (!version.ok) return version;
+  if (!version.ok) return unexplained(unparsableVersion(options.value.resourceVersion));
   const writer = eventWriter(call, include.value);
   return whenOk(new Watch(call, options.value, writer).start(version.value), (chunks) => {
     const headers = { "content-type": "application/json" };

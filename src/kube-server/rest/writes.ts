@@ -7,7 +7,7 @@ import { decodeBody } from "./decode-body.ts";
 import { inItsNamespace } from "./namespaces.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { answerObject, type Answering } from "./respond.ts";
-import { badRequest, notFound, type Failure } from "./status.ts";
+import { badRequest, notFound, unexplained, type Failure } from "./status.ts";
 import { changeStored, checkUid, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "./write-options.ts";
 import type { Stored } from "../store/port.ts";
@@ -45,6 +45,8 @@ function put(call: Call, previous: Stored | undefined, { object, options }: Put)
   const meant = checkUid(call, object, previous?.object);
   if (!meant.ok) return meant;
   if (previous === undefined) {
+    const version = metaText(object, "resourceVersion");
+    if (!/^[0-9]*$/.test(version)) return unexplained(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
     const created = createObject(call, { object: withoutVersion(object), options, tracked: false });
     return whenOk(created, (stored) => answerObject(call, 201, stored));
   }

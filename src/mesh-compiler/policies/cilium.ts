@@ -34,6 +34,8 @@ export function ciliumPolicy(neighbourhood: Neighbourhood): KubeObject {
 function ingressRules({ node, incoming, behindWaypoint, gateway }: Neighbourhood): readonly JsonObject[] {
   const { namespace } = splitId(node.id);
   const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
+  // the waypoint sends on what somebody may send, and calls nobody by itself
+  const passed = behindWaypoint && (incoming.length > 0 || routed.length > 0);
   return [
     PROBES,
     ...byPorts(incoming.map(({ caller, ports }) => ({ pods: podsOf(caller), ports }))).map(({ pods, ports }) => ({
@@ -41,7 +43,7 @@ function ingressRules({ node, incoming, behindWaypoint, gateway }: Neighbourhood
       toPorts: [{ ports }],
     })),
     ...(routed.length === 0 ? [] : [{ fromEndpoints: [gatewayPods(gateway)], toPorts: [{ ports: portList(routed) }] }]),
-    ...(behindWaypoint ? [{ fromEndpoints: [waypointPods(namespace)], toPorts: [{ ports: portList(node.ports) }] }] : []),
+    ...(passed ? [{ fromEndpoints: [waypointPods(namespace)], toPorts: [{ ports: portList(node.ports) }] }] : []),
   ];
 }
 

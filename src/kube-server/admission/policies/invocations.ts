@@ -1,4 +1,5 @@
 /** From a request to what has to be run for it: each policy with each of its bindings that match, once per param. */
+import { whenThere, type Later } from "#base";
 import type { KubeObject } from "#kube";
 import { matchedIn, type MatchedRule } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../port.ts";
@@ -29,25 +30,39 @@ export function findInvocations<Compiled>(
   context: AdmissionContext,
   attributes: Attributes,
   policies: readonly ActivePolicy<Compiled>[],
-): readonly Found<Compiled>[] {
-  return policies.flatMap((policy) => ofPolicy(context, attributes, policy));
+): Later<readonly Found<Compiled>[]> {
+  return ofEach(policies, (policy) => ofPolicy(context, attributes, policy));
 }
 
-function ofPolicy<Compiled>(context: AdmissionContext, attributes: Attributes, policy: ActivePolicy<Compiled>): readonly Found<Compiled>[] {
+/** One after the other, and at once while nothing has to be waited for. */
+function ofEach<T, U>(items: readonly T[], find: (item: T) => Later<readonly U[]>): Later<readonly U[]> {
+  return items.reduce<Later<readonly U[]>>(
+    (before, item) => whenThere(before, (found) => whenThere(find(item), (more) => [...found, ...more])),
+    [],
+  );
+}
+
+function ofPolicy<Compiled>(
+  context: AdmissionContext,
+  attributes: Attributes,
+  policy: ActivePolicy<Compiled>,
+): Later<readonly Found<Compiled>[]> {
   const matched = matchResources(policy.constraints, attributes, context);
   if (matched.ok && matched.value === undefined) return [];
   const paramType = paramTypeOf(context, policy.paramKind);
   const wrong = matched.ok ? (paramType.ok ? undefined : paramType.error) : (matched.error.message ?? "");
   if (wrong !== undefined) return [misconfigured(policy, undefined, `failed to configure policy: ${wrong}`)];
-  return policy.bindings.flatMap((binding) => {
+  return ofEach(policy.bindings, (binding): Later<readonly Found<Compiled>[]> => {
     const bound = binding.resources === undefined ? undefined : matchResources(binding.resources, attributes, context);
     if (bound?.ok === true && bound.value === undefined) return [];
     if (bound?.ok === false) return [misconfigured(policy, binding, `failed to configure binding: ${bound.error.message ?? ""}`)];
     const type = paramType.ok ? paramType.value : undefined;
-    const params = collectParams(context, { type, ref: binding.paramRef, namespace: attributes.namespace });
-    if (!params.ok) return [misconfigured(policy, binding, `failed to configure binding: ${params.error}`)];
-    const caught = (matched.ok ? matched.value : undefined) ?? matchedIn(attributes.type, attributes);
-    return params.value.map((param): Found<Compiled> => ({ kind: "run", run: { policy, binding, matched: caught, param } }));
+    const collected = collectParams(context, { type, ref: binding.paramRef, namespace: attributes.namespace });
+    return whenThere(collected, (params) => {
+      if (!params.ok) return [misconfigured(policy, binding, `failed to configure binding: ${params.error}`)];
+      const caught = (matched.ok ? matched.value : undefined) ?? matchedIn(attributes.type, attributes);
+      return params.value.map((param): Found<Compiled> => ({ kind: "run", run: { policy, binding, matched: caught, param } }));
+    });
   });
 }
 

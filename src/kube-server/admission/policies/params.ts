@@ -1,7 +1,9 @@
 /** The objects that a binding gives its policy as `params`. A policy runs once for each of them. */
-import { err, ok, type Result } from "#base";
+import { err, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { field, keyText, matches, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
+import { readable } from "../../rest/convert-objects.ts";
+import { inVersion } from "../../rest/core.ts";
 import { readSelector } from "../matching/index.ts";
 import type { AdmissionContext } from "../port.ts";
 import { textAt, type ParamKind } from "./policy-list.ts";
@@ -27,7 +29,7 @@ type Wanted = {
 export function collectParams(
   context: AdmissionContext,
   { type, ref, namespace }: Wanted,
-): Result<readonly (KubeObject | undefined)[], string> {
+): Later<Result<readonly (KubeObject | undefined)[], string>> {
   if (type === undefined || ref === undefined) return ok([undefined]);
   const given = textAt(ref, "namespace");
   if (given !== "" && !type.resource.namespaced) return err("paramRef.namespace must not be provided for a cluster-scoped `paramKind`");
@@ -35,23 +37,32 @@ export function collectParams(
   if (type.resource.namespaced && place === undefined) {
     return err("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources");
   }
-  const found = paramsAt(context, type, { ref, place });
-  if (found.length === 0 && textAt(ref, "parameterNotFoundAction") === "Deny") {
-    return err("no params found for policy binding with `Deny` parameterNotFoundAction");
-  }
-  return ok(found);
+  return whenOk(paramsAt(context, type, { ref, place }), (found): Result<readonly KubeObject[], string> => {
+    const required = textAt(ref, "parameterNotFoundAction") === "Deny";
+    return found.length === 0 && required ? err("no params found for policy binding with `Deny` parameterNotFoundAction") : ok(found);
+  });
 }
 
 type Place = { readonly ref: JsonObject; readonly place: string | undefined };
 
-function paramsAt({ store }: AdmissionContext, type: ResourceType, { ref, place }: Place): readonly KubeObject[] {
+/** In the version that the policy names, which somebody outside may have to be asked for. */
+function paramsAt(context: AdmissionContext, type: ResourceType, { ref, place }: Place): Later<Result<readonly KubeObject[], string>> {
+  const stored = storedAt(context, type, { ref, place });
+  return whenThere(readable(type, stored), (ready): Result<readonly KubeObject[], string> => {
+    if (!ready.ok) return err(ready.error.message ?? "");
+    const params = stored.map((object) => inVersion(type, object));
+    if (textAt(ref, "name") !== "") return ok(params);
+    const selector = readSelector(field(ref, "selector"));
+    return ok(params.filter((object) => matches(selector, object.metadata.labels)));
+  });
+}
+
+function storedAt({ store }: AdmissionContext, type: ResourceType, { ref, place }: Place): readonly KubeObject[] {
   const name = textAt(ref, "name");
-  if (name !== "") {
-    const stored = store.get(type.collection, keyText({ namespace: place, name }));
-    return stored === undefined ? [] : [type.fromStorage(stored.object)];
+  if (name === "") {
+    const listed = store.list(type.collection, { namespace: place });
+    return listed.ok ? listed.value.items.map(({ object }) => object) : [];
   }
-  const selector = readSelector(field(ref, "selector"));
-  const listed = store.list(type.collection, { namespace: place });
-  const items = listed.ok ? listed.value.items : [];
-  return items.map(({ object }) => type.fromStorage(object)).filter((object) => matches(selector, object.metadata.labels));
+  const found = store.get(type.collection, keyText({ namespace: place, name }));
+  return found === undefined ? [] : [found.object];
 }

@@ -59,6 +59,10 @@ const resourceKinds: RulesByKind = {
   ResourceClaimTemplate: { deletion: { answersObject: true } },
   ResourceSlice: {
     generation: specOf,
+    fieldSelectors: {
+      "spec.driver": (object) => textAt(object, "spec", "driver"),
+      "spec.nodeName": (object) => textAt(object, "spec", "nodeName"),
+    },
     deletion: { answersObject: true },
     cells: valuesThenAge(
       (object) => textAt(object, "spec", "nodeName"),

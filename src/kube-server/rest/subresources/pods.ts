@@ -1,20 +1,22 @@
 /** Subresources of pods that act on them: binding to a node, eviction, and the ones that would need a kubelet. */
 import { ok, timestamp, whenOk, type Result } from "#base";
-import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
+import { field, fieldAt, isJsonObject, matches, requirementsOf, type JsonObject, type KubeObject } from "#kube";
 import { attributesOf } from "../attributes.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
-import { readBody } from "../decode-body.ts";
+import { decodeBody } from "../decode-body.ts";
 import { deleteUnasked } from "../delete-object.ts";
+import { checkedOptions } from "../delete-options.ts";
 import { plainText } from "../go-format.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
-import { withMetadata } from "../object-meta.ts";
+import { inItsNamespace } from "../namespaces.ts";
+import { metaText, withMetadata } from "../object-meta.ts";
 import { textAnswer } from "../request.ts";
 import { answer, type Answered, type Answering } from "../respond.ts";
 import { badRequest, conflict, notFound, refuse, success, unexplained, type Failure } from "../status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
-import type { Attributes } from "../../admission/index.ts";
 import type { Stored } from "../../store/port.ts";
+import { hiddenGvk, speaking } from "./hidden-kinds.ts";
 
 function podOf(call: Call): Result<Stored, Failure> {
   const { type, name = "" } = call.target;
@@ -22,34 +24,38 @@ function podOf(call: Call): Result<Stored, Failure> {
   return stored === undefined ? notFound({ resource: type.resource, name }) : ok(stored);
 }
 
-type Said = { readonly body: Json; readonly options: WriteOptions };
-
-const BINDING = { group: "", version: "v1", kind: "Binding" } as const;
-const EVICTION = { group: "policy", version: "v1", kind: "Eviction" } as const;
+type Said = { readonly body: KubeObject; readonly options: WriteOptions };
 
 /** The body says what to do with a pod that is there; admission is asked about the body. */
-function actOnPod(call: Call, kind: Attributes["kind"], act: (said: Said) => Answering): Answering {
+function actOnPod(call: Call, kind: "Binding" | "Eviction", act: (said: Said) => Answering): Answering {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
-  const body = readBody(call, options.value.fieldValidation);
-  if (!body.ok) return body;
-  const said = { body: body.value.value, options: options.value };
-  const { name = "", namespace } = call.target;
-  const object = withMetadata(asObject(isJsonObject(said.body) ? said.body : {}), { namespace });
-  const attributes = attributesOf(call, { operation: "CREATE", name, kind, dryRun: options.value.dryRun, object, old: undefined });
+  const decoded = decodeBody(speaking(call, kind), options.value.fieldValidation);
+  if (!decoded.ok) return decoded;
+  const placed = inItsNamespace(call, decoded.value);
+  if (!placed.ok) return placed;
+  const object = placed.value;
+  const { name = "" } = call.target;
+  if (metaText(object, "name") !== name) return badRequest(`name in URL does not match name in ${kind} object`);
+  const said = { body: object, options: options.value };
+  const gvk = hiddenGvk(kind);
+  const attributes = attributesOf(call, { operation: "CREATE", name, kind: gvk, dryRun: options.value.dryRun, object, old: undefined });
   const { admission } = call.core;
   return whenOk(admission.mutate(attributes), () => whenOk(admission.validate(attributes), () => act(said)));
 }
 
 export function bindPod(call: Call): Answering {
-  return actOnPod(call, BINDING, (said) => changeStored(call, () => assign(call, said)));
+  return actOnPod(call, "Binding", (said) => changeStored(call, () => assign(call, said)));
 }
 
 function assign(call: Call, { body, options }: Said): Answering {
   const pod = podOf(call);
   if (!pod.ok) return pod;
-  const node = fieldAt(body, "target", "name");
-  if (typeof node !== "string" || node === "") return badRequest("binding.target.name: Required value");
+  const [node, kind] = ["name", "kind"].map((part) => plainText(fieldAt(body, "target", part) ?? "")) as [string, string];
+  if (kind !== "" && kind !== "Node") {
+    return unexplained(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
+  }
+  if (node === "") return unexplained("target.name: Required value");
   const { name = "", type } = call.target;
   const assigned = fieldAt(pod.value.object, "spec", "nodeName");
   if (assigned !== undefined && assigned !== "") {
@@ -81,31 +87,20 @@ function objectAt(object: JsonObject, name: string): JsonObject {
 
 /** Eviction is a delete that asks the disruption budgets first. */
 export function evictPod(call: Call): Answering {
-  return actOnPod(call, EVICTION, (said) => evict(call, said));
+  return actOnPod(call, "Eviction", (said) => evict(call, said));
 }
 
 function evict(call: Call, { body, options }: Said): Answering {
-  if (fieldAt(body, "metadata", "name") !== call.target.name) return badRequest("name in URL does not match name in Eviction object");
   const pod = podOf(call);
   if (!pod.ok) return pod;
+  const asked = checkedOptions(fieldAt(body, "deleteOptions") ?? {});
+  if (!asked.ok) return asked;
   const allowed = askBudgets(call, pod.value.object);
   if (!allowed.ok) return allowed;
-  const given = field(body, "deleteOptions");
-  const grace = field(given, "gracePeriodSeconds");
-  const deleted = deleteUnasked({ ...call, target: { ...call.target, subresource: undefined } }, pod.value, {
-    dryRun: options.dryRun,
-    gracePeriodSeconds: typeof grace === "number" ? grace : undefined,
-    propagationPolicy: undefined,
-    orphanDependents: undefined,
-    uid: textAt(given, "uid"),
-    resourceVersion: textAt(given, "resourceVersion"),
-  });
+  const dryRun = options.dryRun || asked.value.dryRun;
+  const deleting = { ...call, target: { ...call.target, subresource: undefined } };
+  const deleted = deleteUnasked(deleting, pod.value, { ...asked.value, dryRun });
   return whenOk(deleted, () => ok(answer(call, 201, success(undefined, 201))));
-}
-
-function textAt(options: unknown, name: string): string | undefined {
-  const value = fieldAt(options, "preconditions", name);
-  return typeof value === "string" ? value : undefined;
 }
 
 const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" } as const;

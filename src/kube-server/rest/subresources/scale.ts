@@ -17,20 +17,20 @@ import {
   type ReplicasPaths,
 } from "../../apply/index.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
-import { readBody, readYaml, strictText } from "../decode-body.ts";
+import { decodeBody, readYaml } from "../decode-body.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
 import { failureOf, patchKindOf } from "../patches.ts";
 import { bodyText } from "../request.ts";
 import { answer, type Answering } from "../respond.ts";
-import { badRequest, invalid, notFound, type Failure } from "../status.ts";
+import { badRequest, conflict, invalid, notFound, type Failure } from "../status.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../writes.ts";
-import type { ResourceType } from "../../resource-type.ts";
 import type { Stored } from "../../store/port.ts";
-import { API_VERSION, decodeScale, numberAt, SCALE, scaleOf, setAt, unknownInScale } from "./scale-object.ts";
+import { hiddenType, speaking } from "./hidden-kinds.ts";
+import { API_VERSION, numberAt, SCALE, scaleOf, setAt } from "./scale-object.ts";
 import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
@@ -45,15 +45,8 @@ export function getScale(call: Call): Answering {
 export function updateScale(call: Call): Answering {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
-  const body = readBody(call, options.value.fieldValidation);
-  if (!body.ok) return body;
-  const scale = decodeScale(body.value.value);
-  if (!scale.ok) return badRequest(`Scale in version "v1" cannot be handled as a Scale: ${scale.error}`);
-  const findings = [...unknownInScale(body.value.value), ...body.value.duplicates];
-  if (findings.length > 0 && options.value.fieldValidation === "Strict") {
-    return badRequest(`Scale in version "v1" cannot be handled as a Scale: strict decoding error: ${strictText(findings)}`);
-  }
-  if (options.value.fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
+  const scale = decodeBody(speaking(call, "Scale"), options.value.fieldValidation);
+  if (!scale.ok) return scale;
   const placed = placedAt(call, scale.value);
   if (!placed.ok) return placed;
   return changeStored(call, () => {
@@ -89,31 +82,16 @@ function parentOf(call: Call): Result<Parent, Failure> {
   return ok({ stored, object: inVersion(type, stored.object), paths });
 }
 
-/** Just enough of a ResourceType for a patch to be read as a Scale. */
-function scaleType(parent: ResourceType): ResourceType {
-  return {
-    ...parent,
-    resource: SCALE,
-    custom: false,
-    strategicSchema: SCALE,
-    decode: (value) => {
-      const decoded = decodeScale(value);
-      return decoded.ok ? ok({ object: decoded.value, findings: unknownInScale(value) }) : decoded;
-    },
-  };
-}
-
 function patchedScale(call: Call, parent: Parent, kind: PatchKind, options: WriteOptions): Result<KubeObject, Failure> {
-  const { type } = call.target;
   const current = withOwners(call, parent);
   const { fieldValidation } = options;
   const patched = patchDocument({
     kind,
     text: bodyText(call.request),
-    type: scaleType(type),
+    type: hiddenType("Scale"),
     current,
     fieldValidation,
-    typeOfKind: () => undefined,
+    typeOfKind: (apiVersion, kind) => call.core.types.ofKind(apiVersion, kind),
   });
   if (!patched.ok) return patched;
   for (const finding of patched.value.findings) call.warnings.add(finding);
@@ -169,6 +147,8 @@ function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }
     const cause = { reason: "FieldValueInvalid", field: "spec.replicas", detail } as const;
     return invalid({ group: SCALE.group, kind: SCALE.kind, name: parent.object.metadata.name }, [cause]);
   }
+  const meant = checkScaleUid(call, parent, scale);
+  if (!meant.ok) return meant;
   const entries = parentEntries({
     parent: field(asJsonObject(parent.object)["metadata"], "managedFields"),
     scale: field(tracked["metadata"], "managedFields"),
@@ -181,6 +161,14 @@ function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }
   const target = { ...call.target, subresource: undefined };
   const updated = updateObject({ ...call, target }, { previous: parent.stored, next, options, tracked: true, face: faceOf(parent.paths) });
   return whenOk(updated, (object) => ok(answer(call, 200, scaleOf(object, parent.paths))));
+}
+
+function checkScaleUid({ target }: Call, { object }: Parent, scale: KubeObject): Result<void, Failure> {
+  const [wanted, found] = [metaText(scale, "uid"), metaText(object, "uid")];
+  if (wanted === "" || wanted === found || target.type.custom) return ok(undefined);
+  const resource = { ...target.type.resource, plural: `${target.type.resource.plural}/scale` };
+  const why = `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`;
+  return conflict({ resource, name: object.metadata.name }, why);
 }
 
 function faceOf(paths: ScalePaths): Face {

@@ -6,8 +6,6 @@ import { ok, timestamp, whenOk, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { API_AUDIENCES, type Bound } from "../../auth/index.ts";
 import { trackUpdate } from "../../apply/index.ts";
-import { resourceTypeOf } from "../../builtin-kinds/resource-type-of.ts";
-import type { ResourceType } from "../../resource-type.ts";
 import { attributesOf } from "../attributes.ts";
 import { newUid, readStored, type Call } from "../core.ts";
 import { decodeBody } from "../decode-body.ts";
@@ -18,21 +16,14 @@ import { conflict, invalid, notFound, type Failure } from "../status.ts";
 import { writeOptions } from "../write-options.ts";
 import { inItsNamespace } from "../namespaces.ts";
 import { boundObject } from "./bound-object.ts";
+import { hiddenGvk, speaking } from "./hidden-kinds.ts";
 
-const KIND = { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" } as const;
-
-let type: ResourceType | undefined;
-
-/** The kind is served nowhere but behind an account, so discovery does not list it. */
-function tokenRequestType(): ResourceType {
-  const none = { verbs: [], shortNames: [], categories: [], subresources: [] };
-  return (type ??= resourceTypeOf({ ...KIND, plural: "tokenrequests", singular: "tokenrequest", namespaced: true, ...none }, {}));
-}
+const KIND = hiddenGvk("TokenRequest");
 
 export function requestToken(call: Call): Answering {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
-  const asking: Call = { ...call, target: { ...call.target, type: tokenRequestType() } };
+  const asking = speaking(call, "TokenRequest");
   const decoded = decodeBody(asking, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
   const placed = inItsNamespace(asking, withDefaults(decoded.value));

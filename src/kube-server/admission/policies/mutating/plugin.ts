@@ -1,5 +1,5 @@
 /** MutatingAdmissionPolicy: changes that the cluster's owner wrote as expressions. Nothing is mutated when something is deleted. */
-import { ok, type Result } from "#base";
+import { ok, whenThere, type Result } from "#base";
 import { jsonEqual, keyText, type KubeObject } from "#kube";
 import { forbid } from "../../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
@@ -27,8 +27,9 @@ export function mutatingPolicies(context: AdmissionContext): AdmissionPlugin {
       const active = policies();
       const { object, operation } = attributes;
       if (active.length === 0 || object === undefined || operation === "DELETE" || isExempt(attributes)) return ok(object);
-      const found = findInvocations(context, attributes, active);
-      return found.length === 0 ? ok(object) : runAll({ context, attributes, object, rounds: roundsOf(attributes) }, found);
+      return whenThere(findInvocations(context, attributes, active), (found) =>
+        found.length === 0 ? ok(object) : runAll({ context, attributes, object, rounds: roundsOf(attributes) }, found),
+      );
     },
   };
 }

@@ -3,12 +3,12 @@
  *
  * All policies are run, and the first that denies gives the answer; the others would only have been more reasons.
  */
-import { ok, type Result } from "#base";
+import { ok, whenThere, type Result } from "#base";
 import { fieldAt, type Json } from "#kube";
 import { forbid } from "../../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
 import { refuse, type Failure } from "../../../rest/status.ts";
-import { findInvocations, isExempt, type Invocation } from "../invocations.ts";
+import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";
 import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";
 import { compileValidatingPolicy, type CompiledValidatingPolicy } from "./compile-policy.ts";
@@ -17,6 +17,7 @@ import { judge, type Denial } from "./judge.ts";
 const KINDS = { policies: "validatingadmissionpolicies", bindings: "validatingadmissionpolicybindings" };
 
 type Policy = ActivePolicy<CompiledValidatingPolicy>;
+type FoundPolicy = Found<CompiledValidatingPolicy>;
 
 export function validatingPolicies(context: AdmissionContext): AdmissionPlugin {
   const policies = followPolicies(context, KINDS, compileValidatingPolicy);
@@ -24,14 +25,15 @@ export function validatingPolicies(context: AdmissionContext): AdmissionPlugin {
     name: "ValidatingAdmissionPolicy",
     validate: (attributes) => {
       const active = policies();
-      return active.length === 0 || isExempt(attributes) ? ok(undefined) : validate(context, attributes, active);
+      if (active.length === 0 || isExempt(attributes)) return ok(undefined);
+      return whenThere(findInvocations(context, attributes, active), (found) => validate(context, attributes, found));
     },
   };
 }
 
-function validate(context: AdmissionContext, attributes: Attributes, policies: readonly Policy[]): Result<undefined, Failure> {
+function validate(context: AdmissionContext, attributes: Attributes, all: readonly FoundPolicy[]): Result<undefined, Failure> {
   const denied: Failure[] = [];
-  for (const found of findInvocations(context, attributes, policies)) {
+  for (const found of all) {
     if (found.kind === "misconfigured") {
       const { policy, binding, message } = found.problem;
       if (policy.failurePolicy === "Fail") denied.push(denial(attributes, { policy, binding, denial: { message, reason: "" } }));

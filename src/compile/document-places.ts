@@ -1,0 +1,63 @@
+/**
+ * In which namespace a document counts as written, and which of two about the same object counts.
+ *
+ * A service without a namespace is written where its environment runs; config and bindings of a service beside it; anything else where all
+ * services are, if that is one place.
+ */
+import type { LatticeObject } from "#crds";
+import { describeObject, type KubeObject } from "#kube";
+import { namespaceOfEnvironment } from "./placement.ts";
+
+export type Read<T extends KubeObject = KubeObject> = { readonly object: T; readonly from: string; readonly underneath?: boolean };
+
+type Placed = { readonly lattice: readonly Read<LatticeObject>[]; readonly secrets: readonly Read[] };
+
+export function inNamespaces({ lattice, secrets }: Placed, fallback = "default"): Placed {
+  const environments = new Map(
+    lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
+  );
+  const whereRun = (environment: string | undefined) =>
+    environment === undefined ? undefined : namespaceOfEnvironment(environment, environments.get(environment));
+  const services = lattice.map((read) => {
+    const { object } = read;
+    const own = object.kind === "LatticeService" || object.kind === "LatticeExternalService" ? object.spec.environment : undefined;
+    return isPlacedByEnvironment(object) ? { ...read, object: placedIn(object, whereRun(own) ?? fallback) } : read;
+  });
+  const beside = besideServices(services);
+  const rest = services.map((read) => {
+    const { object } = read;
+    if (object.kind === "LatticeServiceConfig") {
+      const { environment, service } = object.spec.appliesTo;
+      return { ...read, object: placedIn(object, whereRun(environment) ?? beside(service) ?? fallback) };
+    }
+    return object.kind === "LatticeSecretBindings" ? { ...read, object: placedIn(object, beside(object.spec.service) ?? fallback) } : read;
+  });
+  return { lattice: rest, secrets: secrets.map((read) => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) })) };
+}
+
+/** What lies underneath gives way to another document about the same object. */
+export function onTop({ lattice, secrets }: Placed): Placed {
+  const above = new Set(
+    [...lattice, ...secrets].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
+  );
+  const stays = ({ object, underneath }: Read) => underneath !== true || !above.has(describeObject(object));
+  return { lattice: lattice.filter(stays), secrets: secrets.filter(stays) };
+}
+
+export function isPlacedByEnvironment(object: LatticeObject): boolean {
+  return object.kind === "LatticeService" || object.kind === "LatticeExternalService";
+}
+
+function placedIn<T extends KubeObject>(object: T, namespace: string): T {
+  return object.metadata.namespace === undefined ? { ...object, metadata: { ...object.metadata, namespace } } : object;
+}
+
+/** The namespace of the one service of that name; without a name, the one that all services share. undefined: nobody can tell. */
+function besideServices(read: readonly Read<LatticeObject>[]): (service: string | undefined) => string | undefined {
+  const services = read.flatMap(({ object, underneath }) => (object.kind === "LatticeService" && underneath !== true ? [object] : []));
+  return (name) => {
+    const meant = services.filter(({ metadata }) => name === undefined || metadata.name === name);
+    const namespaces = new Set(meant.map(({ metadata }) => metadata.namespace));
+    return namespaces.size === 1 ? [...namespaces][0] : undefined;
+  };
+}

@@ -1,0 +1,28 @@
+/** A server that asks who somebody is and what he may do: its store, the key of its accounts' tokens, its rules. No socket yet. */
+import { err, map, ok, silentLogger, type Clock, type Logger, type Result } from "#base";
+import { accountTokens, openKeyFile, rbacOf } from "./auth/index.ts";
+import { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
+import { createMemoryStore, describeOpenError, openPersistentStore, type Store } from "./store/index.ts";
+
+export type Kept = {
+  /** Without it everything is gone with the process. */
+  readonly dataDir?: string | undefined;
+  readonly clock: Clock;
+  readonly logger?: Logger | undefined;
+};
+
+export function openStore({ dataDir, clock, logger = silentLogger }: Kept): Result<Store, string> {
+  if (dataDir === undefined) return ok(createMemoryStore());
+  const opened = openPersistentStore({ dataDir, clock, logger });
+  return opened.ok ? ok(opened.value.store) : err(describeOpenError(opened.error));
+}
+
+export type GuardedOptions = Omit<ApiServerOptions, "accounts" | "authorize"> & Pick<Kept, "dataDir">;
+
+export function createGuardedServer({ dataDir, ...options }: GuardedOptions): Result<ApiServer, string> {
+  const { store, clock } = options;
+  const key = dataDir === undefined ? ok(undefined) : openKeyFile(dataDir);
+  return map(key, (known) =>
+    createApiServer({ ...options, accounts: accountTokens({ store, clock, key: known }), authorize: rbacOf(store).authorize }),
+  );
+}

@@ -1,0 +1,34 @@
+/** Kinds that are spoken behind a subresource and nowhere else, so discovery lists none of them. */
+import { resourceTypeOf } from "../../builtin-kinds/resource-type-of.ts";
+import type { ResourceType } from "../../resource-type.ts";
+import type { Call } from "../core.ts";
+
+const KINDS = {
+  Binding: { group: "", version: "v1" },
+  Eviction: { group: "policy", version: "v1" },
+  Scale: { group: "autoscaling", version: "v1" },
+  TokenRequest: { group: "authentication.k8s.io", version: "v1" },
+} as const;
+
+export type HiddenKind = keyof typeof KINDS;
+
+const made = new Map<HiddenKind, ResourceType>();
+
+export function hiddenType(kind: HiddenKind): ResourceType {
+  const known = made.get(kind);
+  if (known !== undefined) return known;
+  const none = { verbs: [], shortNames: [], categories: [], subresources: [] };
+  const singular = kind.toLowerCase();
+  const type = resourceTypeOf({ ...KINDS[kind], kind, plural: `${singular}s`, singular, namespaced: true, ...none }, {});
+  made.set(kind, type);
+  return type;
+}
+
+export function hiddenGvk(kind: HiddenKind): { readonly group: string; readonly version: string; readonly kind: string } {
+  return { ...KINDS[kind], kind };
+}
+
+/** The same request, with a body of that kind. */
+export function speaking(call: Call, kind: HiddenKind): Call {
+  return { ...call, target: { ...call.target, type: hiddenType(kind) } };
+}

@@ -1,0 +1,80 @@
+/**
+ * The CRDs of the projects whose objects Lattice compiles, as those projects publish them. They travel in Go modules, so Go fetches them, into
+ * its own cache; none of them is in this repository.
+ */
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { err, expectOk, ok, type Result } from "#base";
+import { fieldAt, parseJson, parseYaml, type KubeObject } from "#kube";
+import type { PlaneAccess } from "./access.ts";
+import { runProgram } from "./run-program.ts";
+
+export type CrdSource = {
+  readonly module: string;
+  readonly version: string;
+  /** A file, or a folder whose files are taken. */
+  readonly path: string;
+  /** Names of the CRDs that are wanted from there. */
+  readonly names: readonly string[];
+};
+
+const CILIUM = { module: "github.com/cilium/cilium", version: "v1.20.2" };
+const CILIUM_CRDS = "pkg/k8s/apis/cilium.io/client/crds/v2";
+
+/** What compiled services and meshes are made of. */
+export const MESH_CRDS: readonly CrdSource[] = [
+  { ...CILIUM, path: `${CILIUM_CRDS}/ciliumnetworkpolicies.yaml`, names: ["ciliumnetworkpolicies.cilium.io"] },
+  { ...CILIUM, path: `${CILIUM_CRDS}/ciliumclusterwidenetworkpolicies.yaml`, names: ["ciliumclusterwidenetworkpolicies.cilium.io"] },
+  {
+    module: "istio.io/api",
+    version: "v1.31.1",
+    path: "kubernetes/customresourcedefinitions.gen.yaml",
+    names: ["authorizationpolicies.security.istio.io", "peerauthentications.security.istio.io", "serviceentries.networking.istio.io"],
+  },
+  { module: "github.com/fluxcd/flagger", version: "v1.44.0", path: "artifacts/flagger/crd.yaml", names: ["canaries.flagger.app"] },
+  {
+    module: "sigs.k8s.io/gateway-api",
+    version: "v1.6.3",
+    path: "config/crd/standard",
+    names: ["gateways.gateway.networking.k8s.io", "httproutes.gateway.networking.k8s.io"],
+  },
+  {
+    module: "github.com/external-secrets/external-secrets",
+    version: "v1.3.2",
+    path: "config/crds/bases/external-secrets.io_externalsecrets.yaml",
+    names: ["externalsecrets.external-secrets.io"],
+  },
+];
+
+const FETCH_LIMIT_MS = 300_000;
+
+/** The error is one line: this machine has no Go, or cannot reach what Go fetches from. */
+export async function publishedCrds(plane: PlaneAccess, sources: readonly CrdSource[]): Promise<Result<readonly KubeObject[], string>> {
+  const crds: KubeObject[] = [];
+  for (const source of sources) {
+    const folder = await moduleFolder(source);
+    if (!folder.ok) return folder;
+    const found = await crdsIn(plane, join(folder.value, source.path));
+    crds.push(...found.filter(({ metadata }) => source.names.includes(metadata.name)));
+  }
+  const found = new Set(crds.map(({ metadata }) => metadata.name));
+  const lost = sources.flatMap(({ names }) => names).filter((name) => !found.has(name));
+  return lost.length === 0 ? ok(crds) : err(`no published CRD is called ${lost.join(", ")}`);
+}
+
+async function moduleFolder({ module, version }: CrdSource): Promise<Result<string, string>> {
+  const env = { ...process.env, GOWORK: "off", GOFLAGS: "" };
+  const ran = await runProgram("go", ["mod", "download", "-json", `${module}@${version}`], { cwd: tmpdir(), env, limitMs: FETCH_LIMIT_MS });
+  const answer = parseJson(ran.stdout);
+  const folder = answer.ok ? fieldAt(answer.value, "Dir") : undefined;
+  if (ran.code === 0 && typeof folder === "string") return ok(folder);
+  const why = (answer.ok ? fieldAt(answer.value, "Error") : undefined) ?? ran.stderr;
+  return err(`${module}@${version} cannot be fetched: ${String(why).trim().split("\n")[0] ?? ""}`);
+}
+
+/** kubectl reads them, because it takes YAML that the standard does not: Flagger's has quoted text that is indented too little. */
+async function crdsIn(plane: PlaneAccess, path: string): Promise<readonly KubeObject[]> {
+  const text = await plane.kubectlOk(["create", "--dry-run=client", "--validate=false", "-o", "yaml", "-f", path]);
+  const objects = expectOk(parseYaml(text)) as unknown as readonly (KubeObject & { readonly items?: readonly KubeObject[] })[];
+  return objects.flatMap((object) => object.items ?? [object]).filter(({ kind }) => kind === "CustomResourceDefinition");
+}
