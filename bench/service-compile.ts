@@ -7,8 +7,8 @@ import type { BenchResult } from "../scripts/bench/bench.ts";
 import { bestMs, timed } from "./support/best-time.ts";
 import { ringServices } from "./support/ring-services.ts";
 
-const SERVICES = 300;
-const ROUNDS = 60;
+const SERVICES = 3_000;
+const ROUNDS = 12;
 const RUST_US = 100;
 const AGAINST = "Lattice in Rust, as measured (100 µs)";
 

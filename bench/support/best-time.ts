@@ -8,7 +8,7 @@ export function bestMs(rounds: number, round: () => number): number {
   return best;
 }
 
-/** Milliseconds of processor time that `work` takes. */
+/** Milliseconds of processor time that `work` takes. The clock ticks every few milliseconds: give it work for a hundred and more. */
 export function timed(work: () => void): number {
   const before = process.threadCpuUsage();
   work();

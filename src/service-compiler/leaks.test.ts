@@ -24,7 +24,7 @@ peer: {name: "${peer}", port: 80}
 `;
 
 function declared() {
-  const texts = [declaredType("own", "\${resource.id}-own"), declaredType("named", "\${params.text}-peer")];
+  const texts = [declaredType("own", "${resource.id}-own"), declaredType("named", "${params.text}-peer")];
   return texts.flatMap((text) => {
     const metadata = { name: "own", labels: { "lattice.dev/provisioner": "" } };
     const made = declaredProvisioner({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { "provisioner.yaml": text } } as KubeObject);

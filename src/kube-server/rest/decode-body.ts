@@ -68,7 +68,7 @@ export function readBody(call: Call, fieldValidation: FieldValidation): Result<S
   const { body } = request;
   if (body !== undefined && typeof body === "object" && "value" in body) return ok({ value: body.value, duplicates: [] });
   if (isProtobuf(header(request, "content-type")) && !target.type.custom) return readProtobuf(call);
-  const form = inputForm(header(request, "content-type"), target.type.custom);
+  const form = inputForm(header(request, "content-type"));
   if (!form.ok) return form;
   const text = bodyText(request);
   const read = form.value === "json" ? parseStrictJson(text, fieldValidation !== "Ignore") : readYaml(text);

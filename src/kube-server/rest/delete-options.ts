@@ -56,7 +56,7 @@ function readOptions(call: Call): Result<Json | undefined, Failure> {
     const decoded = decodeProtobuf(body, { apiVersion: "v1", kind: "DeleteOptions" });
     return decoded.ok ? decoded : badRequest(decoded.error);
   }
-  const form = inputForm(header(call.request, "content-type"), false);
+  const form = inputForm(header(call.request, "content-type"));
   if (!form.ok) return form;
   const read = form.value === "json" ? parseStrictJson(text, false) : readYaml(text);
   if (!read.ok) return badRequest(`couldn't get version/kind; json parse error: ${read.error}`);

@@ -70,10 +70,6 @@ export function negotiate(accept: string, transforms: ReadonlySet<Transform>, cu
   return spoken || custom ? notAcceptable([...SPOKEN, PROTOBUF]) : noRepresentation(listed);
 }
 
-function namedFor(custom: boolean): readonly string[] {
-  return custom ? SPOKEN : [...SPOKEN, PROTOBUF];
-}
-
 /** The router says no before the resource is asked, in words of its own; custom resources have no router of theirs. */
 function noRepresentation(listed: boolean): Result<never, Failure> {
   const streams = listed ? ["application/json", PROTOBUF].map((type) => `${type};stream=watch`) : [];
@@ -102,9 +98,9 @@ function isTransform(kind: string): kind is Transform {
 }
 
 /** Which language a body is in; an absent Content-Type means JSON. */
-export function inputForm(contentType: string, custom: boolean): Result<OutputForm, Failure> {
+export function inputForm(contentType: string): Result<OutputForm, Failure> {
   const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === "" || type === "application/json") return ok("json");
   if (type === "application/yaml") return ok("yaml");
-  return unsupportedMediaType(namedFor(custom));
+  return unsupportedMediaType([...SPOKEN, PROTOBUF]);
 }

@@ -38,7 +38,7 @@ export function tableOf(objects: readonly KubeObject[], metadata: ListMeta, requ
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${output.version}`,
-    metadata,
+    metadata: metadata.resourceVersion === "" ? {} : metadata,
     columnDefinitions: withColumns ? type.columns : null,
     rows: objects.map((object) => rowOf(object, request)),
   };

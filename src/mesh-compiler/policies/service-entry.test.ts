@@ -9,7 +9,7 @@ const entries = (nodes: Nodes, id = "prod/x") => meshOf(nodes).policiesOf(id);
 const brief = (objects: readonly KubeObject[]) =>
   objects.map((object) => {
     const ports = fieldAt(object, "spec", "ports") as readonly { number: number; protocol: string }[];
-    return `${object.metadata.name}: ${String(fieldAt(object, "spec", "hosts"))} ${ports.map(({ number, protocol }) => `${number}/${protocol}`).join()}`;
+    return `${object.metadata.name}: ${(fieldAt(object, "spec", "hosts") as readonly string[]).join()} ${ports.map(({ number, protocol }) => `${number}/${protocol}`).join()}`;
   });
 
 test("a name that is looked up", () =>

@@ -168,8 +168,8 @@ function conditionHolds(condition: JsonObject, { principal, port }: Request, { a
     ["source.namespace", identityOf(principal).namespace],
     ["destination.port", String(port)],
   ]);
-  const key = String(condition["key"]);
-  if (!known.has(key)) return action === "DENY";
+  const { key } = condition;
+  if (typeof key !== "string" || !known.has(key)) return action === "DENY";
   return listMatches(listIn(condition, "values"), known.get(key)) && !listNames(listIn(condition, "notValues"), known.get(key));
 }
 

@@ -14,7 +14,7 @@ export type Baseline = ReadonlyMap<ResourceType, ReadonlyMap<string, KubeObject>
 
 /** First those that can refuse or change what follows. */
 const FIRST = /webhookconfigurations|admissionpolic|resourcequotas|limitranges/;
-/** Controllers look after these. */
+/** Controllers look after these, and write events all the time. */
 const NOT_OURS = /^(events|nodes|leases|componentstatuses|controllerrevisions|endpointslices|endpoints|apiservices)$/;
 const ROUNDS = 40;
 
@@ -34,8 +34,16 @@ export async function tidy(world: FuzzWorld, baseline: Baseline): Promise<readon
     if (left.length === 0) break;
     await delay(25); // what depends on it goes when the controllers have seen that it is gone
   }
+  for (const { metadata } of await list(world, namespacesOf(world)))
+    await ask(world, "DELETE", `/api/v1/namespaces/${metadata.name}/events`);
   await world.renewAccount();
   return left;
+}
+
+function namespacesOf({ types }: FuzzWorld): ResourceType {
+  const namespaces = types.find(({ resource }) => resource.plural === "namespaces");
+  if (namespaces === undefined) throw new Error("there are no namespaces");
+  return namespaces;
 }
 
 function tidied({ types }: FuzzWorld): readonly ResourceType[] {

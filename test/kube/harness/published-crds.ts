@@ -68,8 +68,9 @@ async function moduleFolder({ module, version }: CrdSource): Promise<Result<stri
   const answer = parseJson(ran.stdout);
   const folder = answer.ok ? fieldAt(answer.value, "Dir") : undefined;
   if (ran.code === 0 && typeof folder === "string") return ok(folder);
-  const why = (answer.ok ? fieldAt(answer.value, "Error") : undefined) ?? ran.stderr;
-  return err(`${module}@${version} cannot be fetched: ${String(why).trim().split("\n")[0] ?? ""}`);
+  const told = answer.ok ? fieldAt(answer.value, "Error") : undefined;
+  const [why = ""] = (typeof told === "string" ? told : ran.stderr).trim().split("\n");
+  return err(`${module}@${version} cannot be fetched: ${why}`);
 }
 
 /** kubectl reads them, because it takes YAML that the standard does not: Flagger's has quoted text that is indented too little. */

@@ -4,7 +4,7 @@ import { controllerRevisionCells, deploymentCells, replicaSetCells } from "../ce
 import { at, childOf, type Draft, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, forbidden, immutable, invalid, nonNegative, notSupported, required } from "../rules/causes.ts";
-import { alwaysRestarts, selectorFitsTemplate, templateOf, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
+import { alwaysRestarts, selectorFitsTemplate, templateOf, unreadableSelector, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
 import { intOrPercent, notMoreThan100Percent } from "../rules/shared.ts";
 import {
   atMostReplicas,
@@ -24,6 +24,8 @@ import { statefulSet } from "./stateful-set.ts";
 const TEMPLATE = "spec.template";
 
 function replicaSetTemplate(object: KubeObject): Causes {
+  const unreadable = unreadableSelector(object);
+  if (unreadable.length > 0) return unreadable;
   return [...selectorFitsTemplate(object), ...validatePodTemplate(templateOf(object), TEMPLATE), ...alwaysRestarts(object, "ReplicaSet")];
 }
 

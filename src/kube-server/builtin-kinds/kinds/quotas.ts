@@ -10,6 +10,10 @@ import { QUOTA_RESOURCES, sameScopes, validateScopes } from "./quota-scopes.ts";
 
 export const limitRange: KindRules = {
   createOnUpdate: true,
+  // the one kind whose objects need no name of their own
+  prepareCreate: (draft) => {
+    if (textAt(draft, "metadata", "name") === "") childOf(draft, "metadata")["name"] = at(draft, "metadata", "uid");
+  },
   onUpdate: "meta-and-spec-first",
   validate: (object) => {
     const limits = objectsAt(object, "spec", "limits");

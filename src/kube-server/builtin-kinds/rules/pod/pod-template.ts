@@ -25,13 +25,18 @@ export function validateSelector(object: KubeObject, kind: string): Causes {
   return [...validateLabelSelector(selector, "spec.selector"), ...empty];
 }
 
+/** A selector that cannot be read, and for most kinds the last thing that is said: their template is not looked at. */
+export function unreadableSelector(object: KubeObject, detail = "invalid label selector"): Causes {
+  const selector = objectAt(object, "spec", "selector");
+  const wrong = selector !== undefined && validateLabelSelector(selector, "").length > 0;
+  return wrong ? [invalid("spec.selector", selector, detail)] : [];
+}
+
 /** A missing selector selects nothing; an empty one is refused elsewhere. */
 export function selectorFitsTemplate(object: KubeObject): Causes {
   const selector = objectAt(object, "spec", "selector");
   const labels = objectAt(object, "spec", "template", "metadata", "labels");
-  // a selector that cannot be read is the one thing said about it; the template is not looked at
-  if (selector !== undefined && validateLabelSelector(selector, "").length > 0)
-    return [invalid("spec.selector", selector, "invalid label selector")];
+  if (unreadableSelector(object).length > 0) return [];
   const fits = selector !== undefined && (isEmptySelector(selector) || selects(selector, labels));
   return fits ? [] : [invalid("spec.template.metadata.labels", goMap(labels), "`selector` does not match template `labels`")];
 }
