@@ -22,15 +22,16 @@ function goesBefore(a: Claimant, b: Claimant): boolean {
 }
 
 export class NameClaims {
-  readonly #claims = new Map<string, Map<string, Claimant>>();
+  /** Nearly always one: a list is lighter than anything else. */
+  readonly #claims = new Map<string, readonly Claimant[]>();
   readonly #names = new Map<string, readonly string[]>();
 
   /** Replaces all that it claimed before; gives the names that it lost or gained or kept. */
   claim(claimant: Claimant, names: readonly string[]): ReadonlySet<string> {
     const text = textOf(claimant);
     const before = this.#names.get(text) ?? [];
-    for (const name of before) this.#drop(name, text);
-    for (const name of names) this.#add(name, text, claimant);
+    for (const name of before) this.#drop(name, claimant);
+    for (const name of names) this.#claims.set(name, [...this.#without(name, claimant), claimant]);
     if (names.length === 0) this.#names.delete(text);
     else this.#names.set(text, names);
     return new Set([...before, ...names]);
@@ -41,24 +42,24 @@ export class NameClaims {
   }
 
   claimants(name: string): readonly Claimant[] {
-    return [...(this.#claims.get(name)?.values() ?? [])];
+    return this.#claims.get(name) ?? [];
   }
 
   /** Who has it. */
   holder(name: string): Claimant | undefined {
-    const all = this.claimants(name);
-    return all.reduce<Claimant | undefined>((first, one) => (first === undefined || goesBefore(one, first) ? one : first), undefined);
+    let first: Claimant | undefined;
+    for (const one of this.claimants(name)) if (first === undefined || goesBefore(one, first)) first = one;
+    return first;
   }
 
-  #add(name: string, text: string, claimant: Claimant): void {
-    const known = this.#claims.get(name);
-    if (known === undefined) this.#claims.set(name, new Map([[text, claimant]]));
-    else known.set(text, claimant);
+  #without(name: string, { kind, key }: Claimant): readonly Claimant[] {
+    const known = this.#claims.get(name) ?? [];
+    return known.some((one) => one.kind === kind && one.key === key) ? known.filter((one) => one.kind !== kind || one.key !== key) : known;
   }
 
-  #drop(name: string, text: string): void {
-    const known = this.#claims.get(name);
-    known?.delete(text);
-    if (known?.size === 0) this.#claims.delete(name);
+  #drop(name: string, claimant: Claimant): void {
+    const left = this.#without(name, claimant);
+    if (left.length === 0) this.#claims.delete(name);
+    else this.#claims.set(name, left);
   }
 }

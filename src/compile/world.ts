@@ -192,12 +192,13 @@ export class World {
     const holder = this.#places.holder(id);
     if (holder !== undefined && !isSame(holder, one))
       return [{ kind: "name-taken", namespace: splitId(id).namespace, by: describe(holder) }];
-    return this.#objects.namesOf(one).flatMap((object) => {
+    const errors: ServiceError[] = [];
+    for (const object of this.#objects.namesOf(one)) {
       const first = this.#objects.holder(object);
-      return first === undefined || isSame(first, one)
-        ? []
-        : [{ kind: "object-taken" as const, object: object.slice(object.indexOf(" ") + 1), by: describe(first) }];
-    });
+      if (first !== undefined && !isSame(first, one))
+        errors.push({ kind: "object-taken", object: object.slice(object.indexOf(" ") + 1), by: describe(first) });
+    }
+    return errors;
   }
 
   #place({ kind, metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
@@ -278,7 +279,7 @@ export class World {
       rivals.push(...this.#places.claimants(place));
       // who had it and has it still is not touched by one that wants it in vain
       if (held !== place && !isSame(this.#places.holder(place), one)) continue;
-      for (const other of this.#settle(place, held === place ? when : "always")) touched.add(other);
+      for (const other of this.#settle(place, when)) touched.add(other);
     }
     const neighbours = [...touched].filter((other) => other !== id);
     for (const other of neighbours) for (const further of this.#readAgain(other)) touched.add(further);

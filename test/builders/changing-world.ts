@@ -12,9 +12,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export type Change = { readonly put: WorldObject } | { readonly remove: WorldObject["kind"]; readonly key: string };
 
-const NAMES = ["x", "y", "z", "x-main", "db-postgres", "waypoint"];
+const NAMES = [..."xxxyyyzzz", "x-main", "x-main", "db-postgres", "waypoint"];
 const WRITTEN = ["a", "b", "prod"];
-const ENVIRONMENTS = ["prod", "dev", "alt"];
+const ENVIRONMENTS = ["prod", "prod", "dev", "alt"];
 
 function pick<T>(random: Random, items: readonly [T, ...T[]] | readonly T[]): T {
   return items[Math.floor(random() * items.length)] as T;
@@ -35,11 +35,13 @@ function metadataOf(random: Random, name: string, namespace?: string): Fields {
 }
 
 function resourceOf(random: Random, others: readonly string[]): Fields {
-  const type = pick(random, ["service", "service", "service", "external-service", "postgres", "route", "volume"]);
-  if (type === "route") return { type, params: { host: "a.test", ...maybe(random, 0.3, () => ({ port: "${resources.r0.port}" })) } };
-  if (type === "volume") return { type, id: "shared", params: { size: pick(random, ["1Gi", "2Gi"]) } };
+  const type = pick(random, ["service", "service", "service", "external-service", "postgres", "route", "route", "volume"]);
+  const read = `\${resources.${pick(random, others)}.port}`;
+  if (type === "route")
+    return { type, params: { host: "a.test", ...maybe(random, 0.6, () => ({ port: pick(random, [read, read, "http"]) })) } };
+  if (type === "volume") return { type, id: "shared", ...maybe(random, 0.3, () => ({ params: { size: pick(random, ["1Gi", "2Gi"]) } })) };
   const id = pick(random, [undefined, "x", "y", "z", "prod/x", "a/y", "db"]);
-  const ports = pick(random, [["http"], [80], ["${config.port}"], [`\${resources.${pick(random, others)}.port}`]]);
+  const ports = pick(random, [["http"], [80], ["${config.port}"], [read]]);
   return {
     type,
     direction: pick(random, ["inbound", "outbound", "both"]),
@@ -48,22 +50,18 @@ function resourceOf(random: Random, others: readonly string[]): Fields {
   };
 }
 
-const VALUES = [
-  "plain",
-  "${metadata.name}",
-  "${config.k}",
-  "${secrets.s.k}",
-  "${resources.r0.url}",
-  "${resources.r1.host}",
-  "${environment.name}",
-];
+/** Most of them can be filled in: a service with an error shows little else. */
+const SURE = ["plain", "${metadata.name}", "${environment.name}"];
+const RISKY = ["${config.k}", "${secrets.s.k}", "${resources.r0.url}", "${resources.r1.host}"];
 
 function serviceOf(random: Random): WorldObject {
   const names = ["r0", "r1", "r2"].slice(0, Math.floor(random() * 4));
   const resources = Object.fromEntries(names.map((name) => [name, resourceOf(random, names)]));
-  const variables = Object.fromEntries(["A", "B"].map((name) => [name, pick(random, VALUES)]));
+  // one that others can read from, more often than chance would have it
+  if (names.length > 1 && random() < 0.6) resources["r0"] = { id: pick(random, ["x", "y"]) };
+  const variables = Object.fromEntries(["A", "B"].map((name) => [name, pick(random, random() < 0.85 ? SURE : RISKY)]));
   const spec = {
-    ...maybe(random, 0.5, () => ({ environment: pick(random, ENVIRONMENTS) })),
+    ...maybe(random, 0.35, () => ({ environment: pick(random, ENVIRONMENTS) })),
     containers: { main: { image: "i:1", variables }, ...maybe(random, 0.3, () => ({ side: { image: "i:1" } })) },
     resources,
     ...maybe(random, 0.8, () => ({
@@ -93,9 +91,9 @@ function otherOf(random: Random): WorldObject {
       });
     case "environment":
       return parsed("LatticeEnvironment", metadataOf(random, pick(random, ENVIRONMENTS)), {
-        sourceNamespaces: pick(random, [["a"], ["a", "b"], ["b", "prod"], []]),
-        ...maybe(random, 0.4, () => ({ namespace: pick(random, ["prod", "a", "istio-ingress"]) })),
-        ...maybe(random, 0.4, () => ({ mesh: { waypoint: random() < 0.5, trustDomain: pick(random, ["cluster.local", "corp.test"]) } })),
+        sourceNamespaces: pick(random, [["a", "b", "prod"], ["a", "b", "prod"], ["a", "b", "prod"], ["a"], []]),
+        ...maybe(random, 0.4, () => ({ namespace: pick(random, ["prod", "a", "istio-ingress", "istio-ingress"]) })),
+        ...maybe(random, 0.6, () => ({ mesh: { waypoint: random() < 0.5, trustDomain: pick(random, ["cluster.local", "corp.test"]) } })),
         ...maybe(random, 0.3, () => ({
           defaults: { config: { k: "of the environment", port: "http" }, secretBindings: [{ name: "s", secretRef: { name: "env" } }] },
         })),

@@ -13,8 +13,12 @@ function disagreements({ policies, egress, ingress }: Case): readonly string[] {
     const [sender, receiver] = [PEERS[from], PEERS[to]];
     if (sender === undefined || receiver === undefined) return [];
     const sent = sender.kind !== "pod" || reader.allows("egress", sender, receiver, { port, protocol }).allowed === (egress[at] === "1");
-    const taken = receiver.kind !== "pod" || reader.allows("ingress", receiver, sender, { port, protocol }).allowed === (ingress[at] === "1");
-    return [...(sent ? [] : [`egress ${from} > ${to} ${protocol}/${port}`]), ...(taken ? [] : [`ingress ${from} > ${to} ${protocol}/${port}`])];
+    const taken =
+      receiver.kind !== "pod" || reader.allows("ingress", receiver, sender, { port, protocol }).allowed === (ingress[at] === "1");
+    return [
+      ...(sent ? [] : [`egress ${from} > ${to} ${protocol}/${port}`]),
+      ...(taken ? [] : [`ingress ${from} > ${to} ${protocol}/${port}`]),
+    ];
   });
 }
 

@@ -13,5 +13,6 @@ test(
     console.log(JSON.stringify({ ...report, wrong: report.wrong.slice(0, 20) }));
     expect(report.wrong.slice(0, 20), `seed ${seed}`).toEqual([]);
     expect(report.watchEvents).toBeGreaterThan(kills);
+    expect(report.relists).toBeGreaterThan(kills / 8);
   },
 );

@@ -10,5 +10,7 @@ test(
     expect(report).toMatchObject({ rounds: 5, wrong: [] });
     expect(report.acknowledged).toBeGreaterThan(20);
     expect(report.resumed).toBeGreaterThan(0);
+    // those that slept were told that what they have missed is forgotten
+    expect(report.relists).toBeGreaterThan(0);
   },
 );

@@ -23,7 +23,7 @@ const named = (objects: readonly KubeObject[]) => objects.map(({ kind, metadata 
 
 test("api and frontend become these objects", async () => {
   const { namespaces, objects } = compiled(api, frontend);
-  await expect(formatYamlDocuments([...namespaces, ...objects])).toMatchFileSnapshot("seed-example/compiled.yaml");
+  await expect(formatYamlDocuments([...namespaces, ...objects])).toMatchFileSnapshot("seed-example/compiled.yaml.golden");
 });
 
 test("among them are the ten of the plan, and what we add", () => {

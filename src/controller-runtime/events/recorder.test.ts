@@ -83,6 +83,25 @@ test("after a quiet while the same is news again", async () => {
   expect(events()).toHaveLength(2);
 });
 
+test("the last count of what is over is told when something new happens", async () => {
+  const { world, recorder, events } = setup();
+  for (let i = 0; i < 3; i += 1) recorder.record(note());
+  await world.clock.advance(600_001);
+  recorder.record(note({ regarding: widget("b") }));
+  await recorder.flush();
+  expect(events()).toMatchObject([{ series: { count: 3 } }, { regarding: { name: "b" } }]);
+});
+
+test("an object whose budget was forgotten has a full one again", async () => {
+  const { world, recorder, events } = setup({ burst: 2, perSecond: 1 / 60 });
+  for (let i = 0; i < 3; i += 1) recorder.record(note({ note: `number ${i}` }));
+  await world.clock.advance(120_001);
+  recorder.record(note({ regarding: widget("b") }));
+  for (let i = 3; i < 6; i += 1) recorder.record(note({ note: `number ${i}` }));
+  await recorder.flush();
+  expect(events()).toHaveLength(2 + 1 + 2);
+});
+
 test("a series whose event has expired is told anew", async () => {
   const { world, recorder, events } = setup();
   recorder.record(note());

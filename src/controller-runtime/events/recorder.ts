@@ -21,19 +21,21 @@ export type EventRecorderOptions = {
   readonly perObject?: Rate;
 };
 
+type Budget = { readonly bucket: TokenBucket; readonly usedAt: number };
 type Series = { readonly event: KubeEvent; count: number; written: number; writtenAt: number; seenAt: number };
 
 const PER_OBJECT: Rate = { burst: 25, perSecond: 1 / 60 };
 const WINDOW_MS = 600_000;
 const WRITE_EVERY_MS = 60_000;
 const MAX_QUEUED = 500;
-/** Of series and of budgets; the oldest go first. */
+/** Of series and of budgets, however young they are. */
 const MAX_KEPT = 2_000;
 const TIMEOUT_MS = 5_000;
 
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
-  readonly #budgets = new Map<string, TokenBucket>();
+  /** Both in the order in which they were last used: what is old is at the front, and goes when something new comes. */
+  readonly #budgets = new Map<string, Budget>();
   readonly #series = new Map<string, Series>();
   readonly #dropped: Counter;
   #queued = 0;
@@ -49,11 +51,12 @@ export class EventRecorder {
     const id = identityOf(note);
     const now = this.#options.clock.monotonic();
     const known = this.#series.get(id);
-    if (known !== undefined && now - known.seenAt <= WINDOW_MS) return this.#repeat(known, now);
+    if (known !== undefined && now - known.seenAt <= WINDOW_MS) return this.#repeat(id, known, now);
     if (!this.#mayTell(regardingId(note.regarding), now)) return this.#drop("rate");
     const { clock, reporter } = this.#options;
     const event = eventOf(note, reporter, clock.now(), (this.#serial += 1));
-    keep(this.#series, id, { event, count: 1, written: 1, writtenAt: now, seenAt: now });
+    this.#forgetOld(now);
+    putLast(this.#series, id, { event, count: 1, written: 1, writtenAt: now, seenAt: now });
     this.#enqueue(() => this.#create(event));
   }
 
@@ -63,9 +66,10 @@ export class EventRecorder {
     await this.#tail;
   }
 
-  #repeat(series: Series, now: number): void {
+  #repeat(id: string, series: Series, now: number): void {
     series.count += 1;
     series.seenAt = now;
+    putLast(this.#series, id, series);
     if (now - series.writtenAt >= WRITE_EVERY_MS) this.#writeCount(series);
   }
 
@@ -77,11 +81,25 @@ export class EventRecorder {
   }
 
   #mayTell(object: string, now: number): boolean {
-    const budget = this.#budgets.get(object) ?? new TokenBucket(this.#options.perObject ?? PER_OBJECT, now);
-    keep(this.#budgets, object, budget);
-    if (budget.waitMs(now) > 0) return false;
-    budget.take(now);
+    const bucket = this.#budgets.get(object)?.bucket ?? new TokenBucket(this.#options.perObject ?? PER_OBJECT, now);
+    putLast(this.#budgets, object, { bucket, usedAt: now });
+    if (bucket.waitMs(now) > 0) return false;
+    bucket.take(now);
     return true;
+  }
+
+  /** A series that is over, with its last count told, and a budget that is full again: a new one is the same. */
+  #forgetOld(now: number): void {
+    const { burst, perSecond } = this.#options.perObject ?? PER_OBJECT;
+    for (const [id, series] of this.#series) {
+      if (now - series.seenAt <= WINDOW_MS && this.#series.size <= MAX_KEPT) break;
+      this.#series.delete(id);
+      if (series.count > series.written) this.#writeCount(series);
+    }
+    for (const [object, { usedAt }] of this.#budgets) {
+      if (now - usedAt <= (burst / perSecond) * 1_000 && this.#budgets.size <= MAX_KEPT) break;
+      this.#budgets.delete(object);
+    }
   }
 
   /** One at a time: events are small change, and a storm of them must not push aside the requests that matter. */
@@ -120,9 +138,7 @@ export class EventRecorder {
   }
 }
 
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
+function putLast<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MAX_KEPT && oldest !== undefined) map.delete(oldest);
 }

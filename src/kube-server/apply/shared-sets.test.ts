@@ -23,6 +23,12 @@ describe("sets that are shared", () => {
     expect(passageOf(beginSet())).toBeUndefined();
   });
 
+  it("begin anew when their names are too long to be kept", () => {
+    const before = memberOf(spell("f:a", "f:b"));
+    for (let at = 0; at < 140; at += 1) spell(`f:${"x".repeat(100_000)}${at}`);
+    expect(memberOf(spell("f:a", "f:b"))).not.toBe(before);
+  });
+
   it("begin anew when there are too many", () => {
     const before = memberOf(spell("f:a", "f:b"));
     for (let at = 0; at < 50_001; at += 1) spell(`f:${at}`);

@@ -25,10 +25,13 @@ export type Spelling = {
 export const LEAF: FieldNode = { member: true, children: undefined };
 
 const MOST_STEPS = 50_000;
+/** So many characters of a name weigh as much as a step: names are as long as users like. */
+const CHARACTERS_PER_STEP = 256;
 let steps = 0;
 let root = step(undefined, "", LEAF);
 
 function step(from: Spelling | undefined, element: PathElement, node: FieldNode): Spelling {
+  steps += Math.floor(element.length / CHARACTERS_PER_STEP);
   return { from, element, node, leaves: new Map(), branches: new Map(), member: undefined, passage: undefined };
 }
 

@@ -21,6 +21,10 @@ export type NewObject = {
 const NAME_TRIES = 8;
 
 export function createObject(call: Call, { object, options, tracked }: NewObject): Later<Result<KubeObject, Failure>> {
+  const given = metaText(object, "resourceVersion");
+  // who may also have meant an update is asked for a version that can be read
+  if (call.target.verb !== "create" && !isVersion(given))
+    return unexplained(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text));
   const owned = tracked ? clean : noteCreator(call, clean, options.fieldManager);
   const inNamespace = checkNamespace(call, owned);
@@ -76,8 +80,13 @@ function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<K
   if (existing !== undefined) return taken(call, object, existing.object);
   if (dryRun) return ok(withMetadata(object, { resourceVersion: undefined }));
   const version = metaText(object, "resourceVersion");
-  if (/[1-9]/.test(version) && /^[0-9]+$/.test(version)) return unexplained("resourceVersion should not be set on objects to be created");
+  if (/[1-9]/.test(version) && isVersion(version)) return unexplained("resourceVersion should not be set on objects to be created");
   return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
+}
+
+/** Anything else counts as none when an object is created. */
+export function isVersion(text: string): boolean {
+  return /^[0-9]*$/.test(text);
 }
 
 function write(call: Call, object: KubeObject, stored: KubeObject): Later<Result<KubeObject, Failure>> {

@@ -15,7 +15,7 @@ import { inVersion, readStored, storeKey, type Call } from "./core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "./object-meta.ts";
-import { internalError, notFound, refuse, type Failure } from "./status.ts";
+import { conflict, internalError, notFound, refuse, type Failure } from "./status.ts";
 
 export type Deleted = {
   /** In the version of the request. */
@@ -62,7 +62,8 @@ export function deleteUnasked(call: Call, stored: Stored, options: DeleteOptions
 
 function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
   const step = { call, stored, options };
-  if (isPending(stored.object) && !canShorten(stored.object, options))
+  const waits = isPending(stored.object) && !canShorten(stored.object, options);
+  if (waits || (metaText(stored.object, "deletionTimestamp") !== "" && heldBySpec(stored.object)))
     return ok({ object: inVersion(call.target.type, stored.object), gone: false });
   const asked = finalizersAfter(call.target.type, stored.object, options);
   const fresh = isDefinition(stored.object) && metaText(stored.object, "deletionTimestamp") === "";
@@ -81,6 +82,7 @@ function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resou
     return refuse({ code: 409, reason: "Conflict", message, details: { name, ...(group === "" ? {} : { group }), kind } });
   };
   const current = { uid: metaText(object, "uid"), version: metaText(object, "resourceVersion") };
+  if (type.collection === NAMESPACES) return checkNamespaceMeant(type, object, { uid, resourceVersion });
   if (uid !== undefined && uid !== current.uid) {
     return says(
       `the UID in the precondition (${uid}) does not match the UID in record (${current.uid}). The object might have been deleted and then recreated`,
@@ -94,6 +96,23 @@ function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resou
   return ok(undefined);
 }
 
+/** Namespaces are deleted by a program of their own, which words it differently. */
+function checkNamespaceMeant(
+  type: ResourceType,
+  object: KubeObject,
+  wanted: Pick<DeleteOptions, "uid" | "resourceVersion">,
+): Result<void, Failure> {
+  for (const [name, field] of [
+    ["UID", "uid"],
+    ["ResourceVersion", "resourceVersion"],
+  ] as const) {
+    const [asked, found] = [wanted[field], metaText(object, field)];
+    const why = `Precondition failed: ${name} in precondition: ${asked ?? ""}, ${name} in object meta: ${found}`;
+    if (asked !== undefined && asked !== found) return conflict({ resource: type.resource, name: object.metadata.name }, why);
+  }
+  return ok(undefined);
+}
+
 /** Deleted before, with time left. */
 function isPending(object: KubeObject): boolean {
   return metaText(object, "deletionTimestamp") !== "" && (metaNumber(object, "deletionGracePeriodSeconds") ?? 0) > 0;
@@ -103,6 +122,7 @@ function canShorten(object: KubeObject, { gracePeriodSeconds }: DeleteOptions): 
   return gracePeriodSeconds !== undefined && gracePeriodSeconds < (metaNumber(object, "deletionGracePeriodSeconds") ?? 0);
 }
 
+const NAMESPACES = "/namespaces";
 const GC_FINALIZERS = new Set(["orphan", "foregroundDeletion"]);
 
 function finalizersAfter(type: ResourceType, object: KubeObject, options: DeleteOptions): readonly string[] {
@@ -115,7 +135,10 @@ function finalizersAfter(type: ResourceType, object: KubeObject, options: Delete
 
 /** What was asked, else what an earlier delete asked, else what the kind does by itself. */
 function policyOf(type: ResourceType, before: readonly string[], options: DeleteOptions): "orphan" | "foregroundDeletion" | undefined {
-  if (options.orphanDependents !== undefined) return options.orphanDependents ? "orphan" : undefined;
+  if (options.orphanDependents !== undefined) {
+    if (options.orphanDependents) return "orphan";
+    return type.collection === NAMESPACES ? "foregroundDeletion" : undefined;
+  }
   if (options.propagationPolicy === "Orphan") return "orphan";
   if (options.propagationPolicy === "Foreground") return "foregroundDeletion";
   if (options.propagationPolicy === "Background") return undefined;

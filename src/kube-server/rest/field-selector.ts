@@ -51,7 +51,8 @@ function unescape(escaped: string): Result<string, string> {
   const says = (what: string) => err(`invalid field selector: ${what}`);
   let value = "";
   for (const [part = ""] of escaped.matchAll(/\\?.|\\/gsu)) {
-    if (part === "\\" || (part.length > 1 && part.startsWith("\\") && !"\\,=".includes(part.slice(1)))) return says(`invalid escape sequence: ${part}`);
+    if (part === "\\" || (part.length > 1 && part.startsWith("\\") && !"\\,=".includes(part.slice(1))))
+      return says(`invalid escape sequence: ${part}`);
     if (part === "," || part === "=") return says(`unescaped character in value: ${part.charCodeAt(0)}`);
     value += part.replace(/^\\/, "");
   }

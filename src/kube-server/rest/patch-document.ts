@@ -63,7 +63,9 @@ const READERS: Readonly<Record<PatchKind, Shape>> = {
     if (Array.isArray(read.value)) {
       const wrong = read.value.map(wrongOperation).find((problem) => problem !== undefined);
       // null is an operation that says nothing
-      return wrong === undefined ? ok(read.value.map((operation) => operation ?? {})) : badRequest(`${prefix}json: cannot unmarshal ${wrong}`);
+      return wrong === undefined
+        ? ok(read.value.map((operation) => operation ?? {}))
+        : badRequest(`${prefix}json: cannot unmarshal ${wrong}`);
     }
     return badRequest(`${prefix}json: cannot unmarshal ${goKind(read.value)} into Go value of type []handlers.jsonPatchOp`);
   },
@@ -83,7 +85,9 @@ function wrongOperation(operation: Json): string | undefined {
   if (operation === null) return undefined;
   if (!isJsonObject(operation)) return `${goKind(operation)} into Go value of type handlers.jsonPatchOp`;
   const name = ["op", "path", "from"].find((one) => typeof (field(operation, one) ?? "") !== "string");
-  return name === undefined ? undefined : `${goKind(field(operation, name) ?? null)} into Go struct field jsonPatchOp.${name} of type string`;
+  return name === undefined
+    ? undefined
+    : `${goKind(field(operation, name) ?? null)} into Go struct field jsonPatchOp.${name} of type string`;
 }
 
 function notAMap(value: Json): string {

@@ -101,7 +101,8 @@ function prepare(call: Call, { change, previous }: Both, next: KubeObject): Resu
   if (nameless !== undefined) return internalError(nameless);
   const placed = inItsNamespace(call, versioned.value);
   if (!placed.ok) return placed;
-  const own = change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view, timestamp(call.core.clock)));
+  const own =
+    change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view, timestamp(call.core.clock)));
   const prepared = carryOver(type, own(placed.value, previous), previous, view !== "status" && change.trusted !== true);
   const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
   if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);

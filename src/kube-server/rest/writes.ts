@@ -1,13 +1,13 @@
 /** POST and PUT of whole objects. */
 import { whenOk, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import { createObject, withoutSystemFields } from "./create-object.ts";
+import { createObject, isVersion, withoutSystemFields } from "./create-object.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
 import { decodeBody } from "./decode-body.ts";
 import { inItsNamespace } from "./namespaces.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { answerObject, type Answering } from "./respond.ts";
-import { badRequest, notFound, unexplained, type Failure } from "./status.ts";
+import { badRequest, notFound, type Failure } from "./status.ts";
 import { changeStored, checkUid, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "./write-options.ts";
 import type { Stored } from "../store/port.ts";
@@ -45,8 +45,6 @@ function put(call: Call, previous: Stored | undefined, { object, options }: Put)
   const meant = checkUid(call, object, previous?.object);
   if (!meant.ok) return meant;
   if (previous === undefined) {
-    const version = metaText(object, "resourceVersion");
-    if (!/^[0-9]*$/.test(version)) return unexplained(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
     const created = createObject(call, { object: withoutVersion(object), options, tracked: false });
     return whenOk(created, (stored) => answerObject(call, 201, stored));
   }
@@ -55,7 +53,8 @@ function put(call: Call, previous: Stored | undefined, { object, options }: Put)
 }
 
 function withoutVersion(object: KubeObject): KubeObject {
-  return withMetadata(withoutSystemFields(object), { resourceVersion: undefined });
+  const version = metaText(object, "resourceVersion");
+  return withMetadata(withoutSystemFields(object), isVersion(version) ? { resourceVersion: undefined } : {});
 }
 
 /** An object may leave out its namespace, but not its name; what it says must agree with the path. */

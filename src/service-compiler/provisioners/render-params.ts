@@ -4,8 +4,12 @@ import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { renderText, type Scope, type TemplateProblem } from "../templates/index.ts";
 import type { Param, Params } from "./params.ts";
 
+/** Most resources have none. */
+const NONE: Result<Params, never> = ok(new Map());
+
 /** The message begins with where: `params.database: …`. */
 export function renderParams(params: JsonObject, scope: Scope): Result<Params, readonly TemplateProblem[]> {
+  if (Object.keys(params).length === 0) return NONE;
   const rendered = new Map<string, Param>();
   const problems: TemplateProblem[] = [];
   for (const [name, given] of Object.entries(params)) {

@@ -34,8 +34,8 @@ export const serviceProvisioner: Provisioner = {
 
 /** The one of that name, else the first by name. */
 function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fallback: T): T {
-  const first = [...entries.keys()].toSorted()[0] ?? "";
-  return entries.get(name) ?? entries.get(first) ?? fallback;
+  const named = entries.get(name);
+  return named ?? entries.get([...entries.keys()].toSorted()[0] ?? "") ?? fallback;
 }
 
 export const externalServiceProvisioner: Provisioner = {

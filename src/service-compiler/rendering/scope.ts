@@ -5,38 +5,43 @@ import type { ServiceInput } from "../input.ts";
 import { fields, secret, type Namespace, type Scope, type Value } from "../templates/index.ts";
 
 export function scopeFor(input: ServiceInput): Scope {
-  const { settings, environment, namespace } = input;
-  const { cluster } = settings;
   return new Map([
-    ["metadata", metadataOf(input)],
-    ["config", fields("config", configOf(input), "")],
-    ["secrets", secretsOf(input)],
-    [
-      "cluster",
-      fields(
-        "cluster",
-        new Map([
-          ["name", cluster.name],
-          ["domain", settings.clusterDomain],
-          ["provider", cluster.provider],
-          ["region", cluster.region],
-        ]),
-        "give it with the flags --cluster-name, --cluster-provider and --cluster-region, or in the operator's settings",
-      ),
-    ],
-    [
-      "environment",
-      fields(
-        "environment",
-        new Map([
-          ["name", input.service.spec.environment ?? namespace],
-          ["namespace", namespace],
-          ["ingressDomain", environment?.spec.ingressDomain ?? settings.ingressDomain],
-        ]),
-        "set ingressDomain in the LatticeEnvironment, or --ingress-domain",
-      ),
-    ],
+    ["metadata", whenAsked(() => metadataOf(input))],
+    ["config", whenAsked(() => fields("config", configOf(input), ""))],
+    ["secrets", whenAsked(() => secretsOf(input))],
+    ["cluster", whenAsked(() => clusterOf(input))],
+    ["environment", whenAsked(() => environmentOf(input))],
   ]);
+}
+
+/** Most services name one or two of these. */
+function whenAsked(make: () => Namespace): Namespace {
+  let made: Namespace | undefined;
+  return (rest) => (made ??= make())(rest);
+}
+
+function clusterOf({ settings }: ServiceInput): Namespace {
+  const { cluster, clusterDomain } = settings;
+  const known = new Map([
+    ["name", cluster.name],
+    ["domain", clusterDomain],
+    ["provider", cluster.provider],
+    ["region", cluster.region],
+  ]);
+  return fields(
+    "cluster",
+    known,
+    "give it with the flags --cluster-name, --cluster-provider and --cluster-region, or in the operator's settings",
+  );
+}
+
+function environmentOf({ service, settings, environment, namespace }: ServiceInput): Namespace {
+  const known = new Map([
+    ["name", service.spec.environment ?? namespace],
+    ["namespace", namespace],
+    ["ingressDomain", environment?.spec.ingressDomain ?? settings.ingressDomain],
+  ]);
+  return fields("environment", known, "set ingressDomain in the LatticeEnvironment, or --ingress-domain");
 }
 
 function metadataOf({ service, namespace }: ServiceInput): Namespace {

@@ -57,8 +57,15 @@ export function isSensitive({ kind }: Value): boolean {
 export function joined(values: readonly Value[]): Value | undefined {
   const only = values[0];
   if (values.length === 1 && only !== undefined) return only;
-  if (values.every((value) => value.kind === "plain"))
-    return plain(values.map((value) => (value.kind === "plain" ? value.text : "")).join(""));
+  let text = "";
+  for (const value of values) {
+    if (value.kind !== "plain") return joinedCarefully(values);
+    text += value.text;
+  }
+  return plain(text);
+}
+
+function joinedCarefully(values: readonly Value[]): Value | undefined {
   if (values.every((value) => value.kind !== "external")) return secret(values.map(revealed).join(""));
   if (values.some((value) => value.kind === "sensitive")) return undefined;
   return { kind: "external", parts: values.flatMap((value) => (value.kind === "external" ? value.parts : [revealed(value)])) };

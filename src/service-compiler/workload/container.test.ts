@@ -123,7 +123,9 @@ describe("containers that come before others", () => {
   const order = (containers: Readonly<Record<string, unknown>>) => {
     const { pod } = compiled({ containers });
     const names = (list: unknown) =>
-      ((list ?? []) as readonly { name: string; restartPolicy?: string }[]).map(({ name, restartPolicy }) => (restartPolicy === undefined ? name : `${name}*`));
+      ((list ?? []) as readonly { name: string; restartPolicy?: string }[]).map(({ name, restartPolicy }) =>
+        restartPolicy === undefined ? name : `${name}*`,
+      );
     return [names(pod("initContainers")), names(pod("containers"))];
   };
   const image = "i:1";

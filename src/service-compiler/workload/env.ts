@@ -7,7 +7,8 @@ import { configName, type Owner } from "./names.ts";
 export type CompiledEnv = { readonly objects: ConfigObjects; readonly envFrom: readonly JsonObject[] };
 
 export function compileEnv(owner: Owner, { name, variables }: RenderedContainer): CompiledEnv {
-  const contents = new Map<string, Content>([...variables].map(([variable, { value }]) => [variable, { kind: "text", value }]));
+  const contents = new Map<string, Content>();
+  for (const [variable, { value }] of variables) contents.set(variable, { kind: "text", value });
   const names = {
     open: configName(owner, name, "env"),
     closed: configName(owner, name, "secrets"),

@@ -7,7 +7,7 @@ type Known = { readonly why: string; readonly message: RegExp; /** 500 unless to
 
 /** Where a real server answers 500, too (KUBE-FACTS names the fact). Anything else is ours. */
 export const KNOWN_500: readonly Known[] = [
-  { why: "4: strategic merge directives that make no sense", message: /unknown patch type: |expected a \[\]interface \{\}, but received|list element types are not identical|unable to find api field in struct/ },
+  { why: "4: strategic merge directives that make no sense", message: /unknown patch type: |expected a (map\[string\]|\[\])interface \{\}, but received|list element types are not identical|unable to find api field in struct/ },
   { why: "4: a list without its merge key, or in an impossible order", message: /does not contain declared merge key|The order in patch|\$setElementOrder|\$deleteFromPrimitiveList|\$retainKeys|invalid (patch|type)/ },
   { why: "6: an apply of what is not of its type", message: /failed to create typed patch object/ },
   { why: "6: a wrong type that is found after the merge", message: /failed to convert new object \(.*\) to proper version/ },

@@ -1,6 +1,9 @@
 /**
  * Rounds of: start the server on a folder, look whether all is there, write and watch through HTTP, kill -9 at some moment. The folder and
  * the watchers live through all rounds.
+ *
+ * Some watchers sleep for a few rounds, and meanwhile so much is written that the server makes a snapshot and forgets what they have missed:
+ * when they come back with their old version, they are told so (410) and must list again.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +19,10 @@ import { KillWriter, type Known } from "./kill-writer.ts";
 import { ServerProcess } from "./server-process.ts";
 
 const WRITERS = 6;
+/** Sleepers are there in the first round of so many; before they wake up, much is written. */
+const SLEEP = 4;
+/** More than the 16 MiB of log after which a store makes a snapshot, and a few writes to finish it with. */
+const BALLAST = { writes: 24, bytes: 900_000 };
 /** What a server may say after a kill: that it mended what the kill has left. */
 const EXPECTED = /^(warn: (took over the folder|cut off what was no whole record)|$)/;
 
@@ -48,6 +55,7 @@ class Story {
   readonly #random: () => number;
   readonly #writers: readonly KillWriter[];
   readonly #watchers = LOAD_KINDS.map((kind) => new KillWatcher(kind));
+  readonly #sleepers = LOAD_KINDS.map((kind) => new KillWatcher(kind));
   readonly #counter: CountedObject;
   readonly #uids = new Map<string, string>();
   readonly #wrong: string[] = [];
@@ -66,6 +74,7 @@ class Story {
       const load = [...this.#writers.map((writer) => writer.run(exchange)), ...[1, 2, 3].map(() => this.#counter.count(exchange))];
       const enough = this.#acknowledged() + Math.floor(this.#random() ** 2 * 150);
       while (server.alive && this.#acknowledged() < enough) await wait(1);
+      if (round % SLEEP === SLEEP - 1) await writeBallast(exchange);
       await wait(this.#random() * 5);
       await server.kill();
       await Promise.all(load);
@@ -77,8 +86,9 @@ class Story {
   }
 
   report(rounds: number): KillReport {
-    const sum = (of: (watcher: KillWatcher) => number) => this.#watchers.reduce((total, watcher) => total + of(watcher), 0);
-    const parts = [...this.#writers, ...this.#watchers, this.#counter];
+    const watchers = [...this.#watchers, ...this.#sleepers];
+    const sum = (of: (watcher: KillWatcher) => number) => watchers.reduce((total, watcher) => total + of(watcher), 0);
+    const parts = [...this.#writers, ...watchers, this.#counter];
     return {
       rounds,
       acknowledged: this.#acknowledged(),
@@ -104,7 +114,7 @@ class Story {
       const url = await server.url();
       if (url === undefined) throw new Error(`round ${round}: the server did not start: ${server.complaints}`);
       const exchange = new Exchange(url);
-      const watching = this.#watchers.map((watcher) => watcher.run(exchange, stopped.signal));
+      const watching = this.#awake(round).map((watcher) => watcher.run(exchange, stopped.signal));
       await this.#look(round, exchange);
       await act(exchange, server);
       await Promise.all(watching);
@@ -123,22 +133,24 @@ class Story {
     await server.kill();
   }
 
+  #awake(round: number): readonly KillWatcher[] {
+    return round % SLEEP === 1 ? [...this.#watchers, ...this.#sleepers] : this.#watchers;
+  }
+
   /** A new object in every collection is the end of what happened before: a watcher that has it must have everything. */
   async #look(round: number, exchange: Exchange): Promise<void> {
-    for (const watcher of this.#watchers) {
-      const { kind } = watcher;
+    for (const kind of LOAD_KINDS) {
       const mark = loadObject(kind, `mark-${round}`, { number: round, text: "mark" });
       const marked = await exchange.ask({ method: "POST", path: collectionPath(kind), body: mark });
       if (marked === IN_DOUBT || marked.code !== 201) throw new Error(`round ${round}: no mark: ${JSON.stringify(marked)}`);
       const listed = await exchange.ask({ method: "GET", path: collectionPath(kind) });
       if (listed === IN_DOUBT) throw new Error(`round ${round}: no list`);
       const items = (listed.body["items"] as readonly JsonObject[]).filter((item) => fieldAt(item, "metadata", "labels", "load") === "yes");
-      await watcher.reached(Number(fieldAt(marked.body, "metadata", "resourceVersion")));
-      this.#compare(`round ${round}: ${kind.plural}`, {
-        kind,
-        found: new Map(items.map((item) => [metaText(item, "name"), item])),
-        view: watcher.view,
-      });
+      const found = new Map(items.map((item) => [metaText(item, "name"), item]));
+      for (const watcher of this.#awake(round).filter((one) => one.kind === kind)) {
+        await watcher.reached(Number(fieldAt(marked.body, "metadata", "resourceVersion")));
+        this.#compare(`round ${round}: ${kind.plural}`, { kind, found, view: watcher.view });
+      }
     }
     await this.#counter.look(exchange);
   }
@@ -180,5 +192,15 @@ class Story {
     }
     known.confirmed = found === undefined ? undefined : { ...found, kind: known.kind.kind, apiVersion: known.kind.apiVersion };
     known.doubt = undefined;
+  }
+}
+
+/** One object that nobody watches, again and again: what counts is the length of the log. A server that is killed meanwhile is fine, too. */
+async function writeBallast(exchange: Exchange): Promise<void> {
+  const path = "/api/v1/namespaces/default/configmaps";
+  const object = (number: number) => ({ metadata: { name: "ballast" }, data: { number: String(number), text: "x".repeat(BALLAST.bytes) } });
+  await exchange.ask({ method: "POST", path, body: object(0) });
+  for (let number = 1; number <= BALLAST.writes; number += 1) {
+    await exchange.ask({ method: "PUT", path: `${path}/ballast`, body: object(number) });
   }
 }

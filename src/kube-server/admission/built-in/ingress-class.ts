@@ -14,7 +14,8 @@ export function defaultIngressClass(context: AdmissionContext): AdmissionPlugin 
       const ingress = written(attributes);
       const isNew = attributes.operation === "CREATE" && attributes.type.collection === "networking.k8s.io/ingresses";
       if (ingress === undefined || !isNew) return ok(attributes.object);
-      const isNamed = fieldAt(ingress, "spec", "ingressClassName") !== undefined || Object.hasOwn(ingress.metadata.annotations ?? {}, LEGACY);
+      const isNamed =
+        fieldAt(ingress, "spec", "ingressClassName") !== undefined || Object.hasOwn(ingress.metadata.annotations ?? {}, LEGACY);
       const name = isNamed ? undefined : defaultClass(context);
       return ok(name === undefined ? ingress : withSpec(ingress, { ingressClassName: name }));
     },

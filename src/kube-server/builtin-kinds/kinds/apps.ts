@@ -4,7 +4,14 @@ import { controllerRevisionCells, deploymentCells, replicaSetCells } from "../ce
 import { at, childOf, type Draft, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, forbidden, immutable, invalid, nonNegative, notSupported, required } from "../rules/causes.ts";
-import { alwaysRestarts, selectorFitsTemplate, templateOf, unreadableSelector, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
+import {
+  alwaysRestarts,
+  selectorFitsTemplate,
+  templateOf,
+  unreadableSelector,
+  validatePodTemplate,
+  validateSelector,
+} from "../rules/pod/pod-template.ts";
 import { intOrPercent, notMoreThan100Percent } from "../rules/shared.ts";
 import {
   atMostReplicas,

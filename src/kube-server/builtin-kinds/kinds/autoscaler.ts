@@ -6,11 +6,13 @@ import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, forbidden, invalid, invalidEach, notSupported, required } from "../rules/causes.ts";
 import { pathSegment } from "../rules/formats.ts";
 import { ifSetOneOf, requiredText } from "../rules/shared.ts";
-import { autoscalerToV2 } from "../versions/autoscaler.ts";
+import { autoscalerToV2, withCpuTarget } from "../versions/autoscaler.ts";
 
 /** Checked as v2, whatever version it came in. */
 const autoscaler: KindRules = {
   onUpdate: "spec-between",
+  complete: withCpuTarget,
+  isComplete: ({ apiVersion }) => apiVersion !== "autoscaling/v1",
   validate: (object) => validateAutoscaler(objectAt(autoscalerToV2(object), "spec") ?? {}),
   cells: (object, now) => autoscalerCells(autoscalerToV2(object), now),
 };

@@ -6,6 +6,7 @@ import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, goMap, goSelector, immutable, invalid, required } from "../rules/causes.ts";
 import { dnsLabel } from "../rules/formats.ts";
 import { internalPodSpec, internalTemplate } from "../rules/internal-template.ts";
+import { unreadableSelector } from "../rules/pod/pod-template.ts";
 import { validateJobSpec } from "../rules/job-spec.ts";
 import { selects, validateLabelSelector } from "../rules/shared.ts";
 import { dnsNameWarnings, templateWarnings } from "../rules/warnings.ts";
@@ -79,7 +80,7 @@ function validateJobSpecWithSelector(object: KubeObject): Causes {
   const spec = objectAt(object, "spec") ?? {};
   const selector = objectAt(spec, "selector");
   const labels = objectAt(spec, "template", "metadata", "labels");
-  const fits = selector !== undefined && selects(selector, labels);
+  const fits = selector !== undefined && (unreadableSelector(object).length > 0 || selects(selector, labels));
   return [
     ...validateJobSpec(spec, "spec"),
     ...(selector === undefined ? [required("spec.selector")] : validateLabelSelector(selector, "spec.selector")),

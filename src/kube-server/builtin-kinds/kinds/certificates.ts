@@ -26,7 +26,13 @@ const signingRequest: KindRules = {
     const conditions = datedConditions(draft, previous, now);
     if (conditions.length > 0) childOf(draft, "status")["conditions"] = keepDecisions(conditions, previous);
   },
-  validateStatus: (next, previous) => [...validateConditions(next), ...validateDecisions(next, previous)],
+  validateStatus: (next, previous) => [
+    ...validateConditions(next),
+    ...validateCertificate(next),
+    ...validateKept(next, previous),
+    ...validateDecisions(next, previous),
+    ...validateReissue(next, previous),
+  ],
   views: {
     approval: {
       prepare: (draft, previous, now) => {
@@ -35,7 +41,7 @@ const signingRequest: KindRules = {
         const { conditions: _replaced, ...status } = objectAt(previous, "status") ?? {};
         draft["status"] = conditions.length > 0 ? { ...status, conditions } : status;
       },
-      validate: (next) => validateConditions(next),
+      validate: (next, previous) => [...validateConditions(next), ...validateKept(next, previous)],
     },
   },
   fieldSelectors: { "spec.signerName": (object) => textAt(object, "spec", "signerName") },
@@ -134,15 +140,33 @@ function validateConditions(next: KubeObject): Causes {
   });
 }
 
+const ofType = (object: KubeObject, type: string) =>
+  objectsAt(object, "status", "conditions").filter((one: JsonObject) => textAt(one, "type") === type);
+
+/** What was decided stays decided. */
+function validateKept(next: KubeObject, previous: KubeObject): Causes {
+  const lost = [...DECISIONS, "Failed"].filter((type) => ofType(next, type).length < ofType(previous, type).length);
+  return lost.map((type) => forbidden("status.conditions", `updates may not remove a condition of type "${type}"`));
+}
+
+function validateCertificate(next: KubeObject): Causes {
+  const given = textAt(next, "status", "certificate");
+  if (given === "" || /-----BEGIN CERTIFICATE-----/.test(atob(given))) return [];
+  return [invalid("status.certificate", "<certificate data>", "must contain at least one CERTIFICATE PEM block")];
+}
+
+function validateReissue(next: KubeObject, previous: KubeObject): Causes {
+  const [now, before] = [next, previous].map((object) => textAt(object, "status", "certificate")) as [string, string];
+  return before === "" || now === before ? [] : [forbidden("status.certificate", "updates may not modify existing certificate content")];
+}
+
 /** Decisions are made through the door of approval. */
 function validateDecisions(next: KubeObject, previous: KubeObject): Causes {
-  const ofType = (object: KubeObject, type: string) =>
-    objectsAt(object, "status", "conditions").filter((one: JsonObject) => textAt(one, "type") === type);
   return DECISIONS.flatMap((type) => {
     const [now, before] = [ofType(next, type), ofType(previous, type)];
-    if (jsonEqual(now, before)) return [];
-    const what = now.length > before.length ? "add a condition" : now.length < before.length ? "remove a condition" : "modify a condition";
-    return [forbidden("status.conditions", `updates may not ${what} of type "${type}"`)];
+    if (now.length < before.length || jsonEqual(now, before)) return [];
+    const what = now.length > before.length ? "add" : "modify";
+    return [forbidden("status.conditions", `updates may not ${what} a condition of type "${type}"`)];
   });
 }
 

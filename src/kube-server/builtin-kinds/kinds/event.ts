@@ -3,12 +3,13 @@
  *
  * Nothing is said of metadata that core/v1 would have to keep to: Events are written in great numbers by programs of all ages.
  */
-import { jsonEqual, type KubeObject } from "#kube";
+import { jsonEqual, type Json, type KubeObject } from "#kube";
 import { eventCells } from "../cells/core.ts";
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { immutable, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
 import { qualifiedName } from "../rules/formats.ts";
+import { internalStruct } from "../rules/internal-template.ts";
 import { eventToCore } from "../versions/event.ts";
 
 const FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
@@ -104,9 +105,21 @@ function validateKept(next: KubeObject, previous: KubeObject): Causes {
     ...(moved ? validateSeries(next) : []),
     ...KEPT.flatMap((name) => {
       const field = name === "reportingController" ? "reportingComponent" : name;
-      return jsonEqual(at(next, field), at(previous, field)) ? [] : [immutable(name, at(next, field) ?? null)];
+      return jsonEqual(at(next, field), at(previous, field)) ? [] : [immutable(name, shown(next, field))];
     }),
   ];
 }
+
+const STRUCTS: Readonly<Record<string, string>> = { involvedObject: "ObjectReference", related: "ObjectReference", source: "EventSource" };
+
+/** The server shows its internal form: structs with capital letters, and texts that are never missing. */
+function shown(object: KubeObject, name: string): Json {
+  const struct = STRUCTS[name];
+  if (struct === undefined) return at(object, name) ?? (TEXTS.has(name) ? "" : null);
+  const value = objectAt(object, name);
+  return value === undefined && name === "related" ? null : internalStruct(`io.k8s.api.core.v1.${struct}`, value ?? {});
+}
+
+const TEXTS = new Set(["reason", "message", "type", "action", "reportingComponent", "reportingInstance"]);
 
 export const eventKinds: RulesByKind = { Event: newEvent };

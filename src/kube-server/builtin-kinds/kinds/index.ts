@@ -2,8 +2,9 @@
 import { flowSchemaCells, priorityLevelCells, resourceClaimCells, valuesThenAge } from "../cells/others.ts";
 import { at, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { immutable, invalidEach, notSupported, required } from "../rules/causes.ts";
+import { immutable, notSupported, required } from "../rules/causes.ts";
 import { dnsLabel, pathSegment } from "../rules/formats.ts";
+import { requiredText } from "../rules/shared.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
 import { admissionKinds } from "./admission.ts";
 import { registrationKinds } from "./api-service.ts";
@@ -76,7 +77,7 @@ const nodeKinds: RulesByKind = {
   RuntimeClass: {
     createOnUpdate: true,
     needsVersionOnUpdate: true,
-    validate: (object) => invalidEach("handler", textAt(object, "handler"), dnsLabel(textAt(object, "handler"))),
+    validate: (object) => requiredText("handler", textAt(object, "handler"), dnsLabel),
     validateUpdate: (next, previous) => {
       const handler = textAt(next, "handler");
       return handler === textAt(previous, "handler") ? [] : [immutable("handler", handler)];

@@ -1,7 +1,7 @@
 /** LimitRange and ResourceQuota. */
 import { quantityToNumber, type JsonObject, type Quantity } from "#kube";
 import { resourceQuotaCells } from "../cells/core.ts";
-import { entriesAt, objectsAt, textAt } from "../draft.ts";
+import { at, childOf, entriesAt, objectsAt, textAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";
 import { type Causes, duplicate, forbidden, invalid, invalidEach, required } from "../rules/causes.ts";
 import { qualifiedName } from "../rules/formats.ts";

@@ -162,7 +162,8 @@ function validateRequested(service: KubeObject, addresses: ServiceAddresses | un
   const address = textAt(service, "spec", "clusterIP");
   const single = addresses === undefined ? [] : validateSingleStack(service);
   if (single.length > 0) return single;
-  if (addresses === undefined || address === "None" || ipFamilyOf(address) !== "IPv4") return [];
+  const isAsked = hasClusterIP(service) && address !== "None" && ipFamilyOf(address) === "IPv4";
+  if (addresses === undefined || !isAsked) return [];
   const all = [...textsAt(service, "spec", "clusterIPs")];
   if (!addresses.holds(address)) {
     return [invalid("spec.clusterIPs", all, `failed to allocate IP ${address}: the provided network does not match the current range`)];

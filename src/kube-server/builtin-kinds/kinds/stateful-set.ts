@@ -7,7 +7,14 @@ import { type Causes, forbidden, invalid, nonNegative } from "../rules/causes.ts
 import { validateClaimSpec } from "../rules/claim.ts";
 import { dnsLabel } from "../rules/formats.ts";
 import { validateAnnotations, validateLabels } from "../rules/object-meta.ts";
-import { alwaysRestarts, selectorFitsTemplate, templateOf, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
+import {
+  alwaysRestarts,
+  selectorFitsTemplate,
+  templateOf,
+  unreadableSelector,
+  validatePodTemplate,
+  validateSelector,
+} from "../rules/pod/pod-template.ts";
 import { ifSetOneOf, textIfSet } from "../rules/shared.ts";
 import { templateWarnings } from "../rules/warnings.ts";
 import { atMostReplicas, availableAtMostReady, collisionsGrow, counts, goStrategy, specOf } from "../rules/workloads.ts";
@@ -93,6 +100,8 @@ function validateClaimTemplates(object: KubeObject): Causes {
 
 /** Claim templates become volumes; hostname and subdomain are the StatefulSet's own. */
 function validateStatefulTemplate(object: KubeObject): Causes {
+  const unreadable = unreadableSelector(object, "");
+  if (unreadable.length > 0) return unreadable;
   const template = templateOf(object);
   const claims = [...new Set(objectsAt(object, "spec", "volumeClaimTemplates").map((claim) => textAt(claim, "metadata", "name")))];
   const own = objectsAt(template, "spec", "volumes").filter((volume) => !claims.includes(textAt(volume, "name")));

@@ -9,6 +9,7 @@ import { dnsSubdomain, qualifiedName } from "../rules/formats.ts";
 import { internalStruct } from "../rules/internal-template.ts";
 import { jsonDiff } from "../rules/unified-diff.ts";
 import { quantityOf } from "../rules/pod/resources.ts";
+import { validateVolumeSource } from "../rules/pod/volumes.ts";
 import { validateAccessModes, validateClaimSpec, VOLUME_MODES } from "../rules/claim.ts";
 import { ifSetOneOf, noBacksteps, requiredText, textIfSet } from "../rules/shared.ts";
 
@@ -199,6 +200,7 @@ function validateSource(spec: JsonObject): Causes {
           ...noBacksteps("spec.hostPath.path", textAt(spec, first, "path")),
         ]
       : [];
+  const shared = first === "hostPath" || first === "csi" ? [] : validateVolumeSource(first, objectAt(spec, first) ?? {}, `spec.${first}`);
   const csi =
     first === "csi"
       ? [
@@ -206,7 +208,7 @@ function validateSource(spec: JsonObject): Causes {
           ...requiredText("spec.csi.volumeHandle", textAt(spec, first, "volumeHandle")),
         ]
       : [];
-  return [...own, ...csi, ...others.map((name) => forbidden(`spec.${name}`, "may not specify more than 1 volume type"))];
+  return [...own, ...shared, ...csi, ...others.map((name) => forbidden(`spec.${name}`, "may not specify more than 1 volume type"))];
 }
 
 const storageClass: KindRules = {

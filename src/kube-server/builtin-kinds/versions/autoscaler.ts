@@ -7,7 +7,7 @@ import { field, isJsonObject, parseJson, type Json, type JsonObject, type KubeOb
 import { readGoValue } from "../codec/go-json.ts";
 import { goTypeOf } from "../codec/go-types.ts";
 import { withDefaults } from "../defaults/walk.ts";
-import { asJson, at, listAt, numberAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
+import { asJson, at, childOf, listAt, numberAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
 import { behaviorFromGo, behaviorToGo, metricFromV1, metricToV1, statusFromV1, statusToV1 } from "./autoscaler-metrics.ts";
 
 const V2 = "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler";
@@ -33,7 +33,8 @@ export function autoscalerFromV2(stored: KubeObject): KubeObject {
   const annotations = {
     ...objectAt(object, "metadata", "annotations"),
     ...textOf(METRICS, others.map(metricToV1)),
-    ...textOf(CURRENT, current.filter((metric) => metric !== currentCpu).map(statusToV1)),
+    // all of them, also the one that v1 has a field for
+    ...textOf(CURRENT, current.map(statusToV1)),
     ...textOf(CONDITIONS, [...listAt(status, "conditions")]),
     ...(objectAt(spec, "behavior") === undefined ? {} : { [BEHAVIOR]: JSON.stringify(behaviorToGo(objectAt(spec, "behavior") ?? {})) }),
   };
@@ -73,14 +74,19 @@ export function autoscalerToV2(object: KubeObject): KubeObject {
       ...without(status, "currentCPUUtilizationPercentage"),
       ...(conditions.length === 0 ? {} : { conditions }),
       currentMetrics:
-        currentCpu === undefined
-          ? current.length === 0
-            ? null
-            : current
-          : [...current, cpuMetric("current", { averageUtilization: currentCpu })],
+        current.length > 0 ? current : currentCpu === undefined ? null : [cpuMetric("current", { averageUtilization: currentCpu })],
     },
   };
   return withDefaults(goTypeOf(V2), asKind(V2, converted));
+}
+
+const DEFAULT_CPU_PERCENT = 80;
+
+/** In v1 an autoscaler that says nothing scales by CPU; Go says so as soon as it has read it. */
+export function withCpuTarget(draft: Draft): void {
+  const annotations = objectAt(draft, "metadata", "annotations") ?? {};
+  const isSilent = numberAt(draft, "spec", "targetCPUUtilizationPercentage") === undefined && listFrom(annotations, METRICS).length === 0;
+  if (draft["apiVersion"] === "autoscaling/v1" && isSilent) childOf(draft, "spec")["targetCPUUtilizationPercentage"] = DEFAULT_CPU_PERCENT;
 }
 
 function isCpuUtilisation(metric: JsonObject): boolean {

@@ -2,7 +2,7 @@
  * A CRD's parts as Go prints its internal structs: with Go's field names and every zero value. The server quotes them whole in
  * errors about rules and versions, and so do we.
  */
-import { field, type Json, type JsonObject } from "#kube";
+import { field, fieldAt, type Json, type JsonObject } from "#kube";
 import { jsonText } from "../../apply/go-text.ts";
 import { printed, type Printed } from "../causes/causes.ts";
 import type { ValidationRule } from "../schema/json-schema.ts";
@@ -23,7 +23,7 @@ export function printedRule(rule: ValidationRule): Printed {
 }
 
 export function printedVersions(definition: Definition): Printed {
-  if (definition.versions.length === 0) return printed("null");
+  if (definition.versions.length === 0) return printed(Array.isArray(fieldAt(definition.object, "spec", "versions")) ? "[]" : "null");
   return printed(`[${definition.versions.map((version) => versionText(definition, version.json)).join(",")}]`);
 }
 

@@ -5,7 +5,17 @@ import { duplicate, forbidden, invalid, required, type Causes } from "../causes.
 import { dnsLabel } from "../formats.ts";
 import { fileMode, ifSetOneOf, localPath, noBacksteps, requiredText } from "../shared.ts";
 import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from "./environment.ts";
+import { validateClaimSpec } from "../claim.ts";
 import { validateIscsi } from "./iscsi.ts";
+import {
+  validateAzureDisk,
+  validateDisk,
+  validateFibreChannel,
+  validateFlocker,
+  validateMonitors,
+  validateQuobyte,
+  validateRbd,
+} from "./old-volumes.ts";
 import { quantityOf } from "./resources.ts";
 
 type SourceRule = (source: JsonObject, path: string) => Causes;
@@ -17,39 +27,51 @@ const needs =
   (source, path) =>
     names.flatMap((name) => requiredText(`${path}.${name}`, textAt(source, name)));
 
+const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
+
 /** In the server's order: the first source that is there counts, the others are one too many. */
 const SOURCES = new Map<string, SourceRule>([
   ["emptyDir", validateEmptyDir],
   ["hostPath", validateHostPath],
   ["gitRepo", needs("repository")],
-  ["gcePersistentDisk", (source, path) => needs("pdName")(source, path.replace(/gcePersistentDisk$/, "persistentDisk"))],
-  ["awsElasticBlockStore", needs("volumeID")],
+  // the server has its own name for the first one
+  ["gcePersistentDisk", (source, path) => validateDisk("pdName")(source, path.replace(/gcePersistentDisk$/, "persistentDisk"))],
+  ["awsElasticBlockStore", validateDisk("volumeID")],
   ["secret", (source, path) => [...needs("secretName")(source, path), ...validateFiles(source, path)]],
   ["nfs", validateNfs],
   ["iscsi", validateIscsi],
   ["glusterfs", needs("endpoints", "path")],
-  ["flocker", () => []],
+  ["flocker", validateFlocker],
   ["persistentVolumeClaim", needs("claimName")],
-  ["rbd", needs("image")],
+  ["rbd", validateRbd],
   ["cinder", needs("volumeID")],
-  ["cephfs", () => []],
-  ["quobyte", needs("registry", "volume")],
+  ["cephfs", validateMonitors],
+  ["quobyte", validateQuobyte],
   ["downwardAPI", validateDownwardApi],
-  ["fc", () => []],
+  ["fc", validateFibreChannel],
   ["flexVolume", needs("driver")],
   ["configMap", (source, path) => [...needs("name")(source, path), ...validateFiles(source, path)]],
   ["azureFile", needs("secretName", "shareName")],
   ["vsphereVolume", needs("volumePath")],
   ["photonPersistentDisk", needs("pdID")],
   ["portworxVolume", needs("volumeID")],
-  ["azureDisk", needs("diskName", "diskURI")],
+  ["azureDisk", validateAzureDisk],
   ["storageos", needs("volumeName")],
   ["projected", validateProjected],
   ["scaleIO", needs("gateway", "system", "volumeName")],
   ["csi", needs("driver")],
   ["ephemeral", validateEphemeral],
-  ["image", needs("reference")],
+  [
+    "image",
+    (source, path) => [...needs("reference")(source, path), ...ifSetOneOf(`${path}.pullPolicy`, source["pullPolicy"], PULL_POLICIES)],
+  ],
+  ["local", (source, path) => [...needs("path")(source, path), ...noBacksteps(`${path}.path`, textAt(source, "path"))]],
 ]);
+
+/** One source by itself: a PersistentVolume has most of them too. */
+export function validateVolumeSource(name: string, source: JsonObject, path: string): Causes {
+  return SOURCES.get(name)?.(source, path) ?? [];
+}
 
 /** The causes, and the volumes that are right: only those can be mounted. */
 export function validateVolumes(
@@ -71,7 +93,7 @@ export function validateVolumes(
 }
 
 function validateSource(volume: JsonObject, path: string): Causes {
-  const present = Object.keys(volume).filter((name) => SOURCES.has(name) && objectAt(volume, name) !== undefined);
+  const present = Object.keys(volume).filter((name) => SOURCES.has(name) && name !== "local" && objectAt(volume, name) !== undefined);
   const [first] = present.length > 1 ? inOrder(present) : present;
   if (first === undefined) return [required(path, "must specify a volume type")];
   const own = SOURCES.get(first)?.(objectAt(volume, first) ?? {}, `${path}.${first}`) ?? [];
@@ -196,5 +218,7 @@ function validateToken(source: JsonObject, path: string, at: string): Causes {
 }
 
 function validateEphemeral(source: JsonObject, path: string): Causes {
-  return objectAt(source, "volumeClaimTemplate") === undefined ? [required(`${path}.volumeClaimTemplate`)] : [];
+  const template = objectAt(source, "volumeClaimTemplate");
+  if (template === undefined) return [required(`${path}.volumeClaimTemplate`)];
+  return validateClaimSpec(objectAt(template, "spec") ?? {}, `${path}.volumeClaimTemplate.spec`);
 }
