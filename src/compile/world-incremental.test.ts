@@ -1,9 +1,10 @@
 /** A world that went through many changes is a fresh world of what is left, byte for byte; and each change tells whom it touched, and no more. */
 import { describe, expect, test } from "vitest";
 import { expectOk, seededRandom } from "#base";
-import { LATTICE_API_VERSION, parseLatticeService } from "#crds";
+import { LATTICE_API_VERSION, parseLatticeEnvironment, parseLatticeService } from "#crds";
 import { keyText } from "#kube";
 import { emptyWorld, randomChange, results, wholeOf, worldWith } from "../../test/builders/changing-world.ts";
+import { serviceYaml, worldOf } from "../../test/builders/world.ts";
 import type { World, WorldObject } from "./world.ts";
 
 const SEEDS = Array.from({ length: 150 }, (_, seed) => seed);
@@ -103,4 +104,20 @@ describe("a change touches few", () => {
     expect([...world.put(raw(9, { ...canary, containers: { main: { image: "i:3" } } }))]).toEqual(["shop/s9"]);
     expect(world.put(raw(11, canary)).size).toBe(7);
   });
+});
+
+test("an environment in the gateway's namespace changes the gateway's identity, and so whoever has a route", () => {
+  const route = "  resources: {web: {type: route, params: {host: a.test}}}\n";
+  const world = worldOf([serviceYaml("routed", { spec: route }), serviceYaml("other")]);
+  const policies = () => {
+    const made = world.compile("shop/routed");
+    return made.ok ? JSON.stringify(made.value.objects) : "";
+  };
+  expect(policies()).toContain("cluster.local/ns/istio-ingress/sa/gateway-istio");
+  const spec = { namespace: "istio-ingress", mesh: { trustDomain: "corp.test" } };
+  const edge = expectOk(
+    parseLatticeEnvironment({ apiVersion: LATTICE_API_VERSION, kind: "LatticeEnvironment", metadata: { name: "edge" }, spec }),
+  );
+  expect([...world.put(edge)]).toEqual(["shop/routed"]);
+  expect(policies()).toContain("corp.test/ns/istio-ingress/sa/gateway-istio");
 });
