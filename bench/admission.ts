@@ -74,6 +74,6 @@ async function make(admin: KubeClient, resource: Resource, content: object): Pro
   const { group, version, kind, namespaced } = resource;
   const metadata = { name: "bench", ...(namespaced ? { namespace: "default" } : {}) };
   expectOk(
-    await admin.create(resource, { apiVersion: group === "" ? version : `${group}/${version}`, kind, metadata, ...content } as KubeObject),
+    await admin.create(resource, { apiVersion: group === "" ? version : `${group}/${version}`, kind, metadata, ...content }),
   );
 }

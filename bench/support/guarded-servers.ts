@@ -72,7 +72,7 @@ const KINDS: readonly Kind[] = [
   {
     name: "ConfigMap",
     resource: configMaps,
-    make: (name) => ({ ...configMap(0), metadata: { name, namespace, labels: { app: "web" } } }) as KubeObject,
+    make: (name) => ({ ...configMap(0), metadata: { name, namespace, labels: { app: "web" } } }),
   },
   { name: "Pod", resource: pods, make: newPod },
 ];

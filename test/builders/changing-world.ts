@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export type Change = { readonly put: WorldObject } | { readonly remove: WorldObject["kind"]; readonly key: string };
 
-const NAMES = [..."xxxyyyzzz", "x-main", "x-main", "db-postgres", "waypoint"];
+const NAMES = ["x", "x", "x", "y", "y", "y", "z", "z", "x-main", "x-main", "db-postgres", "waypoint"];
 const WRITTEN = ["a", "b", "prod"];
 const ENVIRONMENTS = ["prod", "prod", "dev", "alt"];
 
