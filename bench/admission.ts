@@ -3,7 +3,7 @@
  * on loopback in this process: what they need to answer is part of the figure, as it is for who waits for them.
  */
 import { expectOk } from "#base";
-import type { KubeObject, Resource } from "#kube";
+
 import type { KubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
 import { costOf, inGroup, type Guard } from "./support/guarded-servers.ts";
@@ -73,7 +73,5 @@ async function mutatingPolicy(admin: KubeClient): Promise<void> {
 async function make(admin: KubeClient, resource: Resource, content: object): Promise<void> {
   const { group, version, kind, namespaced } = resource;
   const metadata = { name: "bench", ...(namespaced ? { namespace: "default" } : {}) };
-  expectOk(
-    await admin.create(resource, { apiVersion: group === "" ? version : `${group}/${version}`, kind, metadata, ...content }),
-  );
+  expectOk(await admin.create(resource, { apiVersion: group === "" ? version : `${group}/${version}`, kind, metadata, ...content }));
 }

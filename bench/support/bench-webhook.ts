@@ -12,14 +12,16 @@ const LABEL = Buffer.from(JSON.stringify([{ op: "add", path: "/metadata/labels/t
 export async function startBenchWebhook(): Promise<BenchWebhook> {
   const certificate = expectOk(certificateFor("127.0.0.1", systemClock));
   const server = createServer({ key: reveal(certificate.server.key), cert: certificate.server.certificate }, (request, response) => {
-    void json(request).then((review) => {
+    const answer = async () => {
+      const review = await json(request);
       const { uid } = (review as { readonly request: { readonly uid: string } }).request;
       const change = request.url?.startsWith("/mutating") === true ? { patchType: "JSONPatch", patch: LABEL } : {};
       response.setHeader("content-type", "application/json");
       response.end(
         JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response: { uid, allowed: true, ...change } }),
       );
-    });
+    };
+    void answer();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
