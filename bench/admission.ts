@@ -3,7 +3,7 @@
  * on loopback in this process: what they need to answer is part of the figure, as it is for who waits for them.
  */
 import { expectOk } from "#base";
-
+import type { Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
 import { costOf, inGroup, type Guard } from "./support/guarded-servers.ts";

@@ -72,7 +72,7 @@ async function fill(client: KubeClient, namespace: string): Promise<void> {
   for (let at = 0; at < OBJECTS; at += 1) {
     const [kind, resource] = at % 2 === 0 ? (["ConfigMap", resources.configmaps] as const) : (["Secret", resources.secrets] as const);
     const object = { apiVersion: "v1", kind, metadata: { name: `object-${at}`, namespace }, data: { key: "dmFsdWU=" } };
-    await create(client, resource, object as KubeObject);
+    await create(client, resource, object);
   }
 }
 

@@ -192,6 +192,6 @@ function bindByName(call: Call): Answering {
   const body = readBody(call, "Ignore");
   if (!body.ok) return body;
   const name = fieldAt(body.value.value, "metadata", "name");
-  if (pods === undefined || typeof name !== "string" || name === "") return badRequest("name must be provided");
+  if (pods === undefined || typeof name !== "string" || name === "") return badRequest("Name parameter required.");
   return bindPod({ ...call, target: { ...call.target, type: pods, name, subresource: "binding" } });
 }

@@ -85,8 +85,13 @@ function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<K
 }
 
 /** Anything else counts as none when an object is created. */
-export function isVersion(text: string): boolean {
+function isVersion(text: string): boolean {
   return /^[0-9]*$/.test(text);
+}
+
+/** Who meant to update and creates instead has named a version for nothing; one that cannot be read is complained about. */
+export function withoutVersion(object: KubeObject): KubeObject {
+  return isVersion(metaText(object, "resourceVersion")) ? withMetadata(object, { resourceVersion: undefined }) : object;
 }
 
 function write(call: Call, object: KubeObject, stored: KubeObject): Later<Result<KubeObject, Failure>> {

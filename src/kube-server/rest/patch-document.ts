@@ -37,8 +37,9 @@ export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
   const duplicates = [...(read.ok ? read.value.duplicates : []), ...unknownInOperations(request.kind, shape.value)];
   const patched = APPLY[request.kind](request, shape.value);
   if (!patched.ok) return patched;
-  const shown = () =>
-    request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touchedBy(shape.value)));
+  // a custom resource is a map to Go, all the way down
+  const touched = () => (request.type.custom ? patched.value : touchedBy(shape.value));
+  const shown = () => (request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touched())));
   return decodePatched(request, patched.value, duplicates, shown);
 }
 

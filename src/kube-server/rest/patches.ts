@@ -3,11 +3,11 @@ import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "
 import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import type { Stored } from "../store/port.ts";
-import { createObject } from "./create-object.ts";
+import { createObject, withoutVersion } from "./create-object.ts";
 import { inVersion, type Call } from "./core.ts";
 import { goKind, readYaml, strictText } from "./decode-body.ts";
 import { asJsonObject } from "./managed-kinds.ts";
-import { metaText, withMetadata } from "./object-meta.ts";
+import { metaText } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
 import { bodyText, header } from "./request.ts";
 import { answerObject, type Answering } from "./respond.ts";
@@ -104,7 +104,7 @@ function writeApplied(call: Call, options: WriteOptions, { previous, live, merge
       { resource: type.resource, name },
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
-  const created = createObject(call, { object: withMetadata(next.value, { resourceVersion: undefined }), options, tracked: true });
+  const created = createObject(call, { object: withoutVersion(next.value), options, tracked: true });
   return whenOk(created, (stored) => answerObject(call, 201, stored));
 }
 

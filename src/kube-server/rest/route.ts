@@ -56,7 +56,8 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
     return target.type.custom ? notFound({ resource: target.type.resource, name: target.name ?? "" }) : unknown();
   if (isQuestion(target) && !isPlaceOfQuestions(target)) return unknown();
   const verb = verbOf(request, place);
-  if (target.type.custom && target.namespace === "" && verb !== "list" && verb !== "watch") return unknown();
+  const isHomeless = target.type.resource.namespaced && (target.namespace ?? "") === "";
+  if (target.type.custom && isHomeless && verb !== "list" && verb !== "watch") return unknown();
   if (verb === undefined) {
     const nameless = target.name === undefined && (request.method === "PUT" || request.method === "PATCH");
     return target.type.custom && nameless ? badRequest("name must be provided") : methodNotAllowed();
@@ -118,7 +119,9 @@ const BY_METHOD: ReadonlyMap<string, (place: Place) => Verb | undefined> = new M
 function verbOf(request: ApiRequest, place: Place): Verb | undefined {
   // custom resources answer HEAD as they answer GET
   const method = request.method === "HEAD" && place.type.custom ? "GET" : request.method;
-  const verb = BY_METHOD.get(method)?.(place);
+  // and take what is sent to a name that they do not look at
+  const creates = method === "POST" && place.type.custom && place.subresource === undefined;
+  const verb = creates ? "create" : BY_METHOD.get(method)?.(place);
   if (verb === undefined) return undefined;
   const { resource, verbs } = place.type;
   const acrossNamespaces = resource.namespaced && (place.namespace ?? "") === "";

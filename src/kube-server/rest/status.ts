@@ -72,7 +72,8 @@ export function conflict(subject: Subject, why: string): Err<Failure> {
 
 export function forbidden(subject: Subject, why: string, causes?: readonly StatusCause[]): Err<Failure> {
   const details = causes === undefined ? detailsOf(subject) : { ...detailsOf(subject), causes };
-  return refuse({ code: 403, reason: "Forbidden", message: `${textOf(subject)} is forbidden: ${why}`, details });
+  const what = subject.name === "" ? groupResourceOf(subject.resource) : textOf(subject);
+  return refuse({ code: 403, reason: "Forbidden", message: `${what} is forbidden: ${why}`, details });
 }
 
 export function unauthorized(): Failure {

@@ -1,11 +1,11 @@
 /** POST and PUT of whole objects. */
 import { whenOk, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import { createObject, isVersion, withoutSystemFields } from "./create-object.ts";
+import { createObject, withoutSystemFields, withoutVersion } from "./create-object.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
 import { decodeBody } from "./decode-body.ts";
 import { inItsNamespace } from "./namespaces.ts";
-import { metaText, withMetadata } from "./object-meta.ts";
+import { metaText } from "./object-meta.ts";
 import { answerObject, type Answering } from "./respond.ts";
 import { badRequest, notFound, type Failure } from "./status.ts";
 import { changeStored, checkUid, updateObject } from "./update-object.ts";
@@ -45,16 +45,11 @@ function put(call: Call, previous: Stored | undefined, { object, options }: Put)
   const meant = checkUid(call, object, previous?.object);
   if (!meant.ok) return meant;
   if (previous === undefined) {
-    const created = createObject(call, { object: withoutVersion(object), options, tracked: false });
+    const created = createObject(call, { object: withoutVersion(withoutSystemFields(object)), options, tracked: false });
     return whenOk(created, (stored) => answerObject(call, 201, stored));
   }
   const updated = updateObject(call, { previous, next: object, options, tracked: false });
   return whenOk(updated, (stored) => answerObject(call, 200, stored));
-}
-
-function withoutVersion(object: KubeObject): KubeObject {
-  const version = metaText(object, "resourceVersion");
-  return withMetadata(withoutSystemFields(object), isVersion(version) ? { resourceVersion: undefined } : {});
 }
 
 /** An object may leave out its namespace, but not its name; what it says must agree with the path. */
