@@ -322,7 +322,7 @@ describe("changing", () => {
     );
     const stop = new AbortController();
     for await (const item of cluster.client.watch(configmaps, { resourceVersion: "x" }, stop.signal)) {
-      expect(item).toMatchObject({ ok: false, error: { kind: "bad-request" } });
+      expect(item).toMatchObject({ ok: false, error: { kind: "server-error" } });
     }
   });
 
