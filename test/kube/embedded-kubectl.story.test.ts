@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ServerProcess } from "../builders/api-server/server-process.ts";
-import { runProgram, sharedPlane, uniqueName, type Ran } from "./harness/index.ts";
+import { realPlane, runProgram, sharedPlane, uniqueName, type RealPlane, type Ran } from "./harness/index.ts";
 
 type Kubectl = (args: readonly string[], stdin?: string) => Promise<Ran>;
 
@@ -17,9 +17,13 @@ const NAMESPACE = uniqueName("embedded");
 let home = "";
 let server: ServerProcess | undefined;
 let ours: Kubectl = () => Promise.reject(new Error("not started"));
-const real: Kubectl = (args, stdin) => sharedPlane().kubectl(args, stdin === undefined ? {} : { stdin });
+// a plane of its own: other stories define kinds, and `api-resources` would list them
+let plane: RealPlane | undefined;
+const real: Kubectl = (args, stdin) =>
+  plane === undefined ? Promise.reject(new Error("not started")) : plane.kubectl(args, stdin === undefined ? {} : { stdin });
 
 beforeAll(async () => {
+  plane = await realPlane();
   home = mkdtempSync(join(tmpdir(), "lattice-embedded-"));
   const kubeconfig = join(home, "kubeconfig");
   server = new ServerProcess(home, ["--kubeconfig-out", kubeconfig]); // with TLS: kubectl sends no token over plain HTTP
@@ -32,6 +36,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.kill();
+  await plane?.stop();
   rmSync(home, { recursive: true, force: true });
 });
 
