@@ -100,5 +100,5 @@ function isStructOrPlain(type: string, structs: ReadonlySet<string>): boolean {
 }
 
 function qualified(from: GoPackage, type: string): string {
-  return type.replace(/\b(metav1|corev1|v1)\./g, "v1.").replaceAll(/(?<![\w.])([A-Z]\w*)/g, `${from.name}.$1`);
+  return type.replace(/\b(metav1|corev1|apiv1|v1)\./g, "v1.").replaceAll(/(?<![\w.])([A-Z]\w*)/g, `${from.name}.$1`);
 }

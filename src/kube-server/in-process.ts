@@ -115,6 +115,7 @@ const encoder = new TextEncoder();
 async function* bytesOf(body: ApiBody): AsyncGenerator<Result<Uint8Array, KubeError>, void> {
   if (body.kind === "json") yield ok(encoder.encode(JSON.stringify(body.value)));
   else if (body.kind === "text") yield ok(encoder.encode(body.text));
+  else if (body.kind === "bytes") yield ok(body.bytes);
   else if (body.kind === "cut") yield connectionLost();
   else if (body.kind === "stream") for await (const chunk of body.chunks) yield ok(encoder.encode(chunk));
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { expectOk, reveal } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { createCertificateAuthority, issueCertificate } from "#pki";
-import { sharedPlane, uniqueName } from "./harness/index.ts";
+import { realPlane, uniqueName, type RealPlane } from "./harness/index.ts";
 import { clusterCommands, FILES } from "./kubectl/cluster-commands.ts";
 import { Bench, type Side } from "./kubectl/compare.ts";
 
@@ -17,18 +17,22 @@ let bench: Bench;
 let cluster: EmbeddedCluster;
 let ours: Side;
 let real: Side;
+/** Of its own: other stories define kinds and make nodes. */
+let plane: RealPlane;
 
 beforeAll(async () => {
   bench = new Bench(NAMESPACE, [...FILES, ...certificatePair()]);
-  const kubectl = join(sharedPlane().binaries, "kubectl");
+  plane = await realPlane();
+  const kubectl = join(plane.binaries, "kubectl");
   cluster = await startEmbeddedCluster({ controllers: { simulation: false }, logActions: false });
   ours = { kubectl, kubeconfig: bench.write("ours.kubeconfig", await cluster.kubeconfig()) };
-  real = { kubectl, kubeconfig: bench.write("real.kubeconfig", sharedPlane().kubeconfigText) };
+  real = { kubectl, kubeconfig: bench.write("real.kubeconfig", plane.kubeconfigText) };
 });
 
 afterAll(async () => {
   await cluster.close();
   bench.close();
+  await plane.stop();
 });
 
 /** kubectl checks that the two fit together. */

@@ -42,6 +42,11 @@ describe("what it has found", () => {
     const created = await askFuzzed(server, { method: "GET", url: "/api/v1/namespaces/default/events/a", headers: {}, body: undefined });
     const again = await apply("/api/v1", { ...core, reportingController: undefined });
     expect({ created: created.status, again: again.status }, again.text).toEqual({ created: 200, again: 200 });
+    // what was applied in the other group stays, and nobody owns it any more: so does a real server (1.36.3)
+    expect(JSON.parse(again.text)).toMatchObject({ type: "Normal", action: "A", reportingInstance: "i" });
+    expect((JSON.parse(again.text) as { metadata: object }).metadata).toMatchObject({
+      managedFields: [{ apiVersion: "v1", fieldsV1: { "f:involvedObject": {}, "f:message": {}, "f:reason": {} } }],
+    });
   });
 
   const refused = [

@@ -19,6 +19,8 @@ export type ActionAnswer =
   | { readonly kind: "json"; readonly code: number; readonly body: Json; readonly warnings: readonly string[] }
   /** Logs of a pod, discovery as YAML. */
   | { readonly kind: "text"; readonly code: number; readonly text: string }
+  /** OpenAPI for Go clients. */
+  | { readonly kind: "bytes"; readonly code: number; readonly bytes: Uint8Array }
   /** A watch that began. Each event is `{ type, object }`; the watch ends with the iteration. */
   | { readonly kind: "watch"; readonly events: AsyncIterable<Json> }
   /** No answer: the connection breaks. */
@@ -30,6 +32,8 @@ export function answerOf({ status, warnings, body }: ApiResponse): ActionAnswer 
       return { kind: "json", code: status, body: structuredClone(body.value) as Json, warnings };
     case "text":
       return { kind: "text", code: status, text: body.text };
+    case "bytes":
+      return { kind: "bytes", code: status, bytes: body.bytes };
     case "stream":
       return { kind: "watch", events: eventsIn(body.chunks) };
     case "none":
@@ -55,6 +59,8 @@ export function responseOf(answer: ActionAnswer, headers: ApiResponse["headers"]
         warnings: [],
         body: { kind: "text", text: answer.text },
       };
+    case "bytes":
+      return { status: answer.code, headers, warnings: [], body: { kind: "bytes", bytes: answer.bytes } };
     case "watch":
       return { status: 200, headers: { "content-type": "application/json" }, warnings: [], body: streamOf(answer.events) };
     case "broken":

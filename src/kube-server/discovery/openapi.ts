@@ -5,10 +5,12 @@
  */
 import { sha256Hex } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { parseAccept } from "../rest/media-types.ts";
 import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
 import type { CustomType } from "../rest/custom-types.ts";
 import type { ServedGroup, ServedVersion } from "./groups.ts";
 import { pathsOf, refOf } from "./openapi-paths.ts";
+import { isSwaggerProtobuf, SWAGGER_PROTOBUF, swaggerProtobuf } from "./openapi-protobuf.ts";
 import { schemaNameOf, schemasOf } from "./openapi-schemas.ts";
 import { GIT_VERSION } from "./version.ts";
 import { plainText } from "../rest/go-format.ts";
@@ -24,12 +26,17 @@ const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
   const documents = documentsOf(groups);
+  let v2Bytes: Uint8Array | undefined;
   let v2: { readonly value: JsonObject; readonly etag: string } | undefined;
   return {
     answer(request, [version, ...path]) {
       if (version === "v2" && path.length === 0) {
         v2 ??= { value: swaggerOf(documents), etag: `"${digest([...documents.values()].map(({ hash }) => hash).join())}"` };
-        return cached(request, v2.value, v2.etag);
+        const answered = cached(request, v2.value, v2.etag);
+        const [first] = parseAccept(header(request, "accept"));
+        if (answered.status !== 200 || !isSwaggerProtobuf(first?.type ?? "")) return answered;
+        v2Bytes ??= swaggerProtobuf(v2.value);
+        return { ...answered, headers: { ...answered.headers, "content-type": SWAGGER_PROTOBUF }, body: { kind: "bytes", bytes: v2Bytes } };
       }
       if (version !== "v3") return undefined;
       if (path.length === 0) return index(documents);

@@ -151,9 +151,9 @@ async function write(response: HttpResponse, answered: ApiResponse, headOnly: bo
       warnings.map((text) => `299 - ${quoted(text)}`),
     );
   if (body.kind === "stream") return pour(response, body.chunks, signal);
-  const text = textOf(answered);
-  if (text !== "" || status === 200) response.setHeader("content-length", Buffer.byteLength(text));
-  response.end(headOnly ? "" : text);
+  const payload = body.kind === "bytes" ? body.bytes : textOf(answered);
+  if (payload.length > 0 || status === 200) response.setHeader("content-length", Buffer.byteLength(payload));
+  response.end(headOnly ? "" : payload);
 }
 
 /** INTERNAL_ERROR of RFC 9113: clients may not take it for a request that never arrived. */

@@ -5,6 +5,7 @@
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, isJsonObject, type Json, type KubeObject } from "#kube";
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, builtinSchema, httpStatusOf, type PatchError } from "#patch";
+import { kindOfNamed } from "../builtin-kinds/codec/go-types.ts";
 import type { Decoded, ResourceType, StrictFinding } from "../resource-type.ts";
 import { goKind } from "./decode-body.ts";
 import { goFormat } from "./go-format.ts";
@@ -189,9 +190,11 @@ function restoreText(problem: string): string {
   const [, found = "", amount = "", wanted = ""] = wrong;
   if (found === "number" && wanted === "string") return "cannot convert int64 to string";
   if (amount.includes(".") && /^u?int\d*$/.test(wanted)) return `cannot convert float64 to ${wanted}`;
+  const known = kindOfNamed(wanted);
   const kind = found === "array" ? "slice" : found === "object" ? "map" : found === "number" ? "int64" : found;
-  if (wanted.startsWith("map[")) return `cannot restore map from ${kind}`;
-  if (wanted.startsWith("[]")) return `cannot restore slice from ${kind}`;
+  if (wanted.startsWith("map[") || known === "map") return `cannot restore map from ${kind}`;
+  if (wanted.startsWith("[]") || known === "list") return `cannot restore slice from ${kind}`;
   if (/^(string|bool|u?int\d*|float\d*)$/.test(wanted)) return `unrecognized type: ${wanted}`;
+  if (known !== undefined) return `unrecognized type: ${known}`;
   return `cannot restore struct from: ${kind}`;
 }

@@ -127,13 +127,13 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
     if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
     const decoded = type.decode(merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
-    return unexplained(type.custom ? decoded.error : unconvertible(type.resource, merged.value, decoded.error));
+    return unexplained(type.custom ? decoded.error : unconvertible(type.resource, body.value.object, decoded.error));
   });
 }
 
 /** What was merged is read as its Go type only now, through a door that names the object first and says less of the field. */
-function unconvertible({ group, version, kind }: Resource, merged: JsonObject, problem: string): string {
-  const name = [fieldAt(merged, "metadata", "namespace"), fieldAt(merged, "metadata", "name")].map((part) =>
+function unconvertible({ group, version, kind }: Resource, applied: JsonObject, problem: string): string {
+  const name = [fieldAt(applied, "metadata", "namespace"), fieldAt(applied, "metadata", "name")].map((part) =>
     typeof part === "string" ? part : "",
   );
   const wanted = `${group}/${version}, Kind=${kind}`;

@@ -32,6 +32,7 @@ export type ApiBody =
   /** `text`: a quicker way to the JSON of the value than printing it. */
   | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly text?: () => string }
   | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "stream"; readonly chunks: EventStream }
   | { readonly kind: "none" }
   /** No answer: the connection breaks off. The server never does this by itself; tests of clients ask for it. */

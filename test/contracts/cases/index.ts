@@ -4,6 +4,7 @@ import { access } from "./access.ts";
 import { celRules } from "./cel-rules.ts";
 import { concurrency } from "./concurrency.ts";
 import { controllers } from "./controllers.ts";
+import { corners } from "./corners.ts";
 import { crud } from "./crud.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";
@@ -52,4 +53,5 @@ export const contracts: readonly Contract[] = [
   ...policies,
   ...quota,
   ...controllers,
+  ...corners,
 ];

@@ -2,7 +2,7 @@
 import type { Command } from "./compare.ts";
 
 const controllers = "controllers write events when they get to it";
-const events = { lines: /^(Events:|\s+(Type|----|Normal|Warning)\b|\s*(Normal|Warning)\s)/, why: controllers };
+const events = { lines: /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|\s*(Normal|Warning)\s)/, why: controllers };
 /** What is left are kinds, fields, types and enumerations. */
 const prose = { lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/, why: "our schemas have no descriptions" };
 
@@ -130,7 +130,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
       `namespace/${namespace}`,
     ].map((what) => ({
       args: ["describe", what],
-      without: { lines: /^(Events:|\s+(Type|----|Normal|Warning)\b|Annotations:.*lastApplied|Endpoints:)/, why: controllers },
+      without: { lines: /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|Annotations:.*lastApplied|Endpoints:)/, why: controllers },
     })),
     // rollouts
     { args: ["apply", "-f", "@/deployment.yaml"] },
@@ -154,7 +154,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
       args: ["describe", "pods", "-l", "app=web"],
       without: {
         lines:
-          /^(Events:|\s+(Type|----|Normal|Warning)\b|Name:|Labels:|\s+pod-template-hash|Controlled By:|\s+kube-api-access|\s+\/var\/run)/,
+          /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|Name:|Labels:|\s+pod-template-hash|Controlled By:|\s+kube-api-access|\s+\/var\/run)/,
         why: "names and hashes differ",
       },
     },
@@ -262,7 +262,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
       args: ["describe", "node", own],
       without: {
         lines:
-          /^(Events:|\s+(Type|----|Normal|Warning)\b|Annotations:|Taints:|\s+node\.kubernetes|Lease:|\s+(HolderIdentity|AcquireTime|RenewTime)|Unschedulable|Conditions:|\s+(MemoryPressure|DiskPressure|PIDPressure|Ready) )/,
+          /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|Annotations:|Taints:|\s+node\.kubernetes|Lease:|\s+(HolderIdentity|AcquireTime|RenewTime)|Unschedulable|Conditions:|\s+(MemoryPressure|DiskPressure|PIDPressure|Ready) )/,
         why: "the node controller notices that nobody reports",
       },
     },

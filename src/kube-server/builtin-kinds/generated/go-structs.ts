@@ -500,7 +500,7 @@ resource.v1.ResourcePool name! generation! resourceSliceCount!
 resource.v1.ResourceSlice kind apiVersion metadata spec!
 resource.v1.ResourceSliceList kind apiVersion metadata items!
 resource.v1.ResourceSliceSpec driver! pool! nodeName* nodeSelector* allNodes* devices perDeviceNodeSelection* sharedCounters
-scheduling.v1.PriorityClass kind apiVersion metadata value! globalDefault description preemptionPolicy*:apiv1.PreemptionPolicy
+scheduling.v1.PriorityClass kind apiVersion metadata value! globalDefault description preemptionPolicy*:v1.PreemptionPolicy
 scheduling.v1.PriorityClassList kind apiVersion metadata items!
 storage.v1.CSIDriver kind apiVersion metadata spec!
 storage.v1.CSIDriverList kind apiVersion metadata items!

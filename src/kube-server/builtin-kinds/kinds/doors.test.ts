@@ -6,6 +6,7 @@ import { builtinTypes } from "../builtin-types.ts";
 const types = builtinTypes();
 const PODS = "v1/pods";
 const REQUESTS = "certificates.k8s.io/v1/certificatesigningrequests";
+const [PEM, PEM2] = ["a", "b"].map((text) => btoa(`-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`)) as [string, string];
 
 function made(type: string, body: object): KubeObject {
   const known = types.get(type);
@@ -54,6 +55,21 @@ describe("a Pod's door for resources", () => {
       name: "another name",
       after: pod({ containers: [{ name: "e", image: "i" }] }),
       want: "spec.containers[0].name: Forbidden: containers may not be renamed or reordered on resize",
+    },
+    {
+      name: "another quality of service",
+      after: pod(container({ requests: { cpu: "1", memory: "1Gi" }, limits: { cpu: "1", memory: "1Gi" } })),
+      want: 'spec: Invalid value: "": Pod QOS Class may not change as a result of resizing',
+    },
+    {
+      name: "more of what cannot be resized",
+      after: pod(container({ requests: { cpu: "1", "ephemeral-storage": "1Gi" } })),
+      want: "spec: Forbidden: only cpu and memory resources are mutable",
+    },
+    {
+      name: "resources of the whole Pod that are not resizable",
+      after: pod({ ...container({ requests: { cpu: "1" } }), resources: { requests: { "hugepages-2Mi": "1Gi" } } }),
+      want: "spec: Forbidden: only cpu and memory resources are mutable at pod-level",
     },
     {
       name: "taking a request away",
@@ -153,13 +169,98 @@ describe("the doors of a certificate request", () => {
       want: 'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
     },
     {
-      name: "a decision that is rewritten",
-      door: "status",
-      before: [approved],
-      after: [{ ...approved, reason: "New" }],
-      want: 'status.conditions: Forbidden: updates may not modify a condition of type "Approved"',
+      name: "a failure that is taken back by who decides",
+      door: "approval",
+      before: [approved, { type: "Failed", status: "True" }],
+      after: [approved],
+      want: 'status.conditions: Forbidden: updates may not remove a condition of type "Failed"',
     },
   ])("refuse $name", ({ door, before, after, want }) => {
     expect(through({ type: REQUESTS, door, before: request(before), after: request(after) }).causes).toContain(want);
+  });
+
+  it("leaves a decision as it was when the signer writes it anew", () => {
+    const { next, causes } = through({
+      type: REQUESTS,
+      door: "status",
+      before: request([approved]),
+      after: request([{ ...approved, reason: "New" }]),
+    });
+    expect(causes).not.toContainEqual(expect.stringContaining("status.conditions"));
+    expect(next).toMatchObject({ status: { conditions: [approved] } });
+  });
+
+  it("date what nobody has dated; a decision that stands keeps its time", () => {
+    const known = types.get(REQUESTS);
+    const old = { ...approved, lastTransitionTime: "2024-01-01T00:00:00Z", lastUpdateTime: "2024-01-01T00:00:00Z" };
+    const next = known?.prepareForUpdate(
+      made(REQUESTS, request([approved, { type: "Failed", status: "True" }])),
+      made(REQUESTS, request([old])),
+      "approval",
+      "2025-01-01T00:00:00Z",
+    );
+    expect(next).toMatchObject({
+      status: {
+        conditions: [
+          { type: "Approved", lastTransitionTime: "2024-01-01T00:00:00Z", lastUpdateTime: "2025-01-01T00:00:00Z" },
+          { type: "Failed", lastTransitionTime: "2025-01-01T00:00:00Z", lastUpdateTime: "2025-01-01T00:00:00Z" },
+        ],
+      },
+    });
+  });
+
+  it.each([
+    { name: "bytes that are no certificate", before: "", after: "YQ==", want: /must contain at least one CERTIFICATE PEM block$/ },
+    { name: "another certificate", before: PEM, after: PEM2, want: /updates may not modify existing certificate content$/ },
+  ])("refuse $name", ({ before, after, want }) => {
+    const of = (certificate: string) => ({ ...request([]), status: certificate === "" ? {} : { certificate } });
+    const { causes } = through({ type: REQUESTS, door: "status", before: of(before), after: of(after) });
+    expect(causes).toContainEqual(expect.stringMatching(want));
+  });
+});
+
+describe("a volume's door for its status", () => {
+  const NOW = "2025-01-01T00:00:00Z";
+  const THEN = "2024-01-01T00:00:00Z";
+  const volume = (status: object) => ({ spec: { capacity: { storage: "1Gi" }, hostPath: { path: "/x" } }, status });
+  it.each([
+    { name: "a phase that moves is dated", after: { phase: "Bound" }, want: NOW },
+    { name: "a phase that moves with its old date is dated", after: { phase: "Bound", lastPhaseTransitionTime: THEN }, want: NOW },
+    { name: "a phase that stays keeps its date", after: { phase: "Pending" }, want: THEN },
+    {
+      name: "who brings a date keeps it",
+      after: { phase: "Bound", lastPhaseTransitionTime: "2020-01-01T00:00:00Z" },
+      want: "2020-01-01T00:00:00Z",
+    },
+  ])("$name", ({ after, want }) => {
+    const known = types.get("v1/persistentvolumes");
+    const previous = made("v1/persistentvolumes", volume({ phase: "Pending", lastPhaseTransitionTime: THEN }));
+    const next = known?.prepareForUpdate(made("v1/persistentvolumes", volume(after)), previous, "status", NOW);
+    expect(next).toMatchObject({ status: { lastPhaseTransitionTime: want } });
+  });
+});
+
+describe("doors for status", () => {
+  it.each([
+    {
+      name: "a condition that is neither true nor false nor unknown",
+      type: "apiregistration.k8s.io/v1/apiservices",
+      status: { conditions: [{ type: "Available", status: "Perhaps" }] },
+      want: 'status.conditions[0].status: Unsupported value: "Perhaps": supported values: "False", "True", "Unknown"',
+    },
+    {
+      name: "an amount below nothing",
+      type: "v1/nodes",
+      status: { capacity: { cpu: "-1" } },
+      want: 'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
+    },
+    {
+      name: "an address given twice",
+      type: "v1/nodes",
+      status: { addresses: ["a", "a"].map((address) => ({ type: "Hostname", address })) },
+      want: 'status.addresses[1]: Duplicate value: {"Type":"Hostname","Address":"a"}',
+    },
+  ])("refuse $name", ({ type, status, want }) => {
+    expect(through({ type, door: "status", before: {}, after: { status } }).causes).toContain(want);
   });
 });

@@ -21,6 +21,8 @@ const endpointSlice: KindRules = {
   },
   validateUpdate: (next, previous) =>
     jsonEqual(at(next, "addressType"), at(previous, "addressType")) ? [] : [immutable("addressType", at(next, "addressType"))],
+  warnings: (next, previous) =>
+    previous === undefined && textAt(next, "addressType") === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [],
   cells: endpointSliceCells,
 };
 

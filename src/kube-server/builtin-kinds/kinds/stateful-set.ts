@@ -17,7 +17,7 @@ import {
 } from "../rules/pod/pod-template.ts";
 import { ifSetOneOf, textIfSet } from "../rules/shared.ts";
 import { templateWarnings } from "../rules/warnings.ts";
-import { atMostReplicas, availableAtMostReady, collisionsGrow, counts, goStrategy, specOf } from "../rules/workloads.ts";
+import { atMostReplicas, availableAtMostReady, collisionsGrow, counts, specOf } from "../rules/workloads.ts";
 
 const TEMPLATE = "spec.template";
 
@@ -80,7 +80,7 @@ function validateManagement(object: KubeObject): Causes {
       : [invalid("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'")]),
     ...(["RollingUpdate", "OnDelete"].includes(type)
       ? []
-      : [invalid("spec.updateStrategy", goStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]),
+      : [invalid("spec.updateStrategy", shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]),
     ...nonNegative("spec.updateStrategy.rollingUpdate.partition", numberAt(strategy, "rollingUpdate", "partition")),
     ...["whenDeleted", "whenScaled"].flatMap((when) =>
       ifSetOneOf(`spec.persistentVolumeClaimRetentionPolicy.${when}`, at(object, "spec", "persistentVolumeClaimRetentionPolicy", when), [
@@ -90,6 +90,12 @@ function validateManagement(object: KubeObject): Causes {
     ),
     ...nonNegative("spec.ordinals.start", numberAt(object, "spec", "ordinals", "start")),
   ];
+}
+
+function shownStrategy(strategy: JsonObject): JsonObject {
+  const rolling = objectAt(strategy, "rollingUpdate");
+  const shown = { Partition: numberAt(rolling, "partition") ?? 0, MaxUnavailable: at(rolling, "maxUnavailable") ?? null };
+  return { Type: textAt(strategy, "type"), RollingUpdate: rolling === undefined ? null : shown };
 }
 
 function validateClaimTemplates(object: KubeObject): Causes {

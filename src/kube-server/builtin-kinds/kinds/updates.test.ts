@@ -31,11 +31,51 @@ const claim = (spec: object, status: object = {}) => ({
   spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } }, ...spec },
   status,
 });
+const event = (more: object) => ({
+  regarding: { kind: "Pod", namespace: "n", name: "p" },
+  eventTime: "2024-01-01T00:00:00.000000Z",
+  reportingController: "a.b/c",
+  reportingInstance: "i",
+  action: "A",
+  reason: "R",
+  type: "Normal",
+  ...more,
+});
 const BOUND = { phase: "Bound", capacity: { storage: "2Gi" } };
 const POD_FIXED = "spec: Forbidden: pod updates may not change fields other than";
 
 describe("updates", () => {
   it.each([
+    {
+      name: "an Event of the newer group keeps what it said",
+      type: "events.k8s.io/v1/events",
+      before: event({ related: { kind: "Node" } }),
+      after: event({ reason: "S", action: "", regarding: { kind: "Pod", namespace: "n", name: "q" } }),
+      want: [
+        "action: Required value",
+        'involvedObject: Invalid value: {"Kind":"Pod","Namespace":"n","Name":"q","UID":"","APIVersion":"","ResourceVersion":"","FieldPath":""}: field is immutable',
+        'reason: Invalid value: "S": field is immutable',
+        'action: Invalid value: "": field is immutable',
+        "related: Invalid value: null: field is immutable",
+      ],
+    },
+    {
+      name: "an Event of the newer group may be repeated, but not once",
+      type: "events.k8s.io/v1/events",
+      before: event({}),
+      after: event({ series: { count: 1, lastObservedTime: "2024-01-01T00:00:00.000000Z" } }),
+      want: ['series.count: Invalid value: "": should be at least 2'],
+    },
+    {
+      name: "a claim keeps the source it was made from",
+      type: "v1/persistentvolumeclaims",
+      before: claim({
+        dataSource: { kind: "PersistentVolumeClaim", name: "y" },
+        dataSourceRef: { kind: "PersistentVolumeClaim", name: "y" },
+      }),
+      after: claim({ dataSource: { kind: "PersistentVolumeClaim", name: "y" } }),
+      want: [],
+    },
     {
       name: "a Pod's image may change",
       type: "v1/pods",

@@ -3,6 +3,7 @@ import type { JsonObject } from "#kube";
 import { numberAt, objectAt, textAt } from "../draft.ts";
 import { type Causes, invalid, invalidEach, nonNegative, notSupported, required, tooLong } from "./causes.ts";
 import { dnsSubdomain, regexMessage } from "./formats.ts";
+import { internalStruct } from "./internal-template.ts";
 import { validateFailurePolicy, validateSuccessPolicy } from "./job-policies.ts";
 import { validatePodTemplate } from "./pod/pod-template.ts";
 import { ifSetOneOf } from "./shared.ts";
@@ -46,11 +47,12 @@ function validatePolicies(spec: JsonObject, path: string, indexed: boolean): Cau
       ? []
       : indexed
         ? validateSuccessPolicy(spec, `${path}.successPolicy`)
-        : [invalid(`${path}.successPolicy`, success, "requires indexed completion mode")]),
+        : [invalid(`${path}.successPolicy`, internalStruct(SUCCESS_POLICY, success), "requires indexed completion mode")]),
     ...ifSetOneOf(`${path}.podReplacementPolicy`, replacement, supported),
   ];
 }
 
+const SUCCESS_POLICY = "io.k8s.api.batch.v1.SuccessPolicy";
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const MAX_MANAGER = 63;
 

@@ -49,7 +49,7 @@ describe("a CRD is refused for", () => {
         starting("metadata.name"),
         "spec.group: Required value",
         "spec.scope: Required value",
-        "spec.versions: Invalid value: null: must have exactly one version marked as storage version",
+        "spec.versions: Invalid value: []: must have exactly one version marked as storage version",
         "spec.names.plural: Required value",
         "spec.names.singular: Required value",
         "spec.names.kind: Required value",

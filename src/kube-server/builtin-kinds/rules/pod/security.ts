@@ -29,7 +29,7 @@ export function validatePodSecurity(spec: JsonObject, path: string): Causes {
     ...validateSeccomp(context, `${path}.seccompProfile`),
     ...validateAppArmor(context, `${path}.appArmorProfile`),
     ...ifSetOneOf(`${path}.supplementalGroupsPolicy`, context["supplementalGroupsPolicy"], ["Merge", "Strict"]),
-    ...ifSetOneOf(`${path}.seLinuxChangePolicy`, context["seLinuxChangePolicy"], ["MountOption", "Recursive"]),
+    ...ifSetOneOf(`${path}.seLinuxChangePolicy`, context["seLinuxChangePolicy"], ["Recursive"]),
   ];
 }
 
@@ -114,10 +114,10 @@ function validateSeccomp(holder: JsonObject, path: string): Causes {
     return relativePath(`${path}.localhostProfile`, file);
   }
   return [
+    ...validateSeccompType(type, `${path}.type`),
     ...(at(profile, "localhostProfile") === undefined
       ? []
       : [invalid(`${path}.localhostProfile`, { Type: type, LocalhostProfile: file }, "can only be set when seccomp type is Localhost")]),
-    ...validateSeccompType(type, `${path}.type`),
   ];
 }
 
