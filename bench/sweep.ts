@@ -7,10 +7,9 @@
  * a quarter of an hour; the more there are, the less those five seconds count. LATTICE_SWEEP_NAMESPACES changes how many we get.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { expectOk } from "#base";
+import type { Result } from "#base";
 import { resources } from "#embedded-cluster";
-import type { KubeObject, Resource } from "#kube";
-import type { KubeClient } from "#kube-client";
+import type { KubeClient, KubeError } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
 import { embeddedPlane, kubernetesPlane, type SweepPlane } from "./support/sweep-planes.ts";
 
@@ -19,6 +18,7 @@ const THEIR_NAMESPACES = Math.max(10, NAMESPACES / 5);
 const OBJECTS = 100;
 const AT_ONCE = 16;
 const ROUNDS = 2;
+const TRIES = 5;
 const FAST = ["--kube-api-qps=1000", "--kube-api-burst=1500"];
 
 type Rate = { readonly perSecond: number; readonly seconds: number };
@@ -59,7 +59,7 @@ async function measured(start: () => Promise<SweepPlane>, count: number): Promis
   const names = Array.from({ length: count }, (_, at) => `sweep-${at}`);
   await inParallel(names, (name) => fill(client, name));
   const begun = performance.now();
-  await inParallel(names, async (name) => void expectOk(await client.delete(resources.namespaces, { name })));
+  await inParallel(names, (name) => surely(() => client.delete(resources.namespaces, { name })));
   await gone(client);
   const seconds = (performance.now() - begun) / 1_000;
   await close();
@@ -68,27 +68,27 @@ async function measured(start: () => Promise<SweepPlane>, count: number): Promis
 
 /** Half ConfigMaps, half Secrets. What a controller adds to every namespace is not counted. */
 async function fill(client: KubeClient, namespace: string): Promise<void> {
-  await create(client, resources.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  await surely(() => client.create(resources.namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }));
   for (let at = 0; at < OBJECTS; at += 1) {
     const [kind, resource] = at % 2 === 0 ? (["ConfigMap", resources.configmaps] as const) : (["Secret", resources.secrets] as const);
     const object = { apiVersion: "v1", kind, metadata: { name: `object-${at}`, namespace }, data: { key: "dmFsdWU=" } };
-    await create(client, resource, object);
+    await surely(() => client.create(resource, object));
   }
 }
 
 /** A busy server breaks off a call now and then; whether it has done what it was asked for, the next call says. */
-async function create(client: KubeClient, resource: Resource, object: KubeObject): Promise<void> {
+async function surely(ask: () => Promise<Result<unknown, KubeError>>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    const made = await client.create(resource, object);
-    if (made.ok || made.error.kind === "already-exists") return;
-    if (made.error.kind !== "network" || tries > 5) throw new Error(made.error.message);
+    const answer = await ask();
+    if (answer.ok || answer.error.kind === "already-exists") return;
+    if (answer.error.kind !== "network" || tries > TRIES) throw new Error(answer.error.message);
   }
 }
 
 async function gone(client: KubeClient): Promise<void> {
   for (;;) {
-    const { items } = expectOk(await client.list(resources.namespaces));
-    if (!items.some(({ metadata }) => metadata.name.startsWith("sweep-"))) return;
+    const listed = await client.list(resources.namespaces);
+    if (listed.ok && !listed.value.items.some(({ metadata }) => metadata.name.startsWith("sweep-"))) return;
     await delay(20);
   }
 }

@@ -32,11 +32,10 @@ export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
     answer(request, [version, ...path]) {
       if (version === "v2" && path.length === 0) {
         v2 ??= { value: swaggerOf(documents), etag: `"${digest([...documents.values()].map(({ hash }) => hash).join())}"` };
-        const answered = cached(request, v2.value, v2.etag);
-        const [first] = parseAccept(header(request, "accept"));
-        if (answered.status !== 200 || !isSwaggerProtobuf(first?.type ?? "")) return answered;
+        const [wanted] = parseAccept(header(request, "accept"));
+        if (!isSwaggerProtobuf(wanted?.type ?? "")) return cached(request, v2.value, v2.etag);
         v2Bytes ??= swaggerProtobuf(v2.value);
-        return { ...answered, headers: { ...answered.headers, "content-type": SWAGGER_PROTOBUF }, body: { kind: "bytes", bytes: v2Bytes } };
+        return cachedBytes(request, v2Bytes, v2.etag.replace(/"$/, 'P"'));
       }
       if (version !== "v3") return undefined;
       if (path.length === 0) return index(documents);
@@ -125,6 +124,13 @@ function cached(request: ApiRequest, value: JsonObject, etag: string): ApiRespon
   const headers = { etag, vary: "Accept" };
   if (header(request, "if-none-match") === etag) return { status: 304, headers, warnings: [], body: { kind: "none" } };
   return jsonAnswer(200, value, headers);
+}
+
+/** Another language, so another tag: clients keep what they got by it. */
+function cachedBytes(request: ApiRequest, bytes: Uint8Array, etag: string): ApiResponse {
+  const headers = { "content-type": SWAGGER_PROTOBUF, etag, vary: "Accept" };
+  const known = header(request, "if-none-match") === etag;
+  return { status: known ? 304 : 200, headers, warnings: [], body: known ? { kind: "none" } : { kind: "bytes", bytes } };
 }
 
 /** Swagger is the older form of the same: definitions instead of components, and no defaults. */

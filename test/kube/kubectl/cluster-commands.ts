@@ -197,7 +197,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     // setting
     { args: ["set", "env", "deployment/web", "A=1", "B=2"] },
     { args: ["set", "env", "deployment/web", "--list"] },
-    { args: ["set", "env", "deployment/web", "--from=configmap/env", "--prefix=X_", "B-"] },
+    { args: ["set", "env", "deployment/web", "--from=configmap/env", "--keys=SIZE", "--prefix=X_", "B-"] },
     { args: ["set", "resources", "deployment/web", "--limits=cpu=200m,memory=64Mi", "--requests=cpu=100m"] },
     { args: ["set", "serviceaccount", "deployment/web", "robot"] },
     { args: ["set", "selector", "service/exposed", "app=other"] },
