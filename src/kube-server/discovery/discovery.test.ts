@@ -142,6 +142,17 @@ test("the old form has definitions instead of components", async () => {
   });
 });
 
+test("the old form in protobuf has a tag of its own", async () => {
+  const { ask } = realServer();
+  const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+  const { response } = await ask("GET", "/openapi/v2", { headers: { accept } });
+  const etag = response.headers["etag"] ?? "";
+  expect(response).toMatchObject({ status: 200, body: { kind: "bytes" }, headers: { "content-type": accept.replace("@", ".") } });
+  expect(etag).not.toBe((await ask("GET", "/openapi/v2")).response.headers["etag"]);
+  const again = await ask("GET", "/openapi/v2", { headers: { accept, "if-none-match": etag } });
+  expect(again.response).toMatchObject({ status: 304, body: { kind: "none" } });
+});
+
 test("versions are preferred as Kubernetes prefers them", () => {
   const given = ["v1alpha1", "foo1", "v1", "v10", "v2beta1", "v11beta2", "v2", "bar", "v3beta1"];
   expect(given.toSorted(byPriority)).toEqual(["v10", "v2", "v1", "v11beta2", "v3beta1", "v2beta1", "v1alpha1", "bar", "foo1"]);

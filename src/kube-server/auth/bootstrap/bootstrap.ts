@@ -1,17 +1,19 @@
 /**
- * What a cluster holds before anybody asks it for anything: the default Roles and bindings, two PriorityClasses, the `kubernetes` Service.
+ * What a cluster holds before anybody asks it for anything: the default Roles and bindings, two PriorityClasses, the `kubernetes` Service,
+ * and what a server says of itself: APIServices, flow control, the range of Services.
  *
  * Written straight into the store: they are this program's own, were checked when they were recorded, and a server starts in milliseconds.
  * A store that was opened again gets back what is missing, as a real server mends its defaults at every start.
  */
 import { timestamp, type Clock } from "#base";
-import type { JsonObject, KubeObject } from "#kube";
+import { fieldAt, type JsonObject, type KubeObject } from "#kube";
 import { newUid } from "../../rest/core.ts";
 import { withMetadata } from "../../rest/object-meta.ts";
 import type { TypeRegistry } from "../../rest/type-registry.ts";
 import type { Store } from "../../store/port.ts";
 import { mended } from "./mend.ts";
-import { OTHER_DEFAULTS } from "./other-defaults.ts";
+import type { StatusOwner } from "./other-default.ts";
+import { otherDefaults } from "./other-defaults.ts";
 import { rbacDefaults, type DefaultObject } from "./rbac-defaults.ts";
 
 export type BootstrapContext = {
@@ -29,12 +31,18 @@ export function ensureBootstrapObjects(context: BootstrapContext): void {
   if (context.types.find(RBAC.group, RBAC.version, "clusterroles") !== undefined) {
     for (const wanted of rbacDefaults()) ensure(context, wanted, { apiVersion: `${RBAC.group}/${RBAC.version}`, now });
   }
-  for (const { apiVersion, generation, plural, group, version, ...wanted } of OTHER_DEFAULTS) {
-    if (context.types.find(group, version, plural) !== undefined) ensure(context, wanted, { apiVersion, now, generation });
+  for (const { apiVersion, generation, manager, status, plural, group, version, ...wanted } of otherDefaults()) {
+    if (context.types.find(group, version, plural) !== undefined) ensure(context, wanted, { apiVersion, now, generation, manager, status });
   }
 }
 
-type Head = { readonly apiVersion: string; readonly now: string; readonly generation?: number | undefined };
+type Head = {
+  readonly apiVersion: string;
+  readonly now: string;
+  readonly generation?: number | undefined;
+  readonly manager?: string | undefined;
+  readonly status?: StatusOwner | undefined;
+};
 
 function ensure({ store, random }: BootstrapContext, wanted: DefaultObject, head: Head): void {
   const { collection, key } = wanted;
@@ -45,9 +53,9 @@ function ensure({ store, random }: BootstrapContext, wanted: DefaultObject, head
   store.write({ collection, key, expected: known?.revision, object });
 }
 
-function newObject(wanted: DefaultObject, { apiVersion, now, generation }: Head, uid: string): KubeObject {
-  const { kind, name, namespace, labels, annotations, content, owned } = wanted;
-  const managed = { manager: "kube-apiserver", operation: "Update", apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1: owned };
+function newObject(wanted: DefaultObject, head: Head, uid: string): KubeObject {
+  const { kind, name, namespace, labels, annotations, content } = wanted;
+  const { apiVersion, now, generation } = head;
   const object: JsonObject = {
     kind,
     apiVersion,
@@ -60,9 +68,24 @@ function newObject(wanted: DefaultObject, { apiVersion, now, generation }: Head,
       creationTimestamp: now,
       ...(Object.keys(labels).length === 0 ? {} : { labels }),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
-      managedFields: [managed],
+      managedFields: ownersOf(wanted, head),
     },
-    ...content,
+    ...dated(content, now),
   };
   return object as unknown as KubeObject;
+}
+
+function dated(content: JsonObject, now: string): JsonObject {
+  const conditions = fieldAt(content, "status", "conditions");
+  if (!Array.isArray(conditions)) return content;
+  return { ...content, status: { conditions: conditions.map((condition) => ({ ...(condition as JsonObject), lastTransitionTime: now })) } };
+}
+
+function ownersOf({ owned }: DefaultObject, { apiVersion, now, manager = "kube-apiserver", status }: Head): readonly JsonObject[] {
+  const entry = (operation: string, fieldsV1: JsonObject) => ({ operation, apiVersion, time: now, fieldsType: "FieldsV1", fieldsV1 });
+  const own = { manager, ...entry("Update", owned) };
+  if (status === undefined) return [own];
+  const fields = { ".": {}, ...Object.fromEntries(status.fields.map((name) => [`f:${name}`, {}])) };
+  const applied = { "f:status": { "f:conditions": { [`k:{"type":"${status.type}"}`]: fields } } };
+  return [{ manager: status.manager, ...entry("Apply", applied), subresource: "status" }, own];
 }

@@ -1,41 +1,47 @@
-/** Defaults that are not about access: the priorities of system pods, and the Service behind which pods find the API server. */
-import type { DefaultObject } from "./rbac-defaults.ts";
+/** Defaults that are not about access: priorities, the Service behind which pods find the API server, and what a server says of itself. */
+import { apiServices } from "./api-services.ts";
+import { flowControl } from "./flow-control.ts";
+import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
 
-type OtherDefault = DefaultObject & {
-  readonly apiVersion: string;
-  readonly group: string;
-  readonly version: string;
-  readonly plural: string;
-  readonly generation?: number;
-};
+let made: readonly OtherDefault[] | undefined;
 
-export const OTHER_DEFAULTS: readonly OtherDefault[] = [
-  priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
-  priorityClass(
-    "system-cluster-critical",
-    2_000_000_000,
-    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
-  ),
-  kubernetesService(),
-];
+/** Made once: tests start many servers. */
+export function otherDefaults(): readonly OtherDefault[] {
+  return (made ??= [
+    priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+    priorityClass(
+      "system-cluster-critical",
+      2_000_000_000,
+      "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    ),
+    kubernetesService(),
+    serviceRange(),
+    ...apiServices(),
+    ...flowControl(),
+  ]);
+}
 
 function priorityClass(name: string, value: number, description: string): OtherDefault {
-  return {
-    apiVersion: "scheduling.k8s.io/v1",
-    group: "scheduling.k8s.io",
-    version: "v1",
-    plural: "priorityclasses",
-    generation: 1,
-    collection: "scheduling.k8s.io/priorityclasses",
-    key: name,
-    kind: "PriorityClass",
+  return defaultOf({
+    kind: { group: "scheduling.k8s.io", version: "v1", kind: "PriorityClass", plural: "priorityclasses" },
     name,
-    namespace: undefined,
-    labels: {},
-    annotations: {},
+    generation: 1,
     content: { value, description, preemptionPolicy: "PreemptLowerPriority" },
     owned: { "f:description": {}, "f:preemptionPolicy": {}, "f:value": {} },
-  };
+  });
+}
+
+/** From which Services take their addresses; see `kinds.ts`. */
+function serviceRange(): OtherDefault {
+  const message = "Kubernetes default Service CIDR is ready";
+  const ready = { type: "Ready", status: "True", lastTransitionTime: NOW, reason: "", message };
+  return defaultOf({
+    kind: { group: "networking.k8s.io", version: "v1", kind: "ServiceCIDR", plural: "servicecidrs" },
+    name: "kubernetes",
+    content: { spec: { cidrs: ["10.0.0.0/24"] }, status: { conditions: [ready] } },
+    owned: { "f:spec": { "f:cidrs": {} } },
+    status: { manager: "kubernetes-service-cidr-controller", type: "Ready", fields: ["type", "status", "lastTransitionTime", "message"] },
+  });
 }
 
 /** Its address is the first of the range; nothing of ours listens there. */
