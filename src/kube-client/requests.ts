@@ -134,14 +134,17 @@ export function withText({ content, ...request }: KubeRequest): TransportRequest
 function onObject(resource: Resource, key: ObjectKey, subresource: Subresource | undefined, make: (path: string) => KubeRequest): Prepared {
   if (!isPathSegment(key.name)) return failure("bad-request", `"${key.name}" cannot be the name of a ${resource.kind}`, "useless");
   if (resource.namespaced && key.namespace === undefined) return needsNamespace(resource, key.name);
-  return onCollection(resource, key.namespace, () => make(pathOf(resource, { namespace: key.namespace, name: key.name, subresource })));
+  const { namespace, name } = key;
+  return unusableNamespace(resource, namespace) ?? ok(make(pathOf(resource, { namespace, name, subresource })));
 }
 
 function onCollection(resource: Resource, namespace: string | undefined, make: (path: string) => KubeRequest): Prepared {
-  if (namespace !== undefined && !isPathSegment(namespace)) {
-    return failure("bad-request", `"${namespace}" cannot be the namespace of a ${resource.kind}`, "useless");
-  }
-  return ok(make(pathOf(resource, { namespace })));
+  return unusableNamespace(resource, namespace) ?? ok(make(pathOf(resource, { namespace })));
+}
+
+function unusableNamespace(resource: Resource, namespace: string | undefined): Prepared | undefined {
+  if (namespace === undefined || isPathSegment(namespace)) return undefined;
+  return failure("bad-request", `"${namespace}" cannot be the namespace of a ${resource.kind}`, "useless");
 }
 
 function needsNamespace(resource: Resource, name: string): Prepared {

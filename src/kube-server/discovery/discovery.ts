@@ -1,10 +1,10 @@
 /** Everything a server says about itself: groups, resources, schemas, version, health. Made anew whenever a kind comes or goes, else kept. */
 import { sha256Hex } from "#base";
 import type { Store } from "../store/port.ts";
-import { parseAccept } from "../rest/media-types.ts";
+import { negotiate, parseAccept, type Transform } from "../rest/media-types.ts";
 import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
-import { answerFailure, isPretty } from "../rest/respond.ts";
-import { methodNotAllowed, notAcceptable, unknownResource } from "../rest/status.ts";
+import { answer, answerFailure } from "../rest/respond.ts";
+import { methodNotAllowed, unknownResource } from "../rest/status.ts";
 import type { TypeRegistry } from "../rest/type-registry.ts";
 import { servedGroups, type ServedGroup } from "./groups.ts";
 import { answerHealth } from "./health.ts";
@@ -38,7 +38,11 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   return { answer: (request) => answerAbout(request, options, current) };
 }
 
+/** Most requests are about objects: their paths go deeper than anything here. */
+const DEEPER = /^\/api(?:\/[^/]+|s\/[^/]+\/[^/]+)\/[^/]/;
+
 function answerAbout(request: ApiRequest, options: DiscoveryOptions, current: () => Made): ApiResponse | undefined {
+  if (DEEPER.test(request.path)) return undefined;
   const path = request.path.replace(/\/+$/, "");
   const [, root = "", ...below] = path.split("/");
   const known = ROOTS.get(root);
@@ -99,7 +103,7 @@ function coreGroup(request: ApiRequest, parts: readonly string[], { address, cur
     return negotiated(request, { path: "/api", legacy, made: current(), groups: core });
   }
   const version = core[0]?.versions.find((one) => one.version === parts[1]);
-  return version === undefined ? notThere(request) : plain(request, apiResourceList("", version));
+  return version === undefined ? notThere(request) : plain(request, apiResourceList("", version), "routed");
 }
 
 function namedGroups(request: ApiRequest, parts: readonly string[], { current }: About): ApiResponse | undefined {
@@ -111,16 +115,23 @@ function namedGroups(request: ApiRequest, parts: readonly string[], { current }:
   }
   const group = groups.find(({ name }) => name === parts[1]);
   if (group === undefined) return textAnswer(404, "404 page not found\n");
-  if (parts.length === 2) return plain(request, { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) });
+  if (parts.length === 2) return plain(request, { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) }, "direct");
   const version = group.versions.find((one) => one.version === parts[2]);
-  if (version !== undefined) return plain(request, apiResourceList(group.name, version));
-  return group.versions[0]?.resources[0]?.type.custom === true ? textAnswer(404, "404 page not found\n") : notThere(request);
+  if (version !== undefined) return plain(request, apiResourceList(group.name, version), isCustom(group) ? "direct" : "routed");
+  return isCustom(group) ? textAnswer(404, "404 page not found\n") : notThere(request);
 }
 
-function plain(request: ApiRequest, value: unknown): ApiResponse {
-  const answered = jsonAnswer(200, value);
-  return { ...answered, body: { kind: "json", value, pretty: isPretty(request) } };
+function isCustom(group: ServedGroup): boolean {
+  return group.versions[0]?.resources[0]?.type.custom === true;
 }
+
+/** `routed`: a router looked at the Accept header first, and says no in words of its own. */
+function plain(request: ApiRequest, value: unknown, way: "routed" | "direct"): ApiResponse {
+  const output = negotiate(header(request, "accept"), NO_TRANSFORMS, way === "direct", false);
+  return output.ok ? answer({ output: output.value, request, warnings: new Set<string>() }, 200, value) : answerFailure(request, output.error);
+}
+
+const NO_TRANSFORMS: ReadonlySet<Transform> = new Set();
 
 function notThere(request: ApiRequest): ApiResponse {
   return answerFailure(request, unknownResource().error);
@@ -130,17 +141,15 @@ type Both = { readonly path: string; readonly legacy: unknown; readonly made: Ma
 
 /** Clients of today ask for everything at once and fall back to the old form. */
 function negotiated(request: ApiRequest, { path, legacy, made, groups }: Both): ApiResponse {
-  const accept = header(request, "accept");
-  for (const { type, parameters } of parseAccept(accept)) {
+  for (const { type, parameters } of parseAccept(header(request, "accept"))) {
     const json = type === "application/json" || type === "application/*" || type === "*/*";
     if (!json) continue;
-    if (!parameters.has("as") && !parameters.has("g")) return plain(request, legacy);
+    if (!["as", "g", "v"].some((name) => parameters.has(name))) break;
     const wanted =
       parameters.get("g") === "apidiscovery.k8s.io" && parameters.get("v") === "v2" && parameters.get("as") === "APIGroupDiscoveryList";
     if (wanted) return aggregated(request, path, made, groups);
   }
-  if (accept.trim() === "") return plain(request, legacy);
-  return answerFailure(request, notAcceptable(["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"]).error);
+  return plain(request, legacy, path === "/api" ? "routed" : "direct");
 }
 
 function aggregated(request: ApiRequest, path: string, made: Made, groups: readonly ServedGroup[]): ApiResponse {
@@ -150,7 +159,7 @@ function aggregated(request: ApiRequest, path: string, made: Made, groups: reado
     known = { value, etag: `"${sha256Hex(JSON.stringify(value)).toUpperCase()}"` };
     made.aggregated.set(path, known);
   }
-  const headers = { "content-type": AGGREGATED_TYPE, etag: known.etag, vary: "Accept" };
+  const headers = { "content-type": AGGREGATED_TYPE, etag: known.etag, vary: "Accept", "cache-control": "public" };
   if (header(request, "if-none-match") === known.etag) return { status: 304, headers, warnings: [], body: { kind: "none" } };
   return jsonAnswer(200, known.value, headers);
 }

@@ -33,7 +33,8 @@ export async function answerHttp(
     const answered = await answerOf(request, exchange, gone.signal);
     await write(response, answered, request.method === "HEAD", gone.signal);
   } catch (thrown) {
-    if (gone.signal.aborted || request.destroyed) return; // the client went away in the middle of its own request
+    // the client went away in the middle of its own request; one that was read to its end is "destroyed", too, and wants its answer
+    if (gone.signal.aborted || (request.destroyed && !request.complete)) return;
     exchange.logger.error("a request could not be answered", { error: describeThrown(thrown), path: pathOf(request) });
     if (response.headersSent) response.end();
     else await write(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), false, gone.signal);
@@ -72,14 +73,18 @@ async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock
     drainBriefly(request, clock, limits);
     return entered.error;
   }
-  // a body that comes drop by drop holds a connection for nothing
-  const stop = clock.after(limits.requestMs, () => cutOff(request));
-  const body = await readBody(request, limits).finally(stop);
+  const body = await readInTime(request, clock, limits);
   if (body === "too large") {
     drainBriefly(request, clock, limits);
     return answerFailure(asked, tooLarge(`limit is ${limits.bodyBytes}`).error);
   }
   return server.handle(body.byteLength === 0 ? asked : { ...asked, body }, signal);
+}
+
+/** A body that comes drop by drop holds a connection for nothing. Of HTTP/1.1 node:http looks after that itself (`requestTimeout`). */
+function readInTime(request: HttpRequest, clock: Clock, limits: Limits): Promise<Uint8Array | "too large"> {
+  if (!("stream" in request)) return readBody(request, limits);
+  return readBody(request, limits).finally(clock.after(limits.requestMs, () => cutOff(request)));
 }
 
 /** Nobody keeps the rest of what is too large or not wanted. It is still read for a moment: a client that sends would not see the answer otherwise. */
@@ -97,12 +102,12 @@ function cutOff(request: HttpRequest): void {
 function requestOf(request: HttpRequest, user: User): ApiRequest {
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
-  const headers: Record<string, string | undefined> = {};
-  for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  // node:http gives each header as one text, but for `set-cookie`, which clients do not send and nobody here asks for
+  const headers = request.headers as Readonly<Record<string, string | undefined>>;
   return {
     method: request.method ?? "GET",
     path: mark < 0 ? url : url.slice(0, mark),
-    query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
+    query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
     headers,
     ...(IMPERSONATE in headers ? { repeated: repeatedHeaders(request.rawHeaders) } : {}),
     user,
@@ -119,6 +124,7 @@ function repeatedHeaders(raw: readonly string[]): ReadonlyMap<string, readonly s
   return values;
 }
 
+const NO_QUERY = new URLSearchParams();
 const IMPERSONATE = "impersonate-user";
 const BODILESS = new Set(["GET", "HEAD"]);
 
@@ -135,25 +141,37 @@ async function readBody(request: HttpRequest, limits: Limits): Promise<Uint8Arra
       else chunks.push(chunk);
     });
     request.once("error", reject);
-    request.once("close", () => reject(new Error("the client went away before the end of its request")));
     request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    // only for who did not come to the end: an error costs a stack trace
+    request.once("close", () => request.readableEnded || reject(new Error("the client went away before the end of its request")));
   });
+}
+
+type Head = Record<string, string | number | string[]>;
+
+/** In one call: headers set one by one are looked at twice. */
+function startAnswer(response: HttpResponse, status: number, head: Head): void {
+  if ("stream" in response) response.writeHead(status, head);
+  else response.writeHead(status, head);
 }
 
 async function write(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
   const { body, headers, status, warnings } = answered;
   if (body.kind === "cut") return breakOff(response);
-  response.statusCode = status;
-  for (const [name, value] of Object.entries({ "cache-control": "no-cache, private", ...headers })) response.setHeader(name, value);
-  if (warnings.length > 0)
-    response.setHeader(
-      "warning",
-      warnings.map((text) => `299 - ${quoted(text)}`),
-    );
-  if (body.kind === "stream") return pour(response, body.chunks, signal);
+  const head: Head = { "cache-control": "no-cache, private", ...headers };
+  if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
+  if (body.kind === "stream") {
+    startAnswer(response, status, head);
+    return pour(response, body.chunks, signal);
+  }
   const payload = body.kind === "bytes" ? body.bytes : textOf(answered);
-  if (payload.length > 0 || status === 200) response.setHeader("content-length", Buffer.byteLength(payload));
-  response.end(headOnly ? "" : payload);
+  const length = typeof payload === "string" ? Buffer.byteLength(payload) : payload.byteLength;
+  if (length > 0 || status === 200) head["content-length"] = length;
+  startAnswer(response, status, head);
+  if (headOnly) response.end();
+  // pure ASCII goes out together with the head, and without being looked at again
+  else if (typeof payload === "string" && length === payload.length) response.end(payload, "latin1");
+  else response.end(payload);
 }
 
 /** INTERNAL_ERROR of RFC 9113: clients may not take it for a request that never arrived. */
@@ -164,12 +182,16 @@ function breakOff(response: HttpResponse): void {
   else response.destroy();
 }
 
+const PLAIN = /^[\x20-\x7e]*$/;
+
 /** A quoted-string of HTTP: quotes and backslashes escaped, no line breaks, nothing outside Latin-1. */
 function quoted(text: string): string {
-  const safe = Array.from(text)
-    .map((character) => (character < " " || character > "\u00ff" ? " " : character))
-    .join("");
+  const safe = PLAIN.test(text) ? text : inLatin1(text);
   return `"${safe.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+function inLatin1(text: string): string {
+  return Array.from(text, (character) => (character < " " || character > "\u00ff" ? " " : character)).join("");
 }
 
 function textOf({ body }: ApiResponse): string {
@@ -182,7 +204,6 @@ function textOf({ body }: ApiResponse): string {
 /** Headers go out at once: a client knows that it watches before anything happens. */
 async function pour(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
   if ("flushHeaders" in response) response.flushHeaders();
-  else response.writeHead(response.statusCode);
   for await (const chunk of chunks) {
     if (signal.aborted) break;
     if (!("stream" in response ? response.write(chunk) : response.write(chunk))) await drained(response, signal);

@@ -64,12 +64,14 @@ export function inVersion(type: ResourceType, stored: KubeObject): KubeObject {
   return type.fromStorage(stored);
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 /** Random identity: version 4, as Go makes it. */
 export function newUid(random: () => number): string {
-  const part = () =>
-    Math.floor(random() * 0x1_0000_0000)
-      .toString(16)
-      .padStart(8, "0");
+  const part = () => {
+    const bits = Math.floor(random() * 0x1_0000_0000);
+    return `${HEX[bits >>> 24] ?? ""}${HEX[(bits >>> 16) & 255] ?? ""}${HEX[(bits >>> 8) & 255] ?? ""}${HEX[bits & 255] ?? ""}`;
+  };
   const [a, b, c, d] = [part(), part(), part(), part()];
   const variant = "89ab"[Math.floor(random() * 4)] ?? "8";
   return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`;

@@ -51,7 +51,8 @@ function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
   // identity comes first: a Job writes its uid into its own labels
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
   const named = nameFor(call, withMetadata(placed.value, identity));
-  const prepared = withMetadata(type.prepareForCreate(named), type.generationOf === undefined ? {} : { generation: 1 });
+  const made = type.prepareForCreate(named);
+  const prepared = type.generationOf === undefined ? made : withMetadata(made, { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
   if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
   for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
@@ -119,8 +120,13 @@ function taken(call: Call, object: KubeObject, existing: KubeObject | undefined)
   return alreadyExists({ resource, name }, going ? "object is being deleted: " : "");
 }
 
+const SYSTEM_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+
 /** What a client can never say about a new object. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
+  // a custom object has come this far without any metadata
+  const given: KubeObject["metadata"] | undefined = object.metadata;
+  if (given === undefined || !SYSTEM_FIELDS.some((name) => Object.hasOwn(given, name))) return object;
   const grace = metaNumber(object, "deletionGracePeriodSeconds");
   const changes = { uid: undefined, creationTimestamp: undefined, deletionTimestamp: undefined, selfLink: undefined };
   return withMetadata(object, grace === undefined ? changes : { ...changes, deletionGracePeriodSeconds: undefined });

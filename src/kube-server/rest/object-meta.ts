@@ -38,8 +38,22 @@ export function withMetadata(object: KubeObject, changes: MetaChanges): KubeObje
 
 /** The cast that all of rest/ leans on: metadata was checked by the kind's `decode`. */
 function assemble(object: KubeObject, metadata: JsonObject): KubeObject {
+  if (isInOrder(object)) return { ...object, metadata: metadata as ObjectMeta };
   const { apiVersion, kind, metadata: _, ...rest } = object;
   return { kind, apiVersion, metadata: metadata as ObjectMeta, ...rest };
+}
+
+const FIRST = ["kind", "apiVersion", "metadata"];
+
+/** As most objects are that have been here before; those are copied as they stand. */
+function isInOrder(object: KubeObject): boolean {
+  let at = 0;
+  for (const name in object) {
+    if (name !== FIRST[at]) return false;
+    at += 1;
+    if (at === FIRST.length) return true;
+  }
+  return false;
 }
 
 function isNothing(name: string, value: Json): boolean {

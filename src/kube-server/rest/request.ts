@@ -50,11 +50,13 @@ export function header(request: ApiRequest, name: string): string {
   return request.headers[name] ?? "";
 }
 
+const UTF8 = new TextDecoder();
+
 export function bodyText(request: ApiRequest): string {
   const { body } = request;
   if (body === undefined) return "";
   if (typeof body === "string") return wholeCharacters(body.toWellFormed());
-  return wholeCharacters(body instanceof Uint8Array ? new TextDecoder().decode(body) : JSON.stringify(body.value));
+  return wholeCharacters(body instanceof Uint8Array ? UTF8.decode(body) : JSON.stringify(body.value));
 }
 
 /** An escape: of a whole pair, of half of one, or any other. */

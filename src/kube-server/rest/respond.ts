@@ -24,9 +24,11 @@ const objectTexts = new RecentTexts();
 
 export function answerObject(call: Call, status: number, object: KubeObject): Answered {
   const { output, target } = call;
+  // remembered for who reads: what somebody wrote he has, and few others ask for it before it changes
+  if (output.transform === undefined && target.verb !== "get") return ok(answer(call, status, object));
   if (output.transform === undefined) return ok(answer(call, status, object, () => objectTexts.of(object, () => JSON.stringify(object))));
   if (output.transform === "PartialObjectMetadataList") return wrongShape(call, "not a list", object.kind);
-  if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, output.version)));
+  if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, call.target.type, output.version)));
   const include = includeObject(call.request.query);
   if (!include.ok) return include;
   const request = { type: target.type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
@@ -42,7 +44,8 @@ export function answerList(call: Call, objects: readonly KubeObject[], metadata:
     return ok(answer(call, 200, tableOf(objects, metadata, request)));
   }
   if (output.transform === "PartialObjectMetadata") return wrongShape(call, "a list", `${target.type.resource.kind}List`);
-  if (output.transform !== undefined) return ok(answer(call, 200, partialListOf(objects, metadata, output.version)));
+  if (output.transform !== undefined)
+    return ok(answer(call, 200, partialListOf(objects, metadata, { type: call.target.type, version: output.version })));
   const { resource, custom } = target.type;
   const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
   const meta = custom ? { continue: "", ...metadata } : metadata;

@@ -27,8 +27,8 @@ type Place = Omit<Target, "verb"> & { readonly watching: boolean };
 /** A slash is a slash, encoded or not; those at the end count for nothing. */
 export function resourceSegments(path: string): readonly string[] | undefined {
   const plain = decodedPath(path);
-  if (plain === undefined || !/^\/apis?\//.test(plain)) return undefined;
-  return plain.replace(/\/+$/, "").slice(1).split("/");
+  if (plain === undefined || !(plain.startsWith("/api/") || plain.startsWith("/apis/"))) return undefined;
+  return (plain.endsWith("/") ? plain.replace(/\/+$/, "") : plain).slice(1).split("/");
 }
 
 /** `undefined`: a broken percent sign, which names nothing. */
@@ -51,18 +51,18 @@ export function routeOf(request: ApiRequest, segments: readonly string[], types:
   if (!types.hasVersion(group, version)) return unknown();
   const place = placeOf(segments.slice(core ? 2 : 3), (plural) => types.find(group, version, plural));
   if (place === undefined) return unknown();
-  const { watching: _, ...target } = place;
-  if (target.subresource !== undefined && !target.type.subresources.has(target.subresource))
-    return target.type.custom ? notFound({ resource: target.type.resource, name: target.name ?? "" }) : unknown();
-  if (isQuestion(target) && !isPlaceOfQuestions(target)) return unknown();
+  const { type, namespace, name, subresource, rest } = place;
+  if (subresource !== undefined && !type.subresources.has(subresource))
+    return type.custom ? notFound({ resource: type.resource, name: name ?? "" }) : unknown();
+  if (isQuestion(place) && !isPlaceOfQuestions(place)) return unknown();
   const verb = verbOf(request, place);
-  const isHomeless = target.type.resource.namespaced && (target.namespace ?? "") === "";
-  if (target.type.custom && isHomeless && verb !== "list" && verb !== "watch") return unknown();
+  const isHomeless = type.resource.namespaced && (namespace ?? "") === "";
+  if (type.custom && isHomeless && verb !== "list" && verb !== "watch") return unknown();
   if (verb === undefined) {
-    const nameless = target.name === undefined && (request.method === "PUT" || request.method === "PATCH");
-    return target.type.custom && nameless ? badRequest("name must be provided") : methodNotAllowed();
+    const nameless = name === undefined && (request.method === "PUT" || request.method === "PATCH");
+    return type.custom && nameless ? badRequest("name must be provided") : methodNotAllowed();
   }
-  return named({ ...target, verb });
+  return named({ type, namespace, name, subresource, rest, verb });
 }
 
 /** Empty names are names all the same, until somebody looks at them. */
