@@ -61,6 +61,19 @@ test("a request over HTTP is answered, with its warnings, and written as one lin
   expect((await call(server, "/healthz", { method: "HEAD" })).status).toBe(200);
 });
 
+test.each(["plain", "grüße, 世界"])("a long list arrives whole, in one JSON text: %s", async (word) => {
+  const server = await start();
+  const names = Array.from({ length: 40 }, (_, at) => `map-${String(at).padStart(2, "0")}`);
+  const value = word.repeat(1_000);
+  for (const name of names) await call(server, MAPS, { method: "POST", body: JSON.stringify({ metadata: { name }, data: { value } }) });
+  const answered = await call(server, MAPS, { headers: { "accept-encoding": "identity" } });
+  const text = await answered.text();
+  const { items } = JSON.parse(text) as { items: readonly { metadata: { name: string }; data: object }[] };
+  expect(Number(answered.headers.get("content-length"))).toBe(Buffer.byteLength(text));
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(names);
+  expect(items.every(({ data }) => JSON.stringify(data) === JSON.stringify({ value }))).toBe(true);
+});
+
 test("a bad token is a 401, whatever is asked", async () => {
   const server = await start();
   for (const path of [MAPS, "/version"]) {

@@ -1,14 +1,15 @@
-/** One HTTP exchange: read the request within its limits, ask the server, write the answer as it comes. HTTP/1.1 and HTTP/2 look alike here. */
+/** One HTTP exchange: read the request within its limits, ask the server, write the answer. HTTP/1.1 and HTTP/2 look alike here. */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { describeThrown, type Clock, type Logger } from "#base";
 import type { ApiServer } from "../rest/api-server.ts";
-import type { ApiRequest, ApiResponse, EventStream, User } from "../rest/request.ts";
+import type { ApiRequest, ApiResponse, User } from "../rest/request.ts";
 import { answerFailure } from "../rest/respond.ts";
 import { failure, tooLarge, unauthorized } from "../rest/status.ts";
 import { senderOf, type Credentials } from "./credentials.ts";
 import type { Limits } from "./limits.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 export type HttpRequest = IncomingMessage | Http2ServerRequest;
 export type HttpResponse = ServerResponse | Http2ServerResponse;
@@ -31,13 +32,13 @@ export async function answerHttp(
   response.on("error", () => gone.abort());
   try {
     const answered = await answerOf(request, exchange, gone.signal);
-    await write(response, answered, request.method === "HEAD", gone.signal);
+    await writeAnswer(response, answered, request.method === "HEAD", gone.signal);
   } catch (thrown) {
     // the client went away in the middle of its own request; one that was read to its end is "destroyed", too, and wants its answer
     if (gone.signal.aborted || (request.destroyed && !request.complete)) return;
     exchange.logger.error("a request could not be answered", { error: describeThrown(thrown), path: pathOf(request) });
     if (response.headersSent) response.end();
-    else await write(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), false, gone.signal);
+    else await writeAnswer(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), false, gone.signal);
   }
 }
 
@@ -144,81 +145,5 @@ async function readBody(request: HttpRequest, limits: Limits): Promise<Uint8Arra
     request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
     // only for who did not come to the end: an error costs a stack trace
     request.once("close", () => request.readableEnded || reject(new Error("the client went away before the end of its request")));
-  });
-}
-
-type Head = Record<string, string | number | string[]>;
-
-/** In one call: headers set one by one are looked at twice. */
-function startAnswer(response: HttpResponse, status: number, head: Head): void {
-  if ("stream" in response) response.writeHead(status, head);
-  else response.writeHead(status, head);
-}
-
-async function write(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
-  const { body, headers, status, warnings } = answered;
-  if (body.kind === "cut") return breakOff(response);
-  const head: Head = { "cache-control": "no-cache, private", ...headers };
-  if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
-  if (body.kind === "stream") {
-    startAnswer(response, status, head);
-    return pour(response, body.chunks, signal);
-  }
-  const payload = body.kind === "bytes" ? body.bytes : textOf(answered);
-  const length = typeof payload === "string" ? Buffer.byteLength(payload) : payload.byteLength;
-  if (length > 0 || status === 200) head["content-length"] = length;
-  startAnswer(response, status, head);
-  if (headOnly) response.end();
-  // pure ASCII goes out together with the head, and without being looked at again
-  else if (typeof payload === "string" && length === payload.length) response.end(payload, "latin1");
-  else response.end(payload);
-}
-
-/** INTERNAL_ERROR of RFC 9113: clients may not take it for a request that never arrived. */
-const INTERNAL_ERROR = 2;
-
-function breakOff(response: HttpResponse): void {
-  if ("stream" in response) response.stream.close(INTERNAL_ERROR);
-  else response.destroy();
-}
-
-const PLAIN = /^[\x20-\x7e]*$/;
-
-/** A quoted-string of HTTP: quotes and backslashes escaped, no line breaks, nothing outside Latin-1. */
-function quoted(text: string): string {
-  const safe = PLAIN.test(text) ? text : inLatin1(text);
-  return `"${safe.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
-}
-
-function inLatin1(text: string): string {
-  return Array.from(text, (character) => (character < " " || character > "\u00ff" ? " " : character)).join("");
-}
-
-function textOf({ body }: ApiResponse): string {
-  if (body.kind === "text") return body.text;
-  if (body.kind !== "json") return "";
-  if (body.pretty !== true && body.text !== undefined) return `${body.text()}\n`;
-  return body.pretty === true ? JSON.stringify(body.value, null, 2) : `${JSON.stringify(body.value)}\n`;
-}
-
-/** Headers go out at once: a client knows that it watches before anything happens. */
-async function pour(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
-  if ("flushHeaders" in response) response.flushHeaders();
-  for await (const chunk of chunks) {
-    if (signal.aborted) break;
-    if (!("stream" in response ? response.write(chunk) : response.write(chunk))) await drained(response, signal);
-  }
-  response.end();
-}
-
-function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off("drain", done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    response.on("drain", done);
-    signal.addEventListener("abort", done, { once: true });
   });
 }

@@ -1,14 +1,16 @@
 /** Clients that hold on to what they do not use, with limits of a fraction of a second: each is cut off, and others are answered. */
+import { EventEmitter } from "node:events";
 import { connect as connectHttp2, createSecureServer, type ServerHttp2Session } from "node:http2";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { expectOk, FakeClock, reveal, seededRandom, silentLogger, systemClock, type Clock } from "#base";
 import { builtinKinds } from "../kinds.ts";
-import { createApiServer } from "../rest/api-server.ts";
+import { createApiServer, type ApiServer } from "../rest/api-server.ts";
 import { certificateFor } from "../server.ts";
 import { createMemoryStore } from "../store/index.ts";
 import { listen, LIMITS, type Limits } from "./index.ts";
+import { StalledWrites } from "./stalled-writes.ts";
 import { watchSession } from "./watch-session.ts";
 
 const closing: (() => Promise<void> | void)[] = [];
@@ -17,7 +19,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-const QUICK: Partial<Limits> = { headersMs: 100, requestMs: 150, lookMs: 20, idleMs: 100, lingerMs: 20 };
+const QUICK: Partial<Limits> = { headersMs: 100, requestMs: 150, lookMs: 20, idleMs: 100, stallMs: 100, lingerMs: 20 };
 
 async function open(
   limits: Partial<Limits>,
@@ -62,6 +64,7 @@ async function untilHungUp(socket: Socket, text = ""): Promise<string> {
   return said;
 }
 
+const DROP_MS = 5;
 const HEAD = "POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nhost: x\r\n";
 
 test.each([
@@ -77,6 +80,60 @@ test.each([
   const secure = await open(QUICK, true);
   await untilHungUp(connectTls({ port: secure.port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] }), text);
   await secure.stillAnswers();
+});
+
+/** Every drop is a sign of life, and none of them counts. */
+async function dripping(socket: Socket, drops: string, first = ""): Promise<void> {
+  const timer = setInterval(() => socket.writable && socket.write(drops), DROP_MS);
+  await untilHungUp(socket, first).finally(() => clearInterval(timer));
+}
+
+test.each([
+  { name: "its headers", first: HEAD, drops: "x: y\r\n" },
+  { name: "a header", first: `${HEAD}x: `, drops: "y" },
+  { name: "its body", first: `${HEAD}content-length: 100000\r\n\r\n`, drops: " " },
+  { name: "its chunks", first: `${HEAD}transfer-encoding: chunked\r\n\r\n`, drops: "1\r\n \r\n" },
+])("a client that sends $name drop by drop is cut off, on plain HTTP and on TLS", async ({ first, drops }) => {
+  const plain = await open(QUICK);
+  await dripping(connect(plain.port, "127.0.0.1"), drops, first);
+  await plain.stillAnswers();
+  const secure = await open(QUICK, true);
+  await dripping(
+    connectTls({ port: secure.port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] }),
+    drops,
+    first,
+  );
+  await secure.stillAnswers();
+});
+
+test("a client that shakes hands, or greets in HTTP/2, drop by drop is cut off", async () => {
+  const { port, stillAnswers } = await open(QUICK, true);
+  await dripping(connect(port, "127.0.0.1"), "\u0001", "\u0016\u0003\u0001\u0040\u0000");
+  await dripping(connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"] }), "P");
+  await stillAnswers();
+});
+
+const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+test("a client that says the first words of HTTP/2 and nothing more is cut off", async () => {
+  const { port, stillAnswers } = await open(QUICK, true);
+  await untilHungUp(connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["h2"] }), PREFACE);
+  await stillAnswers();
+});
+
+test("a client with many streams whose bodies never end loses all of them", async () => {
+  const { port, stillAnswers } = await open({ ...QUICK, streamsPerConnection: 20 }, true);
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false }).on("error", () => {});
+  const statuses: unknown[] = [];
+  const streams = Array.from({ length: 60 }, () => {
+    const stream = session.request({ ":method": "POST", ":path": "/api/v1/namespaces/default/configmaps" }).on("error", () => {});
+    stream.on("response", (head) => statuses.push(head[":status"])).write("{");
+    return new Promise((resolve) => stream.once("close", resolve));
+  });
+  await Promise.all(streams);
+  expect(statuses).toEqual([]);
+  session.destroy();
+  await stillAnswers();
 });
 
 test("a client that never shakes hands, or never greets in HTTP/2, is cut off", async () => {
@@ -101,6 +158,17 @@ test("an HTTP/2 connection without a request is closed; one with a body that nev
   await stillAnswers();
 });
 
+test.each(["GET", "POST"])("a mistake of the server's own while it answers a %s is a 500, and no silence", async (method) => {
+  const server = { handle: () => Promise.reject(new Error("a bug")) } as unknown as ApiServer;
+  const user = { name: "a", uid: "", groups: [] };
+  const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
+  const { port, close } = expectOk(await listen({ host: "127.0.0.1", port: 0 }, exchange));
+  closing.push(close);
+  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/configmaps`, { method, ...(method === "POST" ? { body: "{}" } : {}) });
+  expect(answer.status).toBe(500);
+  expect(await answer.json()).toMatchObject({ kind: "Status", reason: "InternalError" });
+});
+
 test("how many streams and how large headers may be is told, and headers that are larger are a 431", async () => {
   const { port, stillAnswers } = await open({ streamsPerConnection: 2 }, true);
   const session = connectHttp2(`https://127.0.0.1:${port}`, { rejectUnauthorized: false });
@@ -111,6 +179,74 @@ test("how many streams and how large headers may be is told, and headers that ar
   const said = await untilHungUp(connect(plain.port, "127.0.0.1"), `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(5_000)}\r\n\r\n`);
   expect(said).toMatch(/^HTTP\/1\.1 431 /);
   await stillAnswers();
+});
+
+/** More than the buffers of a connection hold. */
+const MUCH = {
+  answer: () => ({ kind: "text", text: "x".repeat(30 * 2 ** 20) }),
+  watch: () => ({ kind: "stream", chunks: endless() }),
+} as const;
+
+async function* endless(): AsyncGenerator<string, void> {
+  for (;;) yield "x".repeat(2 ** 20);
+}
+
+/** The port of a server that has only that to say. */
+async function saying(body: (typeof MUCH)["answer" | "watch"], secure: boolean): Promise<number> {
+  const user = { name: "a", uid: "", groups: [] };
+  const server = { handle: () => Promise.resolve({ status: 200, headers: {}, warnings: [], body: body() }) } as unknown as ApiServer;
+  const certificate = secure ? expectOk(certificateFor("127.0.0.1", systemClock)).server : undefined;
+  const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
+  const listener = expectOk(await listen({ host: "127.0.0.1", port: 0, certificate, limits: QUICK }, exchange));
+  closing.push(() => listener.close());
+  return listener.port;
+}
+
+/** It does not read, so only its own words tell it that nobody listens any more; empty lines mean nothing. */
+async function asksAndDoesNotRead(socket: Socket): Promise<void> {
+  socket.on("error", () => {}).pause();
+  socket.write("GET / HTTP/1.1\r\nhost: x\r\n\r\n");
+  const timer = setInterval(() => socket.writable && socket.write("\r\n"), DROP_MS);
+  await new Promise((resolve) => socket.once("close", resolve));
+  clearInterval(timer);
+}
+
+describe.each(["answer", "watch"] as const)("a client that does not read its %s is cut off", (what) => {
+  test("on plain HTTP", async () => {
+    await asksAndDoesNotRead(connect(await saying(MUCH[what], false), "127.0.0.1"));
+  });
+
+  test("on TLS", async () => {
+    const port = await saying(MUCH[what], true);
+    await asksAndDoesNotRead(connectTls({ port, host: "127.0.0.1", rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] }));
+  });
+
+  test("on HTTP/2, though it answers when it is asked whether it is there", async () => {
+    const session = connectHttp2(`https://127.0.0.1:${await saying(MUCH[what], true)}`, { rejectUnauthorized: false });
+    const stream = session.on("error", () => {}).request({ ":path": "/" });
+    stream.on("error", () => {}).pause();
+    await new Promise((resolve) => stream.once("close", resolve));
+    session.destroy();
+  });
+});
+
+test("who reads slowly, but reads, is not cut off", async () => {
+  const clock = new FakeClock();
+  const stalled = new StalledWrites(LIMITS, clock);
+  const reader = Object.assign(new EventEmitter(), { writableLength: 1_000_000 });
+  let cuts = 0;
+  stalled.add(reader, () => (cuts += 1));
+  const looks = 3 * (LIMITS.stallMs / LIMITS.lookMs);
+  for (let look = 0; look < looks; look += 1) {
+    if (look % 50 === 0) reader.writableLength -= 1;
+    await clock.advance(LIMITS.lookMs);
+  }
+  expect(cuts).toBe(0);
+  await clock.advance(2 * LIMITS.stallMs);
+  expect(cuts).toBeGreaterThan(0);
+  reader.emit("close");
+  await clock.advance(LIMITS.lookMs);
+  expect(clock.pending).toBe(0);
 });
 
 /** A bare HTTP/2 server; `clock` says when its clients are asked. */

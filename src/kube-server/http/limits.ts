@@ -10,6 +10,8 @@ export const LIMITS = {
   /** How long the rest of a body that is too large is still read. */
   lingerMs: 1_000,
   idleMs: 120_000,
+  /** An answer that is not read, or a watch: how long it may stand still. */
+  stallMs: 60_000,
   /** Who has a request open and says nothing is asked whether he is still there; an answer must come before it is asked again. */
   pingMs: 30_000,
   connections: 10_000,

@@ -7,6 +7,7 @@ import { describeThrown, err, fromPromise, ok, reveal, type Clock, type Result }
 import type { KeyPairPem } from "#pki";
 import { answerHttp, type Exchange, type HttpRequest, type HttpResponse } from "./answer-http.ts";
 import { LIMITS, type Limits } from "./limits.ts";
+import { StalledWrites } from "./stalled-writes.ts";
 import { watchSession } from "./watch-session.ts";
 
 export type ListenOptions = {
@@ -26,7 +27,8 @@ export async function listen(options: ListenOptions, exchange: Exchange): Promis
   const limits: Limits = { ...LIMITS, ...options.limits };
   const limited = { ...exchange, limits };
   const onRequest = (request: HttpRequest, response: HttpResponse) => void answerHttp(request, response, limited);
-  const server = await serverOf(options, { limits, clock: exchange.clock }, onRequest);
+  const stalled = new StalledWrites(limits, exchange.clock);
+  const server = await serverOf(options, { limits, clock: exchange.clock, stalled }, onRequest);
   const sockets = trackSockets(server);
   const bound = await fromPromise(
     bind(server, options),
@@ -35,17 +37,17 @@ export async function listen(options: ListenOptions, exchange: Exchange): Promis
   if (!bound.ok) return bound;
   const address = server.address();
   if (address === null || typeof address === "string") return err(`cannot listen on ${options.host}:${options.port}`);
-  return ok({ host: options.host, port: address.port, close: () => closeAll(server, sockets) });
+  return ok({ host: options.host, port: address.port, close: () => closeAll(server, sockets, stalled) });
 }
 
+/** Of RFC 9113. */
+const CANCEL = 8;
+
+type Guards = { readonly limits: Limits; readonly clock: Clock; readonly stalled: StalledWrites };
 type OnRequest = (request: HttpRequest, response: HttpResponse) => void;
 
 /** Node's servers are imported when somebody listens: a cluster in one's own process mostly has no socket, and they take long to load. */
-async function serverOf(
-  options: ListenOptions,
-  { limits, clock }: { readonly limits: Limits; readonly clock: Clock },
-  onRequest: OnRequest,
-): Promise<Server> {
+async function serverOf(options: ListenOptions, { limits, clock, stalled }: Guards, onRequest: OnRequest): Promise<Server> {
   const times = {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -61,6 +63,7 @@ async function serverOf(
     const { createServer } = await import("node:http");
     const plain = createServer(times, onRequest);
     plain.maxConnections = limits.connections;
+    plain.on("connection", (socket) => stalled.add(socket, () => socket.destroy()));
     return plain;
   }
   const { createSecureServer } = await import("node:http2");
@@ -79,7 +82,11 @@ async function serverOf(
     onRequest,
   );
   secure.maxConnections = limits.connections;
-  secure.on("session", (session) => watchSession(session, limits, clock));
+  secure.on("secureConnection", (socket) => stalled.add(socket, () => socket.destroy()));
+  secure.on("session", (session) => {
+    watchSession(session, limits, clock);
+    session.on("stream", (stream) => stalled.add(stream, () => stream.close(CANCEL)));
+  });
   return secure;
 }
 
@@ -104,7 +111,8 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
   return sockets;
 }
 
-async function closeAll(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+async function closeAll(server: Server, sockets: ReadonlySet<Socket>, stalled: StalledWrites): Promise<void> {
+  stalled.close();
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
     for (const socket of sockets) socket.destroy();

@@ -29,8 +29,8 @@ export type ApiRequest = {
 export type EventStream = AsyncIterable<string>;
 
 export type ApiBody =
-  /** `text`: a quicker way to the JSON of the value than printing it. */
-  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly text?: () => string }
+  /** `texts`: a quicker way to the JSON of the value than printing it, in pieces. */
+  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly texts?: () => readonly string[] }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "stream"; readonly chunks: EventStream }

@@ -26,7 +26,7 @@ export function answerObject(call: Call, status: number, object: KubeObject): An
   const { output, target } = call;
   // remembered for who reads: what somebody wrote he has, and few others ask for it before it changes
   if (output.transform === undefined && target.verb !== "get") return ok(answer(call, status, object));
-  if (output.transform === undefined) return ok(answer(call, status, object, () => objectTexts.of(object, () => JSON.stringify(object))));
+  if (output.transform === undefined) return ok(answer(call, status, object, () => [objectTexts.of(object, () => JSON.stringify(object))]));
   if (output.transform === "PartialObjectMetadataList") return wrongShape(call, "not a list", object.kind);
   if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, call.target.type, output.version)));
   const include = includeObject(call.request.query);
@@ -52,15 +52,20 @@ export function answerList(call: Call, objects: readonly KubeObject[], metadata:
   const head = { kind: `${resource.kind}List`, apiVersion, metadata: meta };
   if (custom) return ok(answer(call, 200, { ...head, items: objects }));
   const listed = answer(call, 200, { ...head, items: objects.map(withoutType) });
-  return ok(listed.body.kind === "json" ? { ...listed, body: { ...listed.body, text: () => listText(head, objects) } } : listed);
+  return ok(listed.body.kind === "json" ? { ...listed, body: { ...listed.body, texts: () => listTexts(head, objects) } } : listed);
 }
 
 const itemTexts = new RecentTexts();
 
 /** Objects in the store never change, and lists of the same ones come again and again. */
-function listText(head: object, objects: readonly KubeObject[]): string {
-  const items = objects.map((object) => itemTexts.of(object, () => JSON.stringify(withoutType(object))));
-  return `${JSON.stringify(head).slice(0, -1)},"items":[${items.join(",")}]}`;
+function listTexts(head: object, objects: readonly KubeObject[]): readonly string[] {
+  const texts = [`${JSON.stringify(head).slice(0, -1)},"items":[`];
+  for (const [at, object] of objects.entries()) {
+    if (at > 0) texts.push(",");
+    texts.push(itemTexts.of(object, () => JSON.stringify(withoutType(object))));
+  }
+  texts.push("]}");
+  return texts;
 }
 
 /** One cannot be shown as many, nor many as one. The type is Go's name for what there is. */
@@ -84,14 +89,14 @@ export function answer(
   call: Pick<Call, "output" | "warnings" | "request">,
   status: number,
   value: unknown,
-  text?: () => string,
+  texts?: () => readonly string[],
 ): ApiResponse {
   const warnings = warningTexts(call.warnings);
   if (call.output.form === "yaml") {
     const headers = { "content-type": "application/yaml" };
     return { status, headers, warnings, body: { kind: "text", text: formatGoYaml(value) } };
   }
-  const body = { kind: "json" as const, value, pretty: isPretty(call.request), ...(text === undefined ? {} : { text }) };
+  const body = { kind: "json" as const, value, pretty: isPretty(call.request), ...(texts === undefined ? {} : { texts }) };
   return { status, headers: { "content-type": "application/json" }, warnings, body };
 }
 

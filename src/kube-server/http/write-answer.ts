@@ -1,0 +1,110 @@
+/**
+ * An answer on its way out. What there is of it goes at once; a stream goes as it comes, and waits for a client that reads slowly.
+ *
+ * Long lists are written in pieces of a size that the allocator has at hand: one text of a megabyte costs more in fresh memory than in work.
+ */
+import { Buffer } from "node:buffer";
+import type { ApiResponse, EventStream } from "../rest/request.ts";
+import type { HttpResponse } from "./answer-http.ts";
+
+type Head = Record<string, string | number | string[]>;
+
+export async function writeAnswer(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
+  const { body, headers, status, warnings } = answered;
+  if (body.kind === "cut") return breakOff(response);
+  const head: Head = { "cache-control": "no-cache, private", ...headers };
+  if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
+  if (body.kind === "stream") {
+    startAnswer(response, status, head);
+    return pour(response, body.chunks, signal);
+  }
+  const texts = body.kind === "bytes" ? [] : textsOf(answered);
+  const length = body.kind === "bytes" ? body.bytes.byteLength : sum(texts, (text) => Buffer.byteLength(text));
+  if (length > 0 || status === 200) head["content-length"] = length;
+  startAnswer(response, status, head);
+  if (headOnly) response.end();
+  else if (body.kind === "bytes") response.end(body.bytes);
+  else await writeTexts(response, texts, length, signal);
+}
+
+/** In one call: headers set one by one are looked at twice. */
+function startAnswer(response: HttpResponse, status: number, head: Head): void {
+  if ("stream" in response) response.writeHead(status, head);
+  else response.writeHead(status, head);
+}
+
+/** The body, with the line break that a Go server puts behind JSON. */
+function textsOf({ body }: ApiResponse): readonly string[] {
+  if (body.kind === "text") return [body.text];
+  if (body.kind !== "json") return [];
+  if (body.pretty === true) return [JSON.stringify(body.value, null, 2)];
+  return body.texts === undefined ? [`${JSON.stringify(body.value)}\n`] : [...body.texts(), "\n"];
+}
+
+function sum(texts: readonly string[], measure: (text: string) => number): number {
+  let total = 0;
+  for (const text of texts) total += measure(text);
+  return total;
+}
+
+const PIECE = 64 * 1024;
+
+async function writeTexts(response: HttpResponse, texts: readonly string[], bytes: number, signal: AbortSignal): Promise<void> {
+  // pure ASCII need not be looked at again, and goes out together with the head
+  const encoding = bytes === sum(texts, ({ length }) => length) ? "latin1" : "utf8";
+  let piece = "";
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE) continue;
+    if (!send(response, piece, encoding)) await drained(response, signal);
+    piece = "";
+    if (signal.aborted) return;
+  }
+  response.end(piece, encoding);
+}
+
+function send(response: HttpResponse, text: string, encoding: BufferEncoding): boolean {
+  return "stream" in response ? response.write(text, encoding) : response.write(text, encoding);
+}
+
+/** INTERNAL_ERROR of RFC 9113: clients may not take it for a request that never arrived. */
+const INTERNAL_ERROR = 2;
+
+function breakOff(response: HttpResponse): void {
+  if ("stream" in response) response.stream.close(INTERNAL_ERROR);
+  else response.destroy();
+}
+
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** A quoted-string of HTTP: quotes and backslashes escaped, no line breaks, nothing outside Latin-1. */
+function quoted(text: string): string {
+  const safe = PLAIN.test(text) ? text : inLatin1(text);
+  return `"${safe.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+function inLatin1(text: string): string {
+  return Array.from(text, (character) => (character < " " || character > "\u00ff" ? " " : character)).join("");
+}
+
+/** Headers go out at once: a client knows that it watches before anything happens. */
+async function pour(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
+  if ("flushHeaders" in response) response.flushHeaders();
+  for await (const chunk of chunks) {
+    if (signal.aborted) break;
+    if (!send(response, chunk, "utf8")) await drained(response, signal);
+  }
+  response.end();
+}
+
+function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    response.on("drain", done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
