@@ -2,12 +2,14 @@
 /** The only place that knows the process: its arguments, environment, streams, signals and exit code. */
 import { enableCompileCache } from "node:module";
 import { homedir, hostname } from "node:os";
-import { basename, dirname } from "node:path";
-import { text } from "node:stream/consumers";
-import { systemClock } from "#base";
+import { basename, dirname, join } from "node:path";
 
-// before anything large is loaded: in a clone, types are stripped and modules compiled once and not at every start
-enableCompileCache();
+// before anything else is loaded: types are stripped and modules compiled once, and not at every start. A folder that cannot be written only
+// means that nothing is kept.
+const { LATTICE_CACHE, XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
+const cache = LATTICE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "lattice");
+enableCompileCache(NODE_COMPILE_CACHE ?? join(cache, "compiled"));
+const { systemClock } = await import("#base");
 const { runLattice } = await import("#cli");
 
 const stop = new AbortController();
@@ -34,7 +36,7 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   root,
   stdout: (out) => void process.stdout.write(out),
   stderr: (out) => void process.stderr.write(out),
-  stdin: () => text(process.stdin),
+  stdin: async () => (await import("node:stream/consumers")).text(process.stdin),
   nodeVersion: process.versions.node,
   clock: systemClock,
   random: Math.random,

@@ -16,7 +16,7 @@ import {
   type DiffOptions,
   type WorldDiff,
 } from "#compile";
-import { FIELD_MANAGER } from "#controller-runtime";
+import { APPLIED_ANNOTATION, FIELD_MANAGER, OWNER_ANNOTATION, OWNER_LABEL } from "#controller-runtime";
 import { describeObject, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { atFirst } from "#service-compiler";
@@ -47,6 +47,9 @@ export async function diff(io: CliIo, flags: DiffFlags): Promise<ExitCode> {
   return isSame(found.value) ? 0 : 1;
 }
 
+/** What the operator puts on objects to know them again. */
+const BOOKKEEPING: ReadonlySet<string> = new Set([OWNER_LABEL, OWNER_ANNOTATION, APPLIED_ANNOTATION]);
+
 /** undefined: what is wrong has been told. */
 type Found = Result<WorldDiff | undefined, string>;
 
@@ -56,7 +59,8 @@ async function againstFiles(io: CliIo, flags: DiffFlags, against: readonly strin
   const after = await readSide(io, flags.filename, flags);
   if (!after.ok || after.value === undefined) return after.ok ? ok(undefined) : after;
   const { world } = after.value;
-  return ok(diffObjects(before.value.objects, after.value.objects, { trustDomain: (namespace) => world.trustDomainOf(namespace) }));
+  const options: DiffOptions = { bookkeeping: BOOKKEEPING, trustDomain: (namespace) => world.trustDomainOf(namespace) };
+  return ok(diffObjects(before.value.objects, after.value.objects, options));
 }
 
 type Side = { readonly objects: readonly KubeObject[]; readonly world: FilesWorld["world"] };
@@ -98,7 +102,11 @@ function againstCluster(io: CliIo, flags: DiffFlags): Promise<Found> {
           [...others.keys()].map((key) => world.idOf(key) ?? key),
         ),
     );
-    const options: DiffOptions = { liveManager: FIELD_MANAGER, trustDomain: (namespace) => world.trustDomainOf(namespace) };
+    const options: DiffOptions = {
+      liveManager: FIELD_MANAGER,
+      bookkeeping: BOOKKEEPING,
+      trustDomain: (namespace) => world.trustDomainOf(namespace),
+    };
     return ok(diffObjects(kept, wantedIn(compiled, kept), options));
   });
 }

@@ -1,3 +1,4 @@
 export type { CliIo, ExitCode } from "./io.ts";
 export { runLattice } from "./program.ts";
-export { WatchBoard, type BoardOptions } from "./up/watch-board.ts";
+export { openWatchBoard } from "./up/open-watch-board.ts";
+export type { BoardOptions, WatchBoard } from "./up/watch-board.ts";

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { expectOk, systemClock } from "#base";
 import { compileAll, compiledKinds, loadWorld } from "#compile";
-import { FIELD_MANAGER } from "#controller-runtime";
+import { FIELD_MANAGER, stamp } from "#controller-runtime";
+import { HASH_KEY_SECRET } from "#controllers";
 import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { parseYaml, type KubeObject } from "#kube";
@@ -44,10 +45,26 @@ const run = (...argv: string[]) => runCli(argv, { cwd, clock: systemClock, env: 
 async function applyCompiled(): Promise<void> {
   const { namespaces, compiled, errors } = compileAll(loadWorld(documentsOf(...LIVE)).world);
   expect([...errors]).toEqual([]);
-  for (const object of [...namespaces, ...compiled.map((one) => one.object)]) {
+  const owner = (controller: string, kind: string, apiVersion: string) => ({
+    controller,
+    object: { apiVersion, kind, metadata: { name: "shop", namespace: kind === "Namespace" ? undefined : "shop", uid: "1" } } as KubeObject,
+  });
+  const [closing, serving] = [owner("namespace", "Namespace", "v1"), owner("service", "LatticeService", "lattice.dev/v1alpha1")];
+  // as the operator applies them: with the marks by which it knows them again
+  const stamped = [
+    ...namespaces.map((object) => (object.kind === "Namespace" ? object : stamp(object, closing))),
+    ...compiled.map((one) => stamp(one.object, serving)),
+  ];
+  for (const object of stamped) {
     const resource = compiledKinds.find(({ kind }) => kind === object.kind);
     if (resource !== undefined) expectOk(await cluster.client.apply<KubeObject>(resource, object, { fieldManager: FIELD_MANAGER }));
   }
+  const key = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: HASH_KEY_SECRET, namespace: "lattice-system", labels: { "app.kubernetes.io/managed-by": "lattice" } },
+  };
+  await cluster.add({ apiVersion: "v1", kind: "Namespace", metadata: { name: "lattice-system" } }, key);
 }
 
 beforeAll(async () => {

@@ -6,6 +6,7 @@
  */
 import { err, ok, silentLogger, type Result } from "#base";
 import { compiledKinds, isCompiled, policyKinds, type WorldDocument } from "#compile";
+import { HASH_KEY_SECRET } from "#controllers";
 import { latticeEnvironments, latticeExternalServices, latticeSecretBindings, latticeServiceConfigs, latticeServices } from "#crds";
 import { apiVersionOf, describeObject, groupResourceOf, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -70,9 +71,11 @@ export async function readCompiled(client: KubeClient, signal: AbortSignal): Pro
   return found.ok ? ok({ value: found.value.value.filter(isOwn), notes: found.value.notes }) : found;
 }
 
-function isOwn({ metadata }: KubeObject): boolean {
+/** A namespace owns what closes it. The key of the config hash is the operator's own, and compiled from nothing. */
+function isOwn({ kind, metadata }: KubeObject): boolean {
+  if (kind === "Secret" && metadata.name === HASH_KEY_SECRET) return false;
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  return owner === undefined || owner.apiVersion.startsWith("lattice.dev/");
+  return owner === undefined || owner.apiVersion.startsWith("lattice.dev/") || owner.kind === "Namespace";
 }
 
 /** Whoever made it: policies of others count as much. */

@@ -15,12 +15,13 @@ import type { DownFlags } from "./down.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
 import type { UpFlags } from "./up.ts";
+import { visibleIo } from "./visible-text.ts";
 import type { WhyFlags } from "./why.ts";
 import type { SourceFlags } from "./world-source.ts";
 
 export async function runLattice(argv: readonly string[], io: CliIo): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
-  const program = createProgram(io, (code) => {
+  const program = createProgram(visibleIo(io), (code) => {
     exitCode = code;
   });
   try {
@@ -137,6 +138,7 @@ function withDomains(command: Command): Command {
     .option("--trust-domain <domain>", "of the mesh's identities, where an environment does not say (default: cluster.local)")
     .option("--ingress-domain <domain>", "below which routes without a host get one")
     .option("--gateway <namespace/name>", "that routes come through (default: istio-ingress/gateway)")
+    .option("--monitoring-namespace <name>", "whose pods may scrape metrics (default: nobody, but istio-system for canaries)")
     .option("--cluster-name <name>", "for ${cluster.name}")
     .option("--cluster-provider <name>", "for ${cluster.provider}")
     .option("--cluster-region <name>", "for ${cluster.region}");

@@ -1,7 +1,8 @@
 /** Files and folders given with `-f`, read as Kubernetes objects that remember where they came from. "-" is standard input. */
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
-import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { describeThrown, err, fromPromise, fromThrowing, ok, type Result } from "#base";
 import { parseYaml, type Json } from "#kube";
 import type { CliIo } from "./io.ts";
 
@@ -18,7 +19,8 @@ export async function readResourceFiles(io: CliIo, paths: readonly string[]): Pr
   for (const path of paths) {
     const files = await filesOf(io, path);
     if (!files.ok) problems.push(files.error);
-    for (const read of await readSome(io, files.ok ? files.value : [])) {
+    for (const file of files.ok ? files.value : []) {
+      const read = await readOne(io, file);
       if (read.ok) documents.push(...read.value);
       else problems.push(read.error);
     }
@@ -42,22 +44,18 @@ async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[
   return ok(files.map((entry) => join(path, join(entry.parentPath, entry.name).slice(full.length))).toSorted());
 }
 
-/** More at once would run out of file handles somewhere. */
-const AT_ONCE = 64;
-
-async function readSome(io: CliIo, files: readonly string[]): Promise<readonly Result<readonly FileDocument[], FileProblem>[]> {
-  const all: Result<readonly FileDocument[], FileProblem>[] = [];
-  for (let start = 0; start < files.length; start += AT_ONCE)
-    all.push(...(await Promise.all(files.slice(start, start + AT_ONCE).map((file) => readOne(io, file)))));
-  return all;
-}
-
 async function readOne(io: CliIo, file: string): Promise<Result<readonly FileDocument[], FileProblem>> {
-  const reading = file === "-" ? io.stdin() : readFile(resolve(io.cwd, file), "utf8");
-  const text = await fromPromise(reading, (thrown) => ({ file, message: `cannot be read: ${describeThrown(thrown)}` }));
+  const text = await readText(io, file);
   if (!text.ok) return text;
   const parsed = parseYaml(text.value);
   if (parsed.ok) return ok(parsed.value.map((value, index) => ({ file, index: index + 1, value })));
   const { message, line, column } = parsed.error;
   return err({ file: line === undefined ? file : `${file}:${line}:${column}`, message });
+}
+
+/** A command has nothing else to do meanwhile, and a promise for each of a thousand files costs more than reading them. */
+async function readText(io: CliIo, file: string): Promise<Result<string, FileProblem>> {
+  const unreadable = (thrown: unknown) => ({ file, message: `cannot be read: ${describeThrown(thrown)}` });
+  if (file === "-") return fromPromise(io.stdin(), unreadable);
+  return fromThrowing(() => readFileSync(resolve(io.cwd, file), "utf8"), unreadable);
 }

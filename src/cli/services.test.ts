@@ -122,12 +122,26 @@ describe("lattice compile", () => {
       "i.example",
       "--gateway",
       "edge/main",
+      "--monitoring-namespace",
+      "observability",
     ];
     const { stdout } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: route });
     expect(stdout).toContain("A: one aws eu c.example\n");
     expect(stdout).toContain("- door.i.example\n");
     expect(stdout).toContain("- name: main\n      namespace: edge\n");
     expect(stdout).toContain("t.example/ns/edge/sa/main-istio\n");
+    const scraped = route.replace("{http: {port: 8080}}", "{http: {port: 8080}, metrics: {port: 9100}}");
+    const { stdout: more } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: scraped });
+    expect(more).toContain("namespaces:\n              - observability\n");
+  });
+
+  it("an environment that says nothing of a trust domain has that of the flags", async () => {
+    const environment =
+      "---\napiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: shop}\nspec: {mesh: {waypoint: true}}\n";
+    const pair = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] })].join("---\n");
+    const { stdout } = await runCli(["compile", "-f", "-", "--trust-domain", "t.example"], { cwd, input: pair + environment });
+    expect(stdout).toContain("- t.example/ns/shop/sa/a\n");
+    expect(stdout).not.toContain("cluster.local/");
   });
 
   it.each([
@@ -136,6 +150,24 @@ describe("lattice compile", () => {
       argv: ["-f", "shop", "--gateway", "main"],
       code: 2,
       want: '--gateway is "main"; it must be namespace/name',
+    },
+    {
+      name: "a gateway that no selector can hold",
+      argv: ["-f", "shop", "--gateway", "edge/*"],
+      code: 2,
+      want: '--gateway is "edge/*"; it must be namespace/name',
+    },
+    {
+      name: "a monitoring namespace that is no name",
+      argv: ["-f", "shop", "--monitoring-namespace", "mon*"],
+      code: 2,
+      want: '--monitoring-namespace: "mon*" must be a lowercase RFC 1123 label',
+    },
+    {
+      name: "a trust domain that is none",
+      argv: ["-f", "shop", "--trust-domain", "spiffe://x"],
+      code: 2,
+      want: '--trust-domain: "spiffe://x" must be a lowercase RFC 1123 subdomain',
     },
     { name: "a folder without a place", argv: ["-f", "shop", "-o", "dir"], code: 2, want: "-o dir needs --out FOLDER" },
     { name: "a place without a folder", argv: ["-f", "shop", "--out", "x"], code: 2, want: "--out is for -o dir" },
@@ -209,21 +241,6 @@ describe("a folder of objects", () => {
       code: 1,
       stderr: expect.stringContaining("cannot be written") as string,
     });
-  });
-});
-
-describe("lattice validate", () => {
-  it("takes Score files, and the files that they name", async () => {
-    expect(await run("validate", "-f", "score")).toEqual({
-      code: 0,
-      stderr: "",
-      stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 in order\n",
-    });
-    const { code, stdout } = await run("validate", "-f", "bad/bad-score.yaml", "-o", "json");
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject([
-      { ok: false, errors: [{ path: "containers", message: "is required" }, { path: "containres" }] },
-    ]);
   });
 });
 

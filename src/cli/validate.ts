@@ -2,25 +2,33 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { describeThrown, fromThrowing } from "#base";
-import { isScore, parseScore } from "#compile";
+import { isForeign, isScore, parseScore } from "#compile";
 import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
-import { describeObject } from "#kube";
+import { describeObject, fieldAt, type KubeObject } from "#kube";
+import { declaredProvisioner } from "#service-compiler";
 import type { CliIo, ExitCode } from "./io.ts";
 import { readResourceFiles, type FileDocument } from "./resource-files.ts";
 
 export type Checked =
   | { readonly file: string; readonly index: number; readonly ok: true; readonly object: LatticeObject; readonly score?: true }
+  | { readonly file: string; readonly index: number; readonly ok: true; readonly other: string }
   | { readonly file: string; readonly index: number; readonly ok: false; readonly errors: readonly Pick<FieldError, "path" | "message">[] };
 
 export async function validate(io: CliIo, { filename, output }: { filename: readonly string[]; output: string }): Promise<ExitCode> {
   const checked = await checkFiles(io, filename);
   const bad = checked.filter((one) => !one.ok).length;
+  const own = checked.filter((one) => !("other" in one)).length;
   if (output === "json") io.stdout(`${JSON.stringify(checked.map(withoutObject), null, 2)}\n`);
   else
     io.stdout(
-      `${checked.map(formatChecked).join("")}${bad === 0 ? `${checked.length} in order` : `${bad} of ${checked.length} not in order`}\n`,
+      `${checked.map(formatChecked).join("")}${bad === 0 ? `${own} in order` : `${bad} of ${own} not in order`}${others(checked.length - own)}\n`,
     );
-  return bad === 0 ? 0 : 1;
+  // a folder with nothing of ours in it is not the one that was meant
+  return bad === 0 && own > 0 ? 0 : 1;
+}
+
+function others(count: number): string {
+  return count === 0 ? "" : `, ${count} of other kinds`;
 }
 
 /** One entry per document, and one per file that could not be read. */
@@ -30,7 +38,19 @@ export async function checkFiles(io: CliIo, paths: readonly string[]): Promise<r
   return [...unreadable, ...documents.map((document) => (isScore(document.value) ? checkScore(io, document) : checkDocument(document)))];
 }
 
+/** Secrets and ConfigMaps may lie beside services, which read them; a type of resource that is declared is checked as well. */
+function checkForeign({ file, index, value }: FileDocument): Checked {
+  const object = value as unknown as KubeObject;
+  const named = typeof fieldAt(value, "metadata", "name") === "string";
+  if (!named) return { file, index, ok: false, errors: [{ path: "metadata.name", message: "is required" }] };
+  const declared = declaredProvisioner(object);
+  if (declared?.ok === false) return { file, index, ok: false, errors: [{ path: "data", message: declared.error }] };
+  const what = declared === undefined ? "is not a kind of Lattice, and not checked" : `declares resources of type ${declared.value.type}`;
+  return { file, index, ok: true, other: `${describeObject(object)} ${what}` };
+}
+
 function checkDocument({ file, index, value }: FileDocument): Checked {
+  if (isForeign(value)) return checkForeign({ file, index, value });
   const parsed = parseLatticeObject(value);
   return parsed.ok ? { file, index, ok: true, object: parsed.value } : { file, index, ok: false, errors: parsed.error };
 }
@@ -41,13 +61,15 @@ function checkScore(io: CliIo, { file, index, value }: FileDocument): Checked {
   return parsed.ok ? { file, index, ok: true, object: parsed.value, score: true } : { file, index, ok: false, errors: parsed.error };
 }
 
-function describeChecked({ object, score }: Checked & { readonly ok: true }): string {
+function describeChecked(checked: Checked & { readonly ok: true }): string {
+  if ("other" in checked) return checked.other;
+  const { object, score } = checked;
   return `${describeObject(object)}${score === true ? ", from Score" : ""}`;
 }
 
 export function formatChecked(checked: Checked): string {
   const where = checked.index === 1 ? checked.file : `${checked.file} (document ${checked.index})`;
-  if (checked.ok) return `ok    ${where}: ${describeChecked(checked)}\n`;
+  if (checked.ok) return `${"other" in checked ? "other" : "ok   "} ${where}: ${describeChecked(checked)}\n`;
   const lines = checked.errors.map(({ path, message }) => `      ${path === "" ? "" : `${path}: `}${message}\n`);
   return `error ${where}\n${lines.join("")}`;
 }

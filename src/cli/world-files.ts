@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { describeThrown, err, fromPromise, fromThrowing, ok, sensitive, type Result, type Sensitive } from "#base";
 import { DEFAULT_SETTINGS, loadWorld, type DocumentProblem, type LoadedWorld, type WorldDocument } from "#compile";
-import { isJsonObject, parseYaml } from "#kube";
+import { isJsonObject, parseDnsLabel, parseDnsSubdomain, parseNamespace, parseYaml } from "#kube";
 import type { Settings } from "#service-compiler";
 import type { CliIo } from "./io.ts";
 import { readResourceFiles } from "./resource-files.ts";
@@ -20,6 +20,7 @@ export type WorldFlags = {
   readonly trustDomain?: string;
   readonly ingressDomain?: string;
   readonly gateway?: string;
+  readonly monitoringNamespace?: string;
   readonly clusterName?: string;
   readonly clusterProvider?: string;
   readonly clusterRegion?: string;
@@ -73,19 +74,35 @@ export function settingsOf(flags: WorldFlags): Result<Settings, string> {
   const { clusterName, clusterProvider, clusterRegion } = flags;
   const gateway = flags.gateway === undefined ? ok(DEFAULT_SETTINGS.gateway) : parseGateway(flags.gateway);
   if (!gateway.ok) return gateway;
+  // a name that no selector can hold would void whole policies
+  for (const { flag, value, parse } of namesIn(flags)) {
+    const parsed = value === undefined ? ok("") : parse(value);
+    if (!parsed.ok) return err(`${flag}: ${parsed.error}`);
+  }
   return ok({
     ...DEFAULT_SETTINGS,
     ...(flags.clusterDomain === undefined ? {} : { clusterDomain: flags.clusterDomain }),
     ...(flags.trustDomain === undefined ? {} : { trustDomain: flags.trustDomain }),
     ...(flags.ingressDomain === undefined ? {} : { ingressDomain: flags.ingressDomain }),
     gateway: gateway.value,
+    monitoring: flags.monitoringNamespace,
     cluster: { name: clusterName, provider: clusterProvider, region: clusterRegion },
   });
 }
 
+function namesIn({ namespace, clusterDomain, trustDomain, ingressDomain, monitoringNamespace }: WorldFlags) {
+  return [
+    { flag: "--namespace", value: namespace, parse: parseNamespace },
+    { flag: "--cluster-domain", value: clusterDomain, parse: parseDnsSubdomain },
+    { flag: "--trust-domain", value: trustDomain, parse: parseDnsSubdomain },
+    { flag: "--ingress-domain", value: ingressDomain, parse: parseDnsSubdomain },
+    { flag: "--monitoring-namespace", value: monitoringNamespace, parse: parseNamespace },
+  ];
+}
+
 function parseGateway(text: string): Result<Settings["gateway"], string> {
   const [, namespace, name] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
-  return namespace === undefined || name === undefined
+  return namespace === undefined || name === undefined || !parseNamespace(namespace).ok || !parseDnsLabel(name).ok
     ? err(`--gateway is ${JSON.stringify(text)}; it must be namespace/name, such as istio-ingress/gateway`)
     : ok({ namespace, name });
 }

@@ -35,6 +35,8 @@ export type WorldDiff = {
 export type DiffOptions = {
   /** `before` is read from a cluster, where this field manager applies: what the server fills in, or others own, is no difference. */
   readonly liveManager?: string;
+  /** Labels and annotations by which whoever applies objects knows them again; no difference. */
+  readonly bookkeeping?: ReadonlySet<string>;
   readonly trustDomain?: (namespace: string) => string;
 };
 
@@ -88,12 +90,14 @@ function objectChange(
   if (before === undefined || after === undefined)
     return [{ change: before === undefined ? "added" : "removed", object: name, fields: [] }];
   const owned = showing.liveManager === undefined ? undefined : ownedFields(before, showing.liveManager);
-  const fields = changedFields(comparable(before), comparable(after), "", { owned }).flatMap((field) =>
+  const { bookkeeping = NOTHING } = showing;
+  const fields = changedFields(comparable(before, bookkeeping), comparable(after, bookkeeping), "", { owned }).flatMap((field) =>
     withoutSecrets(name, field, showing),
   );
   return fields.length === 0 ? [] : [{ change: "changed", object: name, fields }];
 }
 
+const NOTHING: ReadonlySet<string> = new Set();
 const SERVER_METADATA = [
   "uid",
   "resourceVersion",
@@ -113,23 +117,29 @@ const SERVER_ANNOTATIONS = [
 ];
 
 /** Without what a server sets, and without the hash that only says that config changed, which is told by itself. */
-function comparable(object: KubeObject): JsonObject {
+function comparable(object: KubeObject, bookkeeping: ReadonlySet<string>): JsonObject {
   const { status: _status, metadata, spec, ...rest } = object as unknown as JsonObject & { readonly metadata: JsonObject };
   const template = fieldAt(spec, "template");
   const own =
     isJsonObject(spec) && isJsonObject(template) && isJsonObject(template["metadata"])
       ? { ...spec, template: { ...template, metadata: withoutAnnotations(template["metadata"]) } }
       : spec;
-  return { ...rest, metadata: withoutAnnotations(without(metadata, SERVER_METADATA)), ...(own === undefined ? {} : { spec: own }) };
+  const kept = withoutAnnotations(withoutLabels(without(metadata, SERVER_METADATA), bookkeeping), bookkeeping);
+  return { ...rest, metadata: kept, ...(own === undefined ? {} : { spec: own }) };
 }
 
 function without(object: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 }
 
-function withoutAnnotations(metadata: JsonObject): JsonObject {
+function withoutLabels(metadata: JsonObject, names: ReadonlySet<string>): JsonObject {
+  const { labels } = metadata;
+  return isJsonObject(labels) ? { ...metadata, labels: without(labels, [...names]) } : metadata;
+}
+
+function withoutAnnotations(metadata: JsonObject, bookkeeping: ReadonlySet<string> = NOTHING): JsonObject {
   const { annotations, ...rest } = metadata;
-  const kept = isJsonObject(annotations) ? without(annotations, SERVER_ANNOTATIONS) : {};
+  const kept = isJsonObject(annotations) ? without(annotations, [...SERVER_ANNOTATIONS, ...bookkeeping]) : {};
   return Object.keys(kept).length === 0 ? rest : { ...rest, annotations: kept };
 }
 

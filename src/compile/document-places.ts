@@ -1,8 +1,8 @@
 /**
  * In which namespace a document counts as written, and which of two about the same object counts.
  *
- * A service without a namespace is written where its environment runs; config and bindings of a service beside it; anything else where all
- * services are, if that is one place.
+ * A service without a namespace is written where its environment runs, or where the cluster underneath has it for the same environment; config
+ * and bindings of a service beside it; anything else where all services are, if that is one place.
  */
 import type { LatticeObject } from "#crds";
 import { describeObject, type KubeObject } from "#kube";
@@ -18,10 +18,11 @@ export function inNamespaces({ lattice, secrets }: Placed, fallback = "default")
   );
   const whereRun = (environment: string | undefined) =>
     environment === undefined ? undefined : namespaceOfEnvironment(environment, environments.get(environment));
+  const inCluster = placesUnderneath(lattice);
   const services = lattice.map((read) => {
     const { object } = read;
-    const own = object.kind === "LatticeService" || object.kind === "LatticeExternalService" ? object.spec.environment : undefined;
-    return isPlacedByEnvironment(object) ? { ...read, object: placedIn(object, whereRun(own) ?? fallback) } : read;
+    if (!isPlacedByEnvironment(object)) return read;
+    return { ...read, object: placedIn(object, inCluster(object) ?? whereRun(environmentOf(object)) ?? fallback) };
   });
   const beside = besideServices(services);
   const rest = services.map((read) => {
@@ -33,6 +34,23 @@ export function inNamespaces({ lattice, secrets }: Placed, fallback = "default")
     return object.kind === "LatticeSecretBindings" ? { ...read, object: placedIn(object, beside(object.spec.service) ?? fallback) } : read;
   });
   return { lattice: rest, secrets: secrets.map((read) => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) })) };
+}
+
+function environmentOf(object: LatticeObject): string | undefined {
+  return object.kind === "LatticeService" || object.kind === "LatticeExternalService" ? object.spec.environment : undefined;
+}
+
+/** Where a cluster has the service that a file means: the same name for the same environment. undefined: nowhere, or in several places. */
+function placesUnderneath(lattice: readonly Read<LatticeObject>[]): (object: LatticeObject) => string | undefined {
+  const idOf = (object: LatticeObject) => `${object.kind} ${environmentOf(object) ?? ""} ${object.metadata.name}`;
+  const known = Map.groupBy(
+    lattice.filter(({ underneath }) => underneath === true),
+    ({ object }) => idOf(object),
+  );
+  return (object) => {
+    const [first, ...others] = known.get(idOf(object)) ?? [];
+    return environmentOf(object) === undefined || others.length > 0 ? undefined : first?.object.metadata.namespace;
+  };
 }
 
 /** What lies underneath gives way to another document about the same object. */

@@ -227,3 +227,29 @@ describe("types of resources from code", () => {
     expect(objects).toContainEqual(expect.objectContaining({ kind: "Secret", data: { K: btoa("hidden") } }));
   });
 });
+
+describe("a file without a namespace over what a cluster has", () => {
+  const [environment, own] = [
+    "apiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: prod}\nspec: {sourceNamespaces: [default, team]}\n",
+    serviceYaml("default/a", { spec: "  environment: prod\n" }),
+  ];
+  const file = own.replace(", namespace: default", "").replace("a:1", "a:2");
+  const over = (...cluster: readonly string[]) => {
+    const underneath = documentsOf(...cluster).map((document, at) => ({ ...document, from: `cluster ${at}`, underneath: true }));
+    const { world, problems } = loadWorld([...underneath, ...documentsOf(file)]);
+    return { services: world.services(), problems, errors: compileAll(world).errors.size };
+  };
+
+  it("means the service that the cluster has for the same environment, wherever it was written", () =>
+    expect(over(environment, own)).toEqual({ services: ["default/a"], problems: [], errors: 0 }));
+  it("is a new one where the environment runs when the cluster has none", () =>
+    expect(over(environment)).toEqual({ services: ["prod/a"], problems: [], errors: 0 }));
+  it("is a new one beside a service of the same name for another environment", () =>
+    expect(over(environment, serviceYaml("default/a"))).toEqual({ services: ["default/a", "prod/a"], problems: [], errors: 0 }));
+  it("is nobody's when several have the name", () =>
+    expect(over(environment, own, serviceYaml("team/a", { spec: "  environment: prod\n" })).services).toEqual([
+      "default/a",
+      "prod/a",
+      "team/a",
+    ]));
+});

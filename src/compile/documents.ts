@@ -104,14 +104,13 @@ function itemsOf(document: WorldDocument): readonly WorldDocument[] {
 function sort(document: WorldDocument, { files }: WorldOptions, sorted: Sorted): void {
   const { value, ...read } = document;
   const { from } = read;
-  const [apiVersion, kind] = [field(value, "apiVersion"), field(value, "kind")];
   const problem = (path: string, message: string) => void sorted.problems.push({ from, path, message });
   if (isScore(value)) {
     const readFile = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
     const service = parseScore(value, readFile);
     if (service.ok) sorted.lattice.push({ object: service.value, ...read });
     else for (const { path, message } of service.error) problem(path, message);
-  } else if (isForeign(apiVersion, kind)) sortForeign(document, sorted);
+  } else if (isForeign(value)) sortForeign(document, sorted);
   else {
     const parsed = parseLatticeObject(value);
     if (parsed.ok) sorted.lattice.push({ object: parsed.value, ...read });
@@ -119,8 +118,13 @@ function sort(document: WorldDocument, { files }: WorldOptions, sorted: Sorted):
   }
 }
 
-/** Somebody else's kind; a kind of ours with a wrong version is ours, and a mistake. */
-function isForeign(apiVersion: Json | undefined, kind: Json | undefined): boolean {
+/**
+ * Whether a document is of somebody else's kind. A kind of ours with a wrong version is ours, and a mistake.
+ *
+ * @example isForeign({ apiVersion: "v1", kind: "Secret", metadata: { name: "stripe" } }) // true
+ */
+export function isForeign(value: Json): boolean {
+  const [apiVersion, kind] = [field(value, "apiVersion"), field(value, "kind")];
   if (typeof apiVersion !== "string" || typeof kind !== "string") return false;
   const group = LATTICE_API_VERSION.split("/")[0] ?? "";
   return !apiVersion.startsWith(`${group}/`) && !latticeKinds.some((known) => known.kind === kind);

@@ -4,6 +4,7 @@ export { compileAll, type CompiledWorld } from "./compile-all.ts";
 export { compiledKinds, policyKinds } from "./compiled-kinds.ts";
 export {
   isCompiled,
+  isForeign,
   loadWorld,
   type DocumentProblem,
   type LoadedWorld,

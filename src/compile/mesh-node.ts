@@ -1,5 +1,5 @@
 /** What the mesh has to know of a service or an external service. */
-import type { LatticeExternalService } from "#crds";
+import type { LatticeExternalService, LatticeService } from "#crds";
 import {
   declarationsByPeer,
   serviceId,
@@ -37,7 +37,13 @@ export function meshNodeOf(input: ServiceInput): ServiceNode {
     declarations: declarationsByPeer(entriesOf(input).flatMap((entry) => declarationOf(entry, resolution))),
     routedPorts: routedPorts(resolution, sorted),
     canary: service.spec.deploy?.strategy === "canary",
+    measured: isMeasured(service),
   };
+}
+
+/** Flagger judges by metrics, unless somebody gave it none. */
+function isMeasured({ spec: { deploy } }: LatticeService): boolean {
+  return deploy?.strategy === "canary" && deploy.canary?.metrics?.length !== 0;
 }
 
 /** Routes and volumes are no peers. What nobody knows how to provision calls nobody, until its error is mended. */

@@ -21,6 +21,8 @@ function goesBefore(a: Claimant, b: Claimant): boolean {
   return a.key === b.key ? a.kind > b.kind : a.key < b.key;
 }
 
+const NOBODY: readonly Claimant[] = [];
+
 export class NameClaims {
   /** Nearly always one: a list is lighter than anything else. */
   readonly #claims = new Map<string, readonly Claimant[]>();
@@ -28,13 +30,24 @@ export class NameClaims {
 
   /** Replaces all that it claimed before; gives the names that it lost or gained or kept. */
   claim(claimant: Claimant, names: readonly string[]): ReadonlySet<string> {
+    const before = this.namesOf(claimant);
+    this.claimAmong(claimant, names);
+    return new Set([...before, ...names]);
+  }
+
+  /** The same; gives everybody else who wants one of these names. Nearly always nobody does. */
+  claimAmong(claimant: Claimant, names: readonly string[]): readonly Claimant[] {
     const text = textOf(claimant);
-    const before = this.#names.get(text) ?? [];
-    for (const name of before) this.#drop(name, claimant);
-    for (const name of names) this.#claims.set(name, [...this.#without(name, claimant), claimant]);
+    const others: Claimant[] = [];
+    for (const name of this.#names.get(text) ?? []) others.push(...this.#drop(name, claimant));
+    for (const name of names) {
+      const rest = this.#without(name, claimant);
+      this.#claims.set(name, rest.length === 0 ? [claimant] : [...rest, claimant]);
+      if (rest.length > 0) others.push(...rest);
+    }
     if (names.length === 0) this.#names.delete(text);
     else this.#names.set(text, names);
-    return new Set([...before, ...names]);
+    return others;
   }
 
   namesOf(claimant: Pick<Claimant, "kind" | "key">): readonly string[] {
@@ -42,24 +55,28 @@ export class NameClaims {
   }
 
   claimants(name: string): readonly Claimant[] {
-    return this.#claims.get(name) ?? [];
+    return this.#claims.get(name) ?? NOBODY;
   }
 
   /** Who has it. */
   holder(name: string): Claimant | undefined {
-    let first: Claimant | undefined;
-    for (const one of this.claimants(name)) if (first === undefined || goesBefore(one, first)) first = one;
+    const claimants = this.claimants(name);
+    let first = claimants[0];
+    if (claimants.length < 2) return first;
+    for (const one of claimants) if (first === undefined || goesBefore(one, first)) first = one;
     return first;
   }
 
   #without(name: string, { kind, key }: Claimant): readonly Claimant[] {
-    const known = this.#claims.get(name) ?? [];
+    const known = this.#claims.get(name);
+    if (known === undefined) return NOBODY;
     return known.some((one) => one.kind === kind && one.key === key) ? known.filter((one) => one.kind !== kind || one.key !== key) : known;
   }
 
-  #drop(name: string, claimant: Claimant): void {
+  #drop(name: string, claimant: Claimant): readonly Claimant[] {
     const left = this.#without(name, claimant);
     if (left.length === 0) this.#claims.delete(name);
     else this.#claims.set(name, left);
+    return left;
   }
 }

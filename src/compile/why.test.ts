@@ -242,3 +242,30 @@ shop/d  ->  shop/stripe        closed: the external service does not name the ca
     });
   });
 });
+
+describe("policies of a cluster that were written for another trust domain", () => {
+  const texts = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] })];
+  const { namespaces, objects } = compileAll(worldOf(texts, { settings: { trustDomain: "corp.example" } }));
+  const cluster = [...namespaces, ...objects];
+
+  it("look closed, and the answer says which one to ask with", () => {
+    const [answer] = expectOk(why(worldOf(texts), { from: "a", to: "b" }, cluster));
+    expect(answer).toMatchObject({
+      open: false,
+      missing: [],
+      notes: [
+        "the policies in the cluster name shop/a in trust domain corp.example, not cluster.local; ask again with --trust-domain corp.example",
+      ],
+    });
+  });
+
+  it("are open when they are asked with it", () => {
+    const asked = worldOf(texts, { settings: { trustDomain: "corp.example" } });
+    expect(expectOk(why(asked, { from: "a", to: "b" }, cluster))).toMatchObject([{ open: true, notes: [] }]);
+  });
+
+  it("say nothing of it when the caller is named nowhere", () => {
+    const [answer] = expectOk(why(worldOf(texts), { from: "b", to: "a" }, cluster));
+    expect(answer).toMatchObject({ open: false, notes: [] });
+  });
+});

@@ -19,6 +19,7 @@ import {
 import { findNode } from "./find-service.ts";
 import { missingBetween, missingToOutside, type Missing } from "./missing.ts";
 import { planeOf } from "./plane.ts";
+import { trustNotes } from "./trust-note.ts";
 import type { World } from "./world.ts";
 
 /** Whether one port can be reached, at which doors it was decided, and what would open it. */
@@ -65,9 +66,7 @@ export function why(world: World, question: WhyQuestion, objects?: readonly Kube
   const callee = world.mesh.graph.get(to.value);
   const plane = planeOf(world, objects);
   if (callee?.kind === "external") return whyOutside(plane, { world, caller, callee }, question.port);
-  return callee === undefined
-    ? err(`there is no ${to.value}`)
-    : whyInside(plane, { world, caller, callee }, question, objects !== undefined);
+  return callee === undefined ? err(`there is no ${to.value}`) : whyInside(plane, { world, caller, callee }, question, objects);
 }
 
 type Pair<Callee> = { readonly world: World; readonly caller: ServiceNode; readonly callee: Callee };
@@ -84,12 +83,13 @@ function whyInside(
   plane: DataPlane,
   pair: Pair<ServiceNode>,
   { port: wanted, method, path }: WhyQuestion,
-  live: boolean,
+  objects: readonly KubeObject[] | undefined,
 ): Result<readonly Answer[], string> {
   const { world, caller, callee } = pair;
   const ports = callee.ports.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
   if (ports.length === 0 && wanted !== undefined && callee.ports.length > 0) return err(noSuchPort(callee.id, wanted, callee.ports));
   const missing = missingBetween(world, caller, callee);
+  const trustDomain = world.trustDomainOf(splitId(caller.id).namespace);
   if (ports.length === 0) {
     const note = `${callee.id} offers no port; add one in its spec.service.ports`;
     return ok([{ from: caller.id, to: callee.id, port: undefined, open: false, steps: [], missing, notes: [note] }]);
@@ -104,7 +104,8 @@ function whyInside(
         ...(path === undefined ? {} : { path }),
       });
       const open = verdict?.open === true;
-      const notes = verdict === undefined ? [notThere(live)] : [...(open ? [] : narrowing(pair, port)), ...requestNotes(pair)];
+      const closed = open ? [] : [...narrowing(pair, port), ...trustNotes(objects ?? [], caller, trustDomain)];
+      const notes = verdict === undefined ? [notThere(objects !== undefined)] : [...closed, ...requestNotes(pair)];
       return { from: caller.id, to: callee.id, port, open, steps: verdict?.steps ?? [], missing: open ? [] : missing, notes };
     }),
   );

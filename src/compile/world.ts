@@ -56,6 +56,7 @@ export class World {
     this.mesh = new Mesh({
       trustDomain: (namespace) => this.trustDomainOf(namespace),
       gateway: (namespace) => settings.gatewayIdentity(this.#gatewayOf(namespace)),
+      monitoring: settings.settings.monitoring,
       waypointWanted: (namespace) => this.#environmentOf.get(namespace)?.spec.mesh?.waypoint === true,
     });
   }
@@ -273,7 +274,7 @@ export class World {
     const claimant: Claimant = { ...one, made: object?.metadata.creationTimestamp ?? "" };
     const held = this.#heldBy(one);
     const names = object?.kind === "LatticeService" && placed?.ok === true ? objectNames(object, placed.value.namespace) : [];
-    const rivals = [...this.#objects.claim(claimant, names)].flatMap((name) => this.#objects.claimants(name));
+    const rivals = [...this.#objects.claimAmong(claimant, names)];
     const touched = new Set<ServiceId>();
     for (const place of this.#places.claim(claimant, id === undefined ? [] : [id])) {
       rivals.push(...this.#places.claimants(place));

@@ -16,7 +16,7 @@ export {
 } from "./apply/identity.ts";
 export { ONCE_FIELD_MANAGER, type Wanted, type WantedOnce } from "./apply/once.ts";
 export { DEFAULT_ORDER, wavesOf, type Order, type Planned } from "./apply/waves.ts";
-export { InformerSet, type CacheReader } from "./cache.ts";
+export { InformerSet, OWNER_INDEX, type CacheReader } from "./cache.ts";
 export {
   defineController,
   index,

@@ -4,13 +4,14 @@
  * Every map and list has a limit. It is not there to annoy: the API server refuses a CRD whose rules could walk without
  * end, and it prices a rule by the largest value that the schema allows.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { NAME_RULES, parseDataKey, parseDnsLabel, parseEnvName, parsePortName } from "#kube";
+import { described } from "./described.ts";
 import { celPattern, withRules, type RelativePath } from "./rules.ts";
 
 /** An object whose fields are all known: any other field is an error. */
 export function object<S extends z.ZodRawShape>(description: string, shape: S) {
-  return z.strictObject(shape).describe(description);
+  return described(z.strictObject(shape), description);
 }
 
 /** What a map's keys must look like. `cel` is over the variable `key`. */
@@ -21,14 +22,12 @@ type MapOptions = { readonly max: number; readonly keys?: KeyRule; readonly notE
 /** A map whose keys are the user's. Read it with Object.entries or Object.hasOwn: "constructor" is a legal key of some. */
 export function mapOf<V extends z.ZodType>(description: string, values: V, { max, keys, notEmpty = false }: MapOptions) {
   const least = notEmpty ? 1 : 0;
-  const sized = z
-    .record(z.string(), values)
-    .superRefine((map, context) => {
-      const size = Object.keys(map).length;
-      if (size > max) context.addIssue({ code: "custom", message: `must have at most ${max} entries, and has ${size}` });
-      if (size < least) context.addIssue({ code: "custom", message: "must have at least one entry" });
-    })
-    .meta({ description, maxProperties: max, ...(notEmpty ? { minProperties: least } : {}) });
+  const checked = z.record(z.string(), values).superRefine((map, context) => {
+    const size = Object.keys(map).length;
+    if (size > max) context.addIssue({ code: "custom", message: `must have at most ${max} entries, and has ${size}` });
+    if (size < least) context.addIssue({ code: "custom", message: "must have at least one entry" });
+  });
+  const sized = described(checked, { description, maxProperties: max, ...(notEmpty ? { minProperties: least } : {}) });
   if (keys === undefined) return sized;
   const violations = (map: object): readonly RelativePath[] =>
     Object.keys(map)
@@ -46,19 +45,17 @@ type ListOptions = {
 
 export function listOf<V extends z.ZodType>(description: string, items: V, { max, type, notEmpty = false }: ListOptions) {
   const keys = typeof type === "string" ? undefined : type.keys;
-  const list = z.array(items).max(max);
-  return (notEmpty ? list.min(1) : list)
-    .superRefine((values, context) => {
-      if (type === "atomic") return;
-      for (const index of duplicates(values, keys)) {
-        context.addIssue({ code: "custom", path: [index], message: "is in the list already; remove one of the two" });
-      }
-    })
-    .meta({
-      description,
-      "x-kubernetes-list-type": keys === undefined ? type : "map",
-      ...(keys === undefined ? {} : { "x-kubernetes-list-map-keys": keys }),
-    });
+  const unique = z.superRefine<readonly unknown[]>((values, context) => {
+    for (const index of duplicates(values, keys)) {
+      context.addIssue({ code: "custom", path: [index], message: "is in the list already; remove one of the two" });
+    }
+  });
+  const checks = [z.maxLength(max), ...(notEmpty ? [z.minLength(1)] : []), ...(type === "atomic" ? [] : [unique])];
+  return described(z.array(items).check(...checks), {
+    description,
+    "x-kubernetes-list-type": keys === undefined ? type : "map",
+    ...(keys === undefined ? {} : { "x-kubernetes-list-map-keys": keys }),
+  });
 }
 
 function duplicates(values: readonly unknown[], keys: readonly string[] | undefined): readonly number[] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { formatFieldError, formatPath, toFieldErrors } from "./field-error.ts";
 import { toStructural } from "./structural.ts";
 

@@ -4,23 +4,24 @@
  *
  * Messages never repeat the value of a free-form string: a password that landed in the wrong field must not reach a log.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { DURATION_PATTERN } from "#base";
 import { NAME_RULES, QUANTITY_PATTERN, type DnsLabel, type Namespace } from "#kube";
 import { isCidr } from "./addresses.ts";
+import { described } from "./described.ts";
 import { withRules } from "./rules.ts";
 
 export function text(description: string, max: number) {
-  return z.string().min(1).max(max).describe(description);
+  return described(z.string().check(z.minLength(1), z.maxLength(max)), description);
 }
 
 /** Text that may be empty, and is a template or an argument: any characters. */
 export function anyText(description: string, max: number) {
-  return z.string().max(max).describe(description);
+  return described(z.string().check(z.maxLength(max)), description);
 }
 
 export function patterned(description: string, rule: { readonly pattern: string; readonly max: number; readonly message: string }) {
-  return z.string().max(rule.max).regex(new RegExp(rule.pattern), { error: rule.message }).describe(description);
+  return described(z.string().check(z.maxLength(rule.max), z.regex(new RegExp(rule.pattern), { error: rule.message })), description);
 }
 
 function nameAs(description: string, rule: { what: string; pattern: string; max: number; advice: string }) {
@@ -63,17 +64,17 @@ export function targetNamespace(description: string): z.ZodType<Namespace, strin
 }
 
 export function integer(description: string, min: number, max: number) {
-  return z.int().min(min).max(max).describe(description);
+  return described(z.int().check(z.gte(min), z.lte(max)), description);
 }
 
 export const portNumber = (description: string) => integer(description, 1, 65_535);
 
 export function flag(description: string) {
-  return z.boolean().describe(description);
+  return described(z.boolean(), description);
 }
 
 export function oneOf<const Values extends readonly [string, ...string[]]>(description: string, values: Values) {
-  return z.enum(values).describe(description);
+  return described(z.enum(values), description);
 }
 
 export function duration(description: string) {
@@ -86,9 +87,9 @@ export function duration(description: string) {
  * numbers are held by minimum and maximum, strings by the pattern.
  */
 function numberOrText(description: string, rule: { min: number; max: number; pattern: string; message: string }) {
-  const number = z.int().min(rule.min).max(rule.max);
-  const string = z.string().max(64).regex(new RegExp(rule.pattern), { error: rule.message });
-  return z.union([number, string], { error: rule.message }).meta({
+  const number = z.int().check(z.gte(rule.min), z.lte(rule.max));
+  const string = z.string().check(z.maxLength(64), z.regex(new RegExp(rule.pattern), { error: rule.message }));
+  return described(z.union([number, string], { error: rule.message }), {
     description,
     "x-kubernetes-int-or-string": true,
     minimum: rule.min,
@@ -132,13 +133,10 @@ export function host(description: string) {
 
 /** RFC 3339. The API server checks `format: date-time`; the pattern here refuses the same mistakes. */
 export function timestampField(description: string) {
-  return z
-    .string()
-    .max(64)
-    .superRefine((value, context) => {
-      if (!/^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(value)) {
-        context.addIssue({ code: "custom", message: 'must be a time as RFC 3339 writes it, such as "2026-01-31T12:00:00Z"' });
-      }
-    })
-    .meta({ description, format: "date-time" });
+  const rfc3339 = z.superRefine<string>((value, context) => {
+    if (!/^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(value)) {
+      context.addIssue({ code: "custom", message: 'must be a time as RFC 3339 writes it, such as "2026-01-31T12:00:00Z"' });
+    }
+  });
+  return described(z.string().check(z.maxLength(64), rfc3339), { description, format: "date-time" });
 }

@@ -3,15 +3,17 @@
  *
  * What follows is computed when it is first asked for: a command that only prints its version must not pay for eight CRDs.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { err, ok, type Result } from "#base";
 import { defineResource, fieldAt, type JsonObject, type KubeObject, type ObjectMeta, type Resource } from "#kube";
+import { described } from "./described.ts";
 import { toEditorSchema } from "./editor-schema.ts";
 import { toFieldErrors, type FieldError } from "./field-error.ts";
 import { toFieldRows, type FieldRow } from "./field-table.ts";
 import { toManifest, type CustomResourceDefinition, type PrinterColumn, type ScalePaths } from "./manifest.ts";
 import { metadataSchema, nameSchema, type NameRule } from "./metadata.ts";
 import { normalise } from "./normalise.ts";
+import { once } from "./once.ts";
 import { withRules, type Rule, type Transition } from "./rules.ts";
 import { toStructural, type Structural } from "./structural.ts";
 
@@ -45,8 +47,9 @@ export type KindDefinition<T extends KubeObject> = {
   readonly purpose: string;
   /** Absent: whatever Kubernetes accepts. */
   readonly name?: NameRule;
-  readonly spec: z.ZodType;
-  readonly status: z.ZodType;
+  /** Made when it is first needed: a command that compiles services does not build the schema of clusters. */
+  readonly spec: () => z.ZodType;
+  readonly status: () => z.ZodType;
   readonly columns: readonly PrinterColumn[];
   readonly scale?: ScalePaths;
   readonly rules?: readonly Rule<T>[];
@@ -71,8 +74,8 @@ export type LatticeKind<T extends KubeObject = KubeObject> = Pick<
 export function defineKind<T extends KubeObject>(definition: KindDefinition<T>): LatticeKind<T> {
   const { kind, plural, shortName, namespaced, purpose } = definition;
   const resource = defineResource<T>({ group: LATTICE_GROUP, version: LATTICE_VERSION, kind, plural, namespaced });
-  const schema = rootSchema(definition);
-  const structural = once(() => toStructural(schema));
+  const schema = once(() => rootSchema(definition));
+  const structural = once(() => toStructural(schema()));
   const name = once(() => (definition.name === undefined ? undefined : toStructural(nameSchema(definition.name))));
   return {
     kind,
@@ -81,7 +84,7 @@ export function defineKind<T extends KubeObject>(definition: KindDefinition<T>):
     namespaced,
     purpose,
     resource,
-    parse: (value) => parseWith<T>(schema, structural(), value),
+    parse: (value) => parseWith<T>(schema(), structural, value),
     checkUpdate: (before, after) => brokenTransitions(definition.transitions ?? [], before, after),
     crd: once(() => toManifest(definition, resource, { root: structural(), name: name() })),
     jsonSchema: once(() => toEditorSchema(resource, structural())),
@@ -92,20 +95,20 @@ export function defineKind<T extends KubeObject>(definition: KindDefinition<T>):
 function rootSchema<T extends KubeObject>(definition: KindDefinition<T>): z.ZodType<T> {
   const { kind, name, namespaced, spec, status, purpose, rules = [] } = definition;
   const root = z.strictObject({
-    apiVersion: z.literal(LATTICE_API_VERSION).describe("Group and version of the API."),
-    kind: z.literal(kind).describe("Kind of the object."),
+    apiVersion: described(z.literal(LATTICE_API_VERSION), "Group and version of the API."),
+    kind: described(z.literal(kind), "Kind of the object."),
     metadata: metadataSchema(name, namespaced),
-    spec,
-    status: status.optional(),
+    spec: spec(),
+    status: status().optional(),
   });
-  return withRules(root.describe(purpose) as unknown as z.ZodType<T>, rules);
+  return withRules(described(root, purpose) as unknown as z.ZodType<T>, rules);
 }
 
-function parseWith<T>(schema: z.ZodType<T>, structural: Structural, value: unknown): Result<T, readonly FieldError[]> {
+function parseWith<T>(schema: z.ZodType<T>, structural: () => Structural, value: unknown): Result<T, readonly FieldError[]> {
   const normal = normalise(value, structural);
   if (!normal.ok) return normal;
   const parsed = schema.safeParse(normal.value, { reportInput: true });
-  return parsed.success ? ok(parsed.data) : err(toFieldErrors(parsed.error.issues, structural));
+  return parsed.success ? ok(parsed.data) : err(toFieldErrors(parsed.error.issues, structural()));
 }
 
 function brokenTransitions<T>(transitions: readonly Transition<T>[], before: T, after: T): readonly FieldError[] {
@@ -114,9 +117,4 @@ function brokenTransitions<T>(transitions: readonly Transition<T>[], before: T, 
     const skipped = fieldAt(before, ...carrier) === undefined || fieldAt(after, ...carrier) === undefined;
     return skipped || holds(before, after) ? [] : [{ kind: "immutable", path: [on, ...field].join("."), message }];
   });
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -4,7 +4,7 @@
  * It has the scale subresource, on `nodes.workers`: `kubectl scale lc/prod --replicas=5` works, and a person can be allowed to
  * scale without being allowed to edit. What it counts as ready is the pool "default", which is why no other pool may have that name.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { object } from "./collections.ts";
 import { nodes } from "./cluster/nodes.ts";
 import { provider } from "./cluster/provider.ts";
@@ -18,48 +18,51 @@ import { withRules, type Rule } from "./rules.ts";
 
 const network = (description: string) => object(description, { cidr: cidr('Network in CIDR form, such as "10.0.0.0/16".') });
 
-const networking = object("Networks of the cluster.", {
-  default: network("Addresses for Services of type LoadBalancer: the default pool of Cilium's LB-IPAM.").optional(),
-  pods: network("Addresses of pods.").optional(),
-  services: network("Addresses of Services.").optional(),
-});
+const networking = () =>
+  object("Networks of the cluster.", {
+    default: network("Addresses for Services of type LoadBalancer: the default pool of Cilium's LB-IPAM.").optional(),
+    pods: network("Addresses of pods.").optional(),
+    services: network("Addresses of Services.").optional(),
+  });
 
-const endpoints = withRules(
-  object("Where children reach this cluster. Its presence makes the cluster a cell: one that makes other clusters.", {
-    host: host("Name or address that children connect to."),
-    grpcPort: portNumber("Port of the agents' gRPC stream.").default(50_051),
-    bootstrapPort: portNumber("Port of the bootstrap webhook that new nodes call.").default(8_443),
-    proxyPort: portNumber("Port of the proxy to the children's API servers.").default(8_444),
-    service: object("The Service lattice-cell, which the operator keeps.", {
-      type: oneOf("Type of the Service.", ["LoadBalancer", "NodePort", "ClusterIP"]).default("LoadBalancer"),
+const endpoints = () =>
+  withRules(
+    object("Where children reach this cluster. Its presence makes the cluster a cell: one that makes other clusters.", {
+      host: host("Name or address that children connect to."),
+      grpcPort: portNumber("Port of the agents' gRPC stream.").default(50_051),
+      bootstrapPort: portNumber("Port of the bootstrap webhook that new nodes call.").default(8_443),
+      proxyPort: portNumber("Port of the proxy to the children's API servers.").default(8_444),
+      service: object("The Service lattice-cell, which the operator keeps.", {
+        type: oneOf("Type of the Service.", ["LoadBalancer", "NodePort", "ClusterIP"]).default("LoadBalancer"),
+      }).prefault({}),
+    }),
+    [
+      {
+        cel: "self.grpcPort != self.bootstrapPort && self.grpcPort != self.proxyPort && self.bootstrapPort != self.proxyPort",
+        message: "grpcPort, bootstrapPort and proxyPort must differ: they are ports of one Service",
+        holds: ({ grpcPort, bootstrapPort, proxyPort }) => new Set([grpcPort, bootstrapPort, proxyPort]).size === 3,
+      },
+    ],
+  );
+
+const specFields = () =>
+  object("The cluster as it should be.", {
+    provider: provider(),
+    nodes: nodes(),
+    networking: networking().optional(),
+    endpoints: endpoints().optional(),
+    cellRef: clusterName("Name of the parent. Set by the cell on its children; not written by hand.").optional(),
+    upgrade: object("How nodes are replaced when the version or the machines change.", {
+      maxUnavailable: countOrPercent("How many workers of a pool may be missing at a time.").optional(),
+      drainTimeout: duration("How long a node may take to drain before it is removed anyway.").optional(),
+    }).optional(),
+    deletion: object("What happens when the cluster is deleted.", {
+      unpivot: flag("Whether the parent takes the Cluster API objects back first, so that it can remove the machines.").default(true),
+      timeout: duration("How long deletion may take before it is reported as failed.").optional(),
     }).prefault({}),
-  }),
-  [
-    {
-      cel: "self.grpcPort != self.bootstrapPort && self.grpcPort != self.proxyPort && self.bootstrapPort != self.proxyPort",
-      message: "grpcPort, bootstrapPort and proxyPort must differ: they are ports of one Service",
-      holds: ({ grpcPort, bootstrapPort, proxyPort }) => new Set([grpcPort, bootstrapPort, proxyPort]).size === 3,
-    },
-  ],
-);
+  });
 
-const specFields = object("The cluster as it should be.", {
-  provider,
-  nodes,
-  networking: networking.optional(),
-  endpoints: endpoints.optional(),
-  cellRef: clusterName("Name of the parent. Set by the cell on its children; not written by hand.").optional(),
-  upgrade: object("How nodes are replaced when the version or the machines change.", {
-    maxUnavailable: countOrPercent("How many workers of a pool may be missing at a time.").optional(),
-    drainTimeout: duration("How long a node may take to drain before it is removed anyway.").optional(),
-  }).optional(),
-  deletion: object("What happens when the cluster is deleted.", {
-    unpivot: flag("Whether the parent takes the Cluster API objects back first, so that it can remove the machines.").default(true),
-    timeout: duration("How long deletion may take before it is reported as failed.").optional(),
-  }).prefault({}),
-});
-
-type ClusterSpec = z.output<typeof specFields>;
+type ClusterSpec = z.output<ReturnType<typeof specFields>>;
 
 /** A machine field in a pool belongs to one provider; with another it would be ignored silently. */
 const machineFieldOnlyFor = (field: "instanceType" | "machineType" | "vmSize", type: string): Rule<ClusterSpec> => ({
@@ -73,13 +76,14 @@ const machineFieldOnlyFor = (field: "instanceType" | "machineType" | "vmSize", t
     ),
 });
 
-const spec = withRules(specFields, [
-  machineFieldOnlyFor("instanceType", "aws"),
-  machineFieldOnlyFor("machineType", "gcp"),
-  machineFieldOnlyFor("vmSize", "azure"),
-]);
+const spec = () =>
+  withRules(specFields(), [
+    machineFieldOnlyFor("instanceType", "aws"),
+    machineFieldOnlyFor("machineType", "gcp"),
+    machineFieldOnlyFor("vmSize", "azure"),
+  ]);
 
-export type LatticeCluster = ObjectOf<"LatticeCluster", typeof spec, typeof clusterStatus>;
+export type LatticeCluster = ObjectOf<"LatticeCluster", ReturnType<typeof spec>, ReturnType<typeof clusterStatus>>;
 export type LatticeClusterSpec = LatticeCluster["spec"];
 export type LatticeClusterStatus = NonNullable<LatticeCluster["status"]>;
 

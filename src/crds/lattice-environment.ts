@@ -27,68 +27,72 @@ import { configValues } from "./service/config-values.ts";
 import { secretSource } from "./service/secret-source.ts";
 import { observed, SIMPLE_PHASES, statusOf } from "./status.ts";
 
-const mesh = object("Service mesh of the environment.", {
-  waypoint: flag("Whether traffic passes a waypoint, which can tell requests apart by method and path.").default(false),
-  trustDomain: dnsSubdomain("Trust domain of the workloads' identities.").default("cluster.local"),
-});
+const mesh = () =>
+  object("Service mesh of the environment.", {
+    waypoint: flag("Whether traffic passes a waypoint, which can tell requests apart by method and path.").default(false),
+    trustDomain: dnsSubdomain("Trust domain of the workloads' identities; absent: the one that the operator was given.").optional(),
+  });
 
-const defaultReplicas = withRules(
-  object("Replicas of services that say nothing.", {
-    min: integer("Number of pods; with max, the fewest.", 0, 10_000).optional(),
-    max: integer("Most pods.", 1, 10_000).optional(),
-  }),
-  [
-    {
-      cel: "!has(self.min) || !has(self.max) || self.min <= self.max",
-      message: "min must not be above max",
-      field: ["min"],
-      holds: ({ min = 0, max = Infinity }) => min <= max,
-    },
-  ],
-);
-
-const spec = object("The environment as it should be.", {
-  clusters: listOf("Clusters that carry it, by name.", clusterName("Name of a LatticeCluster."), { max: 1_024, type: "set" }).optional(),
-  clusterSelector: labelSelector("Clusters that carry it, by label; added to those in clusters.").optional(),
-  namespace: targetNamespace("Namespace of its services; absent: the name of the environment.").optional(),
-  sourceNamespaces: listOf("Namespaces whose LatticeServices may target it.", namespaceName("A namespace."), {
-    max: 1_024,
-    type: "set",
-  }).optional(),
-  isolation: object("Limits of the namespace.", {
-    quota: quantityMap("ResourceQuota of the namespace, such as requests.cpu: 10.").optional(),
-    limits: quantityMap("Limits of containers that set none, such as memory: 512Mi.").optional(),
-  }).optional(),
-  mesh: mesh.optional(),
-  ingressDomain: dnsSubdomain("Domain that routes without a host get a name in.").optional(),
-  gatewayRef: namespacedRef("Gateway that routes attach to.").optional(),
-  defaults: object("What holds for services that say nothing.", {
-    replicas: defaultReplicas.optional(),
-    config: configValues("Values for ${config.*}; a LatticeServiceConfig goes before them.").optional(),
-    secretBindings: listOf(
-      "Bindings for ${secrets.*}; a LatticeSecretBindings goes before them.",
-      secretSource({ name: dnsLabel("Name that templates use.") }),
-      {
-        max: 64,
-        type: { keys: ["name"] },
-      },
-    ).optional(),
-  }).optional(),
-});
-
-const status = statusOf(SIMPLE_PHASES, {
-  namespaces: listOf("Namespaces that were made.", anyText("A namespace.", 63), { max: 1_024, type: "set" }).optional(),
-  clusters: listOf(
-    "Clusters that carry it.",
-    observed("A cluster.", {
-      name: anyText("Name of the cluster.", 63),
-      synced: flag("Whether the cluster has the present spec.").optional(),
+const defaultReplicas = () =>
+  withRules(
+    object("Replicas of services that say nothing.", {
+      min: integer("Number of pods; with max, the fewest.", 0, 10_000).optional(),
+      max: integer("Most pods.", 1, 10_000).optional(),
     }),
-    { max: 1_024, type: { keys: ["name"] } },
-  ).optional(),
-});
+    [
+      {
+        cel: "!has(self.min) || !has(self.max) || self.min <= self.max",
+        message: "min must not be above max",
+        field: ["min"],
+        holds: ({ min = 0, max = Infinity }) => min <= max,
+      },
+    ],
+  );
 
-export type LatticeEnvironment = ObjectOf<"LatticeEnvironment", typeof spec, typeof status>;
+const spec = () =>
+  object("The environment as it should be.", {
+    clusters: listOf("Clusters that carry it, by name.", clusterName("Name of a LatticeCluster."), { max: 1_024, type: "set" }).optional(),
+    clusterSelector: labelSelector("Clusters that carry it, by label; added to those in clusters.").optional(),
+    namespace: targetNamespace("Namespace of its services; absent: the name of the environment.").optional(),
+    sourceNamespaces: listOf("Namespaces whose LatticeServices may target it.", namespaceName("A namespace."), {
+      max: 1_024,
+      type: "set",
+    }).optional(),
+    isolation: object("Limits of the namespace.", {
+      quota: quantityMap("ResourceQuota of the namespace, such as requests.cpu: 10.").optional(),
+      limits: quantityMap("Limits of containers that set none, such as memory: 512Mi.").optional(),
+    }).optional(),
+    mesh: mesh().optional(),
+    ingressDomain: dnsSubdomain("Domain that routes without a host get a name in.").optional(),
+    gatewayRef: namespacedRef("Gateway that routes attach to.").optional(),
+    defaults: object("What holds for services that say nothing.", {
+      replicas: defaultReplicas().optional(),
+      config: configValues("Values for ${config.*}; a LatticeServiceConfig goes before them.").optional(),
+      secretBindings: listOf(
+        "Bindings for ${secrets.*}; a LatticeSecretBindings goes before them.",
+        secretSource({ name: dnsLabel("Name that templates use.") }),
+        {
+          max: 64,
+          type: { keys: ["name"] },
+        },
+      ).optional(),
+    }).optional(),
+  });
+
+const status = () =>
+  statusOf(SIMPLE_PHASES, {
+    namespaces: listOf("Namespaces that were made.", anyText("A namespace.", 63), { max: 1_024, type: "set" }).optional(),
+    clusters: listOf(
+      "Clusters that carry it.",
+      observed("A cluster.", {
+        name: anyText("Name of the cluster.", 63),
+        synced: flag("Whether the cluster has the present spec.").optional(),
+      }),
+      { max: 1_024, type: { keys: ["name"] } },
+    ).optional(),
+  });
+
+export type LatticeEnvironment = ObjectOf<"LatticeEnvironment", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeEnvironmentKind = defineKind<LatticeEnvironment>({
   kind: "LatticeEnvironment",

@@ -1,5 +1,5 @@
 /** LatticeExternalService: something outside the mesh, and who may call it. Credentials have no place in its URLs: they would be readable by all. */
-import type { z } from "zod";
+import type * as z from "zod";
 import { dnsLabelKeys, listOf, mapOf, object } from "./collections.ts";
 import { anyText, dnsLabel, oneOf, patterned } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
@@ -11,11 +11,12 @@ import { SIMPLE_PHASES, statusOf } from "./status.ts";
 const HOST = "(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?)";
 
 /** A scheme that has no well-known port needs one in the URL. */
-const endpoint = patterned("URL, such as https://api.stripe.com or tcp://10.0.0.5:5432.", {
-  pattern: `^(https?://${HOST}(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://${HOST}:[0-9]{1,5})(/[^\\s]*)?$`,
-  max: 2_048,
-  message: "must be a URL without credentials, such as https://api.stripe.com; other schemes than http and https need a port",
-});
+const endpoint = () =>
+  patterned("URL, such as https://api.stripe.com or tcp://10.0.0.5:5432.", {
+    pattern: `^(https?://${HOST}(:[0-9]{1,5})?|[a-z][a-z0-9+.-]*://${HOST}:[0-9]{1,5})(/[^\\s]*)?$`,
+    max: 2_048,
+    message: "must be a URL without credentials, such as https://api.stripe.com; other schemes than http and https need a port",
+  });
 
 const OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
 
@@ -24,37 +25,41 @@ const ADDRESS_URL = `^[a-z][a-z0-9+.-]*://(${OCTET}(\\.${OCTET}){3}|\\[[0-9A-Fa-
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
-const requester = patterned('A LatticeService: NAME, NAMESPACE/NAME, or "*" for all of the namespace.', {
-  pattern: `^(\\*|(${LABEL}/)?${LABEL})$`,
-  max: 127,
-  message: 'must be NAME, NAMESPACE/NAME or "*"',
-});
+const requester = () =>
+  patterned('A LatticeService: NAME, NAMESPACE/NAME, or "*" for all of the namespace.', {
+    pattern: `^(\\*|(${LABEL}/)?${LABEL})$`,
+    max: 127,
+    message: 'must be NAME, NAMESPACE/NAME or "*"',
+  });
 
-const specFields = object("The external service.", {
-  environment: dnsLabel("LatticeEnvironment it belongs to; absent: this object's namespace.").optional(),
-  endpoints: mapOf("URLs, by name.", endpoint, { max: 32, keys: dnsLabelKeys, notEmpty: true }),
-  allowedRequesters: listOf("Services that may call it; absent: none.", requester, { max: 256, type: "set" }).optional(),
-  resolution: oneOf("dns: hosts are names that are looked up; static: hosts are addresses.", ["dns", "static"]).default("dns"),
-  description: anyText("What it is, for people.", 4_096).optional(),
-});
+const specFields = () =>
+  object("The external service.", {
+    environment: dnsLabel("LatticeEnvironment it belongs to; absent: this object's namespace.").optional(),
+    endpoints: mapOf("URLs, by name.", endpoint(), { max: 32, keys: dnsLabelKeys, notEmpty: true }),
+    allowedRequesters: listOf("Services that may call it; absent: none.", requester(), { max: 256, type: "set" }).optional(),
+    resolution: oneOf("dns: hosts are names that are looked up; static: hosts are addresses.", ["dns", "static"]).default("dns"),
+    description: anyText("What it is, for people.", 4_096).optional(),
+  });
 
-const spec = withRules(specFields, [
-  {
-    cel: `self.resolution != 'static' || self.endpoints.all(name, self.endpoints[name].matches(${celPattern(ADDRESS_URL)}))`,
-    message: "must have an IP address as host, because resolution is static; use an address, or resolution dns",
-    field: ["endpoints"],
-    violations: ({ resolution, endpoints }: z.output<typeof specFields>) =>
-      Object.entries(endpoints).flatMap(([name, url]) =>
-        resolution === "static" && !new RegExp(ADDRESS_URL).test(url) ? [["endpoints", name]] : [],
-      ),
-  },
-]);
+const spec = () =>
+  withRules(specFields(), [
+    {
+      cel: `self.resolution != 'static' || self.endpoints.all(name, self.endpoints[name].matches(${celPattern(ADDRESS_URL)}))`,
+      message: "must have an IP address as host, because resolution is static; use an address, or resolution dns",
+      field: ["endpoints"],
+      violations: ({ resolution, endpoints }: z.output<ReturnType<typeof specFields>>) =>
+        Object.entries(endpoints).flatMap(([name, url]) =>
+          resolution === "static" && !new RegExp(ADDRESS_URL).test(url) ? [["endpoints", name]] : [],
+        ),
+    },
+  ]);
 
-const status = statusOf(SIMPLE_PHASES, {
-  hosts: listOf("Hosts that are open to the requesters.", anyText("A host.", 253), { max: 64, type: "set" }).optional(),
-});
+const status = () =>
+  statusOf(SIMPLE_PHASES, {
+    hosts: listOf("Hosts that are open to the requesters.", anyText("A host.", 253), { max: 64, type: "set" }).optional(),
+  });
 
-export type LatticeExternalService = ObjectOf<"LatticeExternalService", typeof spec, typeof status>;
+export type LatticeExternalService = ObjectOf<"LatticeExternalService", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeExternalServiceKind = defineKind<LatticeExternalService>({
   kind: "LatticeExternalService",

@@ -16,33 +16,35 @@ const imagePrefix = (description: string) =>
     message: "must be the beginning of an image's name without scheme, such as docker.io or registry.example.com/mirror",
   });
 
-const mirror = withRules(
-  object("One mirror.", {
-    from: imagePrefix("Beginning of the names of images, such as docker.io/library."),
-    to: imagePrefix("What it is replaced with, such as registry.example.com/library."),
-  }),
-  [{ cel: "self.from != self.to", message: "from and to must differ", field: ["to"], holds: ({ from, to }) => from !== to }],
-);
+const mirror = () =>
+  withRules(
+    object("One mirror.", {
+      from: imagePrefix("Beginning of the names of images, such as docker.io/library."),
+      to: imagePrefix("What it is replaced with, such as registry.example.com/library."),
+    }),
+    [{ cel: "self.from != self.to", message: "from and to must differ", field: ["to"], holds: ({ from, to }) => from !== to }],
+  );
 
-const spec = object("The registry.", {
-  host: patterned("Host of the registry, with a port if it needs one.", {
-    pattern: `^${HOST_AND_PORT}$`,
-    max: 259,
-    message: "must be a host without scheme and path, such as registry.example.com:5000",
-  }),
-  credentials: object("How to log in; absent: without logging in.", {
-    secretRef: namespacedRef("Secret of type kubernetes.io/dockerconfigjson."),
-  }).optional(),
-  mirrors: listOf("Where images are pulled from instead; the first that fits is used.", mirror, {
-    max: 64,
-    type: { keys: ["from"] },
-  }).optional(),
-  namespaceSelector: labelSelector("Namespaces that get the credentials; absent: all that Lattice manages.").optional(),
-});
+const spec = () =>
+  object("The registry.", {
+    host: patterned("Host of the registry, with a port if it needs one.", {
+      pattern: `^${HOST_AND_PORT}$`,
+      max: 259,
+      message: "must be a host without scheme and path, such as registry.example.com:5000",
+    }),
+    credentials: object("How to log in; absent: without logging in.", {
+      secretRef: namespacedRef("Secret of type kubernetes.io/dockerconfigjson."),
+    }).optional(),
+    mirrors: listOf("Where images are pulled from instead; the first that fits is used.", mirror(), {
+      max: 64,
+      type: { keys: ["from"] },
+    }).optional(),
+    namespaceSelector: labelSelector("Namespaces that get the credentials; absent: all that Lattice manages.").optional(),
+  });
 
-const status = statusOf(SIMPLE_PHASES, { placedIn: count("Number of namespaces that have the credentials.").optional() });
+const status = () => statusOf(SIMPLE_PHASES, { placedIn: count("Number of namespaces that have the credentials.").optional() });
 
-export type LatticeImageRegistry = ObjectOf<"LatticeImageRegistry", typeof spec, typeof status>;
+export type LatticeImageRegistry = ObjectOf<"LatticeImageRegistry", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeImageRegistryKind = defineKind<LatticeImageRegistry>({
   kind: "LatticeImageRegistry",

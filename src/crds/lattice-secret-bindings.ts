@@ -6,14 +6,15 @@ import { ageColumn, messageColumn, phaseColumn, readyColumn } from "./manifest.t
 import { secretSource } from "./service/secret-source.ts";
 import { SIMPLE_PHASES, statusOf } from "./status.ts";
 
-const spec = object("Bindings, and whom they are for.", {
-  service: serviceName("LatticeService that the bindings are for; absent: all of the namespace.").optional(),
-  bindings: mapOf("Bindings by name: ${secrets.NAME.KEY}.", secretSource({}), { max: 64, keys: dnsLabelKeys, notEmpty: true }),
-});
+const spec = () =>
+  object("Bindings, and whom they are for.", {
+    service: serviceName("LatticeService that the bindings are for; absent: all of the namespace.").optional(),
+    bindings: mapOf("Bindings by name: ${secrets.NAME.KEY}.", secretSource({}), { max: 64, keys: dnsLabelKeys, notEmpty: true }),
+  });
 
-const status = statusOf(SIMPLE_PHASES, {});
+const status = () => statusOf(SIMPLE_PHASES, {});
 
-export type LatticeSecretBindings = ObjectOf<"LatticeSecretBindings", typeof spec, typeof status>;
+export type LatticeSecretBindings = ObjectOf<"LatticeSecretBindings", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeSecretBindingsKind = defineKind<LatticeSecretBindings>({
   kind: "LatticeSecretBindings",

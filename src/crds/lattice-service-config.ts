@@ -10,23 +10,25 @@ import { exactlyOneOf, withRules } from "./rules.ts";
 import { configValues } from "./service/config-values.ts";
 import { SIMPLE_PHASES, statusOf } from "./status.ts";
 
-const appliesTo = withRules(
-  object("Whom the values are for.", {
-    environment: dnsLabel("All services of this LatticeEnvironment.").optional(),
-    service: serviceName("This LatticeService.").optional(),
-    cluster: clusterName("All services on this LatticeCluster.").optional(),
-  }),
-  [exactlyOneOf(["environment", "service", "cluster"])],
-);
+const appliesTo = () =>
+  withRules(
+    object("Whom the values are for.", {
+      environment: dnsLabel("All services of this LatticeEnvironment.").optional(),
+      service: serviceName("This LatticeService.").optional(),
+      cluster: clusterName("All services on this LatticeCluster.").optional(),
+    }),
+    [exactlyOneOf(["environment", "service", "cluster"])],
+  );
 
-const spec = object("Values, and whom they are for.", {
-  appliesTo,
-  values: configValues("Values for ${config.*}, by key. Not for secrets: everyone who may read this object sees them."),
-});
+const spec = () =>
+  object("Values, and whom they are for.", {
+    appliesTo: appliesTo(),
+    values: configValues("Values for ${config.*}, by key. Not for secrets: everyone who may read this object sees them."),
+  });
 
-const status = statusOf(SIMPLE_PHASES, {});
+const status = () => statusOf(SIMPLE_PHASES, {});
 
-export type LatticeServiceConfig = ObjectOf<"LatticeServiceConfig", typeof spec, typeof status>;
+export type LatticeServiceConfig = ObjectOf<"LatticeServiceConfig", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeServiceConfigKind = defineKind<LatticeServiceConfig>({
   kind: "LatticeServiceConfig",

@@ -5,7 +5,7 @@
  * It has no scale subresource. `replicas.min` is the only number there is to scale, and under an autoscaler it is a floor, not a
  * count: `kubectl scale` would raise the floor for good and nothing would lower it again.
  */
-import type { z } from "zod";
+import type * as z from "zod";
 import { mapOf, object } from "./collections.ts";
 import { anyText, dnsLabel, dnsSubdomain, flag, oneOf, targetNamespace, timestampField } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
@@ -19,23 +19,24 @@ import { PROBE_HANDLERS } from "./service/probe.ts";
 import { replicas } from "./service/replicas.ts";
 import { observed, statusOf } from "./status.ts";
 
-const specFields = object("The service as it should be.", {
-  environment: dnsLabel(
-    "LatticeEnvironment it belongs to; its namespace is where the workload runs. Absent: this object's namespace.",
-  ).optional(),
-  workloadRef: object("Deployment of somebody else that this spec is a patch on. Absent: Lattice makes and owns the Deployment.", {
-    kind: oneOf("Kind of the workload.", ["Deployment"]).default("Deployment"),
-    name: dnsSubdomain("Name of the workload."),
-    namespace: targetNamespace("Namespace of the workload."),
-  }).optional(),
-  containers: containers.optional(),
-  resources: resources.optional(),
-  service: service.optional(),
-  replicas: replicas.optional(),
-  deploy: deploy.optional(),
-});
+const specFields = () =>
+  object("The service as it should be.", {
+    environment: dnsLabel(
+      "LatticeEnvironment it belongs to; its namespace is where the workload runs. Absent: this object's namespace.",
+    ).optional(),
+    workloadRef: object("Deployment of somebody else that this spec is a patch on. Absent: Lattice makes and owns the Deployment.", {
+      kind: oneOf("Kind of the workload.", ["Deployment"]).default("Deployment"),
+      name: dnsSubdomain("Name of the workload."),
+      namespace: targetNamespace("Namespace of the workload."),
+    }).optional(),
+    containers: containers().optional(),
+    resources: resources().optional(),
+    service: service().optional(),
+    replicas: replicas().optional(),
+    deploy: deploy().optional(),
+  });
 
-type ServiceSpec = z.output<typeof specFields>;
+type ServiceSpec = z.output<ReturnType<typeof specFields>>;
 type Container = NonNullable<ServiceSpec["containers"]>[string];
 
 type Violation = (container: Container, name: string, all: Readonly<Record<string, Container>>) => RelativePath | undefined;
@@ -64,43 +65,45 @@ function probeNeedsHandler(probe: "livenessProbe" | "readinessProbe" | "startupP
   );
 }
 
-const spec = withRules(specFields, [
-  {
-    cel: "has(self.workloadRef) || (has(self.containers) && size(self.containers) > 0)",
-    message: "must have at least one container, unless workloadRef names a Deployment to patch",
-    field: ["containers"],
-    reason: "FieldValueRequired",
-    holds: ({ workloadRef, containers: all = {} }) => workloadRef !== undefined || Object.keys(all).length > 0,
-  },
-  eachOwnedContainer(
-    "has(self.containers[name].image)",
-    "each container needs an image, unless workloadRef names a Deployment to patch",
-    ({ image }) => (image === undefined ? ["image"] : undefined),
-  ),
-  eachOwnedContainer(
-    "!has(self.containers[name].before) || self.containers[name].before.all(other, other != name && other in self.containers)",
-    "before must name other containers of this service",
-    ({ before = [] }, name, all) => (before.every((other) => other !== name && Object.hasOwn(all, other)) ? undefined : ["before"]),
-  ),
-  probeNeedsHandler("livenessProbe"),
-  probeNeedsHandler("readinessProbe"),
-  probeNeedsHandler("startupProbe"),
-]);
+const spec = () =>
+  withRules(specFields(), [
+    {
+      cel: "has(self.workloadRef) || (has(self.containers) && size(self.containers) > 0)",
+      message: "must have at least one container, unless workloadRef names a Deployment to patch",
+      field: ["containers"],
+      reason: "FieldValueRequired",
+      holds: ({ workloadRef, containers: all = {} }) => workloadRef !== undefined || Object.keys(all).length > 0,
+    },
+    eachOwnedContainer(
+      "has(self.containers[name].image)",
+      "each container needs an image, unless workloadRef names a Deployment to patch",
+      ({ image }) => (image === undefined ? ["image"] : undefined),
+    ),
+    eachOwnedContainer(
+      "!has(self.containers[name].before) || self.containers[name].before.all(other, other != name && other in self.containers)",
+      "before must name other containers of this service",
+      ({ before = [] }, name, all) => (before.every((other) => other !== name && Object.hasOwn(all, other)) ? undefined : ["before"]),
+    ),
+    probeNeedsHandler("livenessProbe"),
+    probeNeedsHandler("readinessProbe"),
+    probeNeedsHandler("startupProbe"),
+  ]);
 
-const status = statusOf(["Pending", "Compiling", "Ready", "Failed"], {
-  mode: oneOf("Ownership: Lattice made the workload. Patch: it belongs to somebody else.", ["Ownership", "Patch"]).optional(),
-  workloadRef: observed("The workload that is patched.", {
-    resolved: flag("Whether it exists.").optional(),
-    name: dnsSubdomain("Name of the workload.").optional(),
-    namespace: dnsLabel("Namespace of the workload.").optional(),
-  }).optional(),
-  compiledAt: timestampField("When the objects were last compiled.").optional(),
-  resolvedDependencies: mapOf("URL of each dependency, by name; never with a secret in it.", anyText("URL.", 4_096), {
-    max: 128,
-  }).optional(),
-});
+const status = () =>
+  statusOf(["Pending", "Compiling", "Ready", "Failed"], {
+    mode: oneOf("Ownership: Lattice made the workload. Patch: it belongs to somebody else.", ["Ownership", "Patch"]).optional(),
+    workloadRef: observed("The workload that is patched.", {
+      resolved: flag("Whether it exists.").optional(),
+      name: dnsSubdomain("Name of the workload.").optional(),
+      namespace: dnsLabel("Namespace of the workload.").optional(),
+    }).optional(),
+    compiledAt: timestampField("When the objects were last compiled.").optional(),
+    resolvedDependencies: mapOf("URL of each dependency, by name; never with a secret in it.", anyText("URL.", 4_096), {
+      max: 128,
+    }).optional(),
+  });
 
-export type LatticeService = ObjectOf<"LatticeService", typeof spec, typeof status>;
+export type LatticeService = ObjectOf<"LatticeService", ReturnType<typeof spec>, ReturnType<typeof status>>;
 export type LatticeServiceSpec = LatticeService["spec"];
 export type LatticeServiceStatus = NonNullable<LatticeService["status"]>;
 

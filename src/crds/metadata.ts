@@ -2,9 +2,10 @@
  * `metadata`, as far as people write it and the server fills it in. In a CRD only the name may be restricted, so only that
  * part is carried over, and only for kinds whose name becomes something stricter than Kubernetes itself asks for.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { NAME_RULES, type ObjectMeta } from "#kube";
 import { labelKeys, mapOf } from "./collections.ts";
+import { described } from "./described.ts";
 import { dnsLabel, dnsSubdomain, labelValue } from "./fields.ts";
 import { celPattern, withRules } from "./rules.ts";
 
@@ -30,7 +31,7 @@ export function nameSchema(rule: NameRule | undefined) {
   const description = "Name of the object; it cannot be changed.";
   if (rule === undefined) return dnsSubdomain(description);
   const pattern = new RegExp(rule.pattern);
-  return withRules(z.string().max(rule.max).describe(description), [
+  return withRules(described(z.string().check(z.maxLength(rule.max)), description), [
     { cel: `self.matches(${celPattern(rule.pattern)})`, message: rule.message, holds: (name) => pattern.test(name) },
   ]);
 }
@@ -38,12 +39,12 @@ export function nameSchema(rule: NameRule | undefined) {
 export function metadataSchema(rule: NameRule | undefined, namespaced: boolean): z.ZodType<ObjectMeta> {
   const shape = z.strictObject({
     name: nameSchema(rule),
-    namespace: namespaced ? dnsLabel("Namespace of the object.").optional() : notNamespaced.optional(),
+    namespace: namespaced ? dnsLabel("Namespace of the object.").optional() : notNamespaced().optional(),
     generateName: z.string().optional(),
     labels: mapOf("Labels, to select by.", labelValue("Value."), { max: 1_024, keys: labelKeys }).optional(),
-    annotations: mapOf("Notes for people and tools.", z.string().describe("Value."), { max: 1_024, keys: labelKeys }).optional(),
+    annotations: mapOf("Notes for people and tools.", described(z.string(), "Value."), { max: 1_024, keys: labelKeys }).optional(),
     finalizers: z.array(z.string()).optional(),
-    ownerReferences: z.array(ownerReference).optional(),
+    ownerReferences: z.array(ownerReference()).optional(),
     uid: z.string().optional(),
     resourceVersion: z.string().optional(),
     generation: z.int().optional(),
@@ -51,22 +52,30 @@ export function metadataSchema(rule: NameRule | undefined, namespaced: boolean):
     deletionTimestamp: z.string().optional(),
     deletionGracePeriodSeconds: z.int().optional(),
     selfLink: z.string().optional(),
-    managedFields: z.array(z.record(z.string(), z.unknown()).meta({ "x-kubernetes-preserve-unknown-fields": true })).optional(),
+    managedFields: z.array(anyRecord()).optional(),
   });
   // ObjectMeta has exact optional fields; `normalise` has removed every undefined
-  return shape.describe("Standard object metadata.") as unknown as z.ZodType<ObjectMeta>;
+  return described(shape, "Standard object metadata.") as unknown as z.ZodType<ObjectMeta>;
 }
 
-const notNamespaced = z
-  .string()
-  .superRefine((_, context) => context.addIssue({ code: "custom", message: "the kind is cluster-scoped and has no namespace; remove it" }))
-  .describe("Not for this kind: it is cluster-scoped.");
+function anyRecord() {
+  return described(z.record(z.string(), z.unknown()), { "x-kubernetes-preserve-unknown-fields": true });
+}
 
-const ownerReference = z.strictObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  name: z.string(),
-  uid: z.string(),
-  controller: z.boolean().optional(),
-  blockOwnerDeletion: z.boolean().optional(),
-});
+const notNamespaced = () =>
+  z
+    .string()
+    .superRefine((_, context) =>
+      context.addIssue({ code: "custom", message: "the kind is cluster-scoped and has no namespace; remove it" }),
+    )
+    .describe("Not for this kind: it is cluster-scoped.");
+
+const ownerReference = () =>
+  z.strictObject({
+    apiVersion: z.string(),
+    kind: z.string(),
+    name: z.string(),
+    uid: z.string(),
+    controller: z.boolean().optional(),
+    blockOwnerDeletion: z.boolean().optional(),
+  });

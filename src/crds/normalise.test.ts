@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { normalise } from "./normalise.ts";
 import type { Structural } from "./structural.ts";
 
-const schema: Structural = {
+const schema = (): Structural => ({
   properties: {
     field: { type: "string" },
     list: { items: { properties: { field: { type: "string" } } } },
     map: { additionalProperties: { type: "string" } },
     free: { "x-kubernetes-preserve-unknown-fields": true },
   },
-};
+});
 
 describe("normalise", () => {
   const rows: { name: string; given: unknown; want: unknown }[] = [
@@ -21,6 +21,15 @@ describe("normalise", () => {
   ];
   it.each(rows)("$name", ({ given, want }) => {
     expect(normalise(given, schema)).toEqual({ ok: true, value: want });
+  });
+
+  it("copies what has nothing to drop, and does not ask for the schema", () => {
+    const given = { field: "a", list: [{ field: "b" }, "c"], free: { constructor: 1 } };
+    const result = normalise(given, () => {
+      throw new Error("asked");
+    });
+    expect(result).toEqual({ ok: true, value: given });
+    expect(result.ok && (result.value as typeof given).list).not.toBe(given.list);
   });
 
   it("does not change what it is given", () => {

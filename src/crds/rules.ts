@@ -4,7 +4,8 @@
  *
  * The two must mean the same. test/builders/invalid-resources.ts keeps them together: every row is refused by both.
  */
-import type { z } from "zod";
+import type * as z from "zod";
+import { described } from "./described.ts";
 
 /** How the API server labels the error; absent means "Invalid value". */
 export type RuleReason = "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
@@ -46,13 +47,12 @@ export function withRules<S extends z.ZodType>(schema: S, rules: readonly Rule<z
   if (rules.length === 0) return schema;
   const known = schema.meta() ?? {};
   const before = (known[VALIDATIONS] as readonly KubernetesValidation[] | undefined) ?? [];
-  return schema
-    .superRefine((value, context) => {
-      for (const rule of rules) {
-        for (const path of violationsOf(rule, value)) context.addIssue({ code: "custom", path: [...path], message: rule.message });
-      }
-    })
-    .meta({ ...known, [VALIDATIONS]: [...before, ...rules.map(toKubernetesValidation)] });
+  const checked = schema.superRefine((value, context) => {
+    for (const rule of rules) {
+      for (const path of violationsOf(rule, value)) context.addIssue({ code: "custom", path: [...path], message: rule.message });
+    }
+  });
+  return described(checked, { ...known, [VALIDATIONS]: [...before, ...rules.map(toKubernetesValidation)] });
 }
 
 function violationsOf<T>(rule: Rule<T>, value: T): readonly RelativePath[] {

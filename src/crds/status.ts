@@ -2,13 +2,14 @@
  * What every kind's status has in common. A field that this version does not know is left out, not refused: a status written
  * by a newer operator must not keep an older one from reading the spec.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Condition } from "#kube";
 import { listOf } from "./collections.ts";
+import { described } from "./described.ts";
 import { anyText, integer, oneOf, patterned, timestampField } from "./fields.ts";
 
-const conditionShape = z
-  .object({
+const conditionShape = () =>
+  observed("One observation.", {
     type: patterned("What is observed, such as Ready.", {
       pattern: "^([a-z0-9.-]+/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$",
       max: 316,
@@ -23,15 +24,14 @@ const conditionShape = z
     message: anyText("Why, for people.", 32_768),
     lastTransitionTime: timestampField("When the status last changed."),
     observedGeneration: integer("The metadata.generation that was looked at.", 0, Number.MAX_SAFE_INTEGER).optional(),
-  })
-  .describe("One observation.");
+  });
 
 // Condition has exact optional fields; `normalise` has removed every undefined
-const condition = conditionShape as unknown as z.ZodType<Condition>;
+const condition = () => conditionShape() as unknown as z.ZodType<Condition>;
 
 /** A status object: fields of a newer version are dropped when it is read. */
 export function observed<S extends z.ZodRawShape>(description: string, shape: S) {
-  return z.object(shape).describe(description);
+  return described(z.object(shape), description);
 }
 
 export const count = (description: string) => integer(description, 0, Number.MAX_SAFE_INTEGER);
@@ -41,7 +41,7 @@ export function statusOf<const Phases extends readonly [string, ...string[]], S 
     phase: oneOf("Where the object is in its life, in one word.", phases).optional(),
     message: anyText("What the phase means just now, for people.", 32_768).optional(),
     observedGeneration: count("The metadata.generation that this status is about.").optional(),
-    conditions: listOf("The latest observations, one for each type.", condition, { max: 64, type: { keys: ["type"] } }).optional(),
+    conditions: listOf("The latest observations, one for each type.", condition(), { max: 64, type: { keys: ["type"] } }).optional(),
     ...shape,
   });
 }

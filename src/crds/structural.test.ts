@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { latticeKinds } from "./kinds.ts";
 import { below, toStructural, type Structural } from "./structural.ts";
 

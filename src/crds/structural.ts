@@ -4,7 +4,7 @@
  * The keywords that may come through are listed. A new zod version that says something in another way is then a failing
  * test here, and not a CRD that a cluster refuses at three in the morning.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { VALIDATIONS, type KubernetesValidation } from "./rules.ts";
 

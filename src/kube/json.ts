@@ -52,18 +52,20 @@ export function canonicalJson(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
+  const names = Object.keys(value);
+  if (isOrdered(names) && names.every((name) => typeof value[name] === "string")) return JSON.stringify(value);
   let text = "";
-  for (const name of inOrder(Object.keys(value))) {
+  for (const name of isOrdered(names) ? names : names.toSorted()) {
     const field = value[name];
     if (field !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(name)}:${canonicalJson(field)}`;
   }
   return `{${text}}`;
 }
 
-/** Most lists of names are in order already, and sorting costs more than looking. */
-function inOrder(names: readonly string[]): readonly string[] {
-  for (let at = 1; at < names.length; at += 1) if ((names[at - 1] ?? "") > (names[at] ?? "")) return names.toSorted();
-  return names;
+/** Most lists of names are, and sorting costs more than looking. */
+function isOrdered(names: readonly string[]): boolean {
+  for (let at = 1; at < names.length; at += 1) if ((names[at - 1] ?? "") > (names[at] ?? "")) return false;
+  return true;
 }
 
 export function parseJson(text: string): Result<Json, string> {

@@ -20,6 +20,12 @@ describe("parseYaml", () => {
     { name: "quotes make text", given: "a: 'yes'\nb: \"0644\"", want: { a: "yes", b: "0644" } },
     { name: "keys become text", given: "8080: web", want: { "8080": "web" } },
     { name: "merge keys are plain keys", given: "<<: {a: 1}", want: { "<<": { a: 1 } } },
+    {
+      name: "quoted text that goes on too far left, as in Flagger's published CRDs",
+      given: "a:\n  b: 'one\n  two\n\n  three'\n  c: \"four\\\n  five\n six\"\n",
+      want: { a: { b: "one two\nthree", c: "fourfive six" } },
+    },
+    { name: "lists and maps that go on too far left", given: "a: [1,\n2\n]\nb: {\nc: 'd\ne'}\n", want: { a: [1, 2], b: { c: "d e" } } },
     { name: "floats and nulls", given: "a: 1.5\nb: ~\nc: 1e3", want: { a: 1.5, b: null, c: 1000 } },
   ])("$name", ({ given, want }) => {
     expect(expectOk(parseYaml(given))).toEqual([want]);
@@ -40,11 +46,22 @@ describe("parseYaml", () => {
     },
     { name: "infinity", given: "a: .inf", want: { message: expect.stringContaining("no form in JSON") as string } },
     { name: "duplicate keys", given: "a: 1\na: 2", want: { line: 2, message: "duplicated mapping key" } },
-    { name: "broken text, with its place", given: "a: [1,\nb", want: { line: 2, column: 1 } },
+    { name: "a document that ends inside quotes", given: "a: 'b\n--- c'", want: { line: 2, column: 1 } },
+    {
+      name: "broken text after a line that is too far left, with its place",
+      given: "a: 'b\nc'\nd: 'e\nf' g",
+      want: { line: 4, column: 4 },
+    },
+    { name: "broken text, with its place", given: "a: [1,\nb", want: { line: 2, column: 2 } },
     { name: "deep nesting", given: "[".repeat(200), want: { message: expect.stringMatching(/deep|depth|nest/i) as string } },
     { name: "huge documents", given: " ".repeat(MAX_YAML_BYTES + 1), want: { message: "the document is larger than 10 MiB" } },
   ])("refuses $name", ({ given, want }) => {
     expect(parseYaml(given)).toMatchObject({ ok: false, error: { kind: "yaml", ...want } });
+  });
+
+  it("gives up on text with too many lines that stand too far left, in bounded time", () => {
+    const text = `a: '${"x\n".repeat(1_000)}${" ".repeat(1_000_000)}'\n`;
+    expect(parseYaml(text)).toMatchObject({ ok: false, error: { message: "deficient indentation" } });
   });
 
   it("keeps a __proto__ key as a key and pollutes nothing", () => {

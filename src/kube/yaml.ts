@@ -22,6 +22,7 @@ import {
 } from "js-yaml";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH, type Json } from "./json.ts";
+import { writePlainYaml } from "./yaml-writer.ts";
 
 export const MAX_YAML_BYTES = 10 * 1024 * 1024;
 
@@ -49,14 +50,19 @@ function integerTag(tooLarge: (source: string) => void) {
   });
 }
 
-const kubectlSchema = schemaWith(
-  integerTag((source) => {
-    throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
-  }),
-);
+let kubectlSchema: Schema | undefined;
+
+/** Made when it is needed, as the other one below: most starts of a server read no YAML. */
+function schemaOfKubectl(): Schema {
+  return (kubectlSchema ??= schemaWith(
+    integerTag((source) => {
+      throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
+    }),
+  ));
+}
 
 /** The writer asks the same tags whether a text needs quotes; there, a large number is no mistake of anybody. */
-const writingSchema = schemaWith(integerTag(() => {}));
+let writingSchema: Schema | undefined;
 
 function readInteger(digits: string): number | undefined {
   const negative = digits.startsWith("-");
@@ -72,16 +78,51 @@ export type YamlOptions = { readonly duplicates?: "error" | "last" };
 /** Every document of the text; empty ones (between two `---`) are left out. */
 export function parseYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   if (text.length > MAX_YAML_BYTES) return refuse(`the document is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB`);
-  const loaded = fromThrowing(
-    () => loadAll(text, { schema: kubectlSchema, maxDepth: MAX_DEPTH, maxAliases: 0, json: options.duplicates === "last" }) as Json[],
-    describeYamlError,
-  );
+  const loaded = loadPadded(text, options);
   if (!loaded.ok) return loaded;
   const documents = loaded.value.filter((document) => document !== null && document !== undefined);
   // JSON has no NaN and no infinity, and an API server would be sent `null` in their place
   if (documents.some(hasUnrepresentableNumber)) return refuse(".nan and .inf have no form in JSON; put them in quotes if they are text");
   if (depthExceeds(documents, MAX_DEPTH + 1)) return refuse(`nested deeper than ${MAX_DEPTH} levels`);
   return ok(documents);
+}
+
+/** Characters that may be read again because of lines that stand too far left: 160 such lines in a file of 100 KiB. */
+const MOST_READ_AGAIN = 16 * 1024 * 1024;
+const PADDING = " ".repeat(MAX_DEPTH * 2);
+
+/**
+ * kubectl lets quoted text and `[…]` go on in lines that are indented too little, and published CRDs have such text. The spaces before it mean
+ * nothing there, so the line is moved to the right and the text read again.
+ */
+function loadPadded(text: string, { duplicates }: YamlOptions): Result<readonly Json[], YamlError> {
+  const load = (padded: string) =>
+    fromThrowing(
+      () => loadAll(padded, { schema: schemaOfKubectl(), maxDepth: MAX_DEPTH, maxAliases: 0, json: duplicates === "last" }) as Json[],
+      describeYamlError,
+    );
+  const first = load(text);
+  if (first.ok || first.error.message !== TOO_FAR_LEFT) return first;
+  const lines = text.split("\n");
+  let [result, again] = [first as Result<readonly Json[], YamlError>, 0];
+  while (!result.ok && result.error.message === TOO_FAR_LEFT && again < MOST_READ_AGAIN) {
+    const at = (result.error.line ?? 0) - 1;
+    const line = lines[at];
+    if (line === undefined || /^(---|\.\.\.)/.test(line) || line.startsWith(PADDING)) break;
+    lines[at] = PADDING + line;
+    again += text.length;
+    result = load(lines.join("\n"));
+  }
+  // what is wrong beyond these lines is told as it stands in the file
+  return result.ok ? result : { ok: false, error: unpadded(result.error, lines) };
+}
+
+const TOO_FAR_LEFT = "deficient indentation";
+
+function unpadded(error: YamlError, lines: readonly string[]): YamlError {
+  const { line = 0, column } = error;
+  if (column === undefined || lines[line - 1]?.startsWith(PADDING) !== true) return error;
+  return { ...error, column: Math.max(1, column - PADDING.length) };
 }
 
 function hasUnrepresentableNumber(value: unknown): boolean {
@@ -104,7 +145,18 @@ function refuse(message: string): Result<never, YamlError> {
 
 /** One document. Text that kubectl would read as something else (`on`, `0644`, `1e3`) is quoted. */
 export function formatYaml(value: unknown): string {
+  return writePlainYaml(value, writeScalar) ?? dumpYaml(value);
+}
+
+/** The same, by js-yaml alone: what `writePlainYaml` is measured against. */
+export function dumpYaml(value: unknown): string {
+  writingSchema ??= schemaWith(integerTag(() => {}));
   return dump(withoutUndefined(value), { schema: writingSchema, lineWidth: -1, noRefs: true });
+}
+
+/** In one line, a scalar looks the same wherever it stands. */
+function writeScalar(value: string | number): string {
+  return dumpYaml([value]).slice("- ".length, -1);
 }
 
 /** Several documents, each introduced by `---`, as `kubectl apply -f -` takes them. */

@@ -19,7 +19,7 @@ export {
 } from "./graph/node.ts";
 export { Mesh, type Touched } from "./mesh.ts";
 export { DEFAULT_DENY } from "./policies/namespace.ts";
-export { HBONE_PORT, PROBE_CIDR, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
+export { HBONE_PORT, PROBE_CIDR, PROXY_METRICS_PORT, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
 export { AuthorizationPolicies, type IstioVerdict, type Request } from "./reachability/istio.ts";
 export { CiliumPolicies, type CiliumVerdict, type Traffic } from "./reachability/cilium.ts";
 export { DataPlane, type Door, type Question, type Step, type Verdict } from "./reachability/data-plane.ts";

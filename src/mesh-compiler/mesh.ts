@@ -11,7 +11,7 @@ import { authorizationPolicies, type Identities } from "./policies/authorization
 import { ciliumPolicy, type Neighbourhood } from "./policies/cilium.ts";
 import { defaultDeny, namespaceObject, waypointObjects } from "./policies/namespace.ts";
 import { serviceEntries } from "./policies/service-entry.ts";
-import type { MeshSettings } from "./settings.ts";
+import { USUAL_MONITORING, type MeshSettings } from "./settings.ts";
 
 /** What has to be made anew: policies of services, and objects of namespaces. */
 export type Touched = { readonly services: ReadonlySet<ServiceId>; readonly namespaces: ReadonlySet<string> };
@@ -73,6 +73,7 @@ export class Mesh {
       behindWaypoint: this.hasWaypoint(namespace),
       waypointsCalled: this.#waypointsCalled(going),
       gateway: this.#settings.gateway(namespace),
+      scrapers: this.#scrapersOf(node),
     };
   }
 
@@ -84,6 +85,10 @@ export class Mesh {
   #entriesOf(node: ExternalNode): readonly KubeObject[] {
     const { namespace } = splitId(node.id);
     return serviceEntries(node, (host) => this.graph.externalsAt(namespace, host));
+  }
+
+  #scrapersOf({ measured }: ServiceNode): string | undefined {
+    return this.#settings.monitoring ?? (measured ? USUAL_MONITORING : undefined);
   }
 
   #waypointsCalled({ services }: Outgoing): readonly string[] {
@@ -110,15 +115,17 @@ export class Mesh {
     const callers = new Set<ServiceId>();
     const services = new Set<ServiceId>();
     let routed = false;
+    let scrapers = this.#settings.monitoring;
     for (const id of this.graph.servicesIn(namespace)) {
       const node = this.graph.service(id);
       if (node === undefined) continue;
       const agreements = incoming(this.graph, node);
       for (const { caller } of agreements) callers.add(caller);
       routed ||= node.routedPorts.length > 0;
+      scrapers ??= this.#scrapersOf(node);
       if (agreements.length > 0 || node.routedPorts.length > 0) services.add(id);
     }
     const gateway = routed ? this.#settings.gateway(namespace) : undefined;
-    return { namespace, callers: [...callers].toSorted(), gateway, services: [...services].toSorted() };
+    return { namespace, callers: [...callers].toSorted(), gateway, services: [...services].toSorted(), scrapers };
   }
 }

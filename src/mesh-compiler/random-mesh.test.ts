@@ -7,16 +7,34 @@ import type { ServiceId } from "./graph/node.ts";
 import { Mesh } from "./mesh.ts";
 import { PLAIN_SETTINGS, randomNodes, randomService } from "./random-worlds.ts";
 import { DataPlane } from "./reachability/data-plane.ts";
-import { clusterOf, policiesIn } from "./test-objects.ts";
+import type { Pod } from "./reachability/peers.ts";
+import { clusterOf, deploymentOf, policiesIn, service } from "./test-objects.ts";
 
 const SEEDS = Array.from({ length: 100 }, (_, seed) => seed);
 const PORTS = [80, 9000];
+const NAMESPACES = ["dev", "prod", "payments"];
 
 function meshFor(seed: number, requests: boolean): Mesh {
   const mesh = new Mesh(PLAIN_SETTINGS);
   for (const node of randomNodes(seededRandom(seed), { services: 30, externals: 6, requests })) mesh.put(node);
   return mesh;
 }
+
+/** Pods that are no service of anybody, in namespaces of ours: only the default deny stands between them. */
+const STRAYS = ["dev/stray", "prod/stray"].flatMap((id) => deploymentOf(service(id))).map(withoutOurLabel);
+
+function withoutOurLabel(object: KubeObject): KubeObject {
+  return JSON.parse(JSON.stringify(object).replaceAll("lattice.dev/service", "app")) as KubeObject;
+}
+
+/** A pod of another team's namespace, in the mesh. */
+const STRANGER: Pod = {
+  kind: "pod",
+  namespace: "elsewhere",
+  labels: {},
+  namespaceLabels: { "istio.io/dataplane-mode": "ambient" },
+  serviceAccount: "prometheus",
+};
 
 type Mutation = (object: KubeObject) => readonly KubeObject[];
 
@@ -32,9 +50,13 @@ function compare(
   mesh: Mesh,
   mutate: Mutation = (object) => [object],
 ): { readonly got: readonly string[]; readonly want: readonly string[] } {
-  const plane = new DataPlane(clusterOf(mesh).flatMap(mutate));
+  const plane = new DataPlane([...clusterOf(mesh), ...STRAYS].flatMap(mutate));
   const got: string[] = [];
   const want: string[] = [];
+  for (const to of [...plane.workloads(), ...NAMESPACES.map((name) => `${name}/waypoint`)]) {
+    const reached = [8080, 15_008, 15_020].filter((port) => plane.askDirectly(STRANGER, to, port)?.open === true);
+    got.push(...reached.map((port) => `a stranger > ${to}:${port}`));
+  }
   for (const from of plane.workloads()) {
     for (const to of plane.workloads()) {
       const agreed = agreedPorts(mesh, from, to);
@@ -151,8 +173,10 @@ describe("a compiler that made one of these mistakes would be caught", () => {
     (kind: string, change: (text: string) => string): Mutation =>
     (object) => [object.kind === kind ? (JSON.parse(change(JSON.stringify(object))) as KubeObject) : object];
   const everywhere = (kind: string, from: RegExp, to: string) => rewrite(kind, (text) => text.replace(from, to));
-  const withoutDefault: Mutation = (object) =>
-    object.kind === "AuthorizationPolicy" && object.metadata.name.startsWith("lattice-default-deny") ? [] : [object];
+  const withoutDefault =
+    (kind: string): Mutation =>
+    (object) =>
+      object.kind === kind && object.metadata.name.startsWith("lattice-default-deny") ? [] : [object];
   const CNP = "CiliumNetworkPolicy";
   const AUTHZ = "AuthorizationPolicy";
 
@@ -167,7 +191,20 @@ describe("a compiler that made one of these mistakes would be caught", () => {
       ),
     },
     { name: "no HBONE port", mutate: everywhere(CNP, /\{"port":"15008","protocol":"TCP"\},?/g, "") },
-    { name: "no default deny for identities", mutate: withoutDefault },
+    { name: "no default deny for identities", mutate: withoutDefault(AUTHZ) },
+    { name: "no default deny for packets", mutate: withoutDefault(CNP) },
+    {
+      name: "a default deny with empty lists, which the agent refuses",
+      mutate: rewrite(CNP, (text) => text.replace('"ingress":[{}],"egress":[{}]', '"ingress":[],"egress":[]')),
+    },
+    {
+      name: "scrapers from everywhere",
+      mutate: everywhere(
+        CNP,
+        /"k8s:io\.kubernetes\.pod\.namespace":"istio-system"\}\}\],"toPorts":\[\{"ports":\[\{"port":"15020"/g,
+        '"k8s:io.kubernetes.pod.namespace":"elsewhere"}}],"toPorts":[{"ports":[{"port":"15020"',
+      ),
+    },
     { name: "a wrong principal", mutate: everywhere(AUTHZ, /cluster\.local\/ns/g, "spiffe://cluster.local/ns") },
     { name: "principals without their namespace", mutate: everywhere(AUTHZ, /cluster\.local\/ns\/[^/]*\/sa\/(\w+)"/g, '*/$1"') },
     { name: "ports left out", mutate: everywhere(AUTHZ, /,"to":\[\{"operation":\{"ports":\[[^\]]*\]\}\}\]/g, "") },

@@ -47,8 +47,8 @@ export function randomService(random: Random, id: string, { ids, outside, reques
     { name: "admin", port: 9000, targetPort: 9001, protocol: "TCP" as const },
     { name: "http", port: 80, targetPort: 8080, protocol: "TCP" as const },
   ];
-  return {
-    kind: "service",
+  const node = {
+    kind: "service" as const,
     id,
     serviceAccount: id.slice(id.indexOf("/") + 1),
     ports: random() < 0.15 ? [] : random() < 0.5 ? ports : ports.slice(1),
@@ -56,6 +56,7 @@ export function randomService(random: Random, id: string, { ids, outside, reques
     routedPorts: random() < 0.1 ? [80] : [],
     canary: requests && random() < 0.05,
   };
+  return { ...node, measured: node.canary };
 }
 
 function randomExternal(random: Random, id: string, { ids, at }: { readonly ids: readonly string[]; readonly at: number }): ExternalNode {

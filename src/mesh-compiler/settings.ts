@@ -6,6 +6,8 @@ export type MeshSettings = {
   readonly gateway: (namespace: string) => GatewayIdentity;
   /** Namespaces that have a waypoint because somebody wants one, whether or not a service needs it. */
   readonly waypointWanted: (namespace: string) => boolean;
+  /** The namespace whose pods scrape everybody's metrics. Absent: nobody does, but for canaries, which have to be measured. */
+  readonly monitoring?: string | undefined;
 };
 
 export type GatewayIdentity = {
@@ -17,5 +19,11 @@ export type GatewayIdentity = {
 
 export const HBONE_PORT = 15_008;
 export const WAYPOINT = "waypoint";
+/** Where a proxy of Istio tells its metrics to whoever reaches the port. */
+export const PROXY_METRICS_PORT = 15_020;
+/** The name of the port of a service that scrapers may read. */
+export const METRICS_PORT_NAME = "metrics";
+/** Where the instructions of Istio and Flagger put Prometheus. */
+export const USUAL_MONITORING = "istio-system";
 /** istio-cni sends kubelet's probes on from this address; `host` does not cover it. */
 export const PROBE_CIDR = "169.254.7.127/32";

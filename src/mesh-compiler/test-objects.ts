@@ -36,6 +36,7 @@ export function service(id: ServiceId, declares: readonly Said[] = [], more: Par
     ports: [HTTP],
     routedPorts: [],
     canary: false,
+    measured: false,
     ...more,
     declarations: declarationsByPeer(declarations),
   };

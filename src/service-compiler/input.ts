@@ -8,6 +8,8 @@ export type Settings = {
   readonly trustDomain: string;
   readonly ingressDomain: string | undefined;
   readonly gateway: { readonly namespace: string; readonly name: string };
+  /** The namespace whose pods scrape metrics; absent: nobody, but for canaries. */
+  readonly monitoring?: string | undefined;
   readonly cluster: { readonly name?: string | undefined; readonly provider?: string | undefined; readonly region?: string | undefined };
   /** Under which secret contents enter the config hash: a bare hash of a weak password can be guessed. */
   readonly hashKey: Sensitive<string>;

@@ -6,8 +6,9 @@ import { describe, expect, test } from "vitest";
 import { sha256Hex } from "#base";
 import { parseLatticeService } from "#crds";
 import type { KubeObject } from "#kube";
-import { atFirst, compileService, declaredProvisioner, describeCompileError, placeOf, type ServiceInput } from "./index.ts";
+import { atFirst, compileService, declaredProvisioner, describeCompileError, placeOf, registryWith, type ServiceInput } from "./index.ts";
 import { mainContainer, serviceInput, type Around } from "../../test/builders/service-input.ts";
+import { tryTemplates } from "../../test/builders/template-fields.ts";
 
 /** With characters that URLs encode: the encoded form must not leak either. */
 const CANARY = "c4n4ry/p@ss word+ü";
@@ -67,20 +68,34 @@ const resource =
       { ...ports, resources: { ...BASE, x: JSON.parse(JSON.stringify(fields).replaceAll("SOURCE", source)) as Spec } },
     );
 
-const FIELDS: readonly { name: string; spec: (source: string) => Spec }[] = [
-  { name: "variables", spec: (source) => mainContainer({ variables: { V: source, OPEN: "x" } }, { resources: BASE }) },
-  { name: "files.content", spec: (source) => mainContainer({ files: { "/f": { content: `a\n${source}\n` } } }, { resources: BASE }) },
+const FIELDS: readonly { name: string; field?: string; spec: (source: string) => Spec }[] = [
+  {
+    name: "variables",
+    field: "containers.*.variables.*",
+    spec: (source) => mainContainer({ variables: { V: source, OPEN: "x" } }, { resources: BASE }),
+  },
+  {
+    name: "files.content",
+    field: "containers.*.files.*.content",
+    spec: (source) => mainContainer({ files: { "/f": { content: `a\n${source}\n` } } }, { resources: BASE }),
+  },
   {
     name: "files.source",
+    field: "containers.*.files.*.source",
     spec: (source) => mainContainer({ files: { "/f": { source: "f.txt" } }, variables: { V: source } }, { resources: BASE }),
   },
-  { name: "volumes.source", spec: (source) => mainContainer({ volumes: { "/v": { source } } }, { resources: BASE }) },
+  {
+    name: "volumes.source",
+    field: "containers.*.volumes.*.source",
+    spec: (source) => mainContainer({ volumes: { "/v": { source } } }, { resources: BASE }),
+  },
   {
     name: "volumes.source as a name",
     spec: (source) => mainContainer({ volumes: { "/v": { source: `pvc:${source}` } } }, { resources: BASE }),
   },
   ...["port", "database", "username"].map((param) => ({
     name: `postgres params.${param}`,
+    field: "resources.*.params",
     spec: resource({ type: "postgres", id: "db", params: { [param]: "SOURCE" } }, "${resources.x.connection_string}${resources.x.url}"),
   })),
   ...["port", "auth"].map((param) => ({
@@ -172,4 +187,73 @@ test("a field that takes no templates shows a placeholder as it is", () => {
   });
   if (!parsed.ok) throw new Error("refused");
   expect(shown({ ...serviceInput(mainContainer({}), around), service: parsed.value })).not.toContain("c4n4ry");
+});
+
+describe("no field is forgotten", () => {
+  const tried = tryTemplates();
+
+  test("every field of the schema in which the compiler reads placeholders has a row here", () => {
+    expect(new Set(tried.read)).toEqual(new Set(FIELDS.flatMap(({ field }) => field ?? [])));
+  });
+
+  test("texts that could not be tried are names, choices and quantities, which no placeholder fits into", () => {
+    expect(tried.refused).toMatchInlineSnapshot(`
+      [
+        "environment",
+        "workloadRef.kind",
+        "workloadRef.name",
+        "workloadRef.namespace",
+        "containers.*.before.[]",
+        "containers.*.files.*.binaryContent",
+        "containers.*.files.*.mode",
+        "containers.*.resources.requests.*",
+        "containers.*.resources.limits.*",
+        "containers.*.livenessProbe.httpGet.port",
+        "containers.*.livenessProbe.httpGet.host",
+        "containers.*.livenessProbe.httpGet.scheme",
+        "containers.*.livenessProbe.httpGet.httpHeaders.[].name",
+        "containers.*.livenessProbe.tcpSocket.port",
+        "containers.*.livenessProbe.tcpSocket.host",
+        "containers.*.readinessProbe.httpGet.port",
+        "containers.*.readinessProbe.httpGet.host",
+        "containers.*.readinessProbe.httpGet.scheme",
+        "containers.*.readinessProbe.httpGet.httpHeaders.[].name",
+        "containers.*.readinessProbe.tcpSocket.port",
+        "containers.*.readinessProbe.tcpSocket.host",
+        "containers.*.startupProbe.httpGet.port",
+        "containers.*.startupProbe.httpGet.host",
+        "containers.*.startupProbe.httpGet.scheme",
+        "containers.*.startupProbe.httpGet.httpHeaders.[].name",
+        "containers.*.startupProbe.tcpSocket.port",
+        "containers.*.startupProbe.tcpSocket.host",
+        "containers.*.securityContext.capabilities.add.[]",
+        "containers.*.securityContext.capabilities.drop.[]",
+        "containers.*.securityContext.seccompProfile.type",
+        "containers.*.securityContext.appArmorProfile.type",
+        "containers.*.securityContext.procMount",
+        "resources.*.type",
+        "resources.*.direction",
+        "resources.*.id",
+        "resources.*.class",
+        "service.ports.*.protocol",
+        "deploy.strategy",
+        "deploy.rolling.maxSurge",
+        "deploy.rolling.maxUnavailable",
+        "deploy.canary.interval",
+        "deploy.canary.metrics.[].name",
+        "deploy.canary.metrics.[].interval",
+        "deploy.canary.metrics.[].templateRef.name",
+        "deploy.canary.metrics.[].templateRef.namespace",
+      ]
+    `);
+  });
+
+  test("every param that a built-in type knows has a row here", () => {
+    const rows = new Set(FIELDS.map(({ name }) => name));
+    const params = [...registryWith()].flatMap(([type, provisioner]) =>
+      (provisioner.params ?? []).map((param) => `${type} params.${param}`),
+    );
+    expect(params.length).toBeGreaterThan(10);
+    expect(params.filter((param) => !rows.has(param))).toEqual([]);
+  });
 });

@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expectOk } from "#base";
-import { bundle } from "../../scripts/build/bundle.ts";
+import { buildEntries, ENTRIES } from "../../scripts/build/entries.ts";
 import { projectRoot } from "../../scripts/process/project.ts";
 
 export type UserProject = { readonly root: string; readonly remove: () => Promise<void> };
@@ -19,11 +19,8 @@ export async function projectUsingLattice(folder: string, also: readonly string[
   await cp(join(projectRoot, folder), root, { recursive: true });
   await writeFile(join(root, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));
   await writeFile(join(installed, "package.json"), await readFile(join(projectRoot, "package.json")));
-  for (const file of ["kube-server.js", "kube-server.cjs"]) {
-    expectOk(
-      await bundle(join(projectRoot, "src/embedded-cluster/index.ts"), join(installed, "dist", file), { split: file.endsWith(".js") }),
-    );
-  }
+  const entries = ENTRIES.filter(({ file }) => file.startsWith("kube-server."));
+  expectOk(await buildEntries(join(installed, "dist"), entries));
   for (const name of also) await symlink(join(projectRoot, "node_modules", name), join(root, "node_modules", name));
   return { root, remove: () => rm(root, { recursive: true, force: true }) };
 }

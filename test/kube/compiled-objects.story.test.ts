@@ -17,7 +17,10 @@ const SECRETS = ["postgres/main-db/password", "redis/cache/password", "shared/ke
 
 function compiledWorld() {
   const text = readFileSync(new URL("compiled-objects/world.yaml", import.meta.url), "utf8");
-  const { world, problems } = loadYaml(text, { secrets: new Map(SECRETS.map((path) => [path, sensitive(`value of ${path}`)])) });
+  const { world, problems } = loadYaml(text, {
+    secrets: new Map(SECRETS.map((path) => [path, sensitive(`value of ${path}`)])),
+    settings: { monitoring: "monitoring" },
+  });
   const all = compileAll(world);
   expect([problems, [...all.errors]]).toEqual([[], []]);
   return all;
@@ -33,7 +36,7 @@ let unavailable: string | undefined;
 beforeAll(async () => {
   // its own: other stories look at what an operator does while these CRDs are missing
   plane = await realPlane({ controllerManager: "absent" });
-  const crds = await publishedCrds(plane, MESH_CRDS);
+  const crds = await publishedCrds(MESH_CRDS);
   if (crds.ok) await installCrds(plane, crds.value);
   else unavailable = crds.error;
   if (unavailable !== undefined) console.log(`compiled objects are not checked on a real API server: ${unavailable}`);

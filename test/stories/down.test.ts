@@ -1,6 +1,6 @@
 /** `lattice down`: a real `lattice up` in a process of its own is stopped from elsewhere, a second one is refused, and its folder goes. */
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,34 +17,70 @@ afterAll(() => {
   rmSync(parent, { recursive: true, force: true });
 });
 
-test("stops what runs, keeps the state, and deletes it when asked to", { timeout: 120_000 }, async () => {
-  const none = await runCli(["down", "--data-dir", folder], { clock: systemClock });
-  expect(none).toMatchObject({ code: 0, stdout: `no lattice up runs in ${folder}\n` });
+type Up = {
+  readonly pid: number | undefined;
+  readonly output: () => string;
+  readonly exited: Promise<number | null>;
+  readonly child: ChildProcess;
+};
 
+/** A `lattice up` of its own, as soon as it has said this. */
+async function startUp(sign: string): Promise<Up> {
   const child = spawn(process.execPath, [program, "up", "--data-dir", folder], { stdio: ["ignore", "pipe", "pipe"] });
   children.push(child);
   let output = "";
-  const up = new Promise<void>((resolve) => {
+  const said = new Promise<void>((resolve) => {
     child.stdout.on("data", (chunk: Buffer) => {
       output += chunk.toString();
-      if (output.includes("comes up")) resolve();
+      if (output.includes(sign)) resolve();
     });
   });
   const exited = new Promise<number | null>((resolve) => child.on("exit", resolve));
-  await up;
+  child.stderr.on("data", (chunk: Buffer) => void (output += chunk.toString()));
+  const early = await Promise.race([said.then(() => false), exited.then(() => true)]);
+  expect(early, output).toBe(false);
+  return { pid: child.pid, output: () => output, exited, child };
+}
+
+const down = (...flags: readonly string[]) => runCli(["down", "--data-dir", folder, ...flags], { clock: systemClock });
+
+test("stops what runs, keeps the state, and deletes it when asked to", { timeout: 120_000 }, async () => {
+  expect(await down()).toMatchObject({ code: 0, stdout: `no lattice up runs in ${folder}\n` });
+
+  const first = await startUp("comes up");
   const second = await runCli(["up", "--data-dir", folder], { clock: systemClock });
   expect(second).toMatchObject({
     code: 1,
-    stderr: `lattice: lattice up runs in ${folder} already (process ${child.pid}); lattice down stops it\n`,
+    stderr: `lattice: lattice up runs in ${folder} already (process ${first.pid}); lattice down stops it\n`,
   });
 
-  const stopped = await runCli(["down", "--data-dir", folder], { clock: systemClock });
-  expect(stopped).toMatchObject({ code: 0, stdout: `stopped lattice up in ${folder} (process ${child.pid})\n` });
-  expect(await exited).toBe(0);
-  expect(output).toContain("stopping; state is kept");
+  expect(await down()).toMatchObject({ code: 0, stdout: `stopped lattice up in ${folder} (process ${first.pid})\n` });
+  expect(await first.exited).toBe(0);
+  expect(first.output()).toContain("stopping; state is kept");
   expect(existsSync(join(folder, "data"))).toBe(true);
 
-  const purged = await runCli(["down", "--data-dir", folder, "--purge"], { clock: systemClock });
+  const purged = await down("--purge");
   expect(purged).toMatchObject({ code: 0, stdout: `no lattice up runs in ${folder}\ndeleted ${folder}\n` });
   expect(existsSync(folder)).toBe(false);
+});
+
+test("Ctrl-C ends it in order; what comes next finds the state; --purge also stops what runs", { timeout: 120_000 }, async () => {
+  const first = await startUp("comes up");
+  first.child.kill("SIGINT");
+  expect(await first.exited).toBe(0);
+  expect(first.output()).toMatch(/stopping; state is kept\n$/);
+
+  const second = await startUp("as it was left");
+  const stopped = `stopped lattice up in ${folder} (process ${second.pid})\ndeleted ${folder}\n`;
+  expect(await down("--purge")).toMatchObject({ code: 0, stdout: stopped });
+  expect(await second.exited).toBe(0);
+  expect(existsSync(folder)).toBe(false);
+});
+
+test("a folder that lattice up did not make is neither used nor deleted", async () => {
+  mkdirSync(folder);
+  writeFileSync(join(folder, "thesis.txt"), "mine");
+  expect(await runCli(["up", "--data-dir", folder], { clock: systemClock })).toMatchObject({ code: 1, stdout: "" });
+  expect(await down("--purge")).toMatchObject({ code: 1, stderr: expect.stringContaining("is left alone") as string });
+  expect(existsSync(join(folder, "thesis.txt"))).toBe(true);
 });

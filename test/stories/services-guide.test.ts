@@ -1,23 +1,20 @@
 /** docs/guides/services.md, run as it is written: each command prints what the guide shows. `…` stands for lines that were left out. */
-import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { runCli } from "../builders/cli-io.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectOk, sensitive } from "#base";
+import { compileAll, describeServiceError, loadWorld } from "#compile";
+import { parseYaml } from "#kube";
+import { bucket } from "../../docs/guides/services/bucket.ts";
+import { consoleSteps, runStep, shownPattern, yamlBlocks } from "../builders/console-steps.ts";
+import { documentsOf, serviceYaml } from "../builders/world.ts";
 
 const root = join(import.meta.dirname, "../..");
-const guide = readFileSync(join(root, "docs/guides/services.md"), "utf8");
-
-type Step = { readonly command: string; readonly shown: string };
 
 /** One after the other, since later ones use what earlier ones wrote. */
-const steps = [...guide.matchAll(/^```console\n([^]*?)^```$/gm)].flatMap(([, block = ""]): readonly Step[] =>
-  block
-    .split(/^\$ /m)
-    .slice(1)
-    .map((part) => ({ command: part.slice(0, part.indexOf("\n")), shown: part.slice(part.indexOf("\n") + 1) })),
-);
+const guide = readFileSync(join(root, "docs/guides/services.md"), "utf8");
+const steps = consoleSteps(guide);
 
 let cwd: string;
 beforeAll(() => {
@@ -26,29 +23,53 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true }));
 
-/** What a terminal shows, in the order in which it was written. */
-async function run(command: string): Promise<string> {
-  const [program = "", ...words] = command.split(" ");
-  if (program !== "./lattice") return execFileSync("sh", ["-c", command], { cwd, encoding: "utf8" });
-  const at = words.indexOf(">");
-  const file = at < 0 ? undefined : words[at + 1];
-  let [screen, out] = ["", ""];
-  const stdout = (text: string) => void (file === undefined ? (screen += text) : (out += text));
-  await runCli(at < 0 ? words : words.slice(0, at), { cwd, stdout, stderr: (text) => void (screen += text) });
-  if (file !== undefined) writeFileSync(join(cwd, file), out);
-  return screen;
-}
-
-/** The parts that are shown, in order, with anything where lines were left out. */
-function asPattern(shown: string): RegExp {
-  const parts = shown.split(/^…\n/m).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${parts.join("(?:.*\\n)*?")}$`);
-}
-
 test("the guide has commands to run", () => {
   expect(steps.length).toBeGreaterThan(10);
 });
 
+describe("YAML that the guide shows", () => {
+  const [hello, provisioner] = yamlBlocks(guide).map((block) => expectOk(parseYaml(block))[0]);
+
+  test("is the file that it speaks of", () => {
+    expect(hello).toEqual(expectOk(parseYaml(readFileSync(join(root, "docs/guides/services/hello.yaml"), "utf8")))[0]);
+  });
+
+  test("declares a type of resource that services can use", () => {
+    const service = serviceYaml("a", { spec: "  resources: {files: {type: s3-bucket}}\n" }).replace(
+      '{image: "a:1"}',
+      '{image: a, variables: {URL: "${resources.files.url}", KEY: "${resources.files.key}"}}',
+    );
+    const secrets = new Map([["s3/files/key", sensitive("k")]]);
+    const { world, problems } = loadWorld([...documentsOf(service), { value: provisioner ?? null, from: "guide" }], { secrets });
+    const { objects, errors } = compileAll(world);
+    expect([problems, [...errors]]).toEqual([[], []]);
+    expect(objects.find(({ kind }) => kind === "ConfigMap")).toMatchObject({
+      data: { URL: "https://files.s3.eu-central-1.amazonaws.com" },
+    });
+    expect(objects.find(({ kind }) => kind === "Secret")).toMatchObject({ data: { KEY: "aw==" } });
+  });
+});
+
+describe("the type of resource that the guide writes in code", () => {
+  test("is the file that it speaks of", () => {
+    expect(guide).toContain(`\`\`\`ts\n${readFileSync(join(root, "docs/guides/services/bucket.ts"), "utf8")}\`\`\`\n`);
+  });
+
+  test("gives services an address, and a key that is in a Secret only", () => {
+    const service = serviceYaml("a", { spec: "  resources: {files: {type: bucket, params: {region: north}}}\n" }).replace(
+      '{image: "a:1"}',
+      '{image: a, variables: {URL: "${resources.files.url}", KEY: "${resources.files.key}"}}',
+    );
+    const secrets = new Map([["buckets/files/key", sensitive("k")]]);
+    const { objects, errors } = compileAll(loadWorld(documentsOf(service), { secrets, provisioners: [bucket] }).world);
+    expect([...errors]).toEqual([]);
+    expect(objects.find(({ kind }) => kind === "ConfigMap")).toMatchObject({ data: { URL: "https://files.north.buckets.example.com" } });
+    expect(objects.find(({ kind }) => kind === "Secret")).toMatchObject({ data: { KEY: "aw==" } });
+    const missing = [...compileAll(loadWorld(documentsOf(service), { provisioners: [bucket] }).world).errors.values()].flat();
+    expect(missing.map(describeServiceError).join()).toContain("there is no secret 'buckets/files/key'");
+  });
+});
+
 test.each(steps)("$command", async ({ command, shown }) => {
-  expect(await run(command)).toMatch(asPattern(shown));
+  expect((await runStep(command, cwd)).screen).toMatch(shownPattern(shown));
 });

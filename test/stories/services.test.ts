@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { expectOk } from "#base";
 import { latticeServices } from "#crds";
 import { parseYaml, type KubeObject } from "#kube";
-import { WatchBoard } from "#cli";
+import { openWatchBoard } from "#cli";
 import { secret } from "../builders/lattice-objects.ts";
 import { OperatedCluster } from "../builders/operated-cluster.ts";
 
@@ -39,7 +39,7 @@ test("the shop comes up, agrees, errs and ends", async () => {
   let written = "";
   const stop = new AbortController();
   const print = (text: string) => void (written += text);
-  const board = new WatchBoard({ client: operated.client, clock: operated.clock, random: () => 0.5, print, signal: stop.signal });
+  const board = await openWatchBoard({ client: operated.client, clock: operated.clock, random: () => 0.5, print, signal: stop.signal });
   board.start();
   written = "";
   const chapter = async (act: () => Promise<unknown>, ms = 10_000) => {

@@ -2,7 +2,7 @@
  * `npm start`, as a person sees it: a cluster comes up, a shop comes up on it, the one closed door is explained, opening it shows, Ctrl-C ends it
  * and state is kept.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,14 +11,18 @@ import { latticeClusters, latticeServices } from "#crds";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { runCli, type CliRun } from "../builders/cli-io.ts";
 
+let cwd: string;
 let folder: string;
-beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "lattice-up-"))));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeAll(() => {
+  cwd = mkdtempSync(join(tmpdir(), "lattice-up-"));
+  folder = join(cwd, ".lattice");
+});
+afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
 type Terminal = { readonly client: KubeClient; readonly until: (text: string) => Promise<void> };
 
 /** Runs `lattice up` until `act` is done with the cluster. */
-async function whileUp(act: (terminal: Terminal) => Promise<void>): Promise<CliRun> {
+async function whileUp(act: (terminal: Terminal) => Promise<void>, flags: readonly string[] = []): Promise<CliRun> {
   const stop = new AbortController();
   let acting: Promise<void> | undefined;
   let written = "";
@@ -26,7 +30,8 @@ async function whileUp(act: (terminal: Terminal) => Promise<void>): Promise<CliR
     for (let look = 0; look < 600 && !written.includes(text); look += 1) await sleep(systemClock, 50, stop.signal);
     expect(written).toContain(text);
   };
-  const run = runCli(["up", "--data-dir", folder], {
+  const run = runCli(["up", ...flags], {
+    cwd,
     clock: systemClock,
     random: Math.random,
     signal: stop.signal,
@@ -49,6 +54,11 @@ async function withClient(act: (client: KubeClient) => Promise<void>): Promise<v
     await client.close();
   }
 }
+
+/** What the README shows of it: lines before the first command, and the commands to try. */
+const [, shownInReadme = ""] =
+  /^```console\n( +TIME [^]*?)^```$/m.exec(readFileSync(new URL("../../README.md", import.meta.url), "utf8")) ?? [];
+const withoutTimes = (text: string) => text.replaceAll(/^ *[0-9.]+s/gm, "");
 
 const catalog = { namespace: "default", name: "catalog" };
 let uid: string | undefined;
@@ -73,17 +83,32 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
   expect(stdout).toContain("shop/cart -> shop/catalog:8080, 9090 is closed");
   expect(stdout).toContain("shop/catalog does not say that shop/cart may call it. Add to LatticeService default/catalog:");
   expect(stdout).toContain(`kubectl patch ls catalog --type merge -p '{"spec":{"resources":{"cart":{"direction":"inbound"}}}}'`);
+  const [screen = "", ...commands] = shownInReadme.split(/^\$ /m);
+  const lines = screen.split("\n").map((line) => withoutTimes(line.replace(/ ?…$/, "")));
+  for (const line of lines) expect(withoutTimes(stdout)).toContain(line);
+  for (const command of commands.filter((one) => /^(kubectl|\.\/lattice)/.test(one))) expect(stdout).toContain(command.split("\n")[0]);
   expect(stdout).not.toMatch(/not-a-real|sk_test/);
   expect(statSync(join(folder, "kubeconfig")).mode & 0o777).toBe(0o600);
   expect(readdirSync(folder).toSorted()).toEqual(["data", "kubeconfig", "lattice-local-cluster"]);
 });
 
 test("it starts again on the same state, with the door as it was left", { timeout: 120_000 }, async () => {
-  const { code, stdout } = await whileUp(async ({ client }) => {
+  const act = async ({ client, until }: Terminal) => {
     expect(expectOk(await client.get(latticeServices, catalog)).metadata.uid).toBe(uid);
-  });
+    const patch = { spec: { containers: { main: { variables: { OOPS: "${config.nope}" } } } } };
+    expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
+    await until("template error in container 'main' variable 'OOPS'");
+  };
+  const { code, stdout } = await whileUp(act, ["--data-dir", folder]);
   expect(code).toBe(0);
   expect(stdout).toContain("The shop, as it was left:");
   expect(stdout).toMatch(/shop\/cart +-> +shop\/catalog:8080,9090 +open/);
   expect(stdout).not.toContain("One agreement is missing");
+});
+
+test("a service that a person must mend is shown, and nobody waits for it", { timeout: 120_000 }, async () => {
+  const { code, stdout } = await whileUp(() => Promise.resolve());
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/service +default\/catalog +Failed +no +no +yes +yes +template error in container 'main' variable 'OOPS'/);
+  expect(stdout).not.toContain("Not everything is up yet");
 });

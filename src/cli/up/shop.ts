@@ -23,7 +23,7 @@ export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<b
   if (known.error.kind !== "not-found") return err(known.error.message);
   const folder = join(io.root, "examples", SHOP);
   const checked = await checkFiles(io, [folder]);
-  const objects = checked.flatMap((one) => (one.ok ? [one.object] : []));
+  const objects = checked.flatMap((one) => (one.ok && "object" in one ? [one.object] : []));
   if (objects.length === 0 || objects.length < checked.length)
     return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
   const made = await madeUpSecrets(join(folder, "secrets.example"));

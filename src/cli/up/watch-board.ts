@@ -73,10 +73,10 @@ export class WatchBoard {
     await this.#looking;
   }
 
-  /** Whether every service runs, and everything else is Ready. */
+  /** Whether nothing is on its way any more: every service runs and everything else is Ready, or says that a person must act. */
   isUp(): boolean {
     const all = KINDS.flatMap(({ resource }) => this.#informers.list(resource));
-    return all.length > 0 && all.every((object) => isReady(object) && phaseOf(object) === "Ready");
+    return all.length > 0 && all.every((object) => isReady(object) || isStuck(object));
   }
 
   /** Resolves after the next change of anything. */
@@ -159,7 +159,13 @@ function messageOf(object: KubeObject): string {
   return text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE - 3)}...` : text;
 }
 
+function isStuck(object: KubeObject): boolean {
+  const ready = findCondition(conditionsOf(field(object, "status")), "Ready");
+  return phaseOf(object) === "Failed" || ready?.reason === "PatchModeNotBuilt";
+}
+
 function isReady(object: KubeObject): boolean {
+  if (phaseOf(object) !== "Ready") return false;
   const conditions = conditionsOf(field(object, "status"));
   return findCondition(conditions, "WorkloadsReady")?.status !== "False" && findCondition(conditions, "Ready")?.status === "True";
 }

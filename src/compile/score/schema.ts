@@ -3,7 +3,7 @@
  *
  * Stricter places of Lattice (port names, variable names) are not here: they are told after the translation, with Score's place all the same.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { didYouMean } from "#crds";
 import type { ScoreError } from "./error.ts";
 

@@ -44,15 +44,17 @@ const PART = /(?<!\\)\./;
 
 /** undefined: Lattice fills it in itself, or nobody can. */
 function ownMetadata(path: string, metadata: TextContext["metadata"]): string | undefined {
-  const [root, ...rest] = path.split(PART).map((part) => part.replaceAll("\\.", "."));
-  if (root !== "metadata" || rest[0] === "name" || rest[0] === "annotations" || rest.length === 0) return undefined;
+  if (!path.startsWith("metadata.")) return undefined;
+  const [, ...rest] = path.split(PART).map((part) => part.replaceAll("\\.", "."));
+  if (rest[0] === "name" || rest[0] === "annotations") return undefined;
   const found = valueAt(metadata, rest);
   return found === undefined || typeof found === "string" ? found : JSON.stringify(found);
 }
 
 function withOutput(path: string, { wholeResource }: TextContext): string {
+  if (wholeResource === undefined) return path;
   const [root, ...rest] = path.split(PART);
-  return root === "resources" && rest.length === 1 && wholeResource !== undefined ? `${path}.${wholeResource}` : path;
+  return root === "resources" && rest.length === 1 ? `${path}.${wholeResource}` : path;
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

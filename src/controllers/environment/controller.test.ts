@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { latticeEnvironments } from "#crds";
 import { field } from "#kube";
 import { namespaces } from "../kinds.ts";
-import { environment } from "../../../test/builders/lattice-objects.ts";
+import { calls, environment, isCalledBy, latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 const status = async (operated: OperatedCluster, name: string) => field(await operated.read("LatticeEnvironment", name), "status");
@@ -51,6 +51,22 @@ describe("an environment", () => {
     await using operated = await OperatedCluster.start({ objects: [environment("prod", { mesh: { waypoint: true } })] });
     expect(await operated.names("Gateway", "prod")).toEqual(["waypoint"]);
     expect(await status(operated, "prod")).toMatchObject({ phase: "Ready" });
+  });
+
+  test("that says nothing of a trust domain has the operator's, whatever else it says of its mesh", async () => {
+    const objects = [
+      environment("prod", { mesh: { waypoint: true } }),
+      environment("own", { mesh: { trustDomain: "own.example" } }),
+      ...["prod", "own"].flatMap((namespace) => [
+        latticeService(`${namespace}/a`, { resources: calls("b") }),
+        latticeService(`${namespace}/b`, { resources: isCalledBy("a") }),
+      ]),
+    ];
+    await using operated = await OperatedCluster.start({ objects, settings: { trustDomain: "corp.example" } });
+    const principals = async (key: string) => JSON.stringify(await operated.read("AuthorizationPolicy", key));
+    expect(await principals("prod/b")).toContain('"corp.example/ns/prod/sa/a"');
+    expect(await principals("own/b")).toContain('"own.example/ns/own/sa/a"');
+    expect(field(await operated.read("LatticeEnvironment", "prod"), "spec")).toEqual({ mesh: { waypoint: true } });
   });
 
   test("names the fields that nothing acts on yet", async () => {

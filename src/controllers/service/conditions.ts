@@ -20,7 +20,8 @@ export const SERVICE_REASONS = {
   CRDsMissing:
     "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
-  PatchModeNotBuilt: "Ready: `workloadRef` is recorded and not acted on in this release",
+  PatchModeNotBuilt:
+    "any condition: `workloadRef` is recorded and not acted on in this release; what was made for the service before goes on, and Ready names it",
 } as const satisfies Record<string, string>;
 
 export type ServiceReason = keyof typeof SERVICE_REASONS;
@@ -85,6 +86,10 @@ export function notReady(reason: ServiceReason, message: string): NewCondition {
 }
 
 /** For those that nothing is known of yet, so that nobody waits for a condition that never comes. */
-export function unknown(type: (typeof CONDITION_TYPES)[number]): NewCondition {
-  return condition(type, "Unknown", "NotCompiled", "The service has not been compiled yet");
+export function unknown(
+  type: (typeof CONDITION_TYPES)[number],
+  reason: ServiceReason = "NotCompiled",
+  message = "The service has not been compiled yet",
+): NewCondition {
+  return condition(type, "Unknown", reason, message);
 }

@@ -27,6 +27,7 @@ import { deployments, meshKindOf, meshKinds, namespaces, peerAuthentications, ga
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { describeMissing } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
+import { describeLeft } from "./left-objects.ts";
 import { observe, type Observed, type ServiceContext } from "./observe.ts";
 import { CONTROLLER_NAME, ownedKinds, POLICY_KINDS } from "./owned-kinds.ts";
 import { rolloutOf } from "./rollout.ts";
@@ -69,8 +70,11 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
       const outcome = stalled("CompileError", message, REQUEUE.compileErrorMs);
       return ok({ apply: observed.policies, prune: { kinds: POLICY_KINDS }, commands: [], outcome });
     }
-    case "patch-mode":
-      return ok({ apply: [], commands: [], outcome: stalled("PatchModeNotBuilt", "patch mode is not built yet") });
+    case "patch-mode": {
+      const { policies, left } = observed;
+      const outcome = stalled("PatchModeNotBuilt", `patch mode is not built yet${describeLeft(left)}`);
+      return ok({ apply: policies, prune: policies.length > 0 ? { kinds: POLICY_KINDS } : false, commands: [], outcome });
+    }
     case "waiting":
       return ok({ apply: [], commands: [], outcome: waiting("NamespaceNotReady", NAMESPACE_SOON_MS, observed.message) });
     case "compiled": {

@@ -4,10 +4,11 @@ import type { CompiledApplication, ServiceError, ServiceKey } from "#compile";
 import { APPLIED_ANNOTATION, stamp, type Cause, type Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
 import { canonicalJson, keyText, type KubeObject, type Resource } from "#kube";
-import { splitId } from "#mesh-compiler";
+import { splitId, type ServiceId } from "#mesh-compiler";
 import { deployments, meshKindOf, type DeploymentObject } from "../kinds.ts";
 import { namespaceProblem } from "../namespace/namespace-problem.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
+import { leftObjects, type LeftObject } from "./left-objects.ts";
 import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
 
 export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
@@ -30,9 +31,19 @@ export type NotCompiled = {
   readonly policies: readonly KubeObject[];
 };
 
+export type PatchMode = {
+  readonly kind: "patch-mode";
+  readonly workload: NonNullable<LatticeService["spec"]["workloadRef"]>;
+  /** From before, when it was in ownership mode. */
+  readonly left: readonly LeftObject[];
+  readonly deployment: DeploymentObject | undefined;
+  /** Of the pods that still run. */
+  readonly policies: readonly KubeObject[];
+};
+
 export type Observed =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
-  | { readonly kind: "patch-mode"; readonly workload: NonNullable<LatticeService["spec"]["workloadRef"]> }
+  | PatchMode
   | NotCompiled
   | { readonly kind: "waiting"; readonly message: string }
   | Compiled;
@@ -59,7 +70,7 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
   const parsed = parseLatticeService(raw);
   if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error });
   const service = parsed.value;
-  if (service.spec.workloadRef !== undefined) return ok({ kind: "patch-mode", workload: service.spec.workloadRef });
+  if (service.spec.workloadRef !== undefined) return ok(patchMode(service, service.spec.workloadRef, context));
   const { followed, client, signal } = context;
   const key = keyText(service.metadata);
   const keyed = await followed.hashKey.ensure(client, signal);
@@ -73,17 +84,29 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
 /** Of a resource with one of these errors it is not known what it calls. */
 const UNKNOWN_PEERS = new Set<ServiceError["kind"]>(["provisioner", "unsupported-resource-type", "circular-dependency"]);
 
-function notCompiled(key: ServiceKey, errors: readonly ServiceError[], context: ServiceContext): NotCompiled {
+function patchMode(service: LatticeService, workload: PatchMode["workload"], context: ServiceContext): PatchMode {
   const { followed, cache } = context;
-  const deployment = deploymentOf(followed, key, context);
+  const key = keyText(service.metadata);
+  const left = leftObjects(service, cache);
+  const deployment = left.some(({ resource }) => resource === deployments) ? deploymentOf(followed, key, context) : undefined;
   const id = followed.world.idOf(key);
-  const known = id !== undefined && deployment !== undefined && !errors.some(({ kind }) => UNKNOWN_PEERS.has(kind));
-  const policies = known ? followed.world.mesh.policiesOf(id) : [];
-  const served = policies.filter((object) => {
+  const policies = deployment === undefined || id === undefined ? [] : servedPolicies(id, context);
+  return { kind: "patch-mode", workload, left, deployment, policies };
+}
+
+function servedPolicies(id: ServiceId, { followed, cache }: ServiceContext): readonly KubeObject[] {
+  return followed.world.mesh.policiesOf(id).filter((object) => {
     const resource = meshKindOf(object);
     return resource === undefined || cache.isServed(resource);
   });
-  return { kind: "not-compiled", errors, deployment, policies: served };
+}
+
+function notCompiled(key: ServiceKey, errors: readonly ServiceError[], context: ServiceContext): NotCompiled {
+  const { followed } = context;
+  const deployment = deploymentOf(followed, key, context);
+  const id = followed.world.idOf(key);
+  const known = id !== undefined && deployment !== undefined && !errors.some(({ kind }) => UNKNOWN_PEERS.has(kind));
+  return { kind: "not-compiled", errors, deployment, policies: known ? servedPolicies(id, context) : [] };
 }
 
 /** Which Secrets are needed turns out while compiling; a binding may lead to another one, but not for ever. */

@@ -1,21 +1,11 @@
 /** Services that go, and services that are not in order. */
 import { describe, expect, test } from "vitest";
-import { latticeServiceKind, latticeServices } from "#crds";
-import type { FixtureObject } from "#embedded-cluster";
+import { latticeServices } from "#crds";
 import { calls, environment, isCalledBy, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
+import { looseServiceCrd } from "../../../test/builders/loose-crd.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 const READY = { type: "Ready", status: "True", reason: "Compiled" };
-
-/** As an older release had it: anything goes. */
-function looseCrd(): FixtureObject {
-  const crd = structuredClone(latticeServiceKind.crd()) as unknown as { spec: { versions: { schema: object }[] } };
-  const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  for (const version of crd.spec.versions) {
-    version.schema = { openAPIV3Schema: { type: "object", properties: { spec: anything, status: anything } } };
-  }
-  return crd as unknown as FixtureObject;
-}
 
 describe("deletion", () => {
   test("removes what was made and closes the edges at the neighbours", async () => {
@@ -106,7 +96,7 @@ describe("what is not in order", () => {
       metadata: { name: "api", namespace: "shop" },
       spec: { containers: {} },
     };
-    await using operated = await OperatedCluster.start({ objects: [looseCrd()] });
+    await using operated = await OperatedCluster.start({ objects: [looseServiceCrd()] });
     await operated.apply(bad);
     await operated.live(1_000);
     expect((await operated.service("shop/api")).status).toMatchObject({
@@ -138,5 +128,56 @@ describe("what is not in order", () => {
       message: "this release of Lattice does not act on spec.workloadRef yet",
     });
     expect(await operated.read("Deployment", "shop/api")).toBeUndefined();
+  });
+
+  describe("a service that had objects and now has a workloadRef", () => {
+    const owned = (spec: object = {}) =>
+      latticeService("shop/api", { ...withVariables({ A: "b" }), resources: isCalledBy("front", "other"), ...spec });
+    const callers = ["front", "other"].map((name) => latticeService(`shop/${name}`, { resources: calls("api") }));
+    const patched = (resources: object = isCalledBy("front", "other")) =>
+      latticeService("shop/api", { resources, workloadRef: { name: "nginx", namespace: "shop" } });
+
+    test("says which objects are left, that they go on, and how to get on", async () => {
+      await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
+      const before = await operated.read("Deployment", "shop/api");
+      await operated.apply(patched());
+      await operated.live(5_000);
+      const message =
+        "patch mode is not built yet: Deployment shop/nginx is left as it is; what was made for this service before goes on as it was, and is not deleted: " +
+        "Deployment shop/api, Service shop/api, ConfigMap shop/api-env, ServiceAccount shop/api and 2 more; " +
+        "take spec.workloadRef out to go on with them, or delete the LatticeService to delete them (volume claims stay)";
+      expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Pending", mode: "Patch", message });
+      expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "False", reason: "PatchModeNotBuilt", message });
+      expect(await operated.condition("shop/api", "WorkloadsReady")).toMatchObject({ status: "True", reason: "RolloutComplete" });
+      for (const type of ["TemplatesResolved", "ConfigCompiled"])
+        expect(await operated.condition("shop/api", type)).toMatchObject({ status: "Unknown", reason: "PatchModeNotBuilt" });
+      expect((await operated.read("Deployment", "shop/api"))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+      expect((await operated.events()).map(({ reason }) => reason)).toContain("PatchModeNotBuilt");
+    });
+
+    test("keeps its doors in step with what it declares: nobody gets in by a word that was taken back", async () => {
+      await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
+      await operated.apply(patched(isCalledBy("front")));
+      await operated.live(5_000);
+      const doors = JSON.stringify(await operated.read("AuthorizationPolicy", "shop/api"));
+      expect([doors.includes("sa/front"), doors.includes("sa/other")]).toEqual([true, false]);
+      expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True" });
+    });
+
+    test("goes on with them when the workloadRef is taken out, and takes them along when it is deleted", async () => {
+      await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
+      const uid = (await operated.read("Deployment", "shop/api"))?.metadata.uid;
+      await operated.apply(patched());
+      await operated.live(5_000);
+      await operated.apply(owned());
+      await operated.live(5_000);
+      expect(await operated.condition("shop/api", "Ready")).toMatchObject(READY);
+      expect((await operated.read("Deployment", "shop/api"))?.metadata.uid).toBe(uid);
+      await operated.apply(patched());
+      await operated.live(5_000);
+      await operated.remove(latticeServices, "shop/api");
+      await operated.live(5_000);
+      expect(await operated.names("Deployment", "shop")).toEqual(["front", "other"]);
+    });
   });
 });

@@ -17,7 +17,8 @@ import {
   unknown,
 } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
-import type { Compiled, Observed } from "./observe.ts";
+import { describeLeft } from "./left-objects.ts";
+import type { Compiled, Observed, PatchMode } from "./observe.ts";
 import { POLICY_KINDS } from "./owned-kinds.ts";
 import { rolloutOf, workloadsReady, type Rollout } from "./rollout.ts";
 
@@ -38,7 +39,7 @@ export function statusOf(service: LatticeService, observed: Observed, result: Pa
     (type) => type !== "Ready" && !knows(stated, type) && !knows(service.status?.conditions ?? [], type),
   );
   const mode = observed.kind === "patch-mode" ? "Patch" : "Ownership";
-  return { ...said, mode, conditions: [...stated, ...silent.map(unknown)] };
+  return { ...said, mode, conditions: [...stated, ...silent.map((type) => unknown(type))] };
 }
 
 function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {
@@ -52,12 +53,8 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
       const { message } = acceptedCondition(observed.errors);
       return { phase: "Failed", message, conditions: [] };
     }
-    case "patch-mode": {
-      const { name, namespace } = observed.workload;
-      const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is`;
-      const conditions = [notReady("PatchModeNotBuilt", message)];
-      return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, conditions };
-    }
+    case "patch-mode":
+      return sayPatchMode(service, observed, result);
     case "waiting":
       return { phase: "Pending", message: observed.message, conditions: [notReady("NamespaceNotReady", observed.message)] };
     case "not-compiled": {
@@ -70,6 +67,18 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
     case "compiled":
       return sayCompiled(service, observed, result);
   }
+}
+
+/** What was true of the service as it was compiled before is not known any more; what still runs is. */
+function sayPatchMode({ status }: LatticeService, { workload, left, deployment, policies }: PatchMode, { outcome }: PassResult): Said {
+  const { name, namespace } = workload;
+  const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeLeft(left)}`;
+  const running = deployment === undefined ? [] : [workloadsReady(rolloutOf(deployment))];
+  const applied = policies.length > 0 && outcome.kind !== "failed" ? [policiesApplied(policies.length)] : [];
+  const stated = [...running, ...applied, notReady("PatchModeNotBuilt", message)];
+  const stale = CONDITION_TYPES.filter((type) => !knows(stated, type) && knows(status?.conditions ?? [], type));
+  const conditions = [...stated, ...stale.map((type) => unknown(type, "PatchModeNotBuilt", "Not looked at while spec.workloadRef is set"))];
+  return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, resolvedDependencies: undefined, conditions };
 }
 
 function sayCompiled(service: LatticeService, observed: Compiled, { outcome, changes }: PassResult): Said {

@@ -10,41 +10,46 @@ import { atMostOneOf, withRules } from "../rules.ts";
 
 export const PROBE_HANDLERS = ["httpGet", "tcpSocket", "exec", "grpc"] as const;
 
-const header = object("One header.", {
-  name: patterned("Name of the header.", { pattern: "^[-A-Za-z0-9]+$", max: 256, message: "must be a header's name, such as X-Probe" }),
-  value: anyText("Value of the header.", 4_096),
-});
+const header = () =>
+  object("One header.", {
+    name: patterned("Name of the header.", { pattern: "^[-A-Za-z0-9]+$", max: 256, message: "must be a header's name, such as X-Probe" }),
+    value: anyText("Value of the header.", 4_096),
+  });
 
-const httpGet = object("Healthy when a GET answers with a status from 200 to 399.", {
-  path: text("Path of the request; absent: /.", 2_048).optional(),
-  port: portNumberOrName("Port of the container: a number, or the name of one of service.ports."),
-  host: host("Host to connect to; absent: the pod.").optional(),
-  scheme: oneOf("Scheme of the request.", ["HTTP", "HTTPS"]).optional(),
-  httpHeaders: listOf("Headers of the request.", header, { max: 32, type: "atomic" }).optional(),
-});
+const httpGet = () =>
+  object("Healthy when a GET answers with a status from 200 to 399.", {
+    path: text("Path of the request; absent: /.", 2_048).optional(),
+    port: portNumberOrName("Port of the container: a number, or the name of one of service.ports."),
+    host: host("Host to connect to; absent: the pod.").optional(),
+    scheme: oneOf("Scheme of the request.", ["HTTP", "HTTPS"]).optional(),
+    httpHeaders: listOf("Headers of the request.", header(), { max: 32, type: "atomic" }).optional(),
+  });
 
-const tcpSocket = object("Healthy when the port accepts a connection.", {
-  port: portNumberOrName("Port of the container: a number, or the name of one of service.ports."),
-  host: host("Host to connect to; absent: the pod.").optional(),
-});
+const tcpSocket = () =>
+  object("Healthy when the port accepts a connection.", {
+    port: portNumberOrName("Port of the container: a number, or the name of one of service.ports."),
+    host: host("Host to connect to; absent: the pod.").optional(),
+  });
 
-const exec = object("Healthy when the command exits with 0.", {
-  command: listOf("Command and arguments; no shell.", anyText("A word.", 4_096), { max: 256, type: "atomic", notEmpty: true }),
-});
+const exec = () =>
+  object("Healthy when the command exits with 0.", {
+    command: listOf("Command and arguments; no shell.", anyText("A word.", 4_096), { max: 256, type: "atomic", notEmpty: true }),
+  });
 
-const grpc = object("Healthy when the gRPC health service says so.", {
-  port: portNumber("Port of the gRPC server."),
-  service: anyText("Service that is asked for; absent: the server as a whole.", 256).optional(),
-});
+const grpc = () =>
+  object("Healthy when the gRPC health service says so.", {
+    port: portNumber("Port of the gRPC server."),
+    service: anyText("Service that is asked for; absent: the server as a whole.", 256).optional(),
+  });
 
 const seconds = (description: string, min: number) => integer(description, min, 86_400);
 
 function probeFields(description: string, maxSuccessThreshold: number) {
   return object(description, {
-    httpGet: httpGet.optional(),
-    tcpSocket: tcpSocket.optional(),
-    exec: exec.optional(),
-    grpc: grpc.optional(),
+    httpGet: httpGet().optional(),
+    tcpSocket: tcpSocket().optional(),
+    exec: exec().optional(),
+    grpc: grpc().optional(),
     initialDelaySeconds: seconds("Wait before the first probe.", 0).optional(),
     periodSeconds: seconds("Time between probes; absent: 10.", 1).optional(),
     timeoutSeconds: seconds("Time that a probe may take; absent: 1.", 1).optional(),
@@ -59,6 +64,6 @@ function probe(description: string, maxSuccessThreshold: number) {
 }
 
 /** Kubernetes knows no other success threshold than 1 where a failure restarts the container. */
-export const livenessProbe = probe("When it fails, the container is started again.", 1);
-export const startupProbe = probe("Until it succeeds, the other probes wait; when it fails, the container is started again.", 1);
-export const readinessProbe = probe("While it fails, the pod gets no traffic.", 10_000);
+export const livenessProbe = () => probe("When it fails, the container is started again.", 1);
+export const startupProbe = () => probe("Until it succeeds, the other probes wait; when it fails, the container is started again.", 1);
+export const readinessProbe = () => probe("While it fails, the pod gets no traffic.", 10_000);

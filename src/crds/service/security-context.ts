@@ -5,16 +5,18 @@ import { withRules } from "../rules.ts";
 
 const MOST_ID = 2_147_483_647;
 
-const capability = patterned("A capability, such as NET_BIND_SERVICE.", {
-  pattern: "^[A-Z][A-Z0-9_]*$",
-  max: 64,
-  message: "must be a capability in upper case and without CAP_, such as NET_BIND_SERVICE",
-});
+const capability = () =>
+  patterned("A capability, such as NET_BIND_SERVICE.", {
+    pattern: "^[A-Z][A-Z0-9_]*$",
+    max: 64,
+    message: "must be a capability in upper case and without CAP_, such as NET_BIND_SERVICE",
+  });
 
-const capabilities = object("Linux capabilities.", {
-  add: listOf("Capabilities to add.", capability, { max: 64, type: "atomic" }).optional(),
-  drop: listOf("Capabilities to take away; ALL takes all.", capability, { max: 64, type: "atomic" }).optional(),
-});
+const capabilities = () =>
+  object("Linux capabilities.", {
+    add: listOf("Capabilities to add.", capability(), { max: 64, type: "atomic" }).optional(),
+    drop: listOf("Capabilities to take away; ALL takes all.", capability(), { max: 64, type: "atomic" }).optional(),
+  });
 
 /** seccomp and AppArmor are described alike. */
 function profile(description: string) {
@@ -34,21 +36,22 @@ function profile(description: string) {
 
 const word = (description: string) => anyText(description, 256);
 
-export const securityContext = object("What the container's processes may do.", {
-  runAsUser: integer("User that processes run as.", 0, MOST_ID).optional(),
-  runAsGroup: integer("Group that processes run as.", 0, MOST_ID).optional(),
-  runAsNonRoot: flag("Whether the container must not run as root.").optional(),
-  readOnlyRootFilesystem: flag("Whether the root file system is read-only.").optional(),
-  allowPrivilegeEscalation: flag("Whether a process may gain more rights than its parent.").optional(),
-  privileged: flag("Whether processes have all rights of root on the node.").optional(),
-  capabilities: capabilities.optional(),
-  seccompProfile: profile("Which system calls are allowed.").optional(),
-  appArmorProfile: profile("AppArmor's profile.").optional(),
-  seLinuxOptions: object("SELinux labels.", {
-    user: word("User label.").optional(),
-    role: word("Role label.").optional(),
-    type: word("Type label.").optional(),
-    level: word("Level label.").optional(),
-  }).optional(),
-  procMount: oneOf("How /proc is mounted.", ["Default", "Unmasked"]).optional(),
-});
+export const securityContext = () =>
+  object("What the container's processes may do.", {
+    runAsUser: integer("User that processes run as.", 0, MOST_ID).optional(),
+    runAsGroup: integer("Group that processes run as.", 0, MOST_ID).optional(),
+    runAsNonRoot: flag("Whether the container must not run as root.").optional(),
+    readOnlyRootFilesystem: flag("Whether the root file system is read-only.").optional(),
+    allowPrivilegeEscalation: flag("Whether a process may gain more rights than its parent.").optional(),
+    privileged: flag("Whether processes have all rights of root on the node.").optional(),
+    capabilities: capabilities().optional(),
+    seccompProfile: profile("Which system calls are allowed.").optional(),
+    appArmorProfile: profile("AppArmor's profile.").optional(),
+    seLinuxOptions: object("SELinux labels.", {
+      user: word("User label.").optional(),
+      role: word("Role label.").optional(),
+      type: word("Type label.").optional(),
+      level: word("Level label.").optional(),
+    }).optional(),
+    procMount: oneOf("How /proc is mounted.", ["Default", "Unmasked"]).optional(),
+  });

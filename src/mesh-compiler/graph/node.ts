@@ -52,6 +52,8 @@ export type ServiceNode = {
   readonly routedPorts: readonly number[];
   /** Its traffic is split by request, which needs a waypoint. */
   readonly canary: boolean;
+  /** The canary is judged by metrics, so somebody must be able to read them. */
+  readonly measured: boolean;
 };
 
 export type Endpoint = { readonly name: string; readonly host: string; readonly port: number; readonly scheme: string };

@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject } from "#kube";
 import type { Agreement } from "../graph/agreements.ts";
 import { splitId, type Port, type RequestRules, type ServiceId } from "../graph/node.ts";
 import { WAYPOINT } from "../settings.ts";
-import type { Neighbourhood } from "./cilium.ts";
+import { scrapedPorts, type Neighbourhood } from "./cilium.ts";
 import { meshMetadata } from "./metadata.ts";
 import { ownPods, principal } from "./selectors.ts";
 
@@ -22,7 +22,7 @@ export function authorizationPolicies(neighbourhood: Neighbourhood, identities: 
     const ports = caller.ports.filter(isTcp);
     return ports.length === 0 ? [] : [{ ...caller, ports }];
   });
-  if (callers.length === 0) return [];
+  if (callers.length === 0 && scrapedPorts(neighbourhood).length === 0) return [];
   return neighbourhood.behindWaypoint ? atWaypoint(neighbourhood, callers, identities) : [atWorkload(neighbourhood, callers)];
 }
 
@@ -48,26 +48,37 @@ function isTcp({ protocol }: Port): boolean {
   return protocol === "TCP";
 }
 
-function atWorkload({ node }: Neighbourhood, callers: readonly Caller[]): KubeObject {
-  const { namespace, name } = splitId(node.id);
-  return policy(namespace, name, name, { selector: ownPods(name), rules: rulesFor(callers, ({ targetPort }) => targetPort) });
+function atWorkload(neighbourhood: Neighbourhood, callers: readonly Caller[]): KubeObject {
+  const { namespace, name } = splitId(neighbourhood.node.id);
+  const rules = [...rulesFor(callers, ({ targetPort }) => targetPort), ...scrapeRules(neighbourhood)];
+  return policy(namespace, name, name, { selector: ownPods(name), rules });
+}
+
+/** By namespace: nobody knows which account a scraper has. It goes straight to the pods, since it wants each of them. */
+function scrapeRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
+  const { scrapers = "" } = neighbourhood;
+  const ports = scrapedPorts(neighbourhood);
+  if (ports.length === 0) return [];
+  const operation = { ports: portTexts(ports, ({ targetPort }) => targetPort) };
+  return [{ from: [{ source: { namespaces: [scrapers] } }], to: [{ operation }] }];
 }
 
 /** A selector cannot tell requests apart, so the rules stand on the Service, where the waypoint reads them. */
-function atWaypoint({ node }: Neighbourhood, callers: readonly Caller[], { trustDomain }: Identities): readonly KubeObject[] {
+function atWaypoint(
+  neighbourhood: Neighbourhood,
+  callers: readonly Caller[],
+  { trustDomain }: Pick<Identities, "trustDomain">,
+): readonly KubeObject[] {
+  const { node } = neighbourhood;
   const { namespace, name } = splitId(node.id);
   const own = { principal: principal(trustDomain(namespace), namespace, WAYPOINT), ports: node.ports.filter(isTcp), requests: undefined };
-  return [
-    policy(namespace, name, name, {
-      targetRefs: [{ kind: "Service", group: "", name }],
-      rules: rulesFor(callers, ({ port }) => port),
-    }),
-    policy(namespace, `${name}-${WAYPOINT}`, name, {
-      selector: ownPods(name),
-      // a gateway goes straight to the pods, unless somebody tells it to take the waypoint
-      rules: rulesFor([own, ...callers.filter(({ gateway }) => gateway)], ({ targetPort }) => targetPort),
-    }),
-  ];
+  // a gateway goes straight to the pods, unless somebody tells it to take the waypoint
+  const arriving = callers.length === 0 ? [] : [own, ...callers.filter(({ gateway }) => gateway)];
+  const rules = [...rulesFor(arriving, ({ targetPort }) => targetPort), ...scrapeRules(neighbourhood)];
+  const atWorkloads = policy(namespace, `${name}-${WAYPOINT}`, name, { selector: ownPods(name), rules });
+  if (callers.length === 0) return [atWorkloads];
+  const targetRefs = [{ kind: "Service", group: "", name }];
+  return [policy(namespace, name, name, { targetRefs, rules: rulesFor(callers, ({ port }) => port) }), atWorkloads];
 }
 
 function policy(namespace: string, name: string, service: string, spec: JsonObject): KubeObject {

@@ -5,9 +5,9 @@
 import type { JsonObject, KubeObject } from "#kube";
 import type { Agreement, Outgoing } from "../graph/agreements.ts";
 import { isAddress, splitId, type ExternalNode, type Port, type ServiceNode } from "../graph/node.ts";
-import { HBONE_PORT, PROBE_CIDR, type GatewayIdentity } from "../settings.ts";
+import { HBONE_PORT, METRICS_PORT_NAME, PROBE_CIDR, type GatewayIdentity } from "../settings.ts";
 import { meshMetadata } from "./metadata.ts";
-import { DNS_PODS, gatewayPods, managedPods, ownPods, podsOf, waypointPods } from "./selectors.ts";
+import { DNS_PODS, gatewayPods, managedPods, ownPods, podsIn, podsOf, waypointPods } from "./selectors.ts";
 
 export type Neighbourhood = {
   readonly node: ServiceNode;
@@ -18,7 +18,15 @@ export type Neighbourhood = {
   /** Namespaces of callees that have one. */
   readonly waypointsCalled: readonly string[];
   readonly gateway: GatewayIdentity;
+  /** The namespace whose pods may read its metrics. */
+  readonly scrapers: string | undefined;
 };
+
+/** What scrapers may read, and all of it: the port that the service calls `metrics`. */
+export function scrapedPorts({ node, scrapers }: Neighbourhood): readonly Port[] {
+  if (scrapers === undefined) return [];
+  return node.ports.filter(({ name, protocol }) => name === METRICS_PORT_NAME && protocol === "TCP");
+}
 
 export function ciliumPolicy(neighbourhood: Neighbourhood): KubeObject {
   const { namespace, name } = splitId(neighbourhood.node.id);
@@ -30,9 +38,11 @@ export function ciliumPolicy(neighbourhood: Neighbourhood): KubeObject {
   } as unknown as KubeObject;
 }
 
-/** Probes always; callers by the ports that they agreed on; the gateway and the waypoint where there is one. */
-function ingressRules({ node, incoming, behindWaypoint, gateway }: Neighbourhood): readonly JsonObject[] {
+/** Probes always; callers by the ports that they agreed on; the gateway, the waypoint and scrapers where there are any. */
+function ingressRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
+  const { node, incoming, behindWaypoint, gateway, scrapers = "" } = neighbourhood;
   const { namespace } = splitId(node.id);
+  const scraped = scrapedPorts(neighbourhood);
   const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
   // the waypoint sends on what somebody may send, and calls nobody by itself
   const passed = behindWaypoint && (incoming.length > 0 || routed.length > 0);
@@ -44,6 +54,7 @@ function ingressRules({ node, incoming, behindWaypoint, gateway }: Neighbourhood
     })),
     ...(routed.length === 0 ? [] : [{ fromEndpoints: [gatewayPods(gateway)], toPorts: [{ ports: portList(routed) }] }]),
     ...(passed ? [{ fromEndpoints: [waypointPods(namespace)], toPorts: [{ ports: portList(node.ports) }] }] : []),
+    ...(scraped.length === 0 ? [] : [{ fromEndpoints: [podsIn(scrapers)], toPorts: [{ ports: portList(scraped) }] }]),
   ];
 }
 

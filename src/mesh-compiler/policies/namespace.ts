@@ -4,10 +4,10 @@
  */
 import type { KubeObject } from "#kube";
 import type { ServiceId } from "../graph/node.ts";
-import { HBONE_PORT, WAYPOINT } from "../settings.ts";
+import { HBONE_PORT, PROXY_METRICS_PORT, WAYPOINT } from "../settings.ts";
 import { DNS, PROBES } from "./cilium.ts";
 import { meshMetadata } from "./metadata.ts";
-import { GATEWAY_LABEL, gatewayPods, ISTIOD_PODS, podsOf } from "./selectors.ts";
+import { GATEWAY_LABEL, gatewayPods, ISTIOD_PODS, podsIn, podsOf } from "./selectors.ts";
 import type { GatewayIdentity } from "../settings.ts";
 
 export const DEFAULT_DENY = "lattice-default-deny";
@@ -46,13 +46,18 @@ export type WaypointTraffic = {
   readonly gateway: GatewayIdentity | undefined;
   /** Services behind it that somebody may call. */
   readonly services: readonly ServiceId[];
+  /** The namespace whose pods may read the waypoint's metrics. */
+  readonly scrapers: string | undefined;
 };
 
 /** The waypoint, closed but for what passes it: its own pods are under the namespace's default deny as well. */
-export function waypointObjects({ namespace, callers, gateway, services }: WaypointTraffic): readonly KubeObject[] {
+export function waypointObjects({ namespace, callers, gateway, services, scrapers }: WaypointTraffic): readonly KubeObject[] {
   const hbone = [{ ports: [{ port: String(HBONE_PORT), protocol: "TCP" }] }];
   const from = [...callers.map(podsOf), ...(gateway === undefined ? [] : [gatewayPods(gateway)])];
   const istiod = { toEndpoints: [ISTIOD_PODS], toPorts: [{ ports: [{ port: "15012", protocol: "TCP" }] }] };
+  // plain: a waypoint's own pods are not captured by the mesh
+  const metrics = [{ ports: [{ port: String(PROXY_METRICS_PORT), protocol: "TCP" }] }];
+  const scraping = scrapers === undefined ? [] : [{ fromEndpoints: [podsIn(scrapers)], toPorts: metrics }];
   const metadata = meshMetadata(namespace, WAYPOINT);
   return [
     {
@@ -73,7 +78,7 @@ export function waypointObjects({ namespace, callers, gateway, services }: Waypo
       metadata,
       spec: {
         endpointSelector: { matchLabels: { [GATEWAY_LABEL]: WAYPOINT } },
-        ingress: [PROBES, ...(from.length === 0 ? [] : [{ fromEndpoints: from, toPorts: hbone }])],
+        ingress: [PROBES, ...(from.length === 0 ? [] : [{ fromEndpoints: from, toPorts: hbone }]), ...scraping],
         egress: [DNS, istiod, ...(services.length === 0 ? [] : [{ toEndpoints: services.map(podsOf), toPorts: hbone }])],
       },
     },

@@ -24,6 +24,11 @@ export function managedPods(id: ServiceId): JsonObject {
   return { matchLabels: { "k8s:app.kubernetes.io/name": name, [NAMESPACE]: namespace } };
 }
 
+/** All of a namespace. */
+export function podsIn(namespace: string): JsonObject {
+  return { matchLabels: { [NAMESPACE]: namespace } };
+}
+
 export function gatewayPods({ namespace, name }: Pick<GatewayIdentity, "namespace" | "name">): JsonObject {
   return { matchLabels: { [`k8s:${GATEWAY_LABEL}`]: name, [NAMESPACE]: namespace } };
 }

@@ -4,7 +4,7 @@
  */
 import { fieldAt, type KubeObject } from "#kube";
 import { HBONE_PORT } from "../settings.ts";
-import { CiliumPolicies } from "./cilium.ts";
+import { CiliumPolicies, type Traffic } from "./cilium.ts";
 import { AuthorizationPolicies } from "./istio.ts";
 import { gatewayPod, labelsIn, objectsIn, podOf, type Labels, type Outside, type Pod } from "./peers.ts";
 
@@ -92,6 +92,18 @@ export class DataPlane {
     return verdictOf([{ door: "egress", at: from, allowed, by }]);
   }
 
+  /**
+   * Whether a pod that is no service of ours reaches another by its address, as scrapers do: past every waypoint. A proxy's own ports are not
+   * captured by the mesh, so nobody asks for an identity there.
+   */
+  askDirectly(from: Pod, to: string, podPort: number): Verdict | undefined {
+    const proxy = this.#gateways.get(to);
+    const pod = proxy ?? this.#workloads.get(to)?.pod;
+    if (pod === undefined) return undefined;
+    const ends = { question: { from: nameOf(from), to, port: podPort }, from, to: pod, podPort, protocol: "TCP" };
+    return verdictOf(proxy === undefined ? this.#directly(ends) : this.#packets(from, pod, { port: podPort, protocol: "TCP" }));
+  }
+
   #labelsOf(namespace: string): Labels {
     return this.#namespaces.get(namespace) ?? {};
   }
@@ -109,7 +121,10 @@ export class DataPlane {
   /** Packets between pods of the mesh carry one port only. */
   #wire(ends: Ends, from: Pod, to: Pod): readonly Step[] {
     const meshed = (this.#inMesh(from) || isGateway(from)) && this.#inMesh(to) && ends.protocol === "TCP";
-    const traffic = { port: meshed ? HBONE_PORT : ends.podPort, protocol: ends.protocol };
+    return this.#packets(from, to, { port: meshed ? HBONE_PORT : ends.podPort, protocol: ends.protocol });
+  }
+
+  #packets(from: Pod, to: Pod, traffic: Traffic): readonly Step[] {
     const out = this.#cilium.allows("egress", from, to, traffic);
     const into = this.#cilium.allows("ingress", to, from, traffic);
     return [

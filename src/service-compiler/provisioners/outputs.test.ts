@@ -138,12 +138,14 @@ describe("phase 3", () => {
       open: ["host", "port", "url", "name"],
       sensitive: [],
     },
-    {
-      name: "Postgres host, port, database, url in outputs (non-sensitive); username, password, connection_string in sensitive",
-      given: POSTGRES,
-      open: ["host", "port", "database", "url"],
-      sensitive: ["username", "password", "connection_string"],
-    },
+    ...["Postgres host, port, database, url in outputs (non-sensitive)", "Postgres username, password, connection_string in sensitive"].map(
+      (name) => ({
+        name,
+        given: POSTGRES,
+        open: ["host", "port", "database", "url"],
+        sensitive: ["username", "password", "connection_string"],
+      }),
+    ),
     {
       name: "Redis without auth has all fields in outputs",
       given: entry("cache", { type: "redis" }),

@@ -162,7 +162,8 @@ function findInContainer(container: ContainerSpec, name: string, places: string[
 }
 
 function findInFields(object: object, without: ReadonlySet<string>, path: string[], places: string[]): void {
-  for (const [field, value] of Object.entries(object)) {
+  for (const field of Object.keys(object)) {
+    const value: unknown = Reflect.get(object, field);
     // numbers and flags hold no text, and most texts no dollar
     if ((typeof value !== "object" && !(typeof value === "string" && hasPlaceholders(value))) || without.has(field)) continue;
     path.push(field);

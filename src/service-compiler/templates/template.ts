@@ -31,8 +31,27 @@ export function hasPlaceholders(text: string): boolean {
   return text.includes(OPENING);
 }
 
-export function parseTemplate(text: string): Result<Template, readonly TemplateProblem[]> {
+type Parsed = Result<Template, readonly TemplateProblem[]>;
+
+/** Services are written alike, and each is compiled again and again: most templates have been read before. */
+const known = new Map<string, Parsed>();
+const MOST_KNOWN = 1_000;
+const LONGEST_KNOWN = 256;
+
+export function parseTemplate(text: string): Parsed {
   if (!hasPlaceholders(text)) return ok(text === "" ? [] : [text]);
+  if (text.length > LONGEST_KNOWN) return readTemplate(text);
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  if (known.size >= MOST_KNOWN) known.clear();
+  // a text of its own: a part of a file would keep the whole file
+  const own = text.split(OPENING).join(OPENING);
+  const parsed = readTemplate(own);
+  known.set(own, parsed);
+  return parsed;
+}
+
+function readTemplate(text: string): Parsed {
   const parts: Part[] = [];
   const problems: TemplateProblem[] = [];
   let places: ReturnType<typeof placesIn> | undefined;

@@ -118,9 +118,29 @@ test("ports that Flagger would offer otherwise are warned about", () => {
     admin: { port: 9000, targetPort: 9001 },
     peer: { port: 7000 },
     dns: { port: 53, protocol: "UDP" },
+    metrics: { port: 9100 },
   };
   expect(compiled(canary({ service: { ports } })).warnings).toEqual([
     "spec.service.ports.admin: under a canary Flagger offers it as 9001, not 9000; make port and targetPort the same",
     "spec.service.ports.dns is UDP: under a canary Flagger makes it TCP",
   ]);
+});
+
+describe("metrics that nobody can read are warned about", () => {
+  const warned = (metrics?: readonly object[], ports: object = http.ports) =>
+    compiled(canary({ service: { ports } }, metrics === undefined ? {} : { canary: { metrics } })).warnings.filter((text) =>
+      text.includes("metrics"),
+    );
+  const warning = (names: string) =>
+    `spec.deploy.canary.metrics: Flagger reads ${names} from http_request_duration_seconds of the application itself; offer it on a port called metrics, or name a templateRef`;
+
+  test("Flagger's own, and no port called metrics", () => expect(warned()).toEqual([warning("request-success-rate, request-duration")]));
+  test("one of them among others", () =>
+    expect(warned([{ name: "errors", templateRef: { name: "errors" } }, { name: "request-duration" }])).toEqual([
+      warning("request-duration"),
+    ]));
+  test("not with a port called metrics", () => expect(warned(undefined, { ...http.ports, metrics: { port: 9100 } })).toEqual([]));
+  test("not when templates say where they come from", () =>
+    expect(warned([{ name: "request-duration", templateRef: { name: "mine" } }])).toEqual([]));
+  test("not when there are none", () => expect(warned([])).toEqual([]));
 });

@@ -8,7 +8,7 @@ import type { Compiled } from "./once.ts";
 
 const PROVIDER = "gatewayapi:v1";
 
-const DEFAULT_METRICS: readonly JsonObject[] = [
+const DEFAULT_METRICS: readonly (JsonObject & { readonly name: string })[] = [
   { name: "request-success-rate", thresholdRange: { min: 99 }, interval: "1m" },
   { name: "request-duration", thresholdRange: { max: 500 }, interval: "1m" },
 ];
@@ -56,9 +56,24 @@ function serviceOf(owner: Owner, spec: LatticeServiceSpec): JsonObject {
   };
 }
 
-/** Flagger finds further ports in the pods: it knows no other number for them than the pod's, and no other protocol than TCP. */
 export function canaryWarnings(spec: LatticeServiceSpec): readonly string[] {
   if (spec.deploy?.strategy !== "canary") return [];
+  return [...portWarnings(spec), ...metricWarnings(spec)];
+}
+
+/** Behind Gateway API Flagger asks for metrics of the application, not of the proxy; without them it gives every canary up. */
+function metricWarnings({ deploy, service }: LatticeServiceSpec): readonly string[] {
+  const metrics = deploy?.canary?.metrics ?? DEFAULT_METRICS.map(({ name }) => ({ name, templateRef: undefined }));
+  const own = metrics.filter(({ name, templateRef }) => templateRef === undefined && DEFAULT_METRICS.some((one) => one.name === name));
+  if (own.length === 0 || service?.ports?.["metrics"]?.protocol === "TCP") return [];
+  const names = own.map(({ name }) => name).join(", ");
+  return [
+    `spec.deploy.canary.metrics: Flagger reads ${names} from http_request_duration_seconds of the application itself; offer it on a port called metrics, or name a templateRef`,
+  ];
+}
+
+/** Flagger finds further ports in the pods: it knows no other number for them than the pod's, and no other protocol than TCP. */
+function portWarnings(spec: LatticeServiceSpec): readonly string[] {
   const { name: split } = splitPort(spec);
   return sortedPorts(spec.service?.ports ?? {}).flatMap(([name, { port, targetPort = port, protocol }]) => {
     const place = `spec.service.ports.${name}`;

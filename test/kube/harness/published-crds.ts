@@ -2,11 +2,11 @@
  * The CRDs of the projects whose objects Lattice compiles, as those projects publish them. They travel in Go modules, so Go fetches them, into
  * its own cache; none of them is in this repository.
  */
+import { readdir, readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { err, expectOk, ok, type Result } from "#base";
 import { fieldAt, parseJson, parseYaml, type KubeObject } from "#kube";
-import type { PlaneAccess } from "./access.ts";
 import { runProgram } from "./run-program.ts";
 
 export type CrdSource = {
@@ -49,12 +49,12 @@ export const MESH_CRDS: readonly CrdSource[] = [
 const FETCH_LIMIT_MS = 300_000;
 
 /** The error is one line: this machine has no Go, or cannot reach what Go fetches from. */
-export async function publishedCrds(plane: PlaneAccess, sources: readonly CrdSource[]): Promise<Result<readonly KubeObject[], string>> {
+export async function publishedCrds(sources: readonly CrdSource[]): Promise<Result<readonly KubeObject[], string>> {
   const crds: KubeObject[] = [];
   for (const source of sources) {
     const folder = await moduleFolder(source);
     if (!folder.ok) return folder;
-    const found = await crdsIn(plane, join(folder.value, source.path));
+    const found = await crdsIn(join(folder.value, source.path));
     crds.push(...found.filter(({ metadata }) => source.names.includes(metadata.name)));
   }
   const found = new Set(crds.map(({ metadata }) => metadata.name));
@@ -73,9 +73,9 @@ async function moduleFolder({ module, version }: CrdSource): Promise<Result<stri
   return err(`${module}@${version} cannot be fetched: ${why}`);
 }
 
-/** kubectl reads them, because it takes YAML that the standard does not: Flagger's has quoted text that is indented too little. */
-async function crdsIn(plane: PlaneAccess, path: string): Promise<readonly KubeObject[]> {
-  const text = await plane.kubectlOk(["create", "--dry-run=client", "--validate=false", "-o", "yaml", "-f", path]);
-  const objects = expectOk(parseYaml(text)) as unknown as readonly (KubeObject & { readonly items?: readonly KubeObject[] })[];
-  return objects.flatMap((object) => object.items ?? [object]).filter(({ kind }) => kind === "CustomResourceDefinition");
+async function crdsIn(path: string): Promise<readonly KubeObject[]> {
+  const files = (await stat(path)).isDirectory() ? (await readdir(path)).map((name) => join(path, name)) : [path];
+  const texts = await Promise.all(files.filter((file) => file.endsWith(".yaml")).map((file) => readFile(file, "utf8")));
+  const objects = texts.flatMap((text) => expectOk(parseYaml(text))) as unknown as readonly KubeObject[];
+  return objects.filter(({ kind }) => kind === "CustomResourceDefinition");
 }

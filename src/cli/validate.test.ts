@@ -1,0 +1,67 @@
+/** `lattice validate` on what lies beside services: Score files, other people's kinds, types that somebody declares. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli } from "../../test/builders/cli-io.ts";
+import { addFiles } from "../../test/builders/file-tree.ts";
+import { serviceYaml } from "../../test/builders/world.ts";
+
+const SCORE =
+  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: ../texts/a.txt}}}}\n";
+
+let cwd: string;
+beforeAll(async () => {
+  cwd = mkdtempSync(join(tmpdir(), "lattice-validate-"));
+  await addFiles(cwd, {
+    "score/web.yaml": SCORE,
+    "texts/a.txt": "name=${metadata.name}",
+    "bad/bad-score.yaml": SCORE.replace("containers", "containres"),
+  });
+});
+afterAll(() => rmSync(cwd, { recursive: true }));
+
+const run = (...argv: string[]) => runCli(argv, { cwd });
+
+describe("lattice validate", () => {
+  const provisioner = (data: string) =>
+    `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: s3, labels: {lattice.dev/provisioner: ""}}\ndata: {provisioner.yaml: "${data}"}\n`;
+  const secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
+
+  it("lets other people's kinds lie beside ours, as lattice compile does, and checks types that are declared", async () => {
+    const good = await runCli(["validate", "-f", "-"], { input: serviceYaml("a") + secret + provisioner("{type: s3, outputs: {url: x}}") });
+    expect(good).toEqual({
+      code: 0,
+      stderr: "",
+      stdout:
+        "ok    -: LatticeService shop/a\nother - (document 2): Secret s is not a kind of Lattice, and not checked\nother - (document 3): ConfigMap s3 declares resources of type s3\n1 in order, 2 of other kinds\n",
+    });
+    const bad = await runCli(["validate", "-f", "-"], {
+      input: serviceYaml("a") + provisioner("{type: s3}") + "---\napiVersion: v1\nkind: Pod\n",
+    });
+    expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining("outputs must have at least one entry") as string });
+    expect(bad.stdout).toContain("metadata.name: is required\n2 of 3 not in order\n");
+  });
+
+  it("a kind of ours with a wrong version is a mistake, and files without anything of ours are not what was meant", async () => {
+    const wrong = await runCli(["validate", "-f", "-"], { input: serviceYaml("a").replace("lattice.dev/v1alpha1", "v1") });
+    expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining("apiVersion: must be") as string });
+    expect(await runCli(["validate", "-f", "-"], { input: secret })).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/\n0 in order, 1 of other kinds\n$/) as string,
+    });
+  });
+
+  it("takes Score files, and the files that they name", async () => {
+    expect(await run("validate", "-f", "score")).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 in order\n",
+    });
+    const { code, stdout } = await run("validate", "-f", "bad/bad-score.yaml", "-o", "json");
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { ok: false, errors: [{ path: "containers", message: "is required" }, { path: "containres" }] },
+    ]);
+  });
+});

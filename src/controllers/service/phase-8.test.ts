@@ -1,0 +1,201 @@
+/** Seed 001, phase 8, as a person meets it: each error in status, conditions and an event; each reason of each condition, with its words. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type Outcome } from "#controller-runtime";
+import type { LatticeService } from "#crds";
+import type { KubeObject } from "#kube";
+import { latticeService } from "../../../test/builders/lattice-objects.ts";
+import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
+import { seedErrors } from "../../../test/builders/seed-errors.ts";
+import { ciliumNetworkPolicies, type DeploymentObject } from "../kinds.ts";
+import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
+import type { Compiled, Observed, PatchMode } from "./observe.ts";
+import { statusOf } from "./status.ts";
+
+describe("8.1: each error reaches the person who made it", () => {
+  let operated: OperatedCluster;
+  beforeAll(async () => {
+    operated = await OperatedCluster.start({ objects: seedErrors.map(({ given }, at) => latticeService(`e${at}/api`, given)) });
+    await operated.live(3_000, 500);
+  }, 60_000);
+  afterAll(() => operated[Symbol.asyncDispose]());
+
+  test.each(seedErrors.map((row, at) => ({ ...row, namespace: `e${at}` })))("$name", async ({ namespace, want, place, afterTemplates }) => {
+    const key = `${namespace}/api`;
+    const { status } = await operated.service(key);
+    expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining(want) as string });
+    expect(status?.message).toContain(`(at ${place})`);
+    const inTemplates =
+      afterTemplates === true ? { status: "Unknown", reason: "NotCompiled" } : { status: "False", reason: "TemplateError" };
+    expect(await operated.condition(key, "TemplatesResolved")).toMatchObject(inTemplates);
+    for (const type of ["ConfigCompiled", "Ready"]) {
+      const told = { status: "False", reason: "CompileError", message: expect.stringContaining(want) as string };
+      expect(await operated.condition(key, type)).toMatchObject(told);
+    }
+    const events = (await operated.events()).filter(({ regarding }) => regarding["namespace"] === namespace && regarding["name"] === "api");
+    expect(events).toMatchObject([{ type: "Warning", reason: "CompileError", note: expect.stringContaining(want.slice(0, 60)) as string }]);
+  });
+});
+
+test("8.1: a service that gets on is told too, once", async () => {
+  await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
+  await operated.live(5_000, 500);
+  const told = (await operated.events()).filter(({ regarding }) => regarding["kind"] === "LatticeService");
+  expect(told.at(-1)).toMatchObject({ type: "Normal", reason: "Settled", note: "everything is as the spec wants it" });
+  expect(new Set(told.map(({ reason }) => reason)).size).toBe(told.length);
+});
+
+const service = {
+  apiVersion: "lattice.dev/v1alpha1",
+  kind: "LatticeService",
+  metadata: { name: "api", namespace: "shop" },
+  spec: {},
+} as LatticeService;
+const object = (kind: string): { readonly object: KubeObject } => ({
+  object: { apiVersion: "v1", kind, metadata: { name: "api", namespace: "shop" } },
+});
+const deployment = (status: object): DeploymentObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "api", namespace: "shop" },
+  spec: { replicas: 2 },
+  status,
+});
+const RUNNING = deployment({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 });
+const trouble = (type: string, status: string, reason: string, message: string) =>
+  deployment({ conditions: [{ type, status, reason, message }] });
+
+function compiled(more: Partial<Compiled> = {}): Compiled {
+  const objects = ["ConfigMap", "ConfigMap", "Secret", "Deployment", "AuthorizationPolicy", "CiliumNetworkPolicy"].map(object);
+  const application = {
+    id: "shop/api",
+    objects,
+    resolved: 3,
+    resolvedDependencies: new Map(),
+    peers: new Map(),
+    routes: new Map(),
+    warnings: [],
+  };
+  return {
+    kind: "compiled",
+    application,
+    missing: [],
+    compiledAt: "",
+    deployment: RUNNING,
+    ...more,
+  };
+}
+
+type Row = {
+  readonly reason: ServiceReason;
+  readonly given: Observed;
+  readonly outcome?: Outcome;
+  readonly changes?: Partial<ChangeSet>;
+  readonly want: readonly string[];
+};
+
+const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resources" } as const;
+const notCompiled: Observed = { kind: "not-compiled", errors: [circle], deployment: undefined, policies: [] };
+const patchMode: Observed = {
+  kind: "patch-mode",
+  workload: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["workload"],
+  left: [],
+  deployment: undefined,
+  policies: [],
+};
+const MISSING =
+  "the cluster does not have ciliumnetworkpolicies.cilium.io; everything else is applied, and these follow when they are installed";
+
+const rows: readonly Row[] = [
+  { reason: "Resolved", given: compiled(), want: ["TemplatesResolved=True: Resolved 3 template variables"] },
+  {
+    reason: "Compiled",
+    given: compiled(),
+    want: ["ConfigCompiled=True: Generated 2 ConfigMaps, 1 Secrets", "Ready=True: All resources compiled and applied"],
+  },
+  { reason: "RolloutComplete", given: compiled(), want: ["WorkloadsReady=True: 2 of 2 pods are ready"] },
+  { reason: "Applied", given: compiled(), want: ["PoliciesApplied=True: Applied 2 policies"] },
+  {
+    reason: "TemplateError",
+    given: notCompiled,
+    want: ["TemplatesResolved=False: circular dependency detected: a -> b -> a (at spec.resources)"],
+  },
+  {
+    reason: "CompileError",
+    given: notCompiled,
+    want: [
+      "ConfigCompiled=False: circular dependency detected: a -> b -> a (at spec.resources)",
+      "Ready=False: circular dependency detected: a -> b -> a (at spec.resources)",
+    ],
+  },
+  {
+    reason: "NotCompiled",
+    given: notCompiled,
+    want: [
+      "WorkloadsReady=Unknown: The service has not been compiled yet",
+      "PoliciesApplied=Unknown: The service has not been compiled yet",
+    ],
+  },
+  {
+    reason: "RollingOut",
+    given: compiled({ deployment: deployment({ replicas: 2, updatedReplicas: 1 }) }),
+    want: ["WorkloadsReady=False: 1 of 2 pods are of the newest version"],
+  },
+  {
+    reason: "ProgressDeadlineExceeded",
+    given: compiled({ deployment: trouble("Progressing", "False", "ProgressDeadlineExceeded", "it has timed out") }),
+    want: ["WorkloadsReady=False: it has timed out", "Ready=False: it has timed out"],
+  },
+  {
+    reason: "ReplicaFailure",
+    given: compiled({ deployment: trouble("ReplicaFailure", "True", "FailedCreate", "exceeded quota") }),
+    want: ["WorkloadsReady=False: exceeded quota"],
+  },
+  {
+    reason: "ApplyFailed",
+    given: compiled(),
+    outcome: failed({ kind: "rejected", message: "1 of 6 was not applied" }),
+    changes: { failed: [{ object: "Deployment shop/api", kind: "rejected", message: "denied by a webhook" }] },
+    want: ["PoliciesApplied=False: Deployment shop/api: denied by a webhook"],
+  },
+  {
+    reason: "CRDsMissing",
+    given: compiled({ missing: [ciliumNetworkPolicies] }),
+    want: [`PoliciesApplied=False: ${MISSING}`, `Ready=False: ${MISSING}`],
+  },
+  {
+    reason: "NamespaceNotReady",
+    given: { kind: "waiting", message: "namespace shop is not in the mesh yet" },
+    want: ["Ready=False: namespace shop is not in the mesh yet"],
+  },
+  {
+    reason: "PatchModeNotBuilt",
+    given: patchMode,
+    want: ["Ready=False: patch mode is not built yet: Deployment shop/web is left as it is"],
+  },
+];
+
+describe("8.2: each reason, where it surfaces and what it says", () => {
+  test.each(rows)("$reason", ({ reason, given, outcome = settled, changes = {}, want }) => {
+    const { conditions = [] } = statusOf(service, given, { outcome, changes: { ...NO_CHANGES, ...changes } });
+    const said = conditions.filter((one) => one.reason === reason).map(({ type, status, message }) => `${type}=${status}: ${message}`);
+    expect(said).toEqual(want);
+  });
+
+  test("there is a row for every reason that the documentation lists", () => {
+    expect(rows.map(({ reason }) => reason).toSorted()).toEqual(Object.keys(SERVICE_REASONS).toSorted());
+  });
+
+  test("five conditions stand on every service, whatever became of it", () => {
+    for (const given of [
+      compiled(),
+      notCompiled,
+      patchMode,
+      rows.find(({ reason }) => reason === "NamespaceNotReady")?.given ?? patchMode,
+    ]) {
+      const { conditions = [] } = statusOf(service, given, { outcome: stalled("X", ""), changes: NO_CHANGES });
+      const types = conditions.map(({ type }) => type);
+      for (const type of ["TemplatesResolved", "ConfigCompiled", "WorkloadsReady", "PoliciesApplied", "Ready"])
+        expect(types).toContain(type);
+    }
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * Which fields of a LatticeService take templates, found out by trying: a placeholder that cannot be resolved goes into every text of the schema,
+ * one at a time, and where the compiler complains about it, it was read. A field that is added to the schema is tried by itself.
+ */
+import { latticeServiceKind, parseLatticeService } from "#crds";
+import { fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
+import { compileService } from "#service-compiler";
+import { serviceInput } from "./service-input.ts";
+
+const PROBE = "${nobody.knows}";
+/** Names that some map of the spec takes, and fields that some others go together with. */
+const KEYS = ["main", "V", "/f"];
+const BESIDE: readonly JsonObject[] = [{}, { type: "postgres" }, { strategy: "canary" }, { type: "Localhost" }];
+
+type Tried = {
+  /** Fields that the compiler reads placeholders in. */
+  readonly read: readonly string[];
+  /** Texts that no valid spec has a placeholder in: names, choices, quantities. */
+  readonly refused: readonly string[];
+};
+
+export function tryTemplates(): Tried {
+  const schema = fieldAt(latticeServiceKind.crd().spec.versions[0], "schema", "openAPIV3Schema", "properties", "spec") as JsonObject;
+  const fields = textsIn(schema, []).map((path) => {
+    const specs = KEYS.flatMap((key) => BESIDE.map((more) => withContainer(build(schema, path, { key, more }))));
+    const valid = specs.filter((spec) => parseLatticeService(serviceOf(spec)).ok);
+    return { path: path.join("."), valid, read: valid.some(isRead) };
+  });
+  return {
+    read: fields.filter(({ read }) => read).map(({ path }) => path),
+    refused: fields.filter(({ valid }) => valid.length === 0).map(({ path }) => path),
+  };
+}
+
+/** All texts, and all that may hold anything. */
+function textsIn(schema: JsonObject, path: readonly string[]): readonly (readonly string[])[] {
+  const { type, properties, items, additionalProperties } = schema;
+  if (type === "string" || isChoice(schema) || schema["x-kubernetes-preserve-unknown-fields"] === true) return [path];
+  return [
+    ...Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, below]) => textsIn(below as JsonObject, [...path, name])),
+    ...(isJsonObject(items) ? textsIn(items, [...path, "[]"]) : []),
+    ...(isJsonObject(additionalProperties) ? textsIn(additionalProperties, [...path, "*"]) : []),
+  ];
+}
+
+function isChoice(schema: JsonObject): boolean {
+  return schema["x-kubernetes-int-or-string"] === true;
+}
+
+type Way = { readonly key: string; readonly more: JsonObject };
+
+/** The field, with what its neighbours must have. `more` stands beside it. */
+function build(schema: JsonObject, [first, ...rest]: readonly string[], way: Way): Json {
+  if (first === undefined) return schema["type"] === "string" || isChoice(schema) ? PROBE : { port: PROBE };
+  if (first === "[]") return [build(schema["items"] as JsonObject, rest, way)];
+  if (first === "*") {
+    const key = rest.length > 0 && isJsonObject(fieldAt(schema, "additionalProperties", "properties", "image")) ? "main" : way.key;
+    return { [key]: build(schema["additionalProperties"] as JsonObject, rest, way) };
+  }
+  const required = Array.isArray(schema["required"]) ? (schema["required"] as readonly string[]) : [];
+  const others = required.filter((name) => name !== first).map((name) => [name, sampleOf(fieldAt(schema, "properties", name))]);
+  const below = build(fieldAt(schema, "properties", first) as JsonObject, rest, way);
+  return { ...Object.fromEntries(others), ...(rest.length === 0 ? way.more : {}), [first]: below };
+}
+
+function sampleOf(schema: unknown): Json {
+  if (!isJsonObject(schema)) return "a";
+  if (Array.isArray(schema["enum"])) return schema["enum"][0] ?? "a";
+  return schema["type"] === "integer" || isChoice(schema) ? 80 : "a";
+}
+
+function withContainer(spec: Json): JsonObject {
+  const given = isJsonObject(spec) ? spec : {};
+  const main = fieldAt(given, "containers", "main");
+  return { ...given, containers: { main: { image: "a:1", ...(isJsonObject(main) ? main : {}) } } };
+}
+
+function serviceOf(spec: JsonObject) {
+  return { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "api", namespace: "prod" }, spec };
+}
+
+function isRead(spec: JsonObject): boolean {
+  const result = compileService(serviceInput(spec));
+  return !result.ok && JSON.stringify(result.error).includes("nobody");
+}

@@ -1,0 +1,66 @@
+/** `kubectl apply -f examples/` on a cluster with Lattice: what a person sees is what the files promise, and the shop beside them goes on. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { expectOk } from "#base";
+import { fieldAt, parseYaml, type Condition, type KubeObject } from "#kube";
+import { secret } from "../builders/lattice-objects.ts";
+import { OperatedCluster } from "../builders/operated-cluster.ts";
+
+const CLUSTER_WIDE = new Set(["Namespace", "LatticeEnvironment", "LatticeCluster", "LatticeImageRegistry"]);
+
+/** As kubectl does: by file name, into `default` where the file says nothing. */
+function objectsIn(folder: string): readonly KubeObject[] {
+  const home = join(import.meta.dirname, "../..", folder);
+  const files = readdirSync(home).filter((name) => name.endsWith(".yaml"));
+  const documents = files.toSorted().flatMap((name) => expectOk(parseYaml(readFileSync(join(home, name), "utf8"))));
+  return (documents as unknown as readonly KubeObject[]).map((object) =>
+    CLUSTER_WIDE.has(object.kind) ? object : { ...object, metadata: { namespace: "default", ...object.metadata } },
+  );
+}
+
+test("everything that this release acts on comes up; the rest says that it is not built yet", { timeout: 60_000 }, async () => {
+  const secrets = [secret("shop/postgres-products", { password: "p" }), secret("shop/stripe", { "api-key": "k" })];
+  await using operated = await OperatedCluster.start({ objects: [...secrets, ...objectsIn("examples/shop")] });
+  await operated.live(10_000, 500);
+  const examples = objectsIn("examples");
+  await operated.apply(...examples);
+  await operated.live(15_000, 500);
+  const seen = await Promise.all(
+    [...examples, ...objectsIn("examples/shop")]
+      .filter(({ apiVersion }) => apiVersion.startsWith("lattice.dev/"))
+      .map(async ({ kind, metadata: { name, namespace } }) => {
+        const object = await operated.read(kind, namespace === undefined ? name : `${namespace}/${name}`);
+        const conditions = fieldAt(object, "status", "conditions") as readonly Condition[];
+        const reason = conditions.find(({ type }) => type === "Ready")?.reason;
+        const phase = fieldAt(object, "status", "phase");
+        return `${kind} ${name}: ${typeof phase === "string" ? phase : "nothing"}, ${reason}`;
+      }),
+  );
+  expect(seen.toSorted()).toMatchInlineSnapshot(`
+    [
+      "LatticeCluster mgmt: Pending, NotYetBuilt",
+      "LatticeCluster prod-eu: Pending, NotYetBuilt",
+      "LatticeEnvironment prod: Ready, Compiled",
+      "LatticeEnvironment shop: Ready, Compiled",
+      "LatticeExternalService mainframe: Ready, Compiled",
+      "LatticeExternalService stripe-api: Ready, Compiled",
+      "LatticeExternalService stripe: Ready, Compiled",
+      "LatticeImageRegistry company: Pending, NotYetBuilt",
+      "LatticeSecretBindings frontend: Ready, Accepted",
+      "LatticeSecretBindings payments: Ready, Accepted",
+      "LatticeService api-gateway: Pending, PatchModeNotBuilt",
+      "LatticeService api: Ready, Compiled",
+      "LatticeService cart: Ready, Compiled",
+      "LatticeService catalog: Ready, Compiled",
+      "LatticeService checkout: Ready, Compiled",
+      "LatticeService frontend: Ready, Compiled",
+      "LatticeService payments: Ready, Compiled",
+      "LatticeService storefront: Ready, Compiled",
+      "LatticeServiceConfig frontend: Ready, Accepted",
+      "LatticeServiceConfig prod: Ready, Accepted",
+      "LatticeServiceRegistration shop: Pending, NotYetBuilt",
+    ]
+  `);
+  expect(fieldAt(await operated.read("Deployment", "prod/api"), "status", "availableReplicas")).toBe(2);
+});
