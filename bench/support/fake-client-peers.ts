@@ -1,6 +1,9 @@
 /** What other fake clients take, in microseconds of CPU: controller-runtime measured now if possible, else as ../shared/anchors published it. */
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describeThrown } from "#base";
 
 export type Figures = ReadonlyMap<string, number>;
@@ -21,7 +24,7 @@ export const PUBLISHED_GO: Figures = new Map([
   ["SSA deployment", 5_310],
 ]);
 
-/** kube-fake-client 0.3.0; its strategic merge patch is a plain merge, so that figure is of something else. */
+/** kube-fake-client 0.3.0; its strategic merge patch is a plain merge, so that figure is of something else. It checks and defaults nothing. */
 export const PUBLISHED_RUST: Figures = new Map([
   ["create configmap", 15],
   ["create deployment", 112],
@@ -37,7 +40,8 @@ export const PUBLISHED_RUST: Figures = new Map([
   ["SSA deployment", 236],
 ]);
 
-const ANCHOR = new URL("../../../shared/anchors/fakeclient/go/", import.meta.url);
+const ANCHORS = new URL("../../../shared/anchors/", import.meta.url);
+const ANCHOR = new URL("fakeclient/go/", ANCHORS);
 
 const GO_NAMES: ReadonlyMap<string, string> = new Map([
   ["Create/configmap", "create configmap"],
@@ -54,6 +58,17 @@ const GO_NAMES: ReadonlyMap<string, string> = new Map([
   ["Apply/deployment", "SSA deployment"],
 ]);
 
+const RUST_NAMES: ReadonlyMap<string, string> = new Map(
+  ["configmap", "deployment"].flatMap((kind) => [
+    [`create ${kind}`, `create ${kind}`],
+    [`get ${kind}`, `get ${kind}`],
+    [`list 100 of 1,000 ${kind}`, `list ${kind} 100 of 1000`],
+    [`update ${kind}`, `update ${kind}`],
+    [`SMP ${kind}`, `patch ${kind} strategic`],
+    [`SSA ${kind}`, `apply \\(SSA\\) ${kind}`],
+  ]),
+);
+
 /** Undefined where the peer cannot run. */
 export function measureGoFakeClient(): Figures | undefined {
   if (!existsSync(ANCHOR)) return undefined;
@@ -65,9 +80,7 @@ export function measureGoFakeClient(): Figures | undefined {
       goBench("^Benchmark(List|Patch)$/(configmap|deployment)/^(100of1000|strategic)$", "200ms");
     return figuresIn(created + rest);
   } catch (thrown) {
-    console.log(
-      `fake-client: the Go peer cannot run here, its published figures are used (${describeThrown(thrown).split("\n")[0] ?? ""})`,
-    );
+    console.log(`fake-client: the Go peer cannot run here, its published figures are used (${firstLine(thrown)})`);
     return undefined;
   }
 }
@@ -76,6 +89,35 @@ function goBench(select: string, time: string): string {
   const env = { ...process.env, ANCHORS_SCHEME: "small" };
   const args = ["test", "-run", "XXX", "-bench", select, "-benchtime", time, "-count", "1"];
   return execFileSync("go", args, { cwd: ANCHOR, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** Undefined where the peer cannot run: no cargo, or no ../shared. It is built once, outside of the project. */
+export function measureRustFakeClient(): Figures | undefined {
+  const sources = fileURLToPath(new URL("fakeclient/rust/", ANCHORS));
+  if (!existsSync(sources)) return undefined;
+  const folder = join(homedir(), ".cache/lattice/anchors/fakeclient-rust");
+  try {
+    mkdirSync(folder, { recursive: true });
+    cpSync(sources, folder, { recursive: true });
+    const args = ["run", "--release", "--quiet", "--", fileURLToPath(new URL("smp/inputs", ANCHORS))];
+    return rustFigures(execFileSync("cargo", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }));
+  } catch (thrown) {
+    console.log(`fake-client: the Rust peer cannot run here, its published figures are used (${firstLine(thrown)})`);
+    return undefined;
+  }
+}
+
+function rustFigures(output: string): Figures {
+  const found = new Map<string, number>();
+  for (const [name, pattern] of RUST_NAMES) {
+    const nanos = new RegExp(`^${pattern} .*cpu ns/op best +([0-9]+)`, "m").exec(output)?.[1];
+    if (nanos !== undefined) found.set(name, Number(nanos) / 1_000);
+  }
+  return found;
+}
+
+function firstLine(thrown: unknown): string {
+  return describeThrown(thrown).split("\n")[0] ?? "";
 }
 
 function figuresIn(output: string): Figures {

@@ -64,10 +64,12 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   const { direct } = options;
   const text = (request: Prepared, call: CallOptions = {}): Answer<string> =>
     request.ok ? exchange(context, withText(request.value), call) : Promise.resolve(request);
-  const json = async (request: Prepared, call: CallOptions = {}): Answer<Json> => {
-    if (direct === undefined || !request.ok) return andThen(await text(request, call), decodeJson);
-    if (closing.signal.aborted || call.signal?.aborted === true) return failure("cancelled", "the call was cancelled");
-    return call.mayLeave?.() === false ? notSent() : direct(request.value, call);
+  const throughText = async (request: Prepared, call: CallOptions): Answer<Json> => andThen(await text(request, call), decodeJson);
+  // not async: to hand on a promise through another one takes longer than a server in this process takes to answer
+  const json = (request: Prepared, call: CallOptions = {}): Answer<Json> => {
+    if (direct === undefined || !request.ok) return throughText(request, call);
+    if (closing.signal.aborted || call.signal?.aborted === true) return Promise.resolve(failure("cancelled", "the call was cancelled"));
+    return call.mayLeave?.() === false ? Promise.resolve(notSent()) : direct(request.value, call);
   };
   const object = async <T extends KubeObject>(resource: Resource<T>, request: Prepared, call?: CallOptions): Answer<T> =>
     andThen(await json(request, call), (value) => decodeObject(resource, value));
