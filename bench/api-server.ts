@@ -13,10 +13,11 @@ import { apiOperations, type ApiOperation } from "./support/api-operations.ts";
 import { throughput, type Target } from "./support/api-load.ts";
 import { fanOut } from "./support/api-watchers.ts";
 import { startEcho } from "./support/echo-server.ts";
+import { freshDist } from "./support/fresh-dist.ts";
 import { growth } from "./support/api-growth.ts";
-import { ENTRY_BUNDLE, ENTRY_SOURCE, hasEntryBundle, inProcessStarts } from "./support/in-process-starts.ts";
+import { ENTRY_BUNDLE, ENTRY_SOURCE, inProcessStarts } from "./support/in-process-starts.ts";
 import { median } from "./support/measure.ts";
-import { BUNDLE, hasBundle, SOURCE, startKubernetes, startLattice, type Running } from "./support/running-servers.ts";
+import { BUNDLE, SOURCE, startKubernetes, startLattice, type Running } from "./support/running-servers.ts";
 
 const ROUNDS = 3;
 /** How many times as many requests as are counted go first, to each server. */
@@ -29,6 +30,7 @@ const PEER = "etcd + kube-apiserver";
 const LESS = "less is better";
 
 export async function run(): Promise<readonly BenchResult[]> {
+  await freshDist();
   const binaries = process.env["LATTICE_KUBE_BIN"];
   if (binaries === undefined)
     console.log("api-server: no LATTICE_KUBE_BIN: measured beside a bare node:https echo server, not beside Kubernetes");
@@ -38,7 +40,7 @@ export async function run(): Promise<readonly BenchResult[]> {
 
 async function besideKubernetes(binaries: string): Promise<readonly BenchResult[]> {
   const results: BenchResult[] = [...(await startUp(binaries))];
-  const [ours, theirs] = [await startLattice(hasBundle() ? BUNDLE : SOURCE), await startKubernetes(binaries)];
+  const [ours, theirs] = [await startLattice(BUNDLE), await startKubernetes(binaries)];
   try {
     await delay(IDLE_MS);
     results.push(memory(ours, theirs));
@@ -55,7 +57,7 @@ async function besideKubernetes(binaries: string): Promise<readonly BenchResult[
 
 async function startUp(binaries: string): Promise<readonly BenchResult[]> {
   const programs = [
-    ...(hasBundle() ? [{ name: "as a process (dist/lattice.js)", path: BUNDLE }] : []),
+    { name: "as a process (dist/lattice.js)", path: BUNDLE },
     { name: "as a process (from source)", path: SOURCE },
   ];
   const peer: number[] = [];
@@ -76,11 +78,11 @@ async function startUp(binaries: string): Promise<readonly BenchResult[]> {
     };
   };
   const fromSource = await inProcessStarts(ENTRY_SOURCE);
-  const built = hasEntryBundle() ? await inProcessStarts(ENTRY_BUNDLE) : undefined;
+  const built = await inProcessStarts(ENTRY_BUNDLE);
   return [
     ...programs.map(({ name }, at) => row(name, median(ours[at] ?? []))),
-    row("in process, modules loaded before", (built ?? fromSource).laterMs),
-    ...(built === undefined ? [] : [row("in process, cold (import of dist/kube-server.js included)", built.firstMs)]),
+    row("in process, modules loaded before", built.laterMs),
+    row("in process, cold (import of dist/kube-server.js included)", built.firstMs),
     row("in process, cold (import of the sources included)", fromSource.firstMs),
   ];
 }
@@ -135,7 +137,7 @@ async function watchers(ours: Target, theirs: Target): Promise<BenchResult> {
 }
 
 async function besideEcho(): Promise<readonly BenchResult[]> {
-  const [ours, echo] = [await startLattice(hasBundle() ? BUNDLE : SOURCE), await startEcho()];
+  const [ours, echo] = [await startLattice(BUNDLE), await startEcho()];
   const results: BenchResult[] = [];
   for (const connections of CONNECTIONS) {
     for (const operation of apiOperations()) {

@@ -1,15 +1,16 @@
 /**
  * `lattice compile` of Score files, as a person runs it: one process from its start to its end. Where a score-k8s lies in PATH it does the
- * same files in the same run; elsewhere the ratio is to what it was measured at.
+ * same files in the same run; elsewhere the ratio is to what it was measured at. The published program is dist/lattice.js; in a clone, people
+ * run the sources.
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { bundle } from "../scripts/build/bundle.ts";
 import { projectRoot } from "../scripts/process/project.ts";
 import type { BenchResult } from "../scripts/bench/bench.ts";
+import { freshDist } from "./support/fresh-dist.ts";
 import { scoreWorkload } from "./support/score-workloads.ts";
 
 const exec = promisify(execFile);
@@ -24,22 +25,23 @@ const ROUNDS = 7;
 export async function run(): Promise<readonly BenchResult[]> {
   const home = mkdtempSync(join(tmpdir(), "lattice-bench-"));
   try {
-    const program = join(home, "lattice.js");
-    const built = await bundle(join(projectRoot, "src/bin/lattice.ts"), program, { split: true });
-    if (!built.ok) throw new Error(built.error);
+    const program = join(await freshDist(), "lattice.js");
     const peer = await hasPeer();
     if (!peer) console.log("compile: no score-k8s in PATH; comparing with what it was measured at");
     const results: BenchResult[] = [];
-    for (const count of MEASURED.keys()) results.push(await measure(home, program, count, peer));
-    return results;
+    for (const count of MEASURED.keys()) results.push(await measure({ home, program, peer }, count));
+    const fromSource = await measure({ home, program: join(projectRoot, "src/bin/lattice.ts"), peer }, 100);
+    return [...results, { ...fromSource, name: `${fromSource.name}, from source` }];
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
 }
 
-async function measure(home: string, program: string, count: number, peer: boolean): Promise<BenchResult> {
+type Setting = { readonly home: string; readonly program: string; readonly peer: boolean };
+
+async function measure({ home, program, peer }: Setting, count: number): Promise<BenchResult> {
   const folder = join(home, String(count));
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   const files = Array.from({ length: count }, (_, at) => join(folder, `workload-${String(at + 1).padStart(3, "0")}.yaml`));
   files.forEach((file, at) => writeFileSync(file, scoreWorkload(at + 1)));
   const own = () => exec(process.execPath, [program, "compile", "-f", folder, "--ingress-domain", "example.com"], { maxBuffer: 2 ** 28 });

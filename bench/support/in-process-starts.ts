@@ -4,7 +4,6 @@
  * `entry` is what a test imports: the sources, or the published file. Each first time needs a process of its own.
  */
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { projectRoot } from "../../scripts/process/project.ts";
@@ -15,10 +14,6 @@ export type InProcessStarts = { readonly firstMs: number; readonly laterMs: numb
 const CHILD = join(import.meta.dirname, "in-process-start-child.ts");
 export const ENTRY_SOURCE = join(projectRoot, "src/embedded-cluster/index.ts");
 export const ENTRY_BUNDLE = join(projectRoot, "dist/kube-server.js");
-
-export function hasEntryBundle(): boolean {
-  return existsSync(ENTRY_BUNDLE);
-}
 
 export async function inProcessStarts(entry: string, rounds = 5): Promise<InProcessStarts> {
   const measured: InProcessStarts[] = [];

@@ -5,7 +5,7 @@
  * etcd runs without fsync, as in all our tests: the memory store beside it does not wait for a disk either.
  */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,10 +31,6 @@ const ROOT = join(import.meta.dirname, "../..");
 export const BUNDLE = join(ROOT, "dist/lattice.js");
 export const SOURCE = join(ROOT, "src/bin/lattice.ts");
 const TOKEN = "bench-token";
-
-export function hasBundle(): boolean {
-  return existsSync(BUNDLE);
-}
 
 export async function startLattice(program: string): Promise<Running> {
   const folder = mkdtempSync(join(tmpdir(), "lattice-bench-"));

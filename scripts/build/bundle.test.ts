@@ -1,4 +1,4 @@
-import { readFile, symlink } from "node:fs/promises";
+import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { fileTree } from "../../test/builders/file-tree.ts";
@@ -35,9 +35,47 @@ it("puts what is imported later into files of its own", async () => {
     "main.ts": `console.log((await import("./later.ts")).later());\n`,
     "later.ts": `import { request } from "node:https";\nexport const later = () => typeof request;\n`,
   });
-  expect(await bundle(join(root, "main.ts"), join(root, "dist/out.js"), { split: true })).toMatchObject({ ok: true });
+  expect(await bundle(join(root, "main.ts"), join(root, "dist/out.js"), { split: "program" })).toMatchObject({ ok: true });
   expect(await readFile(join(root, "dist/out.js"), "utf8")).not.toContain("node:https");
   expect(await runNode(join(root, "dist/out.js"), [], { cwd: root })).toMatchObject({ code: 0, stdout: "function\n" });
+});
+
+it("loads a later part when something of it is used, and only then", async () => {
+  const root = await fileTree({
+    "main.ts": `import { say } from "./shared.ts";\nimport { answer } from "./later/answer.ts";
+      say("main");\nif (process.argv[2] !== undefined) say(String(answer()));\n`,
+    "shared.ts": `let count = 0;\nexport const say = (text: string) => console.log((count += 1), text);\n`,
+    "later/answer.ts": `import { say } from "../shared.ts";\nimport { number } from "./number.ts";\nimport { unit } from "../further/unit.ts";
+      say("later");\nexport const answer = () => number + unit();\n`,
+    "later/number.ts": `export const number = 42;\n`,
+    "further/unit.ts": `console.log("further");\nexport function unit() { return " km"; }\n`,
+  });
+  const later = [
+    { name: "answers", holds: /\/later\// },
+    { name: "units", holds: /\/further\// },
+  ];
+  expect(await bundle(join(root, "main.ts"), join(root, "dist/out.js"), { split: "library", later })).toMatchObject({ ok: true });
+  const program = join(root, "dist/out.js");
+  expect(await runNode(program, [], { cwd: root })).toEqual({ code: 0, stdout: "1 main\n", stderr: "" });
+  const ran = await runNode(program, ["and the answer"], { cwd: root });
+  expect(ran).toEqual({ code: 0, stdout: "1 main\n2 later\nfurther\n3 42 km\n", stderr: "" });
+  expect((await readdir(join(root, "dist/out"))).filter((name) => name.startsWith("later-") && name.endsWith(".js"))).toEqual([
+    "later-answers.js",
+    "later-units.js",
+  ]);
+});
+
+it("loads Node's heavy modules when something of them is used", async () => {
+  const root = await fileTree({
+    "main.ts": `import { createHash } from "node:crypto";\nimport tls, * as all from "node:tls";\nimport { request } from "node:http";
+      const loaded = () => process.moduleLoadList.filter((name) => /NativeModule (crypto|tls|http|internal.deps.undici.undici)$/.test(name)).length;
+      console.log(loaded());
+      console.log(createHash("sha256").update("a").digest("hex").slice(0, 8), loaded());
+      console.log(typeof request, typeof tls.connect, all.DEFAULT_MAX_VERSION);\n`,
+  });
+  expect(await bundle(join(root, "main.ts"), join(root, "out.js"))).toMatchObject({ ok: true });
+  const ran = await runNode(join(root, "out.js"), [], { cwd: root });
+  expect(ran).toEqual({ code: 0, stdout: "0\nca978112 1\nfunction function TLSv1.3\n", stderr: "" });
 });
 
 it("says what is wrong with a program that cannot be bundled", async () => {

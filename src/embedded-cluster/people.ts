@@ -10,7 +10,7 @@ export const ADMIN = "admin";
 
 export class People {
   readonly #byName = new Map<string, Person>();
-  readonly #byToken = new Map<string, User>();
+  #byToken: ReadonlyMap<string, User> | undefined;
 
   readonly #others: (token: string) => User | undefined;
   readonly admin: Person;
@@ -23,9 +23,15 @@ export class People {
   }
 
   #add({ name, groups = [] }: ClusterUser): Person {
-    const person = { user: userOf(name, name, groups), token: randomBytes(24).toString("base64url") };
+    let token: string | undefined;
+    const person: Person = {
+      user: userOf(name, name, groups),
+      // made when somebody wants it: in this process nobody shows a token, and node:crypto takes a while to load
+      get token() {
+        return (token ??= randomBytes(24).toString("base64url"));
+      },
+    };
     this.#byName.set(name, person);
-    this.#byToken.set(sha256Hex(person.token), person.user);
     return person;
   }
 
@@ -43,5 +49,8 @@ export class People {
   }
 
   /** Looked up by digest: how long it takes says nothing about how much of a token was right. */
-  readonly userOfToken = (token: string): User | undefined => this.#byToken.get(sha256Hex(token)) ?? this.#others(token);
+  readonly userOfToken = (token: string): User | undefined => {
+    this.#byToken ??= new Map([...this.#byName.values()].map((person) => [sha256Hex(person.token), person.user]));
+    return this.#byToken.get(sha256Hex(token)) ?? this.#others(token);
+  };
 }

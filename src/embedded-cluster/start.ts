@@ -69,7 +69,7 @@ async function withControllers(
   if (controllers === false) return ok(cluster);
   const user = userOf(CONTROLLER_USER, CONTROLLER_USER, ["system:masters"]);
   // warnings of the server are for people; controllers know which of their kinds are deprecated
-  const client = inProcessClient(own, { ...ground, logger: silentLogger, user });
+  const client = inProcessClient(own, { ...ground, logger: silentLogger, user, userAgent: "kube-controller-manager" });
   const rootCa = authority.root();
   const wanted = controllers === true ? {} : controllers;
   const started = rootCa.ok ? await startControllers(wanted, { ...ground, client, rootCa: rootCa.value }) : rootCa;

@@ -14,8 +14,7 @@ const schemas = new Map<string, PatchSchema>();
 /** A definition that many kinds share, such as DeleteOptions, is nobody's schema. */
 const byKind = once(() => {
   const names = new Map<string, string>();
-  for (const name of table().names()) {
-    const [kind, ...more] = table().kinds(name);
+  for (const [name, [kind, ...more]] of table().kinds()) {
     if (kind !== undefined && more.length === 0) names.set(kind, name);
   }
   return names;

@@ -25,29 +25,41 @@ export function shortName(name: string): string {
 export type Table = {
   names(): readonly string[];
   definition(name: string): JsonObject | undefined;
-  /** The kinds of a definition as "group/version/Kind", without decoding the rest of it. */
-  kinds(name: string): readonly string[];
+  /** Definitions that are kinds, each with its kinds as "group/version/Kind"; nothing else of them is decoded. */
+  kinds(): readonly (readonly [name: string, kinds: readonly string[]])[];
 };
 
+/** An empty line, the name of a definition, and its kinds. */
+const HEAD = /\n\n(\S+)((?: [^~\s]\S*)*)/g;
+
+/** Definitions are looked for in the text when they are asked for: whoever starts needs few of them, and to cut it up takes longer. */
 export function readTable(text: string): Table {
-  const blocks = new Map<string, string>();
-  for (const block of text.split("\n\n")) {
-    const end = block.search(/[\s]/);
-    blocks.set(longName(end < 0 ? block : block.slice(0, end)), block);
-  }
+  const blocks = `\n\n${text}`;
   const decoded = new Map<string, JsonObject>();
+  const heads = () => [...blocks.matchAll(HEAD)].map(([, name = "", kinds = ""]) => [longName(name), kinds] as const);
   return {
-    names: () => [...blocks.keys()],
-    kinds: (name) => headOf(blocks.get(name) ?? "").kinds,
+    names: () => heads().map(([name]) => name),
+    kinds: () => heads().flatMap(([name, kinds]) => (kinds === "" ? [] : [[name, kinds.slice(1).split(" ")] as const])),
     definition(name) {
       const known = decoded.get(name);
-      const block = blocks.get(name);
-      if (known !== undefined || block === undefined) return known;
+      if (known !== undefined) return known;
+      const block = blockOf(blocks, name);
+      if (block === undefined) return undefined;
       const made = decodeDefinition(block);
       decoded.set(name, made);
       return made;
     },
   };
+}
+
+function blockOf(blocks: string, name: string): string | undefined {
+  const start = `\n\n${shortName(name)}`;
+  for (let at = blocks.indexOf(start); at >= 0 && name.startsWith("io."); at = blocks.indexOf(start, at + 1)) {
+    const end = blocks.indexOf("\n\n", at + start.length);
+    // another may begin with the same letters
+    if (/^(?:\s|$)/.test(blocks.charAt(at + start.length))) return blocks.slice(at + "\n\n".length, end < 0 ? undefined : end);
+  }
+  return undefined;
 }
 
 /** A definition's own line may name its kinds (group/version/Kind) and, as JSON, what is special about it; it is an object otherwise. */

@@ -45,7 +45,6 @@ const SPECIAL: ReadonlyMap<string, ScalarKind> = new Map([
   ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", "intOrString"],
 ]);
 
-let lines: ReadonlyMap<string, string> | undefined;
 const types = new Map<string, GoType>();
 
 /** The Go type of an OpenAPI definition ("io.k8s.api.core.v1.Pod"). */
@@ -69,12 +68,18 @@ function makeType(definition: string): GoType {
 }
 
 function marksOf(definition: string): readonly Mark[] | undefined {
-  lines ??= new Map(GO_STRUCTS.split("\n").map((line) => [line.slice(0, line.indexOf(" ")), line]));
-  return lines
-    .get(definition.replace(/^io\.k8s\.api\./, ""))
+  return lineOf(definition.replace(/^io\.k8s\.api\./, ""))
     ?.split(" ")
     .slice(1)
     .map(readMark);
+}
+
+/** Looked for, and not put into a map: a server that starts asks for few of nine hundred, and each is asked for once. */
+function lineOf(struct: string): string | undefined {
+  const start = GO_STRUCTS.startsWith(`${struct} `) ? 0 : GO_STRUCTS.indexOf(`\n${struct} `) + 1;
+  if (start === 0 && !GO_STRUCTS.startsWith(`${struct} `)) return undefined;
+  const end = GO_STRUCTS.indexOf("\n", start);
+  return GO_STRUCTS.slice(start, end === -1 ? undefined : end);
 }
 
 function readMark(word: string): Mark {

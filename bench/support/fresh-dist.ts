@@ -1,0 +1,33 @@
+/** dist/ as the sources are now: built when it is older than the newest of them, so that nobody measures what the code was this morning. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { buildEntries, ENTRIES } from "../../scripts/build/entries.ts";
+import { projectRoot } from "../../scripts/process/project.ts";
+
+const DIST = join(projectRoot, "dist");
+/** A bundle is made of these: ours, those of others, and how it is bundled. */
+const SOURCES = ["src", "scripts/build", "package-lock.json"];
+
+export async function freshDist(dist: string = DIST): Promise<string> {
+  if (isFresh(dist)) return dist;
+  console.log(`${dist} is older than the sources: building it`);
+  const built = await buildEntries(dist);
+  if (!built.ok) throw new Error(built.error.join("\n"));
+  return dist;
+}
+
+function isFresh(dist: string): boolean {
+  const files = ENTRIES.map(({ file }) => join(dist, file));
+  if (!files.every((file) => existsSync(file))) return false;
+  const oldest = Math.min(...files.map((file) => statSync(file).mtimeMs));
+  return newest(SOURCES.map((path) => join(projectRoot, path))) < oldest;
+}
+
+function newest(paths: readonly string[]): number {
+  return Math.max(...paths.map((path) => (statSync(path).isDirectory() ? newestIn(path) : statSync(path).mtimeMs)));
+}
+
+function newestIn(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return Math.max(...files.map((file) => statSync(join(file.parentPath, file.name)).mtimeMs));
+}

@@ -1,0 +1,48 @@
+/** The published files: what package.json's `bin` and `exports` name, and from what each is made. */
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { collect, err, ok, type Result } from "#base";
+import { projectRoot } from "../process/project.ts";
+import { bundle, type BundleOptions } from "./bundle.ts";
+import type { LaterPart } from "./later-modules.ts";
+
+export type Entry = { readonly file: string; readonly source: string; readonly split?: BundleOptions["split"] };
+
+/** `split`: most runs need a part of it: a command, or an API server without its controllers. */
+export const ENTRIES: readonly Entry[] = [
+  { file: "lattice.js", source: "src/bin/lattice.ts", split: "program" },
+  { file: "patch.js", source: "src/patch/index.ts" },
+  { file: "compile.js", source: "src/compile/index.ts" },
+  { file: "kube-server.js", source: "src/embedded-cluster/index.ts", split: "library" },
+  // Jest runs tests as CommonJS and cannot load anything else from there
+  { file: "kube-server.cjs", source: "src/embedded-cluster/index.ts" },
+];
+
+/**
+ * What many servers never use: YAML, regular expressions of CRDs, custom resources with their rules, sockets and the disk, tables for kubectl.
+ * Half of a start would be reading it. Nothing on the way of an ordinary request is here: a property that loads is slower to read.
+ */
+const LATER: readonly LaterPart[] = [
+  { name: "yaml", holds: /\/node_modules\/js-yaml\// },
+  { name: "regex", holds: /\/node_modules\/re2js\// },
+  {
+    name: "custom-resources",
+    holds:
+      /\/kube-server\/(?:custom-resources\/(?:cel|validation|resource|schema|crd\/(?!definition-type))|admission\/(?:cel|policies\/\w+\/(?!plugin|rounds)))/,
+  },
+  { name: "outside", holds: /\/src\/(?:kube-server\/(?:http\/|protobuf\/|store\/(?:disk\/|persistent-store))|pki\/|kube-client\/http\/)/ },
+  { name: "columns", holds: /\/builtin-kinds\/(?:generated\/)?columns\.ts$/ },
+];
+
+/** What is wrong, one line per file that was not built. */
+export async function buildEntries(dist: string, entries: readonly Entry[] = ENTRIES): Promise<Result<void, readonly string[]>> {
+  const built = collect(await Promise.all(entries.map((entry) => buildEntry(dist, entry))));
+  return built.ok ? ok(undefined) : built;
+}
+
+async function buildEntry(dist: string, { file, source, split }: Entry): Promise<Result<void, string>> {
+  const bundled = await bundle(join(projectRoot, source), join(dist, file), { split, later: LATER });
+  if (!bundled.ok) return err(`dist/${file} was not built: ${bundled.error}`);
+  if (source.startsWith("src/bin/")) await chmod(join(dist, file), 0o755);
+  return ok(undefined);
+}

@@ -1,0 +1,39 @@
+/**
+ * How a bundle takes Node's own modules: each is loaded when something in it is first used, and only that is read.
+ *
+ * It matters more than one would think. An `import` of node:http reads every export once, and the getter of `WebSocket` among them loads
+ * undici: 30 ms of a start. node:tls costs 12 ms and node:crypto 5, and most commands need neither.
+ */
+import type { Plugin } from "esbuild";
+
+const LATER = "node-later";
+/** Those that take a while, as a whole or when all of it is read. The others are there before a program begins, or nearly. */
+const HEAVY = new Set(
+  ["child_process", "crypto", "fs", "fs/promises", "http", "http2", "https", "net", "stream/consumers", "tls", "zlib"].map(
+    (name) => `node:${name}`,
+  ),
+);
+
+export const nodeModules: Plugin = {
+  name: "node-modules",
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind, namespace }) => {
+      if (kind === "import-statement" && namespace !== LATER && HEAVY.has(path)) return { path, namespace: LATER, sideEffects: false };
+      return { path, external: true, sideEffects: false };
+    });
+    build.onLoad({ filter: /.*/, namespace: LATER }, async ({ path }) => ({ contents: loadLater(path, await namesOf(path)) }));
+  },
+};
+
+/** CommonJS, because of its exports only the bundler makes reads that happen where they are written. */
+function loadLater(path: string, names: readonly string[]): string {
+  const getters = names.map((name) => `${JSON.stringify(name)}: { enumerable: true, get: () => load()[${JSON.stringify(name)}] }`);
+  return `let loaded;
+const load = () => (loaded ??= require(${JSON.stringify(path)}));
+module.exports = Object.defineProperties({}, { ${getters.join(", ")} });`;
+}
+
+async function namesOf(path: string): Promise<readonly string[]> {
+  const all = (await import(path)) as Readonly<Record<string, unknown>>;
+  return Object.keys(all).filter((name) => name !== "default");
+}
