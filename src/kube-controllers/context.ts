@@ -15,6 +15,8 @@ import type { WorkOptions } from "./work.ts";
 export type KubeController = {
   /** As kube-controller-manager calls it: "garbage-collector-controller". */
   readonly name: string;
+  /** How its events are signed; its name if nothing is said. */
+  readonly reportsAs?: string;
   /** Takes informers, subscribes, opens queues. Called once, before anything runs; must not wait for anything. */
   readonly start: (context: KubeControllerContext) => void;
 };

@@ -1,4 +1,5 @@
 /** The list of what runs: one entry per controller. Order matters to nobody but people who read logs. */
+import { policyStatusController } from "./admission-policies/policy-status.ts";
 import { clusterRoleAggregation } from "./cluster-roles/aggregation.ts";
 import type { KubeController } from "./context.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
@@ -34,6 +35,7 @@ export function kubeControllers(settings: KubeControllersSettings = {}): readonl
     endpointSliceController,
     endpointsController,
     clusterRoleAggregation,
+    policyStatusController,
     disruptionController,
     quotaController,
     podCollector(terminatedPodThreshold === undefined ? {} : { terminatedPodThreshold }),

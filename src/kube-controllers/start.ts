@@ -97,10 +97,13 @@ class Running {
     await Promise.all(this.#recorders.map((recorder) => recorder.flush()));
   }
 
-  #contextOf({ name }: KubeController, common: Omit<KubeControllersOptions, "metrics"> & { metrics: Metrics; signal: AbortSignal }) {
+  #contextOf(
+    { name, reportsAs = name }: KubeController,
+    common: Omit<KubeControllersOptions, "metrics"> & { metrics: Metrics; signal: AbortSignal },
+  ) {
     const { client, clock, random, metrics, signal, identity = "kube-controllers" } = common;
     const logger = common.logger.with({ controller: name });
-    const recorder = new EventRecorder({ client, clock, logger, metrics, signal, reporter: { controller: name, instance: identity } });
+    const recorder = new EventRecorder({ client, clock, logger, metrics, signal, reporter: { controller: reportsAs, instance: identity } });
     this.#recorders.push(recorder);
     const context: KubeControllerContext = {
       client,

@@ -29,15 +29,17 @@ export type InProcessOptions = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
+  /** Who writes, for the managers of fields; "unknown" if nobody says. */
+  readonly userAgent?: string;
   /** Asked for each call: may the answer take its time? Only then are signals and time limits looked at; they cost more than most answers. */
   readonly mayWait?: () => boolean;
 };
 
 const ADMIN: User = { name: "admin", uid: "admin", groups: ["system:masters", "system:authenticated"] };
 
-export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, ...options }: InProcessOptions): KubeClient {
+export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, userAgent, ...options }: InProcessOptions): KubeClient {
   const transport = inProcessTransport(handlerOf(server, user));
-  const quick = directlyTo(server, user, options.logger);
+  const quick = directlyTo(server, user, { logger: options.logger, userAgent });
   const patient = withinTime(quick, options.clock);
   const direct: DirectServer = (request, call) => (mayWait?.() === true ? patient(request, call) : quick(request, call));
   return createKubeClient({ transport, direct, ...options });
@@ -46,10 +48,13 @@ export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, ...o
 /** A call that is answered in its own turn cannot be ended early. */
 const NEVER = new AbortController().signal;
 
-function directlyTo(server: ApiServer, user: User, logger: Logger): DirectServer {
+type Direct = { readonly logger: Logger; readonly userAgent: string | undefined };
+
+function directlyTo(server: ApiServer, user: User, { logger, userAgent }: Direct): DirectServer {
   const turns = new Turns();
   const warn = warnOnce(logger);
-  return async ({ method, path, headers, content }, { signal = NEVER }) => {
+  return async ({ method, path, headers: asked, content }, { signal = NEVER }) => {
+    const headers = userAgent === undefined ? asked : { ...asked, "user-agent": userAgent };
     const turn = turns.next();
     if (turn !== undefined) await turn;
     const body = content === undefined ? undefined : { value: copyJson(content) };

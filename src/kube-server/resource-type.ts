@@ -106,4 +106,10 @@ export type ResourceType = {
   readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string | readonly string[]>;
   readonly columns: readonly TableColumn[];
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
+  /** The object with its fields in the order in which Go writes them, for messages that quote it. */
+  readonly asGoWrites?: (object: Json) => Json;
+  /** Its table knows nothing but names and ages: an empty one has no rows at all. */
+  readonly plainTable?: boolean;
+  /** Annotations that only this version writes: who asks for metadata alone does not see them. */
+  readonly versionAnnotations?: readonly string[];
 };

@@ -13,5 +13,6 @@ test(
     console.log(JSON.stringify(report));
     expect(report, `seed ${seed}`).toMatchObject({ rounds: kills, wrong: [] });
     expect(report.snapshots).toBeGreaterThan(0);
+    expect(report.forgotten).toBeGreaterThan(0);
   },
 );

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { FakeClock, seededRandom } from "#base";
 import { builtinKinds, createApiServer, createMemoryStore, type ApiServer } from "#kube-server";
+import { WIDGETS } from "../builders/api-server/fuzz-first-objects.ts";
 import { askFuzzed } from "../builders/api-server/fuzz-in-process.ts";
 import { fuzz } from "../builders/api-server/fuzz.ts";
 
@@ -62,6 +63,36 @@ describe("what it has found", () => {
       want: 400,
     },
   ];
+  test("an apply of a number that is too large for its type, to what another version has written, is no exception", async () => {
+    const server = fuzzServer(1);
+    const scaler = (version: string, minReplicas: number) => ({
+      apiVersion: `autoscaling/${version}`,
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "a" },
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" }, minReplicas, maxReplicas: 3 },
+    });
+    const apply = (version: string, manager: string, minReplicas: number) =>
+      askFuzzed(server, {
+        method: "PATCH",
+        url: `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers/a?fieldManager=${manager}&force=true`,
+        headers: { "content-type": APPLY },
+        body: JSON.stringify(scaler(version, minReplicas)),
+      });
+    expect((await apply("v1", "one", 1)).status).toBe(201);
+    const answer = await apply("v2", "two", 2 ** 32);
+    expect(answer.status).toBe(500);
+    expect(answer.text).toContain("json: cannot unmarshal number 4294967296 into Go");
+  });
+
+  test("a custom object without metadata is refused", async () => {
+    const server = fuzzServer(1);
+    const post = (url: string, body: object) =>
+      askFuzzed(server, { method: "POST", url, headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+    expect((await post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", WIDGETS)).status).toBe(201);
+    const answer = await post("/apis/fuzz.test/v1/namespaces/default/widgets", { apiVersion: "fuzz.test/v1", kind: "Widget" });
+    expect(answer.status).toBe(422);
+  });
+
   test.each(refused)("$name is refused", async ({ given: { url, body }, want }) => {
     const answer = await askFuzzed(fuzzServer(1), { method: "POST", url, headers: { "content-type": "application/json" }, body });
     expect(answer.status).toBe(want);

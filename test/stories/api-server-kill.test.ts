@@ -4,7 +4,7 @@ import { killServerRounds } from "../builders/api-server/kill-rounds.ts";
 
 test(
   "an API server that is killed again and again has every acknowledged write, whole, and its watchers see time go forward only",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const report = await killServerRounds({ seed: 4, rounds: 5 });
     expect(report).toMatchObject({ rounds: 5, wrong: [] });

@@ -27,7 +27,9 @@ function start(context: KubeControllerContext): void {
     const rules = aggregated(role, roles.list());
     if (jsonEqual(rules, role.rules ?? [])) return done;
     const { apiVersion, kind } = role;
-    const applied: KubeObject & Pick<ClusterRole, "rules"> = { apiVersion, kind, metadata: { name }, rules };
+    // nothing found says nothing: what others have written there stays
+    const found = rules.length === 0 ? {} : { rules };
+    const applied: KubeObject & Partial<Pick<ClusterRole, "rules">> = { apiVersion, kind, metadata: { name }, ...found };
     const answer = await client.apply(clusterRoleKind, applied, { fieldManager: FIELD_MANAGER, force: true, signal });
     if (answer.ok) expect(name, answer.value.metadata.resourceVersion ?? "");
     return passOf(answer);

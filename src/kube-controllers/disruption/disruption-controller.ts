@@ -13,7 +13,11 @@ import { disruptedOf, expectedOf, failSafeStatus, goSelector, healthyPods, needs
 import { podDisruptionBudgetKind, type BudgetStatus, type PodDisruptionBudget } from "./kinds.ts";
 import { PodScales } from "./pod-scale.ts";
 
-export const disruptionController: KubeController = { name: "disruption-controller", start: (context) => new Disruption(context).start() };
+export const disruptionController: KubeController = {
+  name: "disruption-controller",
+  reportsAs: "controllermanager",
+  start: (context) => new Disruption(context).start(),
+};
 
 const STALE_MS = 120_000;
 const UNMANAGED =

@@ -1,7 +1,7 @@
 import type { KubeController } from "../context.ts";
 import { autoscalerController } from "./autoscaling/autoscaler-controller.ts";
 import { noMetrics, type MetricsSource } from "./autoscaling/metrics-source.ts";
-import { claimProtection, volumeProtection } from "./claims/volume-protection.ts";
+import { attributesClassProtection, claimProtection, volumeProtection } from "./claims/volume-protection.ts";
 import { cronJobController } from "./cron-jobs/cron-job-controller.ts";
 import { daemonSetController } from "./daemon-sets/daemon-set-controller.ts";
 import { deploymentController } from "./deployments/deployment-controller.ts";
@@ -30,6 +30,7 @@ export function workloadControllers({ metrics = noMetrics }: WorkloadSettings = 
     ttlAfterFinishedController,
     claimProtection,
     volumeProtection,
+    attributesClassProtection,
     autoscalerController(metrics),
   ];
 }

@@ -31,7 +31,22 @@ export type KindRules = {
   /** Subresources with rules of their own, by name; the others work on the whole object. */
   readonly views?: Readonly<Record<string, SubresourceView>>;
   /** The order of checks on an update: the spec between metadata and what may not change, unless said otherwise. */
-  readonly onUpdate?: "spec-between" | "spec-last" | "meta-and-spec-first" | "meta-and-spec-last" | "no-spec";
+  readonly onUpdate?:
+    | "spec-between"
+    | "spec-last"
+    | "meta-and-spec-first"
+    | "meta-and-spec-last"
+    | "meta-then-all"
+    | "all-anew"
+    | "no-spec";
+  /** What the kind's own rules say about metadata, on top of what all kinds must keep: some ask less of finalizers, some say nothing. */
+  readonly ownMeta?: "with-finalizers" | "plain" | "none";
+  /** The same for a write of the status: some say nothing, some go through the whole object again. */
+  readonly onStatus?: "meta" | "nothing" | "all";
+  /** A write of the status changes no metadata. */
+  readonly statusKeepsMeta?: boolean;
+  /** Any prefix will do for generateName: the rule of the name is checked elsewhere. */
+  readonly anyGenerateName?: boolean;
   readonly warnings?: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
   readonly createOnUpdate?: boolean;
   /** PUT without a resourceVersion is refused. */
@@ -40,6 +55,8 @@ export type KindRules = {
   readonly fieldSelectors?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** A row of its table; name and age when nothing is said. */
   readonly cells?: (object: KubeObject, now: number) => readonly Json[];
+  /** Annotations that conversion writes and nobody stores. */
+  readonly versionAnnotations?: readonly string[];
 };
 
 /** A subresource through which one part of the object is changed. */

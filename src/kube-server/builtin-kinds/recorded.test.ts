@@ -66,11 +66,18 @@ function created(type: ResourceType, body: Json): Answer {
   if (!decoded.ok) return { error: decoded.error };
   const { object: sent, findings } = decoded.value;
   const metadata = { ...sent.metadata, ...namespaceOf(type), uid: UID, creationTimestamp: "2024-01-01T00:00:00Z" };
-  const object = type.prepareForCreate(type.applyDefaults({ ...sent, metadata }));
+  const object = admitted(type, type.prepareForCreate(type.applyDefaults({ ...sent, metadata })));
   const causes = type.validate(object, undefined, undefined);
   if (causes.length > 0) return { causes: causes.map(({ field, reason, detail }) => [field, reason, detail]) };
   const warnings = [...new Set([...findings, ...type.warnings(object, undefined)])].toSorted();
   return { object: type.fromStorage(type.toStorage(object)), warnings };
+}
+
+/** Admission gave every recorded Pod an account. */
+function admitted(type: ResourceType, object: KubeObject): KubeObject {
+  const { spec } = object as KubeObject & { readonly spec?: JsonObject };
+  if (type.resource.kind !== "Pod" || typeof spec !== "object") return object;
+  return { ...object, spec: { serviceAccountName: "default", ...spec } } as KubeObject;
 }
 
 function updated(type: ResourceType, body: Json, previous: KubeObject, subresource: string | undefined): Answer {

@@ -10,6 +10,7 @@ import type { Decoded, DeletePolicy, FieldCause, ResourceType, TableColumn } fro
 import { genericCells } from "./cells/generic.ts";
 import { withoutEmptyLists } from "./codec/empty-lists.ts";
 import { readGoValue } from "./codec/go-json.ts";
+import { inGoOrder } from "./codec/go-order.ts";
 import { goTypeOf, type GoType } from "./codec/go-types.ts";
 import { zeroField } from "./codec/go-zero.ts";
 import { columnsOf } from "./columns.ts";
@@ -18,6 +19,7 @@ import type { BuiltinResource } from "./discovery.ts";
 import { asJson, at, changed, childOf, objectAt, type Draft } from "./draft.ts";
 import type { KindRules, SubresourceView } from "./kind-rules.ts";
 import { conversionOf } from "./versions/index.ts";
+import { NO_CAUSES } from "./rules/causes.ts";
 import { dnsSubdomain, pathSegment } from "./rules/formats.ts";
 import { validateKubeFinalizers, validateObjectMeta, validateObjectMetaUpdate, validateObjectName } from "./rules/object-meta.ts";
 
@@ -67,6 +69,9 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
       return columns();
     },
     cells: (object, now) => (rules.cells ?? genericCells(columns()))(object, now),
+    asGoWrites: (object) => inGoOrder(goType(), object),
+    plainTable: rules.cells === undefined,
+    ...(rules.versionAnnotations === undefined ? {} : { versionAnnotations: rules.versionAnnotations }),
   };
 }
 
@@ -123,6 +128,7 @@ function prepareForUpdate(
     const old = asJson(previous);
     if (subresource === "status") {
       setOrDrop(draft, "spec", old["spec"]);
+      if (rules.statusKeepsMeta === true) keepMetadata(childOf(draft, "metadata"), previous);
       rules.prepareStatus?.(draft, previous, now);
       return;
     }
@@ -140,12 +146,20 @@ function prepareForUpdate(
 function carryMetadata(meta: Draft, previous: KubeObject): void {
   const old = asJson(previous)["metadata"];
   setOrDrop(meta, "generation", at(old, "generation"));
+  delete meta["selfLink"]; // nobody has one any more
   if (at(meta, "uid") === undefined || meta["uid"] === "") setOrDrop(meta, "uid", at(old, "uid"));
   for (const name of ["creationTimestamp", "deletionTimestamp"]) {
     if (at(old, name) !== undefined) meta[name] = at(old, name);
   }
   if (at(meta, "deletionGracePeriodSeconds") === undefined)
     setOrDrop(meta, "deletionGracePeriodSeconds", at(old, "deletionGracePeriodSeconds"));
+}
+
+/** What owners of the status have no say in. */
+function keepMetadata(meta: Draft, previous: KubeObject): void {
+  const old = asJson(previous)["metadata"];
+  for (const name of ["deletionGracePeriodSeconds", "finalizers", "labels", "annotations", "ownerReferences"])
+    setOrDrop(meta, name, at(old, name));
 }
 
 function setOrDrop(draft: Draft, name: string, value: Json | undefined): void {
@@ -158,22 +172,27 @@ function validate(
   { rules, namespaced }: { readonly rules: KindRules; readonly namespaced: boolean },
 ): readonly FieldCause[] {
   const name = rules.name ?? dnsSubdomain;
+  const anyGenerateName = rules.anyGenerateName === true;
+  const { ownMeta = "with-finalizers" } = rules;
+  const finalizers = () => (ownMeta === "with-finalizers" ? validateKubeFinalizers(next) : NO_CAUSES);
+  const full = () => (ownMeta === "none" ? [] : [...validateObjectMeta(next, { namespaced, name, anyGenerateName }), ...finalizers()]);
   if (previous === undefined) {
-    const own = [
-      ...validateObjectMeta(next, { namespaced, name }),
-      ...validateKubeFinalizers(next),
-      ...(rules.validate?.(next, undefined) ?? []),
-    ];
-    return own.length > 0 ? own : validateObjectName(next, pathSegment);
+    const own = [...full(), ...(rules.validate?.(next, undefined) ?? [])];
+    if (own.length > 0) return own;
+    return ownMeta === "none" ? validateObjectMeta(next, { namespaced, name: pathSegment }) : validateObjectName(next, pathSegment);
   }
   const general = validateObjectMeta(next, { namespaced, name: pathSegment });
   const unchanging = validateObjectMetaUpdate(next, previous);
   const common = [...general, ...unchanging];
-  const meta = [...unchanging, ...validateKubeFinalizers(next)];
-  if (subresource === "status") return [...common, ...meta, ...(rules.validateStatus?.(next, previous) ?? [])];
+  const meta = ownMeta === "none" ? [] : [...unchanging, ...finalizers()];
+  if (subresource === "status") {
+    const { onStatus = "meta" } = rules;
+    const own =
+      onStatus === "nothing" ? [] : onStatus === "meta" ? meta : [...full(), ...(rules.validate?.(next, previous) ?? []), ...meta];
+    return [...common, ...own, ...(rules.validateStatus?.(next, previous) ?? [])];
+  }
   const spec = rules.validate?.(next, previous) ?? [];
   const update = (viewOf(rules, subresource)?.validate ?? rules.validateUpdate)?.(next, previous) ?? [];
-  const full = () => [...validateObjectMeta(next, { namespaced, name }), ...validateKubeFinalizers(next)];
   switch (rules.onUpdate ?? "spec-between") {
     case "spec-between":
       return [...common, ...meta, ...spec, ...update];
@@ -183,6 +202,10 @@ function validate(
       return [...common, ...full(), ...spec, ...meta, ...update];
     case "meta-and-spec-last":
       return [...common, ...meta, ...update, ...full(), ...spec];
+    case "meta-then-all":
+      return [...common, ...meta, ...full(), ...spec, ...update];
+    case "all-anew":
+      return [...common, ...full(), ...spec, ...update];
     case "no-spec":
       return [...common, ...meta, ...update];
   }

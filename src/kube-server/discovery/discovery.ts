@@ -128,7 +128,9 @@ function isCustom(group: ServedGroup): boolean {
 /** `routed`: a router looked at the Accept header first, and says no in words of its own. */
 function plain(request: ApiRequest, value: unknown, way: "routed" | "direct"): ApiResponse {
   const output = negotiate(header(request, "accept"), NO_TRANSFORMS, way === "direct", false);
-  return output.ok ? answer({ output: output.value, request, warnings: new Set<string>() }, 200, value) : answerFailure(request, output.error);
+  return output.ok
+    ? answer({ output: output.value, request, warnings: new Set<string>() }, 200, value)
+    : answerFailure(request, output.error);
 }
 
 const NO_TRANSFORMS: ReadonlySet<Transform> = new Set();

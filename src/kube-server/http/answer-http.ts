@@ -33,6 +33,7 @@ export async function answerHttp(
   try {
     const answered = await answerOf(request, exchange, gone.signal);
     await writeAnswer(response, answered, request.method === "HEAD", gone.signal);
+    if (request.method === "HEAD" && answered.body.kind === "stream") gone.abort(); // nobody will read it
   } catch (thrown) {
     // the client went away in the middle of its own request; one that was read to its end is "destroyed", too, and wants its answer
     if (gone.signal.aborted || (request.destroyed && !request.complete)) return;

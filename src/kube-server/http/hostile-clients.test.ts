@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { expectOk, FakeClock, reveal, seededRandom, silentLogger, systemClock, type Clock } from "#base";
 import { builtinKinds } from "../kinds.ts";
 import { createApiServer, type ApiServer } from "../rest/api-server.ts";
+import type { ApiResponse } from "../rest/request.ts";
 import { certificateFor } from "../server.ts";
 import { createMemoryStore } from "../store/index.ts";
 import { listen, LIMITS, type Limits } from "./index.ts";
@@ -183,16 +184,16 @@ test("how many streams and how large headers may be is told, and headers that ar
 
 /** More than the buffers of a connection hold. */
 const MUCH = {
-  answer: () => ({ kind: "text", text: "x".repeat(30 * 2 ** 20) }),
-  watch: () => ({ kind: "stream", chunks: endless() }),
-} as const;
+  answer: (): ApiResponse["body"] => ({ kind: "text", text: "x".repeat(30 * 2 ** 20) }),
+  watch: (): ApiResponse["body"] => ({ kind: "stream", chunks: endless() }),
+};
 
 async function* endless(): AsyncGenerator<string, void> {
   for (;;) yield "x".repeat(2 ** 20);
 }
 
 /** The port of a server that has only that to say. */
-async function saying(body: (typeof MUCH)["answer" | "watch"], secure: boolean): Promise<number> {
+async function saying(body: () => ApiResponse["body"], secure: boolean): Promise<number> {
   const user = { name: "a", uid: "", groups: [] };
   const server = { handle: () => Promise.resolve({ status: 200, headers: {}, warnings: [], body: body() }) } as unknown as ApiServer;
   const certificate = secure ? expectOk(certificateFor("127.0.0.1", systemClock)).server : undefined;
@@ -228,6 +229,23 @@ describe.each(["answer", "watch"] as const)("a client that does not read its %s 
     await new Promise((resolve) => stream.once("close", resolve));
     session.destroy();
   });
+});
+
+test("a HEAD of a watch is answered to its end: the watch is over, and the next request on the connection has its turn", async () => {
+  const ends: Promise<unknown>[] = [];
+  const handle: ApiServer["handle"] = (_request, signal) => {
+    ends.push(new Promise((resolve) => signal.addEventListener("abort", resolve)));
+    return Promise.resolve({ status: 200, headers: {}, warnings: [], body: MUCH.watch() });
+  };
+  const user = { name: "a", uid: "", groups: [] };
+  const server = { handle } as unknown as ApiServer;
+  const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
+  const { port, close } = expectOk(await listen({ host: "127.0.0.1", port: 0 }, exchange));
+  closing.push(close);
+  const head = "HEAD /api/v1/watch/pods HTTP/1.1\r\nhost: x\r\n";
+  const said = await untilHungUp(connect(port, "127.0.0.1"), `${head}\r\n${head}connection: close\r\n\r\n`);
+  expect(said.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  await Promise.all(ends);
 });
 
 test("who reads slowly, but reads, is not cut off", async () => {

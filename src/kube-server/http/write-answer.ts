@@ -16,6 +16,7 @@ export async function writeAnswer(response: HttpResponse, answered: ApiResponse,
   if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
   if (body.kind === "stream") {
     startAnswer(response, status, head);
+    if (headOnly) return void response.end(); // or the connection would belong to it for as long as the watch goes on
     return pour(response, body.chunks, signal);
   }
   const texts = body.kind === "bytes" ? [] : textsOf(answered);

@@ -105,6 +105,16 @@ test.each(refused)("a custom resource with $name is refused", async ({ body, wan
   expect((await ask("POST", WIDGETS, { body })).body).toMatchObject(want);
 });
 
+test.each(["", "junk"])("an applied time of deletion that is none is as good as absent (%j)", async (deletionTimestamp) => {
+  const { ask } = await withWidgets();
+  const body = { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a", deletionTimestamp } };
+  const apply = () => ask("PATCH", `${WIDGETS}/a?fieldManager=m`, { body, type: "application/apply-patch+yaml" });
+  const [created, again] = [await apply(), await apply()];
+  expect([created.status, again.status]).toEqual([201, 200]);
+  expect(again.body).not.toHaveProperty("metadata.deletionTimestamp");
+  expect(again.body).toMatchObject({ metadata: { managedFields: [{ fieldsV1: { "f:metadata": { "f:deletionTimestamp": {} } } }] } });
+});
+
 test("strategic merge patch is not for custom resources, and behind their group is only the 404 page", async () => {
   const { ask } = await withWidgets();
   expect((await ask("PATCH", `${WIDGETS}/a`, { body: {}, type: "application/strategic-merge-patch+json" })).body).toMatchObject({

@@ -29,9 +29,9 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
   const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   if (!decoded.ok) return says(decoded.error);
   const meant = type.custom ? checkVersion(typed.value, type) : READ;
-  const all = [...read.value.duplicates, ...decoded.value.findings];
+  const all = [...ofKnownFields(read.value.duplicates, decoded.value.findings), ...decoded.value.findings];
   if (all.length === 0) return meant.ok ? ok(decoded.value.object) : meant;
-  const findings = type.custom ? all : inTextOrder(all, bodyTextOf(call));
+  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call));
   if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return meant.ok ? ok(decoded.value.object) : meant;
@@ -39,10 +39,25 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
 
 const READ = ok(undefined);
 
+/** Go skips what it does not know: nothing in there is counted, so nothing is there twice. */
+function ofKnownFields(duplicates: readonly string[], findings: readonly string[]): readonly string[] {
+  const pathOf = (finding: string) => /"(.*)"$/.exec(finding)?.[1] ?? "";
+  const unknown = findings.filter((finding) => finding.startsWith("unknown")).map(pathOf);
+  const isBelow = (path: string) =>
+    unknown.some((skipped) => path === skipped || path.startsWith(`${skipped}.`) || path.startsWith(`${skipped}[`));
+  return unknown.length === 0 ? duplicates : duplicates.filter((finding) => !isBelow(pathOf(finding)));
+}
+
 function bodyTextOf(call: Call): string {
   const { body } = call.request;
   const isText = typeof body === "string" || (body instanceof Uint8Array && !isProtobuf(header(call.request, "content-type")));
   return isText ? bodyText(call.request) : "";
+}
+
+/** Empty for YAML, too: the order of its text is nobody's, for the real server turns it into JSON first. */
+function jsonTextOf(call: Call): string {
+  const form = inputForm(header(call.request, "content-type"));
+  return form.ok && form.value === "json" ? bodyTextOf(call) : "";
 }
 
 /**
@@ -91,9 +106,24 @@ export function readYaml(text: string): Result<StrictJson, string> {
   if (documents.ok) return ok({ value: documents.value[0] ?? null, duplicates: [] });
   const { message, line } = documents.error;
   const lenient = message.includes("duplicated mapping key") ? parseYaml(text, { duplicates: "last" }) : documents;
-  if (!lenient.ok) return err(`yaml: ${line === undefined ? "" : `line ${line}: `}${message}`);
-  const name = /^[\s-]*"?([^":]*)"?\s*:/.exec(text.split("\n")[(line ?? 1) - 1] ?? "")?.[1] ?? "";
+  if (!lenient.ok) return err(goYamlProblem(message, line));
+  const name = doubledKey(text.split("\n")[(line ?? 1) - 1] ?? "");
   return ok({ value: lenient.value[0] ?? null, duplicates: [`line ${line ?? 1}: key ${JSON.stringify(name)} already set in map`] });
+}
+
+/** In braces the key is somewhere in the line; else the line begins with it. */
+function doubledKey(line: string): string {
+  const keys = [...line.matchAll(/[{,]\s*"?([^":,{}]+)"?\s*:/g)].map(([, key = ""]) => key);
+  return keys.find((key, index) => keys.indexOf(key) < index) ?? /^[\s-]*"?([^":]*)"?\s*:/.exec(line)?.[1] ?? "";
+}
+
+/** What Go's reader says instead; of the first line it speaks without a number when it stumbles over a single character. */
+function goYamlProblem(message: string, line: number | undefined): string {
+  if (message === "bad indentation of a mapping entry")
+    return `yaml: ${(line ?? 1) > 1 ? `line ${line}: ` : ""}mapping values are not allowed in this context`;
+  if (message === "unexpected end of the stream within a flow collection")
+    return `yaml: line ${line ?? 1}: did not find expected node content`;
+  return `yaml: ${line === undefined ? "" : `line ${line}: `}${message}`;
 }
 
 /** In a refusal, YAML's findings come with the words of its reader. */

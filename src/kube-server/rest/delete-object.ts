@@ -165,6 +165,7 @@ function isDefinition(object: KubeObject): boolean {
 /** A namespace is kept until its content is swept. */
 function heldBySpec(object: KubeObject): boolean {
   if (object.kind !== "Namespace" || object.apiVersion !== "v1") return false;
+  if (metaText(object, "deletionTimestamp") === "") return true; // whatever it holds: the first delete only announces the end
   const finalizers = fieldAt(object, "spec", "finalizers");
   return Array.isArray(finalizers) && finalizers.length > 0;
 }

@@ -60,7 +60,8 @@ export function integer(query: URLSearchParams, name: string): Result<number | u
   const text = query.get(name);
   if (text === null || text === "") return ok(undefined);
   if (/^[-+]?[0-9]{1,18}$/.test(text)) return ok(Number(text));
-  return badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  const problem = /^[-+]?[0-9]+$/.test(text) ? "value out of range" : "invalid syntax";
+  return badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${problem}`);
 }
 
 function matchCause(detail: string): FieldCause {
@@ -97,14 +98,14 @@ function watchCauses(query: URLSearchParams): readonly FieldCause[] {
   const match = query.get("resourceVersionMatch") ?? "";
   const initial = query.get("sendInitialEvents");
   const causes: FieldCause[] = [];
-  if (match !== "") {
-    if (initial === null)
-      causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
-    if (match !== "NotOlderThan") {
-      causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`));
-    }
-  } else if (initial !== null) {
+  if (match !== "" && initial === null) {
+    causes.push(matchCause("Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+  }
+  if (match !== "NotOlderThan" && initial !== null) {
     causes.push(matchCause("Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+  }
+  if (match !== "" && match !== "NotOlderThan") {
+    causes.push(matchCause(`Unsupported value: ${JSON.stringify(match)}: supported values: "NotOlderThan"`));
   }
   // without a resourceVersion the server itself asks for the initial events, and then finds that it may not
   const legacy = ["", "0"].includes(query.get("resourceVersion") ?? "");

@@ -101,9 +101,17 @@ function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
     // a real server knows the schemas of one group at a time: an Event keeps what was applied to it in its other group
     if (other === undefined || other.resource.group !== type.resource.group) return err({ kind: "missing-version" });
     // conversion None renames and prunes nothing: fields that the other version does not know end the tracking, as on a real server
-    const converted = type.custom ? asObject({ ...object, apiVersion }) : other.fromStorage(sourceOf(object).toStorage(asObject(object)));
-    return ok({ object: asJsonObject(converted), schema: other.typeSchema });
+    if (type.custom) return ok({ object: { ...object, apiVersion }, schema: other.typeSchema });
+    const source = sourceOf(object);
+    // what is merged was compared with a schema, and that knows less than the type: an integer there may be too large here
+    const read = source.decode(object);
+    if (!read.ok) return err({ kind: "failed", message: `unable to convert unstructured object to ${gvkOf(source)}: ${read.error}` });
+    return ok({ object: asJsonObject(other.fromStorage(source.toStorage(asObject(object)))), schema: other.typeSchema });
   };
+}
+
+function gvkOf({ resource: { group, version, kind } }: ResourceType): string {
+  return `${group}/${version}, Kind=${kind}`;
 }
 
 /** Objects are JSON objects with a known head; the two types do not know of each other. */

@@ -77,6 +77,11 @@ test("bodies may be YAML, and so may answers and refusals", async () => {
   expect(strict.body).toMatchObject({
     message: expect.stringContaining('strict decoding error: yaml: unmarshal errors:\n  line 5: key "a" already set'),
   });
+  const quoted = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: q}\nfirst: 5" wide\nsecond: 1\n';
+  expect((await ask("POST", MAPS, { body: quoted, type: "application/yaml" })).response.warnings).toEqual([
+    'unknown field "first"',
+    'unknown field "second"',
+  ]);
   expect((await ask("POST", MAPS, { body: "a: [", type: "application/yaml" })).body).toMatchObject({
     message: expect.stringContaining("the object provided is unrecognized (must be of type ConfigMap): yaml: line"),
   });

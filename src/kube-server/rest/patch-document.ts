@@ -12,7 +12,7 @@ import { goFormat } from "./go-format.ts";
 import { SCHEME } from "./legacy-kinds.ts";
 import { asJsonObject } from "./managed-kinds.ts";
 import { badRequest, invalid, refuse, tooLarge, unexplained, type Failure } from "./status.ts";
-import { parseStrictJson } from "./strict-json.ts";
+import { fieldOrder, parseStrictJson } from "./strict-json.ts";
 import type { FieldValidation } from "./write-options.ts";
 
 export type PatchKind = "json" | "merge" | "strategic";
@@ -40,7 +40,8 @@ export function patchDocument(request: PatchRequest): Result<Patched, Failure> {
   if (!patched.ok) return patched;
   // a custom resource is a map to Go, all the way down
   const touched = () => (request.type.custom ? patched.value : touchedBy(shape.value));
-  const shown = () => (request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(patched.value, touched())));
+  const written = () => request.type.asGoWrites?.(patched.value) ?? patched.value;
+  const shown = () => (request.kind === "strategic" ? goFormat(shape.value) : JSON.stringify(sortTouched(written(), touched())));
   return decodePatched(request, patched.value, duplicates, shown);
 }
 
@@ -69,6 +70,7 @@ const READERS: Readonly<Record<PatchKind, Shape>> = {
         ? ok(read.value.map((operation) => operation ?? {}))
         : badRequest(`${prefix}json: cannot unmarshal ${wrong}`);
     }
+    if (read.value === null) return ok([]);
     return badRequest(`${prefix}json: cannot unmarshal ${goKind(read.value)} into Go value of type []handlers.jsonPatchOp`);
   },
   merge: (request, read) => {
@@ -160,7 +162,9 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
   };
   const decoded = kind === "strategic" ? request.type.decode(value, request.current) : readAsItsKind(request, value);
   if (!decoded.ok) return refused(kind === "strategic" ? restoreText(decoded.error) : decoded.error);
-  const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...decoded.value.findings];
+  const found =
+    decoded.value.findings.length > 1 && kind !== "strategic" ? inTextOrder(decoded.value.findings, shown()) : decoded.value.findings;
+  const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...found];
   if (findings.length > 0 && fieldValidation === "Strict") return refused(`strict decoding error: ${findings.join(", ")}`);
   return ok({ object: decoded.value.object, findings: fieldValidation === "Warn" ? findings : [] });
 }
@@ -169,13 +173,21 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
 function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json): Result<Decoded, string> {
   const [apiVersion, kind] = [textIn(value, "apiVersion"), textIn(value, "kind")];
   const { resource } = type;
-  if (type.custom || (apiVersion === apiVersionOf(resource) && kind === resource.kind)) return type.decode(value, current);
+  const same = apiVersion === apiVersionOf(resource) && (kind === resource.kind || kind === "");
+  if (type.custom || same) return type.decode(value, current);
   const other = typeOfKind(apiVersion, kind);
   if (other === undefined) return err(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
   const decoded = other.decode(value);
   if (!decoded.ok) return decoded;
   const internal = resource.group === "" ? "core" : (resource.group.split(".")[0] ?? "");
   return err(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}) to (${internal}.${resource.kind}): unknown conversion`);
+}
+
+/** The reader reports what it does not know as it meets it. */
+function inTextOrder(findings: readonly StrictFinding[], text: string): readonly StrictFinding[] {
+  const order = fieldOrder(text);
+  const placeOf = (finding: string) => order.get(/"(.*)"$/.exec(finding)?.[1] ?? "") ?? Number.MAX_SAFE_INTEGER;
+  return findings.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function textIn(value: Json, name: string): string {

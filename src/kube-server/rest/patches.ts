@@ -2,6 +2,7 @@
 import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
+import { parseSeconds } from "../apply/rfc3339.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject, withoutVersion } from "./create-object.ts";
 import { inVersion, type Call } from "./core.ts";
@@ -125,10 +126,18 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
     if (!merged.ok) return err(failureOf(merged.error));
     const strict = body.value.duplicates.length > 0 && options.fieldValidation === "Strict";
     if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
-    const decoded = type.decode(merged.value, live);
+    const decoded = type.decode(type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
     return unexplained(type.custom ? decoded.error : unconvertible(type.resource, body.value.object, decoded.error));
   });
+}
+
+/** An applied custom object is never read as a Go type: a time of deletion that is none is as good as absent there, and an error elsewhere. */
+function withoutOddDeletion(merged: JsonObject): JsonObject {
+  const given = fieldAt(merged, "metadata", "deletionTimestamp");
+  if (typeof given !== "string" || parseSeconds(given) !== undefined) return merged;
+  const { deletionTimestamp: _odd, ...metadata } = merged["metadata"] as JsonObject;
+  return { ...merged, metadata };
 }
 
 /** What was merged is read as its Go type only now, through a door that names the object first and says less of the field. */

@@ -8,11 +8,16 @@ import { inVersion, readStored, type Call } from "./core.ts";
 import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { answerList, answerObject, type Answering } from "./respond.ts";
+import { isTrue } from "./route.ts";
 import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "./status.ts";
 import type { ListMeta } from "./table.ts";
 
 export function getObject(call: Call): Answering {
   const { type, name = "" } = call.target;
+  const exported = call.request.query.get("export");
+  if (!type.custom && exported !== null && isTrue(exported)) {
+    return badRequest("the export parameter, deprecated since v1.14, is no longer supported");
+  }
   const asked = call.request.query.get("resourceVersion") ?? "";
   const version = parseVersion(asked);
   if (!version.ok) return unexplained(unparsableVersion(asked)); // the store says so itself, and nobody calls it a bad request
@@ -80,7 +85,8 @@ function pageStart(call: Call, options: ListOptions): Result<Start, Failure> {
   if (!version.ok) return version;
   const { revision } = call.core.store;
   if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
-  return ok({ revision: options.resourceVersionMatch === "Exact" ? version.value : undefined, after: undefined });
+  const exact = options.resourceVersionMatch === "Exact" || (version.value > 0 && options.limit > 0 && options.resourceVersionMatch === "");
+  return ok({ revision: exact ? version.value : undefined, after: undefined });
 }
 
 type Selected = {
@@ -95,7 +101,7 @@ type Range = { readonly revision: number | undefined; readonly after: string | u
 function select(call: Call, options: ListOptions, range: Range): Result<Selected, RevisionError> {
   const { store } = call.core;
   const { type } = call.target;
-  const selecting = options.labels.length > 0 || options.fields.length > 0;
+  const selecting = options.labels.length > 0 || options.fields.length > 0 || call.target.name !== undefined;
   const request = requestOf(call, options, range);
   if (!selecting) {
     const listed = store.list(type.collection, { ...request, ...(range.limit > 0 ? { limit: range.limit } : {}) });
@@ -103,7 +109,19 @@ function select(call: Call, options: ListOptions, range: Range): Result<Selected
   }
   const listed = store.list(type.collection, request);
   if (!listed.ok) return listed;
-  return ok(filtered(call, options, listed.value, range.limit));
+  const page = filtered(call, options, listed.value, range.limit);
+  const full = range.limit > 0 && page.items.length === range.limit && page.remaining === 0;
+  return ok(full && moreFollow(call, options, range, page.last) ? { ...page, remaining: 1 } : page);
+}
+
+/** A real server stops reading when the page is full: whatever comes after it, selected or not, is worth another look. */
+function moreFollow(call: Call, options: ListOptions, { revision }: Range, after: string | undefined): boolean {
+  const { type, namespace } = call.target;
+  const single = exactName(options.fields) !== undefined && (namespace !== undefined || !type.resource.namespaced);
+  if (single || after === undefined) return false;
+  const place = namespace === undefined ? {} : { namespace };
+  const listed = call.core.store.list(type.collection, { ...place, ...(revision === undefined ? {} : { revision }), after, limit: 1 });
+  return listed.ok && listed.value.items.length > 0;
 }
 
 /** The store can look up one exact field by itself; the name and the namespace narrow most. */

@@ -51,7 +51,7 @@ function countFields(value: Json, depth: number): number {
   return fields;
 }
 
-/** Where each field stands in the text: the place of its last mention. */
+/** Where each field stands in a text that is known to be JSON: the place of its last mention. */
 export function fieldOrder(text: string): ReadonlyMap<string, number> {
   const order = new Map<string, number>();
   let place = 0;
@@ -111,6 +111,6 @@ function scanFields(text: string, onField: (path: string, again: boolean) => voi
 
 function endOfString(text: string, start: number): number {
   let at = start + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
   return at;
 }

@@ -33,6 +33,8 @@ export type TableRequest = {
   readonly withColumns: boolean;
 };
 
+export type PartialRequest = { readonly type: ResourceType; readonly version: string };
+
 export function tableOf(objects: readonly KubeObject[], metadata: ListMeta, request: TableRequest): Json {
   const { type, output, withColumns } = request;
   return {
@@ -40,22 +42,29 @@ export function tableOf(objects: readonly KubeObject[], metadata: ListMeta, requ
     apiVersion: `meta.k8s.io/${output.version}`,
     metadata: metadata.resourceVersion === "" ? {} : metadata,
     columnDefinitions: withColumns ? type.columns : null,
-    rows: objects.map((object) => rowOf(object, request)),
+    rows: objects.length === 0 && type.plainTable === true ? null : objects.map((object) => rowOf(object, request)),
   };
 }
 
 function rowOf(object: KubeObject, { type, output, include, now }: TableRequest): Json {
   const cells = type.cells(object, now);
   if (include === "None") return { cells, object: null };
-  return { cells, object: include === "Object" ? asJson(object) : asJson(partialOf(object, output.version)) };
+  return { cells, object: include === "Object" ? asJson(object) : asJson(partialOf(object, type, output.version)) };
 }
 
-export function partialOf(object: KubeObject, version: string): KubeObject {
-  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+export function partialOf(object: KubeObject, type: ResourceType, version: string): KubeObject {
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata: storedMetadata(object, type) };
 }
 
-export function partialListOf(objects: readonly KubeObject[], metadata: ListMeta, version: string): Json {
-  const items = objects.map((object) => asJson(partialOf(object, version)));
+function storedMetadata({ metadata }: KubeObject, { versionAnnotations = [] }: ResourceType): KubeObject["metadata"] {
+  if (versionAnnotations.length === 0 || metadata.annotations === undefined) return metadata;
+  const stored = Object.entries(metadata.annotations).filter(([name]) => !versionAnnotations.includes(name));
+  const { annotations: _all, ...others } = metadata;
+  return stored.length === 0 ? others : { ...others, annotations: Object.fromEntries(stored) };
+}
+
+export function partialListOf(objects: readonly KubeObject[], metadata: ListMeta, { type, version }: PartialRequest): Json {
+  const items = objects.map((object) => asJson(partialOf(object, type, version)));
   return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata, items };
 }
 

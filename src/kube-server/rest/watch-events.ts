@@ -19,7 +19,7 @@ export function eventWriter(call: Call, include: IncludeObject): EventWriter {
   let columnsSent = false;
   const shown = (object: KubeObject): string => {
     if (output.transform === undefined) return printOnce(call.core.printed, object);
-    if (output.transform !== "Table") return JSON.stringify(partialOf(object, output.version));
+    if (output.transform !== "Table") return JSON.stringify(partialOf(object, type, output.version));
     const request = { type, output, include, now: call.core.clock.now(), withColumns: !columnsSent };
     columnsSent = true;
     return JSON.stringify(tableOf([object], { resourceVersion: object.metadata.resourceVersion ?? "" }, request));

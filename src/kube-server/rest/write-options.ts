@@ -29,7 +29,7 @@ const MAX_MANAGER = 128;
 /** `apply`: a server-side apply, which must name its manager and may force. */
 export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = false): Result<WriteOptions, Failure> {
   const { query } = request;
-  const dryRun = query.getAll("dryRun").filter((value) => value !== "");
+  const dryRun = query.getAll("dryRun");
   const manager = query.get("fieldManager") ?? "";
   const validation = query.get("fieldValidation") ?? "";
   const force = query.get("force");

@@ -1,12 +1,19 @@
 /** Texts of bodies: changed objects, patches, and what is not JSON at all. */
 import { formatYaml, type Json, type JsonObject } from "#kube";
+import { damaged, protobufBody } from "./fuzz-protobuf.ts";
 import { chance, mutate, pick, type Random } from "./fuzz-values.ts";
 
 const STRANGE: readonly [string, ...string[]] = [
   "", " ", "null", "true", "1", '"a"', "[]", "{}", "{", '{"a":', "[[[[", "}{", "NaN", "\ufeff{}", "{}{}", "--- \n---\n", "a: &a [*a]", "a: &a [1,1]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]",
   "'", "\u0000", "<xml/>", '{"__proto__":{"polluted":true}}', '{"constructor":{"prototype":{"polluted":true}}}', '{"a":1,"a":2}', "1e999", '{"metadata":{"name":"a","name":"b"}}',
-  "k8s\u0000\n\u0007\n\u0002v1", "!!js/function x", "? ? ? ?", "[".repeat(20_000), '{"a":'.repeat(5_000), "- ".repeat(3_000),
+  "k8s\u0000\n\u0007\n\u0002v1", "!!js/function x", "? ? ? ?", "[".repeat(20_000), '{"a":'.repeat(5_000), "- ".repeat(3_000), "a: &a\n  <<: *a\n", "<<: [{a: 1}, {__proto__: {polluted: true}}]\nkind: ConfigMap", "? {a: b}\n: c", "!!python/object/apply:os.system ['x']", "!!binary //79", "a: !!timestamp 2020-01-01\nb: !!set {c}", "%YAML 9.9\n---\na: 1",
+  "&a\n".repeat(2_000), "a: *nowhere", "a: |99\n x", `a: ${"&x ".repeat(500)}`, "a: .inf\nb: -.NaN\nc: 0o17\nd: 0x\ne: 1_000\nf: ~\ng: yes", `{${'"k":1,'.repeat(20_000)}"k":1}`, `[${"0,".repeat(50_000)}0]`, '{"a":"\\ud800\\udbff"}', '{"\\u0000":"\\u0000"}',
 ]; // prettier-ignore
+
+/** A billion laughs: each line repeats the one before ten times. */
+const LAUGHS = Array.from({ length: 12 }, (_, at) => `l${at}: &l${at} ${at === 0 ? "lol" : `[${`*l${at - 1},`.repeat(10)}]`}`).join("\n");
+
+const NUMBERS: readonly [string, ...string[]] = ["1e400", "-1e400", "1e-400", "-0", "0.1e+1", "9223372036854775808", "-9223372036854775809", "18446744073709551616", "9".repeat(400), `0.${"1".repeat(400)}`, "01", "+1", ".5", "1.", "0x10", "Infinity"]; // prettier-ignore
 
 const DIRECTIVES: readonly [JsonObject, ...JsonObject[]] = [
   { spec: { $setElementOrder: [] } },
@@ -20,13 +27,15 @@ const DIRECTIVES: readonly [JsonObject, ...JsonObject[]] = [
 ]; // prettier-ignore
 
 export function bodyText(random: Random, object: JsonObject, contentType: string): string {
-  if (chance(random, 0.08)) return pick(random, STRANGE);
+  if (chance(random, 0.08)) return chance(random, 0.02) ? LAUGHS : pick(random, STRANGE);
   const value =
     contentType.includes("json-patch") && !contentType.includes("merge")
       ? operations(random, object)
       : changed(random, object, contentType);
   const text = contentType.includes("yaml") && chance(random, 0.3) ? formatYaml(object) : JSON.stringify(value);
   if (chance(random, 0.06)) return text.slice(0, Math.floor(random() * text.length));
+  if (chance(random, 0.04))
+    return text.replaceAll(/(?<=[:[,])-?\d[\d.e+]*/g, (number) => (chance(random, 0.3) ? pick(random, NUMBERS) : number));
   return chance(random, 0.04) ? text.replaceAll(/[:,]/g, (mark) => (chance(random, 0.1) ? "" : mark)) : text;
 }
 
@@ -37,6 +46,7 @@ function changed(random: Random, object: JsonObject, contentType: string): Json 
 
 /** What a protobuf or CBOR reader may be given: the right beginning with anything behind it, lengths that lie, and noise. */
 export function binaryBody(random: Random, object: JsonObject): string {
+  if (chance(random, 0.6)) return protobufBody(random, object).toString("latin1");
   const noise = Array.from({ length: Math.floor(random() * random() * 400) }, () => String.fromCharCode(Math.floor(random() * 256))).join(
     "",
   );
@@ -52,6 +62,11 @@ export function binaryBody(random: Random, object: JsonObject): string {
     `\u009b\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff\u00ff${noise}`,
     JSON.stringify(object),
   ]);
+}
+
+/** The same text with bytes in it that no character has. */
+export function damagedText(random: Random, text: string): string {
+  return damaged(random, Buffer.from(text, "utf8")).toString("latin1");
 }
 
 const PATHS: readonly [string, ...string[]] = ["", "/", "/metadata", "/metadata/labels/app", "/metadata/finalizers/-", "/spec/replicas", "/data/a", "/spec/template/spec/containers/0/image", "/__proto__/polluted", "/constructor/prototype/polluted", "/metadata/finalizers/-1", "/metadata/finalizers/99999999", "/a~2b", "no-slash", "/metadata/name", "/kind", "/spec/template/spec/containers/00"]; // prettier-ignore

@@ -62,6 +62,7 @@ const SPECS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ["certificatesigningrequests", { spec: { request: "aGk=", signerName: "a.test/s", usages: ["client auth"] } }],
   ["events", { involvedObject: { kind: "Pod", namespace: "default", name: "a" }, reason: "R", message: "m" }],
   ["widgets", { spec: { size: 1, parts: [{ name: "a", count: 1 }], tags: ["x"], any: { deep: [1] } } }],
+  ["gears", { spec: { n: 3, s: "aaa" } }],
   ["customresourcedefinitions", {
     spec: {
       group: "fuzz.test", scope: "Namespaced", names: { plural: "gears", kind: "Gear" },

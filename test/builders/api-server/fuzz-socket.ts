@@ -19,9 +19,10 @@ const STREAM_MS = 3;
 type Head = { readonly status: number; readonly type: string; readonly length: number | "chunks" | "none"; readonly end: number };
 
 /** Characters stand for bytes. What would end a header early goes; the rest is the server's to refuse. */
-export function wireText({ method, url, headers, body }: FuzzRequest, token: string | undefined): Buffer {
-  const bytes = body === undefined ? undefined : Buffer.from(body, "utf8");
-  const lines = [`${method} ${url} HTTP/1.1`, "host: fuzz", ...(token === undefined ? [] : [`authorization: Bearer ${token}`])];
+export function wireText({ method, url, headers, body, binary }: FuzzRequest, token: string | undefined): Buffer {
+  const bytes = body === undefined ? undefined : Buffer.from(body, binary === true ? "latin1" : "utf8");
+  const known = token === undefined || headers["authorization"] !== undefined ? [] : [`authorization: Bearer ${token}`];
+  const lines = [`${method} ${url} HTTP/1.1`, "host: fuzz", ...known];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value.replaceAll(/[\r\n]/g, " ")}`);
   if (bytes !== undefined) lines.push(`content-length: ${bytes.byteLength}`);
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), bytes ?? Buffer.alloc(0)]);

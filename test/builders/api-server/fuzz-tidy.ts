@@ -7,6 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { apiVersionOf, fieldAt, keyOf, keyText, parseJson, type Json, type KubeObject } from "#kube";
 import type { ResourceType } from "#kube-server";
 import { askFuzzed } from "./fuzz-in-process.ts";
+import { WITNESS } from "./fuzz-witness.ts";
 import type { FuzzWorld } from "./fuzz-world.ts";
 
 /** By "configmaps": what must be there, as it was. */
@@ -101,7 +102,8 @@ async function list(world: FuzzWorld, type: ResourceType): Promise<readonly Kube
   const { status, text } = await ask(world, "GET", urlOf(type, undefined));
   const body = parseJson(text);
   // a kind whose definition fuzz has deleted comes back with it
-  return status === 200 && body.ok ? (fieldAt(body.value, "items") as unknown as readonly KubeObject[]) : [];
+  const items = status === 200 && body.ok ? (fieldAt(body.value, "items") as unknown as readonly KubeObject[]) : [];
+  return items.filter(({ metadata }) => metadata.namespace !== WITNESS);
 }
 
 function urlOf({ resource }: ResourceType, namespace: string | undefined, name?: string): string {

@@ -12,6 +12,7 @@ import {
   admissionPlugins,
   ANONYMOUS,
   builtinKinds,
+  certificateFor,
   createApiServer,
   createMemoryStore,
   inProcessClient,
@@ -33,6 +34,8 @@ import { askFuzzed } from "./fuzz-in-process.ts";
 export type FuzzWorld = {
   readonly server: ApiServer;
   readonly port: number;
+  /** TLS, with HTTP/2. */
+  readonly securePort: number;
   /** Those that there are at the start, and those that a run will make: they stay the same when the server's change. */
   readonly types: readonly ResourceType[];
   readonly tokenOf: (sender: Sender) => string | undefined;
@@ -91,9 +94,10 @@ export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
   for (const { url, body } of FIRST_OBJECTS) await mustCreate(server, url, JSON.stringify(body));
   const authenticate = server.authenticate ?? table.userOf;
   // the clients' clock is ours: they must not be cut off because the world's runs faster
-  const listener = expectOk(
-    await listen({ host: "127.0.0.1", port: 0 }, { server, authenticate, anonymous: ANONYMOUS, logger, clock: systemClock }),
-  );
+  const exchange = { server, authenticate, anonymous: ANONYMOUS, logger, clock: systemClock };
+  const listener = expectOk(await listen({ host: "127.0.0.1", port: 0 }, exchange));
+  const certificate = expectOk(certificateFor("127.0.0.1", systemClock)).server;
+  const secure = expectOk(await listen({ host: "127.0.0.1", port: 0, certificate }, exchange));
   const simulation = createSimulation({ nodes: 2 });
   const client = inProcessClient(server, { clock, random, logger });
   const controllers = expectOk(
@@ -114,6 +118,7 @@ export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
   const world: FuzzWorld = {
     server,
     port: listener.port,
+    securePort: secure.port,
     types: [...server.types.all()],
     tokenOf: (sender) => (sender === "account" ? accountToken : TOKEN_NAMES.get(sender)),
     userOf: (sender) => PEOPLE[sender],
@@ -130,6 +135,7 @@ export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
       await client.close();
       server.close();
       await listener.close();
+      await secure.close();
       await webhook.close();
       store.close();
     },

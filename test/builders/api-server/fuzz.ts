@@ -12,11 +12,14 @@ import { describeThrown, seededRandom } from "#base";
 import { askFuzzed, type FuzzAnswer } from "./fuzz-in-process.ts";
 import { faultOf } from "./fuzz-judge.ts";
 import { changedPrototypes } from "./fuzz-prototypes.ts";
+import { FuzzHttp2, sendFrames } from "./fuzz-http2.ts";
 import { noise } from "./fuzz-noise.ts";
 import { fuzzRequest, type FuzzRequest } from "./fuzz-requests.ts";
 import { FuzzSocket, wireText } from "./fuzz-socket.ts";
 import { baselineOf, tidy } from "./fuzz-tidy.ts";
 import { chance } from "./fuzz-values.ts";
+import { startWatchdog } from "./fuzz-watchdog.ts";
+import { FuzzWitness, WITNESSED } from "./fuzz-witness.ts";
 import { startFuzzWorld, type FuzzWorld } from "./fuzz-world.ts";
 
 export type FuzzOptions = {
@@ -44,27 +47,35 @@ export type FuzzReport = {
   readonly slowest: { readonly ms: number; readonly request: string };
   /** Bytes after each chapter, in a tidy world and after a collection. */
   readonly heaps: readonly number[];
+  /** What an honest client was told meanwhile that it had written; all of it was there. */
+  readonly acknowledged: number;
 };
 
 const CHAPTER = 5_000;
 const LANES = 12;
-/** Longer than any time limit of the world on its fast clock; on a busy machine, too. */
-const HANG_MS = 60_000;
+/** Each is answered within this: longer than any time limit of the world on its fast clock, on a busy machine, too. */
+export const HANG_MS = 60_000;
+/** So long nothing else happens in the whole process: it runs in a circle. */
+const CIRCLE_MS = 60_000;
 const MAX_FINDINGS = 40;
+const HONEST_MS = 5;
 
 export async function fuzz({ seed, requests, chapter = CHAPTER, onChapter = () => {} }: FuzzOptions): Promise<FuzzReport> {
   const world = await startFuzzWorld(seed);
+  const run = new FuzzRun(world);
+  for (const witness of run.witnesses) await witness.start();
   await world.settled();
   const baseline = await baselineOf(world);
-  const run = new FuzzRun(world);
   for (let begun = 0; begun < requests && run.findings.length < MAX_FINDINGS; begun += chapter) {
     const chapterSeed = seed + begun / chapter;
     await run.chapter(chapterSeed, Math.min(chapter, requests - begun));
-    for (const left of await tidy(world, baseline))
-      run.note({ chapter: chapterSeed, number: -1, fault: `not tidy: ${left}`, request: undefined });
+    const faults = (await Promise.all(run.witnesses.map((witness) => witness.differences()))).flat();
+    for (const left of await tidy(world, baseline)) faults.push(`not tidy: ${left}`);
+    for (const fault of faults) run.note({ chapter: chapterSeed, number: -1, fault, request: undefined });
     run.heaps.push(heapAfterCollection());
     onChapter(run.report());
   }
+  await run.close();
   await world.close();
   return run.report();
 }
@@ -74,10 +85,14 @@ export function requestOf(world: Pick<FuzzWorld, "types">, chapter: number, numb
   return fuzzRequest(seededRandom(chapter * 1_000_003 + number * 7_919), world.types);
 }
 
+type Wire = { readonly socket: FuzzSocket; readonly http2: FuzzHttp2 };
+
 class FuzzRun {
   readonly #world: FuzzWorld;
   readonly #byStatus = new Map<number, number>();
   readonly #known = new Map<string, number>();
+  readonly #watchdog = startWatchdog(LANES, CIRCLE_MS);
+  readonly witnesses: readonly FuzzWitness[];
   readonly findings: Finding[] = [];
   readonly heaps: number[] = [];
   #requests = 0;
@@ -85,11 +100,19 @@ class FuzzRun {
 
   constructor(world: FuzzWorld) {
     this.#world = world;
+    this.witnesses = WITNESSED.map((kind) => new FuzzWitness(world.server, kind));
+  }
+
+  async close(): Promise<void> {
+    for (const witness of this.witnesses) await witness.close();
+    await this.#watchdog.close();
   }
 
   report(): FuzzReport {
     const { findings, heaps } = this;
-    return { requests: this.#requests, byStatus: this.#byStatus, known500: this.#known, findings, slowest: this.#slowest, heaps };
+    const acknowledged = this.witnesses.reduce((sum, { writes }) => sum + writes, 0);
+    const counted = { requests: this.#requests, byStatus: this.#byStatus, known500: this.#known, acknowledged };
+    return { ...counted, findings, slowest: this.#slowest, heaps };
   }
 
   note(finding: Finding): void {
@@ -99,19 +122,26 @@ class FuzzRun {
   /** Several at a time: what waits for a webhook meets what does not. */
   async chapter(chapter: number, count: number): Promise<void> {
     let next = 0;
-    const lane = async () => {
-      const socket = new FuzzSocket(this.#world.port);
-      for (let number = next++; number < count; number = next++) await this.#one({ chapter, number, socket });
-      socket.close();
+    const lane = async (_: unknown, at: number) => {
+      const wire = { socket: new FuzzSocket(this.#world.port), http2: new FuzzHttp2(this.#world.securePort) };
+      for (let number = next++; number < count; number = next++) {
+        this.#watchdog.begin(at, chapter, number);
+        await this.#one({ chapter, number, ...wire });
+      }
+      wire.socket.close();
+      wire.http2.close();
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    const honest = async (witness: FuzzWitness) => {
+      for (const random = seededRandom(chapter); next < count; await delay(HONEST_MS)) await witness.write(random);
+    };
+    await Promise.all([...this.witnesses.map(honest), ...Array.from({ length: LANES }, lane)]);
   }
 
-  async #one({ chapter, number, socket }: { chapter: number; number: number; socket: FuzzSocket }): Promise<void> {
+  async #one({ chapter, number, ...wire }: { readonly chapter: number; readonly number: number } & Wire): Promise<void> {
     const random = seededRandom(chapter * 31 + number * 104_729);
     const request = requestOf(this.#world, chapter, number);
     const start = performance.now();
-    const fault = await within(HANG_MS, this.#send(request, socket, random)).catch(describeThrown);
+    const fault = await within(HANG_MS, this.#send(request, wire, random)).catch(describeThrown);
     this.#requests += 1;
     const ms = performance.now() - start;
     if (ms > this.#slowest.ms)
@@ -122,10 +152,14 @@ class FuzzRun {
     if (changed !== undefined) throw new Error(`chapter ${chapter}, number ${number}: ${changed}\n${JSON.stringify(request)}`);
   }
 
-  async #send(given: FuzzRequest, socket: FuzzSocket, random: () => number): Promise<string | undefined> {
+  async #send(given: FuzzRequest, wire: Wire, random: () => number): Promise<string | undefined> {
     const request = this.#world.localised(given);
-    if (chance(random, 0.02)) return this.#sendNoise(request, socket, random);
-    const answer = chance(random, 0.5) ? await this.#overSocket(request, socket) : await this.#inProcess(request);
+    if (chance(random, 0.02)) return this.#sendNoise(request, wire.socket, random);
+    if (chance(random, 0.005)) {
+      await sendFrames(this.#world.securePort, random);
+      return undefined;
+    }
+    const answer = chance(random, 0.5) ? await this.#overSocket(request, wire, chance(random, 0.25)) : await this.#inProcess(request);
     if (answer.status !== undefined) this.#byStatus.set(answer.status, (this.#byStatus.get(answer.status) ?? 0) + 1);
     return faultOf(request, answer, (why) => this.#known.set(why, (this.#known.get(why) ?? 0) + 1));
   }
@@ -134,8 +168,10 @@ class FuzzRun {
     return askFuzzed(this.#world.server, request, this.#world.userOf(request.sender ?? "admin"));
   }
 
-  async #overSocket(request: FuzzRequest, socket: FuzzSocket): Promise<FuzzAnswer> {
-    return socket.send(wireText(request, this.#world.tokenOf(request.sender ?? "admin")), { method: request.method });
+  async #overSocket(request: FuzzRequest, { socket, http2 }: Wire, newer: boolean): Promise<FuzzAnswer> {
+    const token = this.#world.tokenOf(request.sender ?? "admin");
+    const answer = newer ? await http2.send(request, token) : undefined;
+    return answer ?? socket.send(wireText(request, token), { method: request.method });
   }
 
   /** Bytes that are hardly HTTP: any answer will do, and so will none. */
@@ -147,9 +183,11 @@ class FuzzRun {
 }
 
 async function within(ms: number, answer: Promise<string | undefined>): Promise<string | undefined> {
-  const waiting = new AbortController();
-  const late = delay(ms, `no answer after ${ms} ms`, { signal: waiting.signal }).catch(() => undefined);
-  return Promise.race([answer, late]).finally(() => waiting.abort());
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`no answer after ${ms} ms`), ms);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }
 
 export function heapAfterCollection(): number {

@@ -21,6 +21,8 @@ export type KillReport = {
   readonly torn: number;
   readonly snapshots: number;
   readonly killedWhileOpening: number;
+  /** Times a watcher from the beginning was told that what it has missed is forgotten. */
+  readonly forgotten: number;
   /** What must not be; empty when all is well. */
   readonly wrong: readonly string[];
 };
@@ -44,7 +46,7 @@ class KillStory {
   readonly #expected = new Map<string, number>();
   #revision = 1;
   readonly #wrong: string[] = [];
-  readonly #counts = { rounds: 0, acknowledged: 0, unacknowledged: 0, torn: 0, snapshots: 0, killedWhileOpening: 0 };
+  readonly #counts = { rounds: 0, acknowledged: 0, unacknowledged: 0, torn: 0, snapshots: 0, killedWhileOpening: 0, forgotten: 0 };
 
   constructor(home: string, random: () => number) {
     this.#dataDir = join(home, "data");
@@ -120,6 +122,16 @@ class KillStory {
     for (const { key, object } of items) if (!isWhole(object)) this.#wrong.push(`${round}: ${key} is not whole`);
     this.#compare(round, new Map(items.map(({ key, revision }) => [key, revision])));
     this.#replay(round, store, acknowledged);
+    this.#fromTheBeginning(round, store);
+  }
+
+  /** It is told everything since, or that some of it is forgotten; never a part as if it were the whole. */
+  #fromTheBeginning(round: string, store: OpenedStore["store"]): void {
+    const told: number[] = [];
+    const followed = store.watch({ collection: KILL_COLLECTION, from: 1, onEvent: ({ revision }) => told.push(revision) });
+    if (!followed.ok && followed.error.kind === "compacted") this.#counts.forgotten += 1;
+    else if (told.length !== store.revision - 1)
+      this.#wrong.push(`${round}: since the beginning ${told.length} events, at revision ${store.revision}`);
   }
 
   /** The one write that was under way: it counts from now on, because watchers may have it. */

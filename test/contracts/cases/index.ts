@@ -20,6 +20,7 @@ import { namespaces } from "./namespaces.ts";
 import { policies } from "./policies.ts";
 import { quota } from "./quota.ts";
 import { refusals } from "./refusals.ts";
+import { secondLooks } from "./second-looks.ts";
 import { serverSideApply } from "./server-side-apply.ts";
 import { strategicPatch } from "./strategic-patch.ts";
 import { subresources } from "./subresources.ts";
@@ -54,4 +55,5 @@ export const contracts: readonly Contract[] = [
   ...quota,
   ...controllers,
   ...corners,
+  ...secondLooks,
 ];

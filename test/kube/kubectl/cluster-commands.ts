@@ -1,5 +1,6 @@
 /** Everything that people do with kubectl on a cluster with controllers, in this order: each command stands on what the ones before have left. */
 import type { Command } from "./compare.ts";
+import { moreCommands } from "./more-commands.ts";
 
 const controllers = "controllers write events when they get to it";
 const events = { lines: /^(Events:|\s+(Type\b|----|Normal\b|Warning\b)|\s*(Normal|Warning)\s)/, why: controllers };
@@ -330,6 +331,7 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     { args: ["delete", "node", own] },
     { args: ["delete", "clusterrole,clusterrolebinding,priorityclass", own], unordered: true },
     { args: ["delete", "clusterrole", `${own}-sum`] },
+    ...moreCommands(own),
     { args: ["delete", "namespace", namespace, "--timeout=60s"] },
     { args: ["get", "namespace", namespace] },
   ];

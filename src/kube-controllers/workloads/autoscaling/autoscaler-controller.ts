@@ -27,6 +27,7 @@ type Work = { readonly context: KubeControllerContext; readonly metrics: Metrics
 export function autoscalerController(metrics: MetricsSource): KubeController {
   return {
     name: "horizontal-pod-autoscaler-controller",
+    reportsAs: "horizontal-pod-autoscaler",
     start(context) {
       const { informers } = context;
       informers.of(podResource);

@@ -7,11 +7,12 @@ import { keyOf, keyText, parseKey, type KubeObject, type Resource } from "#kube"
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { done, passOf, type Pass } from "../../work.ts";
-import { claimResource, volumeResource } from "../kinds/core.ts";
+import { attributesClassResource, claimResource, volumeResource, type PersistentVolume, type VolumeClaim } from "../kinds/core.ts";
 import { podResource, type Pod } from "../kinds/pod.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
+const ATTRIBUTES_FINALIZER = "kubernetes.io/vac-protection";
 
 export const claimProtection: KubeController = {
   name: "persistentvolumeclaim-protection-controller",
@@ -36,6 +37,32 @@ export const volumeProtection: KubeController = {
     });
   },
 };
+
+export const attributesClassProtection: KubeController = {
+  name: "volumeattributesclass-protection-controller",
+  start(context) {
+    const queue = context.work({ name: "attributes-class-protection", pass: (name) => passAttributesClass(context, name) });
+    context.informers.subscribe(attributesClassResource, ({ key, after }) => {
+      if (after?.metadata.deletionTimestamp !== undefined) queue.add(key.name);
+    });
+    const left = ({ before }: { readonly before?: Classed | undefined }) => {
+      const name = before?.spec.volumeAttributesClassName;
+      if (typeof name === "string") queue.add(name);
+    };
+    context.informers.subscribe(claimResource, left);
+    context.informers.subscribe(volumeResource, left);
+  },
+};
+
+type Classed = VolumeClaim | PersistentVolume;
+
+async function passAttributesClass(context: KubeControllerContext, name: string): Promise<Pass> {
+  const found = context.informers.of(attributesClassResource).get({ name });
+  if (found?.metadata.deletionTimestamp === undefined) return done;
+  const users: readonly Classed[] = [...context.informers.of(claimResource).list(), ...context.informers.of(volumeResource).list()];
+  if (users.some(({ spec }) => spec.volumeAttributesClassName === name)) return done;
+  return passOf(await release(context, attributesClassResource, found, ATTRIBUTES_FINALIZER));
+}
 
 function claimsOf({ spec }: Pod): readonly string[] {
   return (spec.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);

@@ -30,6 +30,7 @@ export type VolumeClaim = KubeObject & {
     readonly volumeName?: string;
     readonly accessModes?: readonly string[];
     readonly volumeMode?: string;
+    readonly volumeAttributesClassName?: string;
     readonly resources?: { readonly requests?: ResourceList };
   };
   readonly status?: { readonly phase?: string; readonly accessModes?: readonly string[]; readonly capacity?: ResourceList };
@@ -58,6 +59,13 @@ export const nodeResource = core<Node>("Node", "nodes", false);
 export const claimResource = core<VolumeClaim>("PersistentVolumeClaim", "persistentvolumeclaims", true);
 export const volumeResource = core<PersistentVolume>("PersistentVolume", "persistentvolumes", false);
 export const serviceResource = core<Service>("Service", "services", true);
+export const attributesClassResource = defineResource<KubeObject>({
+  group: "storage.k8s.io",
+  version: "v1",
+  kind: "VolumeAttributesClass",
+  plural: "volumeattributesclasses",
+  namespaced: false,
+});
 export const storageClassResource = defineResource<StorageClass>({
   group: "storage.k8s.io",
   version: "v1",

@@ -18,6 +18,8 @@ export type Replicated = KubeObject & {
 export type ReplicaKind<T extends Replicated> = {
   /** As kube-controller-manager calls the controller. */
   readonly controller: string;
+  /** How it signs its events. */
+  readonly reportsAs: string;
   readonly resource: Resource<T>;
   readonly selectorOf: (object: T) => readonly Requirement[];
   readonly templateOf: (object: T) => PodTemplate;
@@ -27,6 +29,7 @@ export type ReplicaKind<T extends Replicated> = {
 
 export const replicaSets: ReplicaKind<ReplicaSet> = {
   controller: "replicaset-controller",
+  reportsAs: "replicaset-controller",
   resource: replicaSetResource,
   selectorOf: ({ spec }) => requirementsOf(spec.selector),
   templateOf: ({ spec }) => spec.template,
@@ -35,6 +38,7 @@ export const replicaSets: ReplicaKind<ReplicaSet> = {
 
 export const replicationControllers: ReplicaKind<ReplicationController> = {
   controller: "replicationcontroller-controller",
+  reportsAs: "replication-controller",
   resource: replicationControllerResource,
   selectorOf: ({ spec }) => requirementsOf({ matchLabels: spec.selector ?? {} }),
   templateOf: ({ spec }) => spec.template ?? { spec: { containers: [] } },

@@ -25,6 +25,7 @@ export const replicationControllerController = replicaController(replicationCont
 function replicaController<T extends Replicated>(kind: ReplicaKind<T>): KubeController {
   return {
     name: kind.controller,
+    reportsAs: kind.reportsAs,
     start(context) {
       const { informers, clock } = context;
       const manager: Manager<T> = {

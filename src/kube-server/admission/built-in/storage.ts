@@ -9,6 +9,7 @@ import { withSpec, written } from "./change.ts";
 const FINALIZERS: ReadonlyMap<string, string> = new Map([
   ["/persistentvolumes", "kubernetes.io/pv-protection"],
   ["/persistentvolumeclaims", "kubernetes.io/pvc-protection"],
+  ["storage.k8s.io/volumeattributesclasses", "kubernetes.io/vac-protection"],
 ]);
 
 export const storageProtection: AdmissionPlugin = {

@@ -17,8 +17,10 @@ const specOf = (object: KubeObject) => at(object, "spec");
 export const validatingPolicy: KindRules = {
   needsVersionOnUpdate: true,
   generation: specOf,
-  onUpdate: "meta-and-spec-first",
+  ownMeta: "plain",
+  onUpdate: "all-anew",
   validate: validateValidating,
+  statusKeepsMeta: true,
   validateStatus: (object) => validateStatus(objectAt(object, "status")),
   cells: policyCells("validations"),
 };
@@ -26,7 +28,8 @@ export const validatingPolicy: KindRules = {
 export const mutatingPolicy: KindRules = {
   needsVersionOnUpdate: true,
   generation: specOf,
-  onUpdate: "meta-and-spec-first",
+  ownMeta: "plain",
+  onUpdate: "all-anew",
   validate: validateMutating,
   cells: policyCells("mutations"),
 };

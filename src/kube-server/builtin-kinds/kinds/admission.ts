@@ -13,7 +13,8 @@ function binding(validate: (object: KubeObject) => Causes): KindRules {
   return {
     needsVersionOnUpdate: true,
     generation: (object) => at(object, "spec"),
-    onUpdate: "meta-and-spec-first",
+    ownMeta: "plain",
+    onUpdate: "all-anew",
     validate: (object) => [...validateBinding(object), ...validate(object)],
     cells: policyBindingCells,
   };

@@ -110,6 +110,7 @@ const replicaSet: KindRules = {
 };
 
 const controllerRevision: KindRules = {
+  onUpdate: "meta-then-all",
   validate: (object, previous) => [
     ...nonNegative("revision", numberAt(object, "revision")),
     ...(previous === undefined ? validateData(object) : []),

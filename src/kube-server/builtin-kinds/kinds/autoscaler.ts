@@ -4,13 +4,15 @@ import { autoscalerCells } from "../cells/others.ts";
 import { at, numberAt, objectAt, objectsAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, forbidden, invalid, invalidEach, notSupported, required } from "../rules/causes.ts";
-import { pathSegment } from "../rules/formats.ts";
+import { dnsLabel, pathSegment } from "../rules/formats.ts";
+import { validateContainerResourceName } from "../rules/pod/resources.ts";
 import { ifSetOneOf, requiredText } from "../rules/shared.ts";
 import { autoscalerToV2, withCpuTarget } from "../versions/autoscaler.ts";
 
 /** Checked as v2, whatever version it came in. */
 const autoscaler: KindRules = {
   onUpdate: "spec-between",
+  versionAnnotations: ["metrics", "current-metrics", "conditions", "behavior"].map((name) => `autoscaling.alpha.kubernetes.io/${name}`),
   complete: withCpuTarget,
   isComplete: ({ apiVersion }) => apiVersion !== "autoscaling/v1",
   validate: (object) => validateAutoscaler(objectAt(autoscalerToV2(object), "spec") ?? {}),
@@ -78,7 +80,12 @@ function validateNamedMetric(value: JsonObject, source: string, path: string): C
   const [field, message] =
     source === "pods"
       ? ["averageValue", "must specify a positive target averageValue"]
-      : ["averageValue", "must set either a target value for metric or a per-pod target"];
+      : [
+          "averageValue",
+          source === "object"
+            ? "must set either a target value or averageValue"
+            : "must set either a target value for metric or a per-pod target",
+        ];
   return [
     ...described,
     ...(name === ""
@@ -99,11 +106,17 @@ function validateTargetType(target: JsonObject, path: string): Causes {
   ];
 }
 
+function validateContainer(container: string, path: string): Causes {
+  return container === "" ? [required(path, "must specify a container")] : invalidEach(path, container, dnsLabel(container));
+}
+
 function validateResourceMetric(source: JsonObject, path: string): Causes {
+  const name = textAt(source, "name");
   const target = objectAt(source, "target") ?? {};
   const [utilisation, average] = [numberAt(target, "averageUtilization"), at(target, "averageValue")];
   return [
-    ...(textAt(source, "name") === "" ? [required(`${path}.name`, "must specify a resource name")] : []),
+    ...(name === "" ? [required(`${path}.name`, "must specify a resource name")] : validateContainerResourceName(name, `${path}.name`)),
+    ...(path.endsWith(".containerResource") ? validateContainer(textAt(source, "container"), `${path}.container`) : []),
     ...validateTargetType(target, `${path}.target`),
     ...(utilisation !== undefined && utilisation < 1
       ? [invalid(`${path}.target.averageUtilization`, utilisation, "must be greater than 0")]
@@ -128,6 +141,7 @@ function validateScalingRules(rules: JsonObject | undefined, path: string): Caus
       ? [invalid(`${path}.stabilizationWindowSeconds`, window, "must be less than or equal to 3600")]
       : []),
     ...ifSetOneOf(`${path}.selectPolicy`, rules["selectPolicy"], ["Disabled", "Max", "Min"]),
+    ...(objectsAt(rules, "policies").length === 0 ? [required(`${path}.policies`, "must specify at least one Policy")] : []),
     ...objectsAt(rules, "policies").flatMap((policy, index) => validateScalingPolicy(policy, `${path}.policies[${index}]`)),
   ];
 }

@@ -91,9 +91,10 @@ function validateJobSpecWithSelector(object: KubeObject): Causes {
 function validateIndexedName(object: KubeObject): Causes {
   const completions = numberAt(object, "spec", "completions") ?? 0;
   if (textAt(object, "spec", "completionMode") !== "Indexed" || completions <= 0) return [];
-  const hostname = `${object.metadata.name}-${completions - 1}`;
+  const name = textAt(object, "metadata", "name");
+  const hostname = `${name}-${completions - 1}`;
   if (dnsLabel(hostname).length === 0) return [];
-  return [invalid("metadata.name", object.metadata.name, `will not able to create pod with invalid DNS label: ${hostname}`)];
+  return [invalid("metadata.name", name, `will not able to create pod with invalid DNS label: ${hostname}`)];
 }
 
 const FROZEN = ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"];

@@ -20,6 +20,8 @@ const DECISIONS = ["Approved", "Denied"];
 
 const signingRequest: KindRules = {
   name: () => [],
+  onUpdate: "meta-and-spec-first",
+  onStatus: "all",
   prepareUpdate: (draft, previous) => carryField(draft, { spec: at(previous, "spec") }, "spec"),
   validate: validateRequest,
   prepareStatus: (draft, previous, now) => {

@@ -19,6 +19,9 @@ const namespace: KindRules = {
     const finalizers = textsAt(draft, "spec", "finalizers");
     if (!finalizers.includes("kubernetes")) childOf(draft, "spec")["finalizers"] = [...finalizers, "kubernetes"];
     draft["status"] = { phase: "Active" };
+    // a generated name comes too late for the defaults
+    const name = textAt(draft, "metadata", "name");
+    if (name !== "") childOf(childOf(draft, "metadata"), "labels")["kubernetes.io/metadata.name"] = name;
   },
   prepareUpdate: (draft, previous) => {
     const finalizers = at(previous, "spec", "finalizers");
@@ -37,7 +40,7 @@ const namespace: KindRules = {
     return phase === only ? [] : [invalid("status.Phase", phase, `may only be '${only}' if \`deletionTimestamp\` ${when}`)];
   },
   deletion: { answersObject: true },
-  fieldSelectors: { "status.phase": (object) => textAt(object, "status", "phase"), name: (object) => object.metadata.name },
+  fieldSelectors: { "status.phase": (object) => textAt(object, "status", "phase") },
   cells: namespaceCells,
 };
 
@@ -45,6 +48,7 @@ const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 const node: KindRules = {
   keepsStatusOnCreate: true,
+  onUpdate: "meta-and-spec-first",
   validate: (object) => [
     ...validateTaints(objectsAt(object, "spec", "taints")),
     ...validateNodeResources(object),

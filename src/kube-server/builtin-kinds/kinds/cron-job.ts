@@ -13,6 +13,7 @@ import { specOf } from "../rules/workloads.ts";
 
 export const cronJob: KindRules = {
   generation: specOf,
+  onStatus: "nothing",
   validate: (object) => {
     const spec = objectAt(object, "spec") ?? {};
     const name = textAt(object, "metadata", "name");

@@ -6,9 +6,11 @@ import type { KindRules } from "../kind-rules.ts";
 import { type Causes, invalid, notSupported, required } from "../rules/causes.ts";
 import { alwaysRestarts, selectorFitsTemplate, templateOf, validatePodTemplate, validateSelector } from "../rules/pod/pod-template.ts";
 import { intOrPercent, notMoreThan100Percent } from "../rules/shared.ts";
-import { counts, goStrategy, isPositive, namedTemplateWarnings, sameSelector, specOf } from "../rules/workloads.ts";
+import { templateWarnings } from "../rules/warnings.ts";
+import { counts, goStrategy, isPositive, sameSelector, specOf } from "../rules/workloads.ts";
 
 const TEMPLATE = "spec.template";
+const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 export const daemonSet: KindRules = {
   generation: specOf,
@@ -21,6 +23,8 @@ export const daemonSet: KindRules = {
     const before = Number(textAt(previous, "metadata", "annotations", TEMPLATE_GENERATION) || "1");
     annotateTemplateGeneration(draft, sameTemplate ? before : before + 1);
   },
+  prepareStatus: (draft, previous) =>
+    annotateTemplateGeneration(draft, Number(textAt(previous, "metadata", "annotations", TEMPLATE_GENERATION) || "0")),
   validate: (object) => [
     ...validateSelectorIfSet(object),
     ...selectorFitsTemplate(object),
@@ -34,11 +38,10 @@ export const daemonSet: KindRules = {
   validateUpdate: sameSelector,
   validateStatus: (next) =>
     counts(next, "status", "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration"),
-  warnings: namedTemplateWarnings,
+  warnings: (next, previous) => templateWarnings(next, previous, TEMPLATE),
+  versionAnnotations: [TEMPLATE_GENERATION],
   cells: daemonSetCells,
 };
-
-const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";
 
 function annotateTemplateGeneration(draft: Draft, generation: number): void {
   childOf(childOf(draft, "metadata"), "annotations")[TEMPLATE_GENERATION] = String(generation);

@@ -4,12 +4,12 @@ import { endpointsCells } from "../cells/networking.ts";
 import { at, numberAt, objectsAt, textAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";
 import { type Causes, invalid, invalidEach, required } from "../rules/causes.ts";
-import { dnsLabel, dnsSubdomain, portNumber } from "../rules/formats.ts";
-import { ipFamilyOf, oneOf, validateIP, specialAddress } from "../rules/shared.ts";
+import { dnsLabel, dnsSubdomain, portNumber, qualifiedName } from "../rules/formats.ts";
+import { ipFamilyOf, oneOf, specialAddress, textIfSet, validateIP } from "../rules/shared.ts";
 
 export const endpoints: KindRules = {
   createOnUpdate: true,
-  onUpdate: "spec-between",
+  onUpdate: "meta-then-all",
   validate: (object) => objectsAt(object, "subsets").flatMap((subset, index) => validateSubset(subset, `subsets[${index}]`)),
   cells: endpointsCells,
 };
@@ -42,5 +42,6 @@ function validateEndpointPort(port: JsonObject, path: string, needsName: boolean
     ...(name === "" ? [] : invalidEach(`${path}.name`, name, dnsLabel(name))),
     ...invalidEach(`${path}.port`, number, portNumber(number)),
     ...oneOf(`${path}.protocol`, textAt(port, "protocol"), ["SCTP", "TCP", "UDP"]),
+    ...textIfSet(`${path}.appProtocol`, textAt(port, "appProtocol"), qualifiedName),
   ];
 }

@@ -8,14 +8,15 @@ import { eventCells } from "../cells/core.ts";
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { immutable, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
-import { qualifiedName } from "../rules/formats.ts";
+import { dnsSubdomain, qualifiedName } from "../rules/formats.ts";
 import { internalStruct } from "../rules/internal-template.ts";
+import { validateKubeFinalizers, validateObjectMeta } from "../rules/object-meta.ts";
 import { eventToCore } from "../versions/event.ts";
 
 const FIELDS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
 
 export const event: KindRules = {
-  name: () => [],
+  ownMeta: "none",
   createOnUpdate: true,
   validate: (object) => validateEvent(object, "reportingComponent"),
   fieldSelectors: {
@@ -29,12 +30,14 @@ export const event: KindRules = {
 };
 
 const newEvent: KindRules = {
-  name: () => [],
+  ownMeta: "none",
   createOnUpdate: true,
   validate: (object, previous) => {
     const core = eventToCore(object);
     const own = validateEvent(core, "reportingController");
-    return previous === undefined ? [...own, ...validateNew(core)] : own;
+    if (previous !== undefined) return own;
+    const meta = [...validateObjectMeta(object, { namespaced: true, name: dnsSubdomain }), ...validateKubeFinalizers(object)];
+    return [...own, ...meta, ...validateNew(core)];
   },
   validateUpdate: (next, previous) => validateKept(eventToCore(next), eventToCore(previous)),
   fieldSelectors: {

@@ -1,10 +1,11 @@
 /** The rules of every kind that has any, by "group/Kind". */
+import { jsonEqual, type KubeObject } from "#kube";
 import { flowSchemaCells, priorityLevelCells, resourceClaimCells, valuesThenAge } from "../cells/others.ts";
 import { at, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { immutable, notSupported, required } from "../rules/causes.ts";
-import { dnsLabel, pathSegment } from "../rules/formats.ts";
-import { requiredText } from "../rules/shared.ts";
+import { forbidden, immutable, invalid, notSupported, required, type Causes } from "../rules/causes.ts";
+import { dnsLabel, longName } from "../rules/formats.ts";
+import { oneOf, requiredText } from "../rules/shared.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
 import { admissionKinds } from "./admission.ts";
 import { registrationKinds } from "./api-service.ts";
@@ -28,7 +29,7 @@ const specOf: KindRules["generation"] = (object) => at(object, "spec");
 /** Kinds that few people meet: generation, deletion and their row in a table. */
 const flowcontrolKinds: RulesByKind = {
   FlowSchema: {
-    name: pathSegment,
+    statusKeepsMeta: true,
     generation: specOf,
     validate: (object) => {
       const method = textAt(object, "spec", "distinguisherMethod", "type");
@@ -44,20 +45,55 @@ const flowcontrolKinds: RulesByKind = {
     cells: flowSchemaCells,
   },
   PriorityLevelConfiguration: {
-    name: pathSegment,
+    statusKeepsMeta: true,
     generation: specOf,
-    validate: (object) =>
-      textAt(object, "spec", "type") === "Limited" && textAt(object, "spec", "limited", "limitResponse", "type") === ""
-        ? [required("spec.limited.limitResponse.type")]
-        : [],
+    validate: validatePriorityLevel,
     cells: priorityLevelCells,
   },
 };
 
+function validatePriorityLevel(object: KubeObject): Causes {
+  const type = textAt(object, "spec", "type");
+  const exempt = (textAt(object, "metadata", "name") === "exempt") === (type === "Exempt");
+  const rank = exempt ? [] : [invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'")];
+  return [...rank, ...oneOf("spec.type", type, ["Exempt", "Limited"]), ...(type === "Limited" ? validateLimited(object) : [])];
+}
+
+function validateLimited(object: KubeObject): Causes {
+  const limited = objectAt(object, "spec", "limited");
+  if (limited === undefined) return [required("spec.limited", "must not be empty when type is Limited")];
+  const path = "spec.limited.limitResponse";
+  const [type, queuing] = [textAt(limited, "limitResponse", "type"), objectAt(limited, "limitResponse", "queuing")];
+  return [
+    ...oneOf(`${path}.type`, type, ["Queue", "Reject"]),
+    ...(type === "Queue" && queuing === undefined
+      ? [required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited")]
+      : []),
+    ...(type === "Reject" && queuing !== undefined
+      ? [forbidden(`${path}.queuing`, "must be nil if limited.limitResponse.type is not Limited")]
+      : []),
+  ];
+}
+
+const fixedSpec: KindRules["validateUpdate"] = (next, previous) =>
+  jsonEqual(at(next, "spec"), at(previous, "spec")) ? [] : [immutable("spec", at(next, "spec") ?? null)];
+
 const resourceKinds: RulesByKind = {
-  DeviceClass: { generation: specOf, deletion: { answersObject: true } },
-  ResourceClaim: { deletion: { answersObject: true }, cells: resourceClaimCells },
-  ResourceClaimTemplate: { deletion: { answersObject: true } },
+  DeviceClass: {
+    name: longName,
+    anyGenerateName: true,
+    generation: specOf,
+    onUpdate: "meta-and-spec-first",
+    deletion: { answersObject: true },
+  },
+  ResourceClaim: {
+    onUpdate: "meta-and-spec-first",
+    statusKeepsMeta: true,
+    validateUpdate: fixedSpec,
+    deletion: { answersObject: true },
+    cells: resourceClaimCells,
+  },
+  ResourceClaimTemplate: { onUpdate: "meta-and-spec-first", validateUpdate: fixedSpec, deletion: { answersObject: true } },
   ResourceSlice: {
     generation: specOf,
     fieldSelectors: {
@@ -75,6 +111,8 @@ const resourceKinds: RulesByKind = {
 
 const nodeKinds: RulesByKind = {
   RuntimeClass: {
+    ownMeta: "plain",
+    onUpdate: "meta-and-spec-first",
     createOnUpdate: true,
     needsVersionOnUpdate: true,
     validate: (object) => requiredText("handler", textAt(object, "handler"), dnsLabel),

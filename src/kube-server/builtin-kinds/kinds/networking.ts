@@ -137,7 +137,7 @@ function validateTls(tls: JsonObject, path: string): Causes {
 
 const ingressClass: KindRules = {
   generation: specOf,
-  onUpdate: "spec-last",
+  onUpdate: "meta-and-spec-last",
   validate: (object) => {
     const parameters = objectAt(object, "spec", "parameters");
     return [
@@ -165,6 +165,7 @@ export const networkingKinds: RulesByKind = {
   IngressClass: ingressClass,
   IPAddress: { cells: ipAddressCells },
   ServiceCIDR: {
+    statusKeepsMeta: true,
     validate: (object) => (listAt(object, "spec", "cidrs").length === 0 ? [required("spec.cidrs", "at least one CIDR required")] : []),
     cells: serviceCidrCells,
   },

@@ -17,34 +17,38 @@ import {
   type Draft,
 } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { forbidden, goMap, invalid, required, type Causes } from "../rules/causes.ts";
+import { forbidden, goMap, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
 import { internalPodSpec } from "../rules/internal-template.ts";
 import { alwaysRestarts, validatePodTemplate } from "../rules/pod/pod-template.ts";
 import { validatePodSpec } from "../rules/pod/pod-spec.ts";
 import { qosClassOf } from "../rules/pod/qos-class.ts";
-import { selects } from "../rules/shared.ts";
+import { requiredText, selects } from "../rules/shared.ts";
 import { dnsNameWarnings, podWarnings, templateWarnings } from "../rules/warnings.ts";
 import { counts, replicaStatus } from "../rules/workloads.ts";
-import { dnsSubdomain } from "../rules/formats.ts";
+import { dnsSubdomain, longName, qualifiedName } from "../rules/formats.ts";
 import { jsonDiff } from "../rules/unified-diff.ts";
 import { ephemeralContainers, resize } from "./pod-views.ts";
 
 const pod: KindRules = {
   generation: (object) => at(object, "spec"),
-  onUpdate: "spec-between",
+  onUpdate: "meta-then-all",
   prepareCreate: startPod,
   prepareStatus: (draft, previous) => {
     const status = childOf(draft, "status");
     if (textAt(status, "qosClass") === "") status["qosClass"] = at(previous, "status", "qosClass");
+    const observed = at(previous, "status", "observedGeneration");
+    if ((numberAt(status, "observedGeneration") ?? 0) === 0 && observed !== undefined) status["observedGeneration"] = observed;
     const owners = at(previous, "metadata", "ownerReferences");
     if (owners === undefined) delete childOf(draft, "metadata")["ownerReferences"];
     else childOf(draft, "metadata")["ownerReferences"] = owners;
   },
   validate: (object, previous) => [
     ...validatePodSpec(objectAt(object, "spec") ?? {}, "spec", { isPod: true }),
+    ...validateTokens(object),
     ...(previous === undefined ? validateNewPod(object) : []),
   ],
   validateUpdate: validatePodUpdate,
+  validateStatus: validatePodStatus,
   views: { ephemeralcontainers: ephemeralContainers, resize },
   warnings: (next, previous) => [
     ...(previous === undefined ? dnsNameWarnings(next, "this is used in the Pod's hostname") : []),
@@ -58,6 +62,7 @@ const pod: KindRules = {
     "spec.serviceAccountName": (object) => textAt(object, "spec", "serviceAccountName"),
     "spec.hostNetwork": (object) => String(isTrueAt(object, "spec", "hostNetwork")),
     "status.phase": (object) => textAt(object, "status", "phase"),
+    "status.podIPs": () => "", // a known field that no Pod has
     "status.podIP": (object) => textAt(objectsAt(object, "status", "podIPs")[0], "ip"),
     "status.nominatedNodeName": (object) => textAt(object, "status", "nominatedNodeName"),
   },
@@ -90,6 +95,18 @@ function graceOf(object: KubeObject): number {
   return seconds < 0 ? 1 : seconds;
 }
 
+/** Tokens are somebody's. */
+function validateTokens(object: KubeObject): Causes {
+  if (textAt(object, "spec", "serviceAccountName") !== "") return [];
+  return objectsAt(object, "spec", "volumes").flatMap((volume, index) =>
+    objectsAt(volume, "projected", "sources").flatMap((source, sourceIndex) => {
+      const path = `spec.volumes[${index}].projected.sources[${sourceIndex}].serviceAccountToken`;
+      const token = objectAt(source, "serviceAccountToken");
+      return token === undefined ? [] : [forbidden(path, "must not be specified when serviceAccountName is not set")];
+    }),
+  );
+}
+
 function validateNewPod(object: KubeObject): Causes {
   const gated = textAt(object, "spec", "nodeName") !== "" && objectsAt(object, "spec", "schedulingGates").length > 0;
   return [
@@ -114,7 +131,14 @@ function validatePodUpdate(next: KubeObject, previous: KubeObject): Causes {
       return [forbidden(`spec.${list}`, "pod updates may not add or remove containers")];
     }
   }
-  const causes = [...validateDeadline(next, previous), ...validateTolerationUpdate(next, previous)];
+  const causes = [
+    ...["containers", "initContainers"].flatMap((list) =>
+      objectsAt(next, "spec", list).flatMap((container, index) => requiredText(`spec.${list}[${index}].image`, textAt(container, "image"))),
+    ),
+    ...validateDeadline(next, previous),
+    ...validateGatesUpdate(next, previous),
+    ...validateTolerationUpdate(next, previous),
+  ];
   const [before, after] = [objectAt(previous, "spec") ?? {}, withOldParts(next, previous)];
   if (jsonEqual(after, before)) return causes;
   const difference = jsonDiff(internalPodSpec(before), internalPodSpec(after));
@@ -126,6 +150,38 @@ function validateDeadline(next: KubeObject, previous: KubeObject): Causes {
   const [now, before] = [numberAt(next, "spec", "activeDeadlineSeconds"), numberAt(previous, "spec", "activeDeadlineSeconds")];
   if (now === undefined) return before === undefined ? [] : [invalid(path, null, "must not update from a positive integer to nil value")];
   return before !== undefined && before < now ? [invalid(path, now, "must be less than or equal to previous value")] : [];
+}
+
+function validatePodStatus(next: KubeObject, previous: KubeObject): Causes {
+  const [nominated, before] = [textAt(next, "status", "nominatedNodeName"), textAt(previous, "status", "nominatedNodeName")];
+  const moved = nominated !== "" && nominated !== before;
+  const bound = textAt(previous, "spec", "nodeName") !== "";
+  const path = "status.nominatedNodeName";
+  const sorted = textAt(next, "status", "qosClass");
+  return [
+    ...objectsAt(next, "status", "conditions").flatMap((condition, index) => {
+      const type = textAt(condition, "type");
+      return SYSTEM_CONDITIONS.has(type) ? [] : invalidEach(`status.conditions[${index}].Type`, type, qualifiedName(type));
+    }),
+    ...(moved ? invalidEach(path, nominated, dnsSubdomain(nominated)) : []),
+    ...(moved && bound ? [forbidden(path, "may not be set on pods that are already bound to a node")] : []),
+    ...((numberAt(next, "status", "observedGeneration") ?? 0) < 0
+      ? [invalid("status.observedGeneration", numberAt(next, "status", "observedGeneration") ?? 0, "must be a non-negative integer")]
+      : []),
+    ...(sorted === textAt(previous, "status", "qosClass") ? [] : [invalid("status.qosClass", sorted, "field is immutable")]),
+  ];
+}
+
+const SYSTEM_CONDITIONS = new Set(["PodScheduled", "Ready", "Initialized"]);
+
+/** Who waits for permission can be given it, and no more. */
+function validateGatesUpdate(next: KubeObject, previous: KubeObject): Causes {
+  const known = new Set(objectsAt(previous, "spec", "schedulingGates").map((gate) => textAt(gate, "name")));
+  return objectsAt(next, "spec", "schedulingGates").flatMap((gate, index) => {
+    const name = textAt(gate, "name");
+    const problem = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    return known.has(name) ? [] : [forbidden(`spec.schedulingGates[${index}].name`, problem)];
+  });
 }
 
 function validateTolerationUpdate(next: KubeObject, previous: KubeObject): Causes {
@@ -163,7 +219,8 @@ const podTemplate: KindRules = {
 };
 
 const replicationController: KindRules = {
-  name: dnsSubdomain,
+  name: longName,
+  anyGenerateName: true,
   generation: (object) => at(object, "spec"),
   validate: (object) => [
     ...counts(object, "spec", "minReadySeconds"),

@@ -14,7 +14,7 @@ export const limitRange: KindRules = {
   prepareCreate: (draft) => {
     if (textAt(draft, "metadata", "name") === "") childOf(draft, "metadata")["name"] = at(draft, "metadata", "uid");
   },
-  onUpdate: "meta-and-spec-first",
+  onUpdate: "all-anew",
   validate: (object) => {
     const limits = objectsAt(object, "spec", "limits");
     const types = limits.map((limit) => textAt(limit, "type"));

@@ -4,10 +4,12 @@ import { disruptionBudgetCells, priorityClassCells, valuesThenAge } from "../cel
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { forbidden, immutable, invalid, nonNegative } from "../rules/causes.ts";
+import { validateConditions } from "../rules/conditions.ts";
 import { pathSegment } from "../rules/formats.ts";
 import { ifSetOneOf, intOrPercent, notMoreThan100Percent, validateLabelSelector } from "../rules/shared.ts";
 
 const disruptionBudget: KindRules = {
+  ownMeta: "none",
   name: pathSegment,
   needsVersionOnUpdate: true,
   generation: (object) => at(object, "spec"),
@@ -28,10 +30,12 @@ const disruptionBudget: KindRules = {
       ]),
     ];
   },
-  validateStatus: (next) =>
-    ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"].flatMap((name) =>
+  validateStatus: (next) => [
+    ...validateConditions(objectAt(next, "status"), "status.conditions"),
+    ...["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"].flatMap((name) =>
       nonNegative(`status.${name}`, numberAt(next, "status", name)),
     ),
+  ],
   cells: disruptionBudgetCells,
 };
 
@@ -44,6 +48,7 @@ function shownBudget(object: KubeObject): JsonObject {
 const lease: KindRules = {
   createOnUpdate: true,
   needsVersionOnUpdate: true,
+  ownMeta: "plain",
   onUpdate: "spec-between",
   validate: (object) => {
     const [seconds, transitions] = [numberAt(object, "spec", "leaseDurationSeconds"), numberAt(object, "spec", "leaseTransitions")];

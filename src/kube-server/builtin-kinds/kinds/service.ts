@@ -27,24 +27,21 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
   return {
     name: dnsLabel,
     createOnUpdate: true,
-    onUpdate: "meta-and-spec-last",
+    onUpdate: "spec-last",
     prepareCreate: (draft) => allocate(draft, addresses),
     prepareUpdate: (draft, previous) => {
       carryAllocated(childOf(draft, "spec"), previous);
       dropUnneeded(draft, previous);
       allocate(draft, addresses);
     },
-    validate: (object, previous) => [...validateService(object), ...(previous === undefined ? validateRequested(object, addresses) : [])],
-    validateUpdate: (next, previous) => validateAddressChange(next, previous),
+    validate: (object, previous) => {
+      const causes = validateService(object);
+      // only what is sound is given addresses
+      return previous === undefined && causes.length === 0 ? validateRequested(object, addresses) : causes;
+    },
+    validateUpdate: (next, previous) => [...validateAddressChange(next, previous), ...validateNewPorts(next, previous, addresses)],
     validateStatus: (next) => validateIngressStatus(next),
-    warnings: (next) => [
-      ...(listAt(next, "spec", "externalIPs").length > 0
-        ? ["spec.externalIPs is deprecated and may no longer be implemented in some clusters"]
-        : []),
-      ...(textAt(next, "spec", "trafficDistribution") === "PreferClose"
-        ? ['spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"']
-        : []),
-    ],
+    warnings: serviceWarnings,
     deletion: { answersObject: true },
     fieldSelectors: {
       "spec.clusterIP": (object) => textAt(object, "spec", "clusterIP"),
@@ -52,6 +49,24 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
     },
     cells: serviceCells,
   };
+}
+
+function serviceWarnings(service: KubeObject): readonly string[] {
+  const [headless, external] = [isHeadless(service), typeOf(service) === "ExternalName"];
+  const outside = listAt(service, "spec", "externalIPs").length > 0;
+  const said: readonly (readonly [boolean, string])[] = [
+    [headless && textAt(service, "spec", "loadBalancerIP") !== "", "spec.loadBalancerIP is ignored for headless services"],
+    [headless && outside, "spec.externalIPs is ignored for headless services"],
+    [headless && textAt(service, "spec", "sessionAffinity") !== "None", "spec.SessionAffinity is ignored for headless services"],
+    [outside && !headless && !external, "spec.externalIPs is deprecated and may no longer be implemented in some clusters"],
+    [external && outside, 'spec.externalIPs is ignored when spec.type is "ExternalName"'],
+    [!external && textAt(service, "spec", "externalName") !== "", 'spec.externalName is ignored when spec.type is not "ExternalName"'],
+    [
+      textAt(service, "spec", "trafficDistribution") === "PreferClose",
+      'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
+    ],
+  ];
+  return said.filter(([holds]) => holds).map(([, text]) => text);
 }
 
 function validateService(service: KubeObject): Causes {
@@ -170,10 +185,20 @@ function validateRequested(service: KubeObject, addresses: ServiceAddresses | un
   }
   if (addresses.isClusterIPTaken(address))
     return [invalid("spec.clusterIPs", all, `failed to allocate IP ${address}: provided IP is already allocated`)];
+  return validateAskedPorts(service, addresses, new Set());
+}
+
+function validateNewPorts(next: KubeObject, previous: KubeObject, addresses: ServiceAddresses | undefined): Causes {
+  if (addresses === undefined) return [];
+  return validateAskedPorts(next, addresses, new Set(objectsAt(previous, "spec", "ports").map((port) => numberAt(port, "nodePort") ?? 0)));
+}
+
+/** `own`: what the Service has already. */
+function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, own: ReadonlySet<number>): Causes {
   return objectsAt(service, "spec", "ports").flatMap((port, index) => {
     const number = numberAt(port, "nodePort") ?? 0;
     const path = `spec.ports[${index}].nodePort`;
-    if (number === 0) return [];
+    if (number === 0 || own.has(number)) return [];
     if (inRange(path, number, [30_000, 32_767]).length > 0)
       return [invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")];
     return addresses.isNodePortTaken(number) ? [invalid(path, number, "provided port is already allocated")] : [];

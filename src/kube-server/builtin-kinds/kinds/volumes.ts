@@ -156,7 +156,7 @@ function validateAttachment(object: KubeObject): Causes {
     ...(inline !== undefined && named !== ""
       ? [forbidden(path, "must specify exactly one of inlineVolumeSpec and persistentVolumeName")]
       : []),
-    ...requiredText("spec.nodeName", textAt(object, "spec", "nodeName"), dnsSubdomain),
+    ...invalidEach("spec.nodeName", textAt(object, "spec", "nodeName"), dnsSubdomain(textAt(object, "spec", "nodeName"))),
   ];
 }
 
@@ -235,7 +235,12 @@ export const volumeKinds: RulesByKind = { PersistentVolume: volume, PersistentVo
 
 export const storageKinds: RulesByKind = {
   StorageClass: storageClass,
-  CSIDriver: { needsVersionOnUpdate: true, deletion: { answersObject: true }, cells: csiDriverCells },
+  CSIDriver: {
+    needsVersionOnUpdate: true,
+    warnings: (next, previous) => (leaksTokens(next) && (previous === undefined || !leaksTokens(previous)) ? [TOKENS_IN_ATTRIBUTES] : []),
+    deletion: { answersObject: true },
+    cells: csiDriverCells,
+  },
   CSINode: {
     needsVersionOnUpdate: true,
     validate: (object) =>
@@ -246,14 +251,50 @@ export const storageKinds: RulesByKind = {
     deletion: { answersObject: true },
     cells: valuesThenAge((object) => listAt(object, "spec", "drivers").length),
   },
-  CSIStorageCapacity: { needsVersionOnUpdate: true },
+  CSIStorageCapacity: {
+    needsVersionOnUpdate: true,
+    onUpdate: "meta-and-spec-first",
+    validate: (object) => {
+      const name = textAt(object, "storageClassName");
+      return invalidEach("storageClassName", name, dnsSubdomain(name));
+    },
+    validateUpdate: (next, previous) =>
+      ["nodeTopology", "storageClassName"].flatMap((name) =>
+        jsonEqual(at(next, name), at(previous, name)) ? [] : [invalid(name, at(next, name) ?? null, "field is immutable")],
+      ),
+  },
   VolumeAttachment: {
     needsVersionOnUpdate: true,
+    statusKeepsMeta: true,
     validate: validateAttachment,
     validateUpdate: (next, previous) =>
       jsonEqual(at(next, "spec"), at(previous, "spec")) ? [] : [immutable("spec", at(next, "spec") ?? null)],
     deletion: { answersObject: true },
     cells: volumeAttachmentCells,
   },
-  VolumeAttributesClass: { deletion: { answersObject: true }, cells: valuesThenAge((object) => textAt(object, "driverName")) },
+  VolumeAttributesClass: {
+    onUpdate: "meta-and-spec-last",
+    validate: validateAttributesClass,
+    validateUpdate: (next, previous) =>
+      ["driverName", "parameters"].flatMap((name) =>
+        jsonEqual(at(next, name), at(previous, name)) ? [] : [forbidden(name, `updates to ${name} are forbidden.`)],
+      ),
+    deletion: { answersObject: true },
+    cells: valuesThenAge((object) => textAt(object, "driverName")),
+  },
 };
+
+const TOKENS_IN_ATTRIBUTES =
+  "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
+
+function leaksTokens(driver: KubeObject): boolean {
+  return objectsAt(driver, "spec", "tokenRequests").length > 0 && at(driver, "spec", "serviceAccountTokenInSecrets") === undefined;
+}
+
+function validateAttributesClass(object: KubeObject): Causes {
+  const driver = textAt(object, "driverName").toLowerCase();
+  return [
+    ...requiredText("driverName", driver, qualifiedName),
+    ...(entriesAt(object, "parameters").length === 0 ? [required("parameters", "must contain at least one key/value pair")] : []),
+  ];
+}

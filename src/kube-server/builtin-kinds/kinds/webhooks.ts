@@ -15,7 +15,8 @@ export function webhooks(mutating: boolean): KindRules {
   return {
     needsVersionOnUpdate: true,
     generation: (object) => at(object, "webhooks"),
-    onUpdate: "meta-and-spec-first",
+    ownMeta: "plain",
+    onUpdate: "all-anew",
     validate: (object) => {
       const names = new Set<string>();
       return objectsAt(object, "webhooks").flatMap((hook, index) => {

@@ -44,6 +44,11 @@ export function dnsSubdomain(text: string): Messages {
   return [...longerThan(text, 253), regexMessage(SUBDOMAIN_MESSAGE, SUBDOMAIN, "example.com")];
 }
 
+/** The same name where the rule is declared with the type: it counts bytes. */
+export function longName(text: string): Messages {
+  return dnsSubdomain(text).map((message) => message.replace("253 characters", "253 bytes"));
+}
+
 const LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?";
 const LABEL_1035_MESSAGE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";

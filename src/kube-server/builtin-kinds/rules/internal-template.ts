@@ -81,5 +81,12 @@ function fieldValue(known: GoField | undefined, value: Json | undefined): Json {
 function shownValue(type: GoType, value: Json): Json {
   if (type.kind === "list" && Array.isArray(value)) return value.map((item: Json) => shownValue(type.element, item));
   if (type.kind !== "struct" || !isJsonObject(value) || type.definition.includes("apimachinery")) return value;
-  return Object.fromEntries([...type.fields().values()].map((known) => [goName(known.name), fieldValue(known, at(value, known.name))]));
+  return Object.fromEntries(internalOrder(type.fields()).map((known) => [goName(known.name), fieldValue(known, at(value, known.name))]));
+}
+
+/** One kind of volume stands elsewhere in the internal type. */
+function internalOrder(fields: ReadonlyMap<string, GoField>): readonly GoField[] {
+  const quobyte = fields.get("quobyte");
+  const others = [...fields.values()].filter((known) => known !== quobyte);
+  return quobyte === undefined ? others : others.flatMap((known) => (known.name === "rbd" ? [known, quobyte] : [known]));
 }

@@ -19,7 +19,7 @@ const COUNTS = [
 ];
 
 export function validateJobSpec(spec: JsonObject, path: string): Causes {
-  const indexed = spec["completionMode"] === "Indexed";
+  const [indexed, plain] = ["Indexed", "NonIndexed"].map((mode) => spec["completionMode"] === mode) as [boolean, boolean];
   const [perIndex, maxFailed] = [numberAt(spec, "backoffLimitPerIndex"), numberAt(spec, "maxFailedIndexes")];
   return [
     ...COUNTS.flatMap((name) => nonNegative(`${path}.${name}`, numberAt(spec, name))),
@@ -29,8 +29,8 @@ export function validateJobSpec(spec: JsonObject, path: string): Causes {
     ...validateManager(spec, `${path}.managedBy`),
     ...ifSetOneOf(`${path}.completionMode`, spec["completionMode"], ["NonIndexed", "Indexed"]),
     ...(indexed && numberAt(spec, "completions") === undefined ? [required(`${path}.completions`, "when completion mode is Indexed")] : []),
-    ...(!indexed && perIndex !== undefined ? [invalid(`${path}.backoffLimitPerIndex`, perIndex, "requires indexed completion mode")] : []),
-    ...(!indexed && maxFailed !== undefined ? [invalid(`${path}.maxFailedIndexes`, maxFailed, "requires indexed completion mode")] : []),
+    ...(plain && perIndex !== undefined ? [invalid(`${path}.backoffLimitPerIndex`, perIndex, "requires indexed completion mode")] : []),
+    ...(plain && maxFailed !== undefined ? [invalid(`${path}.maxFailedIndexes`, maxFailed, "requires indexed completion mode")] : []),
     ...validatePolicies(spec, path, indexed),
     ...validatePodTemplate(objectAt(spec, "template") ?? {}, `${path}.template`),
     ...validateRestart(spec, `${path}.template.spec.restartPolicy`),

@@ -12,15 +12,16 @@ import { dnsLabel, labelValue, qualifiedName, type TextRule } from "./formats.ts
 const MAX_ANNOTATIONS = 256 * 1024;
 const META = "metadata";
 
-export type MetaRules = { readonly namespaced: boolean; readonly name: TextRule };
+export type MetaRules = { readonly namespaced: boolean; readonly name: TextRule; readonly anyGenerateName?: boolean };
 
 export function validateObjectMeta(object: unknown, rules: MetaRules): Causes {
   const meta = objectAt(object, META);
-  return [...validateNames(meta, rules.name), ...validateNamespace(meta, rules.namespaced), ...validateCommon(meta, META)];
+  const names = validateNames(meta, rules.name, rules.anyGenerateName);
+  return [...names, ...validateNamespace(meta, rules.namespaced), ...validateCommon(meta, META)];
 }
 
-function validateNames(meta: unknown, rule: TextRule): Causes {
-  const generateName = textAt(meta, "generateName");
+function validateNames(meta: unknown, rule: TextRule, anyGenerateName = false): Causes {
+  const generateName = anyGenerateName ? "" : textAt(meta, "generateName");
   const name = textAt(meta, "name");
   const generated = generateName === "" ? [] : invalidEach(`${META}.generateName`, generateName, rule(maskDash(generateName)));
   if (name === "") return [...generated, required(`${META}.name`, "name or generateName is required")];

@@ -40,12 +40,12 @@ export function repeatedPorts(service: KubeObject): Causes {
 }
 
 export function validateNodePorts(service: KubeObject): Causes {
-  const allowed = ["NodePort", "LoadBalancer"].includes(typeOf(service));
+  const inside = typeOf(service) === "ClusterIP";
   const seen = new Set<string>();
   return objectsAt(service, "spec", "ports").flatMap((port, index) => {
     const number = numberAt(port, "nodePort") ?? 0;
     if (number === 0) return [];
-    if (!allowed) return [forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")];
+    if (inside) return [forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")];
     const key = `${textAt(port, "protocol")}/${number}`;
     const again = seen.has(key);
     seen.add(key);

@@ -155,9 +155,31 @@ describe("a rule that does not compile", () => {
 });
 
 describe("the parser", () => {
+  const depths = [
+    { name: "a sum of 250", given: `${"1 + ".repeat(249)}1 > 0`, want: true },
+    { name: "a sum of 251, because it is itself one side of a relation", given: `${"1 + ".repeat(250)}1 > 0`, want: false },
+    { name: "a product of 5,000", given: `${"1 * ".repeat(4_999)}1`, want: false },
+    { name: "251 relations", given: `${"true == ".repeat(250)}true`, want: true },
+    { name: "252 relations", given: `${"true == ".repeat(251)}true`, want: false },
+    { name: "sums inside sums, on the left", given: `${"(".repeat(20)}1${`${" + 1".repeat(20)})`.repeat(20)} > 0`, want: false },
+    { name: "sums inside sums, on the right", given: `${"1 + ".repeat(130)}(${"1 + ".repeat(110)}1) > 0`, want: true },
+    { name: "selections", given: `a${".b".repeat(251)}`, want: false },
+    { name: "5,001 times not", given: `${"!".repeat(5_001)}true`, want: true },
+    { name: "optional values that double with every step", given: `optional.of(1)${".optMap(x, x)".repeat(40)}`, want: false },
+  ];
+  test.each(depths)("takes as deep a tree as the real one, and no deeper: $name", ({ given, want }) => {
+    expect(parseExpression(given).ok).toBe(want);
+  });
+
+  test("says about the whole of an expression what it says about no place in it", () => {
+    const deep = parseExpression(`${"1 + ".repeat(5_000)}1`);
+    expect(deep).toEqual({ ok: false, error: "ERROR: <input>:-1:0: max recursion depth exceeded" });
+    const long = parseExpression(`[${"1,".repeat(60_000)}1]`);
+    expect(long).toEqual({ ok: false, error: "ERROR: <input>:-1:0: expression code point size exceeds limit: size: 120003, limit 100000" });
+  });
+
   test.each([
     ["brackets", "(".repeat(400) + "1" + ")".repeat(400)],
-    ["selections", `a${".b".repeat(400)}`],
     ["lists", "[".repeat(400) + "]".repeat(400)],
     ["conditions", "true ? 1 : ".repeat(400) + "1"],
   ])("refuses %s nested too deep instead of overflowing the stack", (_, text) => {

@@ -4,21 +4,32 @@
  */
 import { err, ok, type Result } from "#base";
 import { call, type Expression } from "./ast.ts";
+import { tooDeep } from "./depth.ts";
 import { OperandParser, START } from "./operand-parser.ts";
-import { Source } from "./source.ts";
+import { NOWHERE, Source } from "./source.ts";
 import { endsExpression, startsExpression, TokenCursor } from "./token-cursor.ts";
 
 const MAX_DEPTH = 250;
+/** In code points. */
+const MAX_SIZE = 100_000;
 const SUMS = new Set(["+", "-"]);
 const PRODUCTS = new Set(["*", "/", "%"]);
 const RELATIONS = new Set(["<", "<=", ">=", ">", "==", "!=", "in"]);
 
 export function parseExpression(text: string): Result<Expression, string> {
   const source = new Source(text);
+  const size = source.characters.length;
+  if (size > MAX_SIZE) return refused(source, `expression code point size exceeds limit: size: ${size}, limit ${MAX_SIZE}`);
   const parser = new Parser(source);
   const expression = parser.parse();
   const { issues } = parser.cursor;
-  return issues.length > 0 ? err(source.describe(issues)) : ok(expression);
+  if (issues.length > 0) return err(source.describe(issues));
+  const problem = tooDeep(expression);
+  return problem === undefined ? ok(expression) : refused(source, problem);
+}
+
+function refused(source: Source, message: string): Result<never, string> {
+  return err(source.describe([{ at: NOWHERE, message }]));
 }
 
 class Parser {
@@ -46,7 +57,7 @@ class Parser {
   }
 
   #tooDeep(): void {
-    this.cursor.fail({ ...this.cursor.peek(), at: 0 }, `expression recursion limit exceeded: ${MAX_DEPTH}`, "");
+    this.cursor.fail({ ...this.cursor.peek(), at: NOWHERE }, `expression recursion limit exceeded: ${MAX_DEPTH}`, "");
   }
 
   #conditional(): Expression {
@@ -112,8 +123,7 @@ class Parser {
 
   #memberOf(primary: Expression): Expression {
     let operand = primary;
-    for (let steps = 0; ; steps++) {
-      if (steps > MAX_DEPTH) this.#tooDeep();
+    for (;;) {
       if (this.cursor.is(".")) operand = this.#dotted(operand);
       else if (this.cursor.is("[")) operand = this.#indexed(operand);
       else return operand;

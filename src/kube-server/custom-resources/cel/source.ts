@@ -2,6 +2,8 @@
 export type Issue = { readonly at: number; readonly message: string };
 
 const MAX_ISSUES = 100;
+/** Of an issue with the expression as a whole. */
+export const NOWHERE = -1;
 
 export class Source {
   readonly characters: readonly string[];
@@ -21,6 +23,7 @@ export class Source {
   }
 
   #describeOne(issue: Issue): string {
+    if (issue.at === NOWHERE) return `ERROR: <input>:-1:0: ${issue.message}`;
     const line = this.#lineStarts.findLastIndex((start) => start <= issue.at);
     const start = this.#lineStarts[line] ?? 0;
     const column = issue.at - start;

@@ -9,8 +9,7 @@ import { asObject } from "./json-access.ts";
 
 /** `base`: the type as a server without knowledge of CRDs would have it. */
 export function definitionType(base: ResourceType): ResourceType {
-  return {
-    ...base,
+  return over(base, {
     decode: (value) => {
       const decoded = decodeDefinition(value);
       if (!decoded.ok) return decoded;
@@ -36,7 +35,13 @@ export function definitionType(base: ResourceType): ResourceType {
     generationOf: (object) => field(object, "spec"),
     createOnUpdate: false,
     unconditionalUpdate: false,
-  };
+  });
+}
+
+/** Spreading `base` would read its columns and its schema, which are made when somebody first reads them. */
+function over(base: ResourceType, own: Partial<ResourceType>): ResourceType {
+  const parts = { ...Object.getOwnPropertyDescriptors(base), ...Object.getOwnPropertyDescriptors(own) };
+  return Object.defineProperties({}, parts) as ResourceType;
 }
 
 /** Every version that was ever stored stays on the list. */

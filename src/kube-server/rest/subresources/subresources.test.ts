@@ -163,11 +163,14 @@ test("an eviction deletes, unless a budget says no", async () => {
   const { ask } = realServer();
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" }, deleteOptions: { gracePeriodSeconds: 0 } };
   const budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
-  const running = (name: string) => ask("PATCH", `${PODS}/${name}/status`, { body: { status: { phase: "Running" } }, type: MERGE });
+  const running = (name: string, ready = "True") => {
+    const status = { phase: "Running", conditions: [{ type: "Ready", status: ready }] };
+    return ask("PATCH", `${PODS}/${name}/status`, { body: { status }, type: MERGE });
+  };
   const evict = (name: string) => ask("POST", `${PODS}/${name}/eviction`, { body: eviction });
   const allow = (name: string, disruptionsAllowed: number) =>
     ask("PATCH", `${budgets}/${name}/status`, {
-      body: { status: { disruptionsAllowed, desiredHealthy: 1, currentHealthy: 1, expectedPods: 1 } },
+      body: { status: { observedGeneration: 1, disruptionsAllowed, desiredHealthy: 1, currentHealthy: 1, expectedPods: 1 } },
       type: MERGE,
     });
   const budget = (name: string) =>
@@ -180,11 +183,26 @@ test("an eviction deletes, unless a budget says no", async () => {
   expect((await evict("p")).body).toMatchObject({
     code: 429,
     reason: "TooManyRequests",
-    details: { causes: [{ reason: "DisruptionBudget", message: "The disruption budget b needs 0 healthy pods and has 0 currently" }] },
+    details: {
+      retryAfterSeconds: 10,
+      causes: [{ reason: "DisruptionBudget", message: "The disruption budget b is still being processed by the server." }],
+    },
   });
+  await allow("b", 0);
+  const needs = "The disruption budget b needs 1 healthy pods and has 1 currently";
+  expect((await evict("p")).body).toMatchObject({ code: 429, details: { causes: [{ reason: "DisruptionBudget", message: needs }] } });
   await allow("b", 1);
+  expect((await ask("POST", `${PODS}/p/eviction?dryRun=All`, { body: eviction })).status).toBe(201);
+  expect((await ask("GET", `${budgets}/b`)).body).toMatchObject({ status: { disruptionsAllowed: 1 } });
   expect((await evict("p")).status).toBe(201);
-  expect((await ask("GET", `${budgets}/b`)).body).toMatchObject({ status: { disruptionsAllowed: 0 } });
+  const spent = { type: "DisruptionAllowed", status: "False", reason: "InsufficientPods" };
+  expect((await ask("GET", `${budgets}/b`)).body).toMatchObject({
+    metadata: { managedFields: expect.arrayContaining([expect.objectContaining({ manager: "kube-apiserver", subresource: "status" })]) },
+    status: { disruptionsAllowed: 0, disruptedPods: { p: expect.any(String) }, conditions: [spent] },
+  });
+  await ask("POST", PODS, { body: pod });
+  await running("p", "False"); // enough others are healthy, so nobody misses it
+  expect((await evict("p")).status).toBe(201);
   await ask("POST", PODS, { body: pod });
   await running("p");
   await budget("c");
@@ -203,10 +221,22 @@ test("an eviction deletes, unless a budget says no", async () => {
 test("what would need a kubelet is answered as by a server that has none", async () => {
   const { ask } = realServer();
   await ask("POST", PODS, { body: pod });
-  expect(await ask("GET", `${PODS}/p/log`)).toMatchObject({ status: 200, body: "" });
+  expect((await ask("GET", `${PODS}/p/log`)).status).toBe(204);
+  for (const [query, code, message] of [
+    ["container=zz", 400, "container zz is not valid for pod p"],
+    ["tailLines=x", 400, 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ["tailLines=-1", 422, 'PodLogOptions "p" is invalid: tailLines: Invalid value: -1: must be greater than or equal to 0'],
+    [
+      "sinceSeconds=1&sinceTime=2020-01-01T00:00:00Z",
+      422,
+      'PodLogOptions "p" is invalid: []: Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified',
+    ],
+  ] as const) {
+    expect((await ask("GET", `${PODS}/p/log?${query}`)).body).toMatchObject({ code, message });
+  }
   expect((await ask("GET", `${PODS}/p/exec`)).body).toMatchObject({ code: 400, message: "pod p does not have a host assigned" });
   await ask("POST", `${PODS}/p/binding`, { body: { metadata: { name: "p" }, target: { name: "n1" } } });
-  expect((await ask("GET", `${PODS}/p/log`)).body).toMatchObject({ code: 404, message: 'nodes "n1" not found' });
+  expect((await ask("GET", `${PODS}/p/log`)).body).toMatchObject({ code: 404, message: 'pods "n1" not found' });
   await ask("POST", "/api/v1/nodes", { body: { metadata: { name: "n1" } } });
   expect((await ask("POST", `${PODS}/p/attach`)).body).toMatchObject({ code: 500, message: expect.stringContaining("has no kubelet") });
   for (const below of ["log", "exec", "portforward", "proxy"]) expect((await ask("GET", `${PODS}/nope/${below}`)).status).toBe(404);

@@ -12,7 +12,8 @@ import { methodNotAllowed, notFound, refuse } from "../status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../write-options.ts";
 import { placedAt, update } from "../writes.ts";
-import { bindPod, enterPod, evictPod, podLog } from "./pods.ts";
+import { evictPod } from "./eviction.ts";
+import { bindPod, enterPod, podLog } from "./pods.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token-request.ts";
 

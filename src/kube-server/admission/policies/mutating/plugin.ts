@@ -19,7 +19,7 @@ type Problem = { readonly policy: Policy; readonly binding: Binding | undefined;
 type Outcome = { readonly object: KubeObject; readonly problems: readonly Problem[] };
 
 export function mutatingPolicies(context: AdmissionContext): AdmissionPlugin {
-  const policies = followPolicies(context, KINDS, compileMutatingPolicy);
+  const policies = followPolicies(context, KINDS, (policy) => compileMutatingPolicy(policy));
   const roundsOf = policyRounds();
   return {
     name: "MutatingAdmissionPolicy",

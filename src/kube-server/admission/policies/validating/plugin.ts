@@ -20,7 +20,7 @@ type Policy = ActivePolicy<CompiledValidatingPolicy>;
 type FoundPolicy = Found<CompiledValidatingPolicy>;
 
 export function validatingPolicies(context: AdmissionContext): AdmissionPlugin {
-  const policies = followPolicies(context, KINDS, compileValidatingPolicy);
+  const policies = followPolicies(context, KINDS, (policy) => compileValidatingPolicy(policy));
   return {
     name: "ValidatingAdmissionPolicy",
     validate: (attributes) => {

@@ -62,6 +62,40 @@ export function validateInitContainers(spec: JsonObject, path: string, context: 
   });
 }
 
+/** In the order of the struct. Whoever looks into a Pod has no part in what it serves. */
+const NOT_FOR_VISITORS = "ports resizePolicy restartPolicy restartPolicyRules livenessProbe readinessProbe startupProbe lifecycle".split(
+  " ",
+);
+const FOR_WORKERS = "cannot be set for an Ephemeral Container";
+
+export function validateEphemeralContainers(spec: JsonObject, path: string, context: PodContext): Causes {
+  const others = new Set(["containers", "initContainers"].flatMap((list) => objectsAt(spec, list)).map((one) => textAt(one, "name")));
+  const names = new Set(others);
+  return objectsAt(spec, "ephemeralContainers").flatMap((container, index) => {
+    const at = `${path}[${index}]`;
+    const [name, target] = [textAt(container, "name"), textAt(container, "targetContainerName")];
+    const again = names.has(name);
+    names.add(name);
+    return [
+      ...validateContainer(container, at, context),
+      ...(again ? [duplicate(`${at}.name`, name)] : []),
+      ...(target !== "" && !others.has(target) ? [notFound(`${at}.targetContainerName`, target)] : []),
+      ...partsOfWorkers(container).map((part) => forbidden(`${at}.${part}`, FOR_WORKERS)),
+      ...objectsAt(container, "volumeMounts").flatMap((mount, mountIndex) =>
+        ["subPath", "subPathExpr"]
+          .filter((part) => textAt(mount, part) !== "")
+          .map((part) => forbidden(`${at}.volumeMounts[${mountIndex}].${part}`, FOR_WORKERS)),
+      ),
+    ];
+  });
+}
+
+function partsOfWorkers(container: JsonObject): readonly string[] {
+  const parts = NOT_FOR_VISITORS.filter((part) => container[part] !== undefined);
+  const measured = Object.keys(objectAt(container, "resources") ?? {}).length > 0;
+  return measured ? [...parts.filter((part) => part === "ports"), "resources", ...parts.filter((part) => part !== "ports")] : parts;
+}
+
 function validateRestartPolicy(container: JsonObject, path: string): Causes {
   const rules = objectsAt(container, "restartPolicyRules");
   if (container["restartPolicy"] === undefined) {

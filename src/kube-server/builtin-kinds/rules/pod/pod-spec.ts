@@ -5,7 +5,7 @@ import { duplicate, inRange, invalid, invalidEach, required, type Causes } from 
 import { dnsLabel, dnsSearch, dnsSubdomain, qualifiedName } from "../formats.ts";
 import { validateLabels } from "../object-meta.ts";
 import { ifSetOneOf, oneOf, textIfSet, validateIP } from "../shared.ts";
-import { validateContainers, validateInitContainers, type PodContext } from "./containers.ts";
+import { validateContainers, validateEphemeralContainers, validateInitContainers, type PodContext } from "./containers.ts";
 import { validateHostProcess, validateHostUsers, validateOs } from "./host-access.ts";
 import { validatePodClaims } from "./resource-claims.ts";
 import { validateRequirements } from "./resources.ts";
@@ -30,6 +30,7 @@ export function validatePodSpec(spec: JsonObject, path: string, options: { reado
     ...validatePodClaims(spec, `${path}.resourceClaims`),
     ...validateContainers(objectsAt(spec, "containers"), `${path}.containers`, context),
     ...validateInitContainers(spec, `${path}.initContainers`, context),
+    ...(options.isPod ? validateEphemeralContainers(spec, `${path}.ephemeralContainers`, context) : []),
     ...hostNetworkPorts(spec, path, options.isPod),
     ...oneOf(`${path}.restartPolicy`, context.restartPolicy, RESTART_POLICIES),
     ...oneOf(`${path}.dnsPolicy`, textAt(spec, "dnsPolicy"), DNS_POLICIES),

@@ -1,0 +1,147 @@
+/** What a second hunt for differences found: who checks metadata how often, budgets and bindings, pages that may go on, and how objects are quoted. */
+import { expect } from "vitest";
+import type { Api } from "../client/api.ts";
+import { area } from "../contract.ts";
+import { configMap, pod, podTemplate, service } from "./objects.ts";
+
+const WRONG = { metadata: { labels: { "bad key": "x" }, finalizers: ["x"] } };
+const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+const META = { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" };
+
+async function complaints(api: Api, path: string): Promise<string> {
+  const causes = (await api.mergePatch(path, WRONG)).at("details.causes") as readonly { readonly field: string }[];
+  return causes.map(({ field }) => (field === "metadata.labels" ? "L" : "F")).join("");
+}
+
+export const secondLooks = area("second looks", {
+  "how often metadata is checked on an update is a matter of the kind": async (api) => {
+    const lease = { metadata: { name: "a" }, spec: { holderIdentity: "h" } };
+    const budget = { metadata: { name: "a" }, spec: { minAvailable: 1, selector: { matchLabels: { app: "none" } } } };
+    const revision = { metadata: { name: "a" }, revision: 1, data: {} };
+    const limits = { metadata: { name: "a" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } };
+    for (const [collection, body, want] of [
+      ["services", service("a"), "LLLF"],
+      ["pods", pod("a"), "LLLFLF"],
+      ["limitranges", limits, "LLLF"],
+      ["apps/v1/controllerrevisions", revision, "LLLFLF"],
+      ["coordination.k8s.io/v1/leases", lease, "LLL"],
+      ["policy/v1/poddisruptionbudgets", budget, "LL"],
+    ] as const) {
+      await api.created(collection, body);
+      expect([collection, await complaints(api, `${collection}/a`)]).toEqual([collection, want]);
+    }
+  },
+
+  "a page that is full may go on, whatever the selector": async (api) => {
+    await api.created("configmaps", configMap("a", {}, { labels: { l: "1" } }));
+    await api.created("configmaps", configMap("b"));
+    const more = (await api.get("configmaps?limit=1&labelSelector=l%3D1")).gives(200).textAt("metadata.continue");
+    expect(more).not.toBe("");
+    const next = await api.get(`configmaps?limit=1&labelSelector=l%3D1&continue=${more}`);
+    next.gives(200, { items: [] });
+  },
+
+  "a limit with a version and nothing else means exactly that version": async (api) => {
+    const first = (await api.created("configmaps", configMap("x1", {}, { labels: { own: "y" } }))).textAt("metadata.resourceVersion");
+    await api.created("configmaps", configMap("x2", {}, { labels: { own: "y" } }));
+    const listed = await api.get(`configmaps?limit=5&labelSelector=own%3Dy&resourceVersion=${first}`);
+    expect(listed.gives(200).at("items")).toHaveLength(1);
+  },
+
+  "an empty table of a kind without columns of its own has no rows at all": async (api) => {
+    (await api.get("limitranges?fieldSelector=metadata.name%3Dnone", TABLE)).gives(200, { rows: null });
+    (await api.get("configmaps?fieldSelector=metadata.name%3Dnone", TABLE)).gives(200, { rows: [] });
+  },
+
+  "what only a version writes is not part of the metadata": async (api) => {
+    const template = { metadata: { labels: { app: "d" } }, spec: { containers: [{ name: "c", image: "example.test/c:1" }] } };
+    const daemons = { metadata: { name: "d" }, spec: { selector: { matchLabels: { app: "d" } }, template } };
+    await api.created("apps/v1/daemonsets", daemons);
+    const annotations = async (headers = {}) => (await api.get("apps/v1/daemonsets/d", headers)).gives(200).at("metadata.annotations");
+    expect(await annotations()).toEqual({ "deprecated.daemonset.template.generation": "1" });
+    expect(await annotations(META)).toBeUndefined();
+  },
+
+  "a refused patch quotes the object as Go writes it": async (api) => {
+    await api.created("podtemplates", podTemplate("p", { dnsPolicy: "ClusterFirst", restartPolicy: "Always" }));
+    const message = (await api.mergePatch("podtemplates/p?fieldValidation=Strict", { zz: 1, spec: { y: 1 } })).textAt("message");
+    expect(message).toContain('\\"restartPolicy\\":\\"Always\\",\\"terminationGracePeriodSeconds\\":30,\\"dnsPolicy\\":\\"ClusterFirst\\"');
+    expect(message).toContain('strict decoding error: unknown field "spec", unknown field "zz"');
+  },
+
+  "what nobody knows is not doubled either": async (api) => {
+    const text = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"zz":1,"zz":2,"data":{"a":"1","a":"2"}}';
+    (await api.post("configmaps?fieldValidation=Strict", text)).refuses(
+      400,
+      "BadRequest",
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "zz", duplicate field "data.a"',
+    );
+  },
+
+  "discovery speaks YAML, and no other form": async (api) => {
+    expect((await api.get("/apis/apps", { accept: "application/yaml" })).text).toContain("kind: APIGroup\nname: apps\n");
+    const only = "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+    (await api.get("/apis/apps/v1", TABLE)).refuses(406, "NotAcceptable", only);
+    (await api.get("/apis", TABLE)).refuses(406, "NotAcceptable", only);
+    (await api.get("/api/v1", { accept: "text/html" })).refuses(
+      406,
+      "NotAcceptable",
+      "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    );
+  },
+
+  "a visitor to a Pod has a name of its own and serves nobody": async (api) => {
+    await api.created("pods", pod("p"));
+    const visit = (container: object) => api.strategicPatch("pods/p/ephemeralcontainers", { spec: { ephemeralContainers: [container] } });
+    (await visit({ name: "web", image: "i" })).refuses(
+      422,
+      "Invalid",
+      'Pod "p" is invalid: spec.ephemeralContainers[0].name: Duplicate value: "web"',
+    );
+    (await visit({ name: "v", image: "i", ports: [{ containerPort: 80 }] })).refuses(
+      422,
+      "Invalid",
+      'Pod "p" is invalid: spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container',
+    );
+    (await visit({ name: "v", image: "i", targetContainerName: "none" })).refuses(
+      422,
+      "Invalid",
+      'Pod "p" is invalid: spec.ephemeralContainers[0].targetContainerName: Not found: "none"',
+    );
+    (await visit({ name: "v", image: "i", targetContainerName: "web" })).gives(200);
+  },
+
+  "a binding brings labels along, and does not open gates": async (api) => {
+    const target = { kind: "Node", name: `none-${api.id}` };
+    await api.created("pods", pod("gated", { schedulingGates: [{ name: "a.test/b" }] }));
+    (await api.post("pods/gated/binding", { metadata: { name: "gated" }, target })).refuses(
+      409,
+      "Conflict",
+      'Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates',
+    );
+    (await api.strategicPatch("pods/gated", { spec: { schedulingGates: [{ name: "c" }] } })).refuses(
+      422,
+      "Invalid",
+      "Pod \"gated\" is invalid: spec.schedulingGates[0].name: Forbidden: only deletion is allowed, but found new scheduling gate 'c'",
+    );
+    await api.created("pods", pod("free"));
+    (await api.post("pods/free/binding", { metadata: { name: "free", labels: { l: "1" }, annotations: { a: "1" } }, target })).gives(201);
+    (await api.get("pods/free")).gives(200, { metadata: { labels: { l: "1" }, annotations: { a: "1" } } });
+  },
+
+  "a namespace with a generated name has it in its label": async (api) => {
+    const name = `generated-${api.id}-`;
+    const made = await api.post("/api/v1/namespaces?dryRun=All", { metadata: { generateName: name } });
+    expect(made.at("metadata.labels")).toEqual({ "kubernetes.io/metadata.name": made.textAt("metadata.name") });
+  },
+
+  "a Service that is two things at once is told what counts": async (api) => {
+    const both = service("a", { externalName: "x.test" });
+    expect((await api.created("services", both)).warnings).toEqual(['spec.externalName is ignored when spec.type is not "ExternalName"']);
+    (await api.mergePatch("services/a", { spec: { type: "NodePort", ports: [{ port: 80, nodePort: 80 }] } })).refuses(
+      422,
+      "Invalid",
+      'Service "a" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
+    );
+  },
+});
