@@ -21,7 +21,7 @@ import { BUNDLE, SOURCE, startKubernetes, startLattice, type Running } from "./s
 
 const ROUNDS = 3;
 /** How many times as many requests as are counted go first, to each server. */
-const WARM_UP = 3;
+const WARM_UP = 8;
 const CONNECTIONS = [1, 16];
 const IDLE_MS = 3_000;
 const WATCHERS = 1_000;

@@ -64,7 +64,7 @@ function operationsOn({ name: kind, resource, make, patch }: Kind): readonly Api
   const listed = (at: number, run: string) => (at < LISTED ? create(each(at, run)) : { method: "GET", path: "/readyz" });
   const unlisted = (at: number, run: string) => (at < LISTED ? remove(each(at, run)) : { method: "GET", path: "/readyz" });
   return [
-    { name: `create ${kind}`, count: 300, ask: (at, run) => create(each(at, run)), after: (at, run) => remove(each(at, run)) },
+    { name: `create ${kind}`, count: 1_000, ask: (at, run) => create(each(at, run)), after: (at, run) => remove(each(at, run)) },
     { name: `get ${kind}`, count: 500, ask: (at, run) => ({ method: "GET", path: named(few(at, run)) }), ...made, ...cleaned },
     {
       name: `list of ${LISTED} ${kind}s`,

@@ -22,7 +22,7 @@ export type HistoryLimit = {
   readonly bytes: number;
 };
 
-export const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 64 * 1024 * 1024 };
+export const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 16 * 1024 * 1024 };
 
 type Sized = HistoryEntry & { readonly bytes: number };
 

@@ -1,6 +1,5 @@
 /** Rules of kinds that few people meet, as the real server words them. */
 import { expect, it } from "vitest";
-import type { Json } from "#kube";
 import { builtinTypes } from "../builtin-types.ts";
 
 const types = builtinTypes();
@@ -8,7 +7,7 @@ const types = builtinTypes();
 /** The causes of a refused create, as "field: detail". */
 function refusals(key: string, body: object): readonly string[] {
   const type = types.get(key);
-  const decoded = type?.decode({ metadata: { name: "x" }, ...body } as Json);
+  const decoded = type?.decode({ metadata: { name: "x" }, ...body });
   if (type === undefined || decoded?.ok !== true) throw new Error(`not read: ${key}`);
   const metadata = { ...decoded.value.object.metadata, ...(type.resource.namespaced ? { namespace: "default" } : {}) };
   const object = type.prepareForCreate(type.applyDefaults({ ...decoded.value.object, metadata }));
