@@ -22,6 +22,7 @@ import {
 } from "js-yaml";
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH, type Json } from "./json.ts";
+import { readPlainYaml } from "./yaml-reader.ts";
 import { writePlainYaml } from "./yaml-writer.ts";
 
 export const MAX_YAML_BYTES = 10 * 1024 * 1024;
@@ -78,6 +79,12 @@ export type YamlOptions = { readonly duplicates?: "error" | "last" };
 /** Every document of the text; empty ones (between two `---`) are left out. */
 export function parseYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   if (text.length > MAX_YAML_BYTES) return refuse(`the document is larger than ${MAX_YAML_BYTES / 1024 / 1024} MiB`);
+  const plain = readPlainYaml(text);
+  return plain === undefined ? parseAnyYaml(text, options) : ok([plain]);
+}
+
+/** The same, by js-yaml alone: what `readPlainYaml` is measured against. */
+export function parseAnyYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
   const loaded = loadPadded(text, options);
   if (!loaded.ok) return loaded;
   const documents = loaded.value.filter((document) => document !== null && document !== undefined);

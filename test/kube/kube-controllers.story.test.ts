@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, silentLogger, systemClock } from "#base";
-import { defineResource, isJsonObject, type Json, type KubeObject, type ObjectKey, type OwnerReference, type Resource } from "#kube";
+import { defineResource, field, isJsonObject, type Json, type KubeObject, type ObjectKey, type OwnerReference, type Resource } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient } from "#kube-client";
 import { startKubeControllers, type RunningKubeControllers } from "#kube-controllers";
 import { eventually, realPlane, sharedPlane, type PlaneAccess, type RealPlane } from "./harness/index.ts";
@@ -315,9 +315,11 @@ test("budgets and gathered roles come to the same", async () => {
     );
     await make(client, roles, { name: "kc-b", labels: { kc: "yes" } }, { rules: [rule("pods"), rule("nodes")] });
     await make(client, roles, { name: "kc-a", labels: { kc: "yes" } }, { rules: [rule("nodes")] });
-    const gathered = await eventually("the rules", async () => {
+    // two rules are there before kc-a is seen as well, in the order of kc-b
+    const gathered = await eventually("the rules, in the order of the roles' names", async () => {
       const { rules } = expectOk(await client.get(roles, { name: "kc-all" }));
-      return Array.isArray(rules) && rules.length === 2 ? rules : undefined;
+      const resources = (Array.isArray(rules) ? rules : []).map((one) => field(one, "resources"));
+      return JSON.stringify(resources) === '[["nodes"],["pods"]]' ? rules : undefined;
     });
     return [allowed, gathered];
   });

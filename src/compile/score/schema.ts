@@ -6,91 +6,100 @@
 import * as z from "zod";
 import { didYouMean } from "#crds";
 import type { ScoreError } from "./error.ts";
+import { CPU, ID, MEMORY, MODE, NAME, TYPE } from "./patterns.ts";
+import { isSoundScore } from "./sound-score.ts";
 
-const NAME = /^[a-z0-9][a-z0-9-]{0,61}[a-z0-9]$/;
-const TYPE = /^[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9]$/;
-const ID = /^[a-z0-9]+(?:-+[a-z0-9]+)*(?:\.[a-z0-9]+(?:-+[a-z0-9]+)*)*$/;
-const MEMORY = /^(0\.\d+|[1-9]\d*(\.\d+)?)(K|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/;
-const CPU = /^\d+(?:m|\.\d+)?$/;
+// thunks: hardly a file is so wrong that zod has to look at it
+const name = () =>
+  z.string().max(63).regex(NAME, { error: "must be 2 to 63 lower case letters, digits and '-', and neither begin nor end with '-'" });
+const words = () => z.array(z.string());
+const port = () => z.int().min(1).max(65_535);
 
-const name = z
-  .string()
-  .max(63)
-  .regex(NAME, { error: "must be 2 to 63 lower case letters, digits and '-', and neither begin nor end with '-'" });
-const words = z.array(z.string());
-const port = z.int().min(1).max(65_535);
+const file = () =>
+  z.strictObject({
+    mode: z.string().regex(MODE, { error: 'must be three octal digits in quotes, such as "0644"' }).optional(),
+    source: z.string().min(1).optional(),
+    content: z.string().optional(),
+    binaryContent: z.string().optional(),
+    noExpand: z.boolean().optional(),
+  });
 
-const file = z.strictObject({
-  mode: z
-    .string()
-    .regex(/^0?[0-7]{3}$/, { error: 'must be three octal digits in quotes, such as "0644"' })
-    .optional(),
-  source: z.string().min(1).optional(),
-  content: z.string().optional(),
-  binaryContent: z.string().optional(),
-  noExpand: z.boolean().optional(),
-});
+const volume = () => z.strictObject({ source: z.string(), path: z.string().optional(), readOnly: z.boolean().optional() });
 
-const volume = z.strictObject({ source: z.string(), path: z.string().optional(), readOnly: z.boolean().optional() });
+const amounts = () =>
+  z.strictObject({
+    memory: z.string().regex(MEMORY, { error: "must be an amount of memory, such as 128Mi" }).optional(),
+    cpu: z.string().regex(CPU, { error: "must be a number of CPUs, such as 2 or 125m" }).optional(),
+  });
 
-const amounts = z.strictObject({
-  memory: z.string().regex(MEMORY, { error: "must be an amount of memory, such as 128Mi" }).optional(),
-  cpu: z.string().regex(CPU, { error: "must be a number of CPUs, such as 2 or 125m" }).optional(),
-});
+const httpGet = () =>
+  z.strictObject({
+    host: z.string().min(1).optional(),
+    scheme: z.enum(["HTTP", "HTTPS"]).optional(),
+    path: z.string(),
+    port: port(),
+    httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string().min(1) })).optional(),
+  });
 
-const httpGet = z.strictObject({
-  host: z.string().min(1).optional(),
-  scheme: z.enum(["HTTP", "HTTPS"]).optional(),
-  path: z.string(),
-  port,
-  httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string().min(1) })).optional(),
-});
+const probe = () =>
+  z
+    .strictObject({ httpGet: httpGet().optional(), exec: z.strictObject({ command: words() }).optional() })
+    .refine((one) => one.httpGet !== undefined || one.exec !== undefined, { error: "needs httpGet or exec" });
 
-const probe = z
-  .strictObject({ httpGet: httpGet.optional(), exec: z.strictObject({ command: words }).optional() })
-  .refine((one) => one.httpGet !== undefined || one.exec !== undefined, { error: "needs httpGet or exec" });
+const container = () =>
+  z.strictObject({
+    image: z.string().min(1),
+    command: words().optional(),
+    args: words().optional(),
+    variables: z.record(z.string(), z.string()).optional(),
+    files: z.record(z.string(), file()).optional(),
+    volumes: z.record(z.string(), volume()).optional(),
+    before: z.record(name(), z.strictObject({ ready: z.enum(["started", "healthy", "complete"]) })).optional(),
+    resources: z.strictObject({ limits: amounts().optional(), requests: amounts().optional() }).optional(),
+    livenessProbe: probe().optional(),
+    readinessProbe: probe().optional(),
+  });
 
-const container = z.strictObject({
-  image: z.string().min(1),
-  command: words.optional(),
-  args: words.optional(),
-  variables: z.record(z.string(), z.string()).optional(),
-  files: z.record(z.string(), file).optional(),
-  volumes: z.record(z.string(), volume).optional(),
-  before: z.record(name, z.strictObject({ ready: z.enum(["started", "healthy", "complete"]) })).optional(),
-  resources: z.strictObject({ limits: amounts.optional(), requests: amounts.optional() }).optional(),
-  livenessProbe: probe.optional(),
-  readinessProbe: probe.optional(),
-});
+const annotations = () => z.record(z.string(), z.string());
 
-const annotations = z.record(z.string(), z.string());
+const resource = () =>
+  z.strictObject({
+    type: z.string().regex(TYPE, { error: "must be 2 to 63 letters, digits and '-'" }),
+    class: z.string().regex(TYPE, { error: "must be 2 to 63 letters, digits and '-'" }).optional(),
+    id: z.string().max(63).regex(ID, { error: "must be lower case letters, digits, '-' and '.'" }).optional(),
+    metadata: z.looseObject({ annotations: annotations().optional() }).optional(),
+    params: z.record(z.string(), z.unknown()).optional(),
+  });
 
-const resource = z.strictObject({
-  type: z.string().regex(TYPE, { error: "must be 2 to 63 letters, digits and '-'" }),
-  class: z.string().regex(TYPE, { error: "must be 2 to 63 letters, digits and '-'" }).optional(),
-  id: z.string().max(63).regex(ID, { error: "must be lower case letters, digits, '-' and '.'" }).optional(),
-  metadata: z.looseObject({ annotations: annotations.optional() }).optional(),
-  params: z.record(z.string(), z.unknown()).optional(),
-});
+const workload = () =>
+  z.strictObject({
+    apiVersion: z.literal("score.dev/v1b1"),
+    metadata: z.looseObject({ name: name(), annotations: annotations().optional() }),
+    service: z
+      .strictObject({
+        ports: z
+          .record(name(), z.strictObject({ port: port(), protocol: z.enum(["TCP", "UDP"]).optional(), targetPort: port().optional() }))
+          .optional(),
+      })
+      .optional(),
+    containers: z.record(name(), container()).refine((all) => Object.keys(all).length > 0, { error: "must have at least one container" }),
+    resources: z.record(name(), resource()).optional(),
+  });
 
-const workload = z.strictObject({
-  apiVersion: z.literal("score.dev/v1b1"),
-  metadata: z.looseObject({ name, annotations: annotations.optional() }),
-  service: z
-    .strictObject({
-      ports: z.record(name, z.strictObject({ port, protocol: z.enum(["TCP", "UDP"]).optional(), targetPort: port.optional() })).optional(),
-    })
-    .optional(),
-  containers: z.record(name, container).refine((all) => Object.keys(all).length > 0, { error: "must have at least one container" }),
-  resources: z.record(name, resource).optional(),
-});
-
-export type ScoreWorkload = z.output<typeof workload>;
-export type ScoreContainer = z.output<typeof container>;
-export type ScoreResource = z.output<typeof resource>;
+export type ScoreWorkload = z.output<ReturnType<typeof workload>>;
+export type ScoreContainer = z.output<ReturnType<typeof container>>;
+export type ScoreResource = z.output<ReturnType<typeof resource>>;
 
 export function checkScore(value: unknown): { readonly workload: ScoreWorkload } | { readonly errors: readonly ScoreError[] } {
-  const parsed = workload.safeParse(value, { reportInput: true });
+  return isSoundScore(value) ? { workload: value as ScoreWorkload } : checkClosely(value);
+}
+
+let schema: ReturnType<typeof workload> | undefined;
+
+/** The same by zod, in words. */
+export function checkClosely(value: unknown): ReturnType<typeof checkScore> {
+  schema ??= workload();
+  const parsed = schema.safeParse(value, { reportInput: true });
   return parsed.success ? { workload: parsed.data } : { errors: parsed.error.issues.flatMap(wordIssue) };
 }
 
@@ -125,21 +134,21 @@ function kindOf(value: unknown): string {
 }
 
 /** What may stand beside each other, by the last named place: enough to find what somebody meant. */
-const KNOWN: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/^$/, Object.keys(workload.shape)],
-  [/^service$/, ["ports"]],
-  [/^service\.ports\.[^.]+$/, ["port", "protocol", "targetPort"]],
-  [/^containers\.[^.]+$/, Object.keys(container.shape)],
-  [/\.files\[/, Object.keys(file.shape)],
-  [/\.volumes\[/, Object.keys(volume.shape)],
-  [/\.httpGet$/, Object.keys(httpGet.shape)],
-  [/Probe$/, ["httpGet", "exec"]],
-  [/^resources\.[^.]+$/, Object.keys(resource.shape)],
+const KNOWN: readonly (readonly [RegExp, () => readonly string[]])[] = [
+  [/^$/, () => Object.keys(workload().shape)],
+  [/^service$/, () => ["ports"]],
+  [/^service\.ports\.[^.]+$/, () => ["port", "protocol", "targetPort"]],
+  [/^containers\.[^.]+$/, () => Object.keys(container().shape)],
+  [/\.files\[/, () => Object.keys(file().shape)],
+  [/\.volumes\[/, () => Object.keys(volume().shape)],
+  [/\.httpGet$/, () => Object.keys(httpGet().shape)],
+  [/Probe$/, () => ["httpGet", "exec"]],
+  [/^resources\.[^.]+$/, () => Object.keys(resource().shape)],
 ];
 
 function unknownField(at: readonly PropertyKey[], key: string): ScoreError {
   const path = pathText([...at, key]);
-  const known = KNOWN.find(([pattern]) => pattern.test(pathText(at)))?.[1] ?? [];
+  const known = KNOWN.find(([pattern]) => pattern.test(pathText(at)))?.[1]() ?? [];
   return { kind: "invalid", path, message: `is no field of Score v1b1${didYouMean(key, known)}` };
 }
 
