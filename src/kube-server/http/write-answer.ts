@@ -105,6 +105,8 @@ function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {
       signal.removeEventListener("abort", done);
       resolve();
     };
+    // a signal that has been given is not given again
+    if (signal.aborted) return resolve();
     response.on("drain", done);
     signal.addEventListener("abort", done, { once: true });
   });
