@@ -56,3 +56,24 @@ export function qualifiedName(expression: Expression): string | undefined {
   const prefix = qualifiedName(expression.operand);
   return prefix === undefined ? undefined : `${prefix}.${expression.field}`;
 }
+
+/** What a node is made of, in the order in which it stands in the text. */
+export function childrenOf(node: Expression): readonly Expression[] {
+  switch (node.kind) {
+    case "constant":
+    case "identifier":
+      return [];
+    case "select":
+      return [node.operand];
+    case "call":
+      return node.target === undefined ? node.args : [node.target, ...node.args];
+    case "list":
+      return node.items.map(({ value }) => value);
+    case "map":
+      return node.entries.flatMap(({ key, value }) => [key, value]);
+    case "struct":
+      return node.fields.map(({ value }) => value);
+    case "comprehension":
+      return [node.range, node.start, node.condition, node.step, node.result];
+  }
+}

@@ -4,7 +4,7 @@
  *
  * `optMap` stands twice in what it expands to, and so twice as often with every one that follows: the walk counts what it meets, too.
  */
-import type { Expression } from "./ast.ts";
+import { childrenOf, type Expression } from "./ast.ts";
 
 const MAX_DEPTH = 250;
 /** Far more than an expression of the largest size has without such macros. */
@@ -31,24 +31,4 @@ export function tooDeep(root: Expression): string | undefined {
 function isCounted(node: Expression): boolean {
   if (node.kind !== "call") return node.kind === "select" || node.kind === "comprehension";
   return node.target !== undefined || (node.name.includes("_") && !UNCOUNTED.has(node.name));
-}
-
-function childrenOf(node: Expression): readonly Expression[] {
-  switch (node.kind) {
-    case "constant":
-    case "identifier":
-      return [];
-    case "select":
-      return [node.operand];
-    case "call":
-      return node.target === undefined ? node.args : [node.target, ...node.args];
-    case "list":
-      return node.items.map(({ value }) => value);
-    case "map":
-      return node.entries.flatMap(({ key, value }) => [key, value]);
-    case "struct":
-      return node.fields.map(({ value }) => value);
-    case "comprehension":
-      return [node.range, node.start, node.condition, node.step, node.result];
-  }
 }

@@ -2,7 +2,7 @@
  * Mistakes in literals that are found when the CRD is admitted: regular expressions, durations and times that are none, lists and
  * maps of mixed types, formats that do not fit their arguments.
  */
-import type { Call, Expression, ListItem, MapEntry } from "./ast.ts";
+import { childrenOf, type Call, type Expression, type ListItem, type MapEntry } from "./ast.ts";
 import type { Checked } from "./checked.ts";
 import { checkFormat } from "./library/string-format.ts";
 import { formatType, sameType, type CelType } from "./types.ts";
@@ -104,24 +104,4 @@ function visit(node: Expression, isFormatted: boolean, see: (node: Expression, i
   see(node, isFormatted);
   const below = isFormatted || (node.kind === "call" && node.name === "format");
   for (const child of childrenOf(node)) visit(child, below, see);
-}
-
-function childrenOf(node: Expression): readonly Expression[] {
-  switch (node.kind) {
-    case "constant":
-    case "identifier":
-      return [];
-    case "select":
-      return [node.operand];
-    case "call":
-      return node.target === undefined ? node.args : [node.target, ...node.args];
-    case "list":
-      return node.items.map((item) => item.value);
-    case "map":
-      return node.entries.flatMap((entry) => [entry.key, entry.value]);
-    case "struct":
-      return node.fields.map((field) => field.value);
-    case "comprehension":
-      return [node.range, node.start, node.condition, node.step, node.result];
-  }
 }
