@@ -2,8 +2,8 @@
  * A published file (the program, an entry point): with every dependency inside, so that it starts quickly and nothing can go missing. ESM, or
  * CommonJS when its name ends with .cjs.
  *
- * Dependencies written in CommonJS call `require` for Node's own modules; ESM has none, so the banner makes one. Its name
- * is the one that esbuild's shim looks for.
+ * Dependencies written in CommonJS call `require` for Node's own modules, and so do parts that are read later; ESM has none, so the banner makes
+ * one. Its name is the one that esbuild's shim looks for. It stands in every file, and most never call it.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
@@ -12,8 +12,8 @@ import { describeThrown, fromPromise, type Result } from "#base";
 import { LaterModules, type LaterPart } from "./later-modules.ts";
 import { nodeModules } from "./node-modules.ts";
 
-const BANNER = `import { createRequire } from "node:module";
-const require = createRequire(import.meta.url);`;
+const BANNER = `const require = (id) =>
+  process.getBuiltinModule(id) ?? process.getBuiltinModule("node:module").createRequire(import.meta.url)(id);`;
 
 export type BundleOptions = {
   /**

@@ -14,14 +14,20 @@ const HEAVY = new Set(
   ),
 );
 
+/** An `import` of it reads every property of the process, and opens all three of its streams for that. Everybody has it anyway. */
+const PROCESS = "node:process";
+
 export const nodeModules: Plugin = {
   name: "node-modules",
   setup(build) {
     build.onResolve({ filter: /^node:/ }, ({ path, kind, namespace }) => {
-      if (kind === "import-statement" && namespace !== LATER && HEAVY.has(path)) return { path, namespace: LATER, sideEffects: false };
+      if (kind === "import-statement" && namespace !== LATER && (HEAVY.has(path) || path === PROCESS))
+        return { path, namespace: LATER, sideEffects: false };
       return { path, external: true, sideEffects: false };
     });
-    build.onLoad({ filter: /.*/, namespace: LATER }, async ({ path }) => ({ contents: loadLater(path, await namesOf(path)) }));
+    build.onLoad({ filter: /.*/, namespace: LATER }, async ({ path }) => ({
+      contents: path === PROCESS ? "module.exports = globalThis.process;" : loadLater(path, await namesOf(path)),
+    }));
   },
 };
 

@@ -7,11 +7,16 @@
 import * as z from "zod";
 import { NAME_RULES, parseDataKey, parseDnsLabel, parseEnvName, parsePortName } from "#kube";
 import { described } from "./described.ts";
-import { celPattern, withRules, type RelativePath } from "./rules.ts";
+import { celPattern, matcher, withRules, type RelativePath } from "./rules.ts";
 
 /** An object whose fields are all known: any other field is an error. */
 export function object<S extends z.ZodRawShape>(description: string, shape: S) {
   return described(z.strictObject(shape), description);
+}
+
+/** A part that most objects do not have: its schema is made when it is first met. A command that compiles a hundred services makes few of them. */
+export function later<S extends z.ZodType>(make: () => S): z.ZodLazy<S> {
+  return z.lazy(make);
 }
 
 /** What a map's keys must look like. `cel` is over the variable `key`. */
@@ -113,18 +118,20 @@ export const dataKeys: KeyRule = {
 
 const DNS_PREFIX = NAME_RULES.dnsSubdomain.pattern.slice(1, -1);
 const LABEL_KEY = `^(${DNS_PREFIX}/)?([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$`;
+const isLabelKey = matcher(LABEL_KEY);
 
 /** Kubernetes' own limits: 253 characters of prefix, "/" and 63 of name. */
 export const labelKeys: KeyRule = {
   cel: `size(key) <= 317 && key.matches(${celPattern(LABEL_KEY)})`,
   message: "each key must be a label's: an optional DNS prefix and '/', then at most 63 letters, digits, '-', '_' and '.'",
-  holds: (key) => key.length <= 317 && new RegExp(LABEL_KEY).test(key),
+  holds: (key) => key.length <= 317 && isLabelKey(key),
 };
 
 const ABSOLUTE_PATH = "^/[^:]*[^:/]$";
+const isAbsolutePath = matcher(ABSOLUTE_PATH);
 
 export const pathKeys: KeyRule = {
   cel: `size(key) <= 512 && key.matches(${celPattern(ABSOLUTE_PATH)})`,
   message: "each path must be absolute: at most 512 characters, beginning with '/', not ending with it, and without ':'",
-  holds: (key) => key.length <= 512 && new RegExp(ABSOLUTE_PATH).test(key),
+  holds: (key) => key.length <= 512 && isAbsolutePath(key),
 };

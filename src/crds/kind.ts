@@ -5,7 +5,8 @@
  */
 import * as z from "zod";
 import { err, ok, type Result } from "#base";
-import { defineResource, fieldAt, type JsonObject, type KubeObject, type ObjectMeta, type Resource } from "#kube";
+import { defineResource, depthExceeds, fieldAt, MAX_DEPTH, type JsonObject, type KubeObject, type ObjectMeta, type Resource } from "#kube";
+import { later } from "./collections.ts";
 import { described } from "./described.ts";
 import { toEditorSchema } from "./editor-schema.ts";
 import { toFieldErrors, type FieldError } from "./field-error.ts";
@@ -15,6 +16,7 @@ import { metadataSchema, nameSchema, type NameRule } from "./metadata.ts";
 import { normalise } from "./normalise.ts";
 import { once } from "./once.ts";
 import { withRules, type Rule, type Transition } from "./rules.ts";
+import { soundReader, UNSURE } from "./sound.ts";
 import { toStructural, type Structural } from "./structural.ts";
 
 export const LATTICE_GROUP = "lattice.dev";
@@ -61,6 +63,8 @@ export type LatticeKind<T extends KubeObject = KubeObject> = Pick<
   "kind" | "plural" | "shortName" | "namespaced" | "purpose"
 > & {
   readonly resource: Resource<T>;
+  /** What `parse` is made from. */
+  readonly schema: () => z.ZodType<T>;
   /** All mistakes at once; defaults filled in as the API server fills them in. */
   readonly parse: (value: unknown) => Result<T, readonly FieldError[]>;
   /** What the API server would refuse about this change, given that both sides are valid in themselves. */
@@ -75,6 +79,7 @@ export function defineKind<T extends KubeObject>(definition: KindDefinition<T>):
   const { kind, plural, shortName, namespaced, purpose } = definition;
   const resource = defineResource<T>({ group: LATTICE_GROUP, version: LATTICE_VERSION, kind, plural, namespaced });
   const schema = once(() => rootSchema(definition));
+  const sound = once(() => soundReader(schema()));
   const structural = once(() => toStructural(schema()));
   const name = once(() => (definition.name === undefined ? undefined : toStructural(nameSchema(definition.name))));
   return {
@@ -84,7 +89,11 @@ export function defineKind<T extends KubeObject>(definition: KindDefinition<T>):
     namespaced,
     purpose,
     resource,
-    parse: (value) => parseWith<T>(schema(), structural, value),
+    schema,
+    parse: (value) => {
+      const read = depthExceeds(value, MAX_DEPTH) ? UNSURE : sound()(value);
+      return read === UNSURE ? parseClosely<T>(schema(), structural, value) : ok(read as T);
+    },
     checkUpdate: (before, after) => brokenTransitions(definition.transitions ?? [], before, after),
     crd: once(() => toManifest(definition, resource, { root: structural(), name: name() })),
     jsonSchema: once(() => toEditorSchema(resource, structural())),
@@ -99,12 +108,13 @@ function rootSchema<T extends KubeObject>(definition: KindDefinition<T>): z.ZodT
     kind: described(z.literal(kind), "Kind of the object."),
     metadata: metadataSchema(name, namespaced),
     spec: spec(),
-    status: status().optional(),
+    status: later(status).optional(),
   });
   return withRules(described(root, purpose) as unknown as z.ZodType<T>, rules);
 }
 
-function parseWith<T>(schema: z.ZodType<T>, structural: () => Structural, value: unknown): Result<T, readonly FieldError[]> {
+/** The whole truth about an object that may not be sound. */
+export function parseClosely<T>(schema: z.ZodType<T>, structural: () => Structural, value: unknown): Result<T, readonly FieldError[]> {
   const normal = normalise(value, structural);
   if (!normal.ok) return normal;
   const parsed = schema.safeParse(normal.value, { reportInput: true });

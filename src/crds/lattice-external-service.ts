@@ -5,7 +5,7 @@ import { anyText, dnsLabel, oneOf, patterned } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
 import { ageColumn, messageColumn, phaseColumn, readyColumn } from "./manifest.ts";
 import { nameAsLabel } from "./metadata.ts";
-import { celPattern, withRules } from "./rules.ts";
+import { celPattern, matcher, withRules } from "./rules.ts";
 import { SIMPLE_PHASES, statusOf } from "./status.ts";
 
 const HOST = "(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?)";
@@ -22,6 +22,7 @@ const OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
 
 /** A pattern and not `isIP(url(self).getHostname())`: the API server cannot price that, and refuses the CRD. */
 const ADDRESS_URL = `^[a-z][a-z0-9+.-]*://(${OCTET}(\\.${OCTET}){3}|\\[[0-9A-Fa-f:.]+\\])(:[0-9]{1,5})?(/.*)?$`;
+const isAddressUrl = matcher(ADDRESS_URL);
 
 const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
@@ -48,9 +49,7 @@ const spec = () =>
       message: "must have an IP address as host, because resolution is static; use an address, or resolution dns",
       field: ["endpoints"],
       violations: ({ resolution, endpoints }: z.output<ReturnType<typeof specFields>>) =>
-        Object.entries(endpoints).flatMap(([name, url]) =>
-          resolution === "static" && !new RegExp(ADDRESS_URL).test(url) ? [["endpoints", name]] : [],
-        ),
+        Object.entries(endpoints).flatMap(([name, url]) => (resolution === "static" && !isAddressUrl(url) ? [["endpoints", name]] : [])),
     },
   ]);
 

@@ -6,7 +6,7 @@
  * count: `kubectl scale` would raise the floor for good and nothing would lower it again.
  */
 import type * as z from "zod";
-import { mapOf, object } from "./collections.ts";
+import { later, mapOf, object } from "./collections.ts";
 import { anyText, dnsLabel, dnsSubdomain, flag, oneOf, targetNamespace, timestampField } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
 import { ageColumn, messageColumn, phaseColumn, readyColumn } from "./manifest.ts";
@@ -24,16 +24,19 @@ const specFields = () =>
     environment: dnsLabel(
       "LatticeEnvironment it belongs to; its namespace is where the workload runs. Absent: this object's namespace.",
     ).optional(),
-    workloadRef: object("Deployment of somebody else that this spec is a patch on. Absent: Lattice makes and owns the Deployment.", {
-      kind: oneOf("Kind of the workload.", ["Deployment"]).default("Deployment"),
-      name: dnsSubdomain("Name of the workload."),
-      namespace: targetNamespace("Namespace of the workload."),
-    }).optional(),
+    workloadRef: later(workloadRef).optional(),
     containers: containers().optional(),
     resources: resources().optional(),
     service: service().optional(),
-    replicas: replicas().optional(),
-    deploy: deploy().optional(),
+    replicas: later(replicas).optional(),
+    deploy: later(deploy).optional(),
+  });
+
+const workloadRef = () =>
+  object("Deployment of somebody else that this spec is a patch on. Absent: Lattice makes and owns the Deployment.", {
+    kind: oneOf("Kind of the workload.", ["Deployment"]).default("Deployment"),
+    name: dnsSubdomain("Name of the workload."),
+    namespace: targetNamespace("Namespace of the workload."),
   });
 
 type ServiceSpec = z.output<ReturnType<typeof specFields>>;

@@ -7,6 +7,7 @@
 import { err, ok, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH } from "#kube";
 import { formatPath, type FieldError } from "./field-error.ts";
+import { NOT_PLAIN, plainCopy } from "./plain.ts";
 import { below, type Structural } from "./structural.ts";
 
 /** `schemaOf` takes a while the first time, and most objects have nothing that it is needed for. */
@@ -28,32 +29,6 @@ export function normalise(value: unknown, schemaOf: () => Structural): Result<un
       message: 'the name "__proto__" is not accepted; use another',
     })),
   );
-}
-
-const NOT_PLAIN = Symbol("something to drop or to refuse");
-
-/** The same value, or NOT_PLAIN when there is a `null`, an `undefined` or a `__proto__` in it. */
-function plainCopy(value: unknown): unknown {
-  if (value === null || value === undefined) return NOT_PLAIN;
-  if (Array.isArray(value)) return plainList(value);
-  if (!isJsonObject(value)) return value;
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) {
-    const item = name === "__proto__" ? NOT_PLAIN : plainCopy(value[name]);
-    if (item === NOT_PLAIN) return NOT_PLAIN;
-    copy[name] = item;
-  }
-  return copy;
-}
-
-function plainList(list: readonly unknown[]): unknown {
-  const items: unknown[] = [];
-  for (const value of list) {
-    const item = plainCopy(value);
-    if (item === NOT_PLAIN) return NOT_PLAIN;
-    items.push(item);
-  }
-  return items;
 }
 
 function withoutNulls(value: unknown, schema: Structural | undefined, path: readonly PropertyKey[], refused: PropertyKey[][]): unknown {

@@ -6,6 +6,7 @@
  */
 import type * as z from "zod";
 import { described } from "./described.ts";
+import { once } from "./once.ts";
 
 /** How the API server labels the error; absent means "Invalid value". */
 export type RuleReason = "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
@@ -72,6 +73,12 @@ export function toKubernetesValidation(rule: Declared): KubernetesValidation {
 /** A string literal of CEL that needs no escapes; our patterns hold no quotes. */
 export function celPattern(pattern: string): string {
   return `r'${pattern}'`;
+}
+
+/** The same pattern for our own parser; most are never asked, so each is compiled when it is. */
+export function matcher(pattern: string): (text: string) => boolean {
+  const compiled = once(() => new RegExp(pattern));
+  return (text) => compiled().test(text);
 }
 
 export function exactlyOneOf<T extends object>(names: readonly (keyof T & string)[]): Rule<T> {

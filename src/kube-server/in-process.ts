@@ -58,12 +58,8 @@ function directlyTo(server: ApiServer, user: User, { logger, userAgent }: Direct
     const turn = turns.next();
     if (turn !== undefined) await turn;
     const body = content === undefined ? undefined : { value: copyJson(content) };
-    const {
-      status,
-      body: answer,
-      warnings,
-      headers: given,
-    } = await server.handle(requestOf({ method, path, headers, body, user }), signal);
+    const answering = server.handle(requestOf({ method, path, headers, body, user }), signal);
+    const { status, body: answer, warnings, headers: given } = answering instanceof Promise ? await answering : answering;
     for (const warning of warnings) warn(warning);
     if (answer.kind === "cut") return connectionLost();
     const value = answer.kind === "json" ? copyJson(answer.value) : null;

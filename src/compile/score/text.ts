@@ -19,7 +19,8 @@ export type TextContext = {
 export function latticeText(text: string, context: TextContext): Result<string, string> {
   if (!text.includes("$")) return ok(text);
   let [out, literal, at] = ["", "", 0];
-  for (const match of text.matchAll(MARK)) {
+  MARK.lastIndex = 0; // `matchAll` would make a copy of the expression for each text
+  for (let match = MARK.exec(text); match !== null; match = MARK.exec(text)) {
     const [whole, escaped, path = ""] = match;
     literal += text.slice(at, match.index);
     at = match.index + whole.length;

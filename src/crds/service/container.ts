@@ -1,5 +1,5 @@
 /** A container of a LatticeService: what runs, with which variables, files, volumes and limits. */
-import { dnsLabelKeys, envNameKeys, listOf, mapOf, object, pathKeys } from "../collections.ts";
+import { dnsLabelKeys, envNameKeys, later, listOf, mapOf, object, pathKeys } from "../collections.ts";
 import { anyText, dnsLabel, flag, patterned, text } from "../fields.ts";
 import { quantityMap } from "../references.ts";
 import { exactlyOneOf, withRules } from "../rules.ts";
@@ -55,10 +55,10 @@ const container = () =>
       requests: quantityMap("What is set aside for the container, such as cpu: 100m.").optional(),
       limits: quantityMap("What the container may not exceed, such as memory: 1Gi.").optional(),
     }).optional(),
-    livenessProbe: livenessProbe().optional(),
-    readinessProbe: readinessProbe().optional(),
-    startupProbe: startupProbe().optional(),
-    securityContext: securityContext().optional(),
+    livenessProbe: later(livenessProbe).optional(),
+    readinessProbe: later(readinessProbe).optional(),
+    startupProbe: later(startupProbe).optional(),
+    securityContext: later(securityContext).optional(),
   });
 
 export const containers = () =>

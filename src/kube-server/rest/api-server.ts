@@ -67,7 +67,7 @@ export type ApiServerOptions = {
 };
 
 export interface ApiServer {
-  handle(request: ApiRequest, signal: AbortSignal): Promise<ApiResponse>;
+  handle(request: ApiRequest, signal: AbortSignal): Later<ApiResponse>;
   /** The first thing that `handle` asks, for who wants to know before the body has come. */
   readonly letIn?: Gate;
   /** Whom a bearer token belongs to, if it is good for this server. */
@@ -126,7 +126,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     store: options.store,
     letIn,
     authenticate: core.authentication.userOf,
-    handle: async (request, signal) => {
+    handle: (request, signal) => {
       const entered = letIn(request);
       return entered.ok ? handle(core, about, entered.value, signal) : entered.error;
     },

@@ -1,0 +1,28 @@
+/** Copies of values that have nothing in them to drop or to refuse: no `null`, no `undefined`, no `__proto__`. */
+import { isJsonObject } from "#kube";
+
+export const NOT_PLAIN = Symbol("something to drop or to refuse");
+
+/** The same value, or NOT_PLAIN when there is a `null`, an `undefined` or a `__proto__` in it. */
+export function plainCopy(value: unknown): unknown {
+  if (value === null || value === undefined) return NOT_PLAIN;
+  if (Array.isArray(value)) return plainList(value);
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const item = name === "__proto__" ? NOT_PLAIN : plainCopy(value[name]);
+    if (item === NOT_PLAIN) return NOT_PLAIN;
+    copy[name] = item;
+  }
+  return copy;
+}
+
+function plainList(list: readonly unknown[]): unknown {
+  const items: unknown[] = [];
+  for (const value of list) {
+    const item = plainCopy(value);
+    if (item === NOT_PLAIN) return NOT_PLAIN;
+    items.push(item);
+  }
+  return items;
+}
