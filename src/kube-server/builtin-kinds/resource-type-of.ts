@@ -19,7 +19,7 @@ import type { BuiltinResource } from "./discovery.ts";
 import { asJson, at, changed, childOf, objectAt, type Draft } from "./draft.ts";
 import type { KindRules, SubresourceView } from "./kind-rules.ts";
 import { conversionOf } from "./versions/index.ts";
-import { NO_CAUSES } from "./rules/causes.ts";
+import { joined, NO_CAUSES } from "./rules/causes.ts";
 import { dnsSubdomain, pathSegment } from "./rules/formats.ts";
 import { validateKubeFinalizers, validateObjectMeta, validateObjectMetaUpdate, validateObjectName } from "./rules/object-meta.ts";
 
@@ -175,39 +175,38 @@ function validate(
   const anyGenerateName = rules.anyGenerateName === true;
   const { ownMeta = "with-finalizers" } = rules;
   const finalizers = () => (ownMeta === "with-finalizers" ? validateKubeFinalizers(next) : NO_CAUSES);
-  const full = () => (ownMeta === "none" ? [] : [...validateObjectMeta(next, { namespaced, name, anyGenerateName }), ...finalizers()]);
+  const full = () => (ownMeta === "none" ? [] : joined(validateObjectMeta(next, { namespaced, name, anyGenerateName }), finalizers()));
   if (previous === undefined) {
-    const own = [...full(), ...(rules.validate?.(next, undefined) ?? [])];
+    const own = joined(full(), rules.validate?.(next, undefined) ?? []);
     if (own.length > 0) return own;
     return ownMeta === "none" ? validateObjectMeta(next, { namespaced, name: pathSegment }) : validateObjectName(next, pathSegment);
   }
   const general = validateObjectMeta(next, { namespaced, name: pathSegment });
   const unchanging = validateObjectMetaUpdate(next, previous);
-  const common = [...general, ...unchanging];
-  const meta = ownMeta === "none" ? [] : [...unchanging, ...finalizers()];
+  const common = joined(general, unchanging);
+  const meta = ownMeta === "none" ? [] : joined(unchanging, finalizers());
   if (subresource === "status") {
     const { onStatus = "meta" } = rules;
-    const own =
-      onStatus === "nothing" ? [] : onStatus === "meta" ? meta : [...full(), ...(rules.validate?.(next, previous) ?? []), ...meta];
-    return [...common, ...own, ...(rules.validateStatus?.(next, previous) ?? [])];
+    const own = onStatus === "nothing" ? [] : onStatus === "meta" ? meta : joined(full(), rules.validate?.(next, previous) ?? [], meta);
+    return joined(common, own, rules.validateStatus?.(next, previous) ?? []);
   }
   const spec = rules.validate?.(next, previous) ?? [];
   const update = (viewOf(rules, subresource)?.validate ?? rules.validateUpdate)?.(next, previous) ?? [];
   switch (rules.onUpdate ?? "spec-between") {
     case "spec-between":
-      return [...common, ...meta, ...spec, ...update];
+      return joined(common, meta, spec, update);
     case "spec-last":
-      return [...common, ...meta, ...update, ...spec];
+      return joined(common, meta, update, spec);
     case "meta-and-spec-first":
-      return [...common, ...full(), ...spec, ...meta, ...update];
+      return joined(common, full(), spec, meta, update);
     case "meta-and-spec-last":
-      return [...common, ...meta, ...update, ...full(), ...spec];
+      return joined(common, meta, update, full(), spec);
     case "meta-then-all":
-      return [...common, ...meta, ...full(), ...spec, ...update];
+      return joined(common, meta, full(), spec, update);
     case "all-anew":
-      return [...common, ...full(), ...spec, ...update];
+      return joined(common, full(), spec, update);
     case "no-spec":
-      return [...common, ...meta, ...update];
+      return joined(common, meta, update);
   }
 }
 

@@ -10,8 +10,13 @@ const UNPRINTABLE = /[\u0000-\u001f\u007f]/;
 export function warningTexts(given: ReadonlySet<string>): readonly string[] {
   if (given.size === 0) return [];
   const texts = [...given].filter((text) => text !== "" && !UNPRINTABLE.test(text));
-  const total = texts.reduce((sum, text) => sum + lengthOf(text), 0);
-  return total <= MAX_TOTAL ? texts : cut(texts);
+  return fits(texts) ? texts : cut(texts);
+}
+
+/** Characters are at most as many as the units of a text, so most need not be counted. */
+function fits(texts: readonly string[]): boolean {
+  if (texts.reduce((sum, text) => sum + text.length, 0) <= MAX_TOTAL) return true;
+  return texts.reduce((sum, text) => sum + lengthOf(text), 0) <= MAX_TOTAL;
 }
 
 /** What came before the limit was reached is always said; after that only as long as there is room. */

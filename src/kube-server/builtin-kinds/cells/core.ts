@@ -64,7 +64,7 @@ function phaseOf(object: KubeObject): string {
   return object.metadata.deletionTimestamp === undefined ? textAt(object, "status", "phase") : "Terminating";
 }
 
-const amount = (object: unknown, ...path: readonly string[]) => orNone(textAt(object, ...path, "storage"), "0");
+const amount = (object: unknown, ...path: readonly string[]) => orNone(textAt(at(object, ...path), "storage"), "0");
 const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
 const className = (object: KubeObject) =>
   textAt(object, "metadata", "annotations", CLASS_ANNOTATION) || textAt(object, "spec", "storageClassName");

@@ -3,7 +3,7 @@ import { isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube
 import { controllerRevisionCells, deploymentCells, replicaSetCells } from "../cells/workloads.ts";
 import { at, childOf, type Draft, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, forbidden, immutable, invalid, nonNegative, notSupported, required } from "../rules/causes.ts";
+import { forbidden, immutable, invalid, joined, nonNegative, notSupported, required, type Causes } from "../rules/causes.ts";
 import {
   alwaysRestarts,
   selectorFitsTemplate,
@@ -33,28 +33,30 @@ const TEMPLATE = "spec.template";
 function replicaSetTemplate(object: KubeObject): Causes {
   const unreadable = unreadableSelector(object);
   if (unreadable.length > 0) return unreadable;
-  return [...selectorFitsTemplate(object), ...validatePodTemplate(templateOf(object), TEMPLATE), ...alwaysRestarts(object, "ReplicaSet")];
+  return joined(selectorFitsTemplate(object), validatePodTemplate(templateOf(object), TEMPLATE), alwaysRestarts(object, "ReplicaSet"));
 }
 
 const deployment: KindRules = {
   generation: (object) => [at(object, "spec") ?? null, at(object, "metadata", "annotations") ?? null],
   prepareStatus: (draft, previous) => keepLabels(draft, previous),
-  validate: (object) => [
-    ...counts(object, "spec", "replicas"),
-    ...validateSelector(object, "deployment"),
-    ...replicaSetTemplate(object),
-    ...validateStrategy(objectAt(object, "spec", "strategy") ?? {}),
-    ...counts(object, "spec", "minReadySeconds", "revisionHistoryLimit"),
-    ...validateDeadline(object),
-  ],
+  validate: (object) =>
+    joined(
+      counts(object, "spec", "replicas"),
+      validateSelector(object, "deployment"),
+      replicaSetTemplate(object),
+      validateStrategy(objectAt(object, "spec", "strategy") ?? {}),
+      counts(object, "spec", "minReadySeconds", "revisionHistoryLimit"),
+      validateDeadline(object),
+    ),
   validateUpdate: sameSelector,
-  validateStatus: (next, previous) => [
-    ...counts(next, "status", "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
-    ...counts(next, "status", "unavailableReplicas", "terminatingReplicas", "collisionCount"),
-    ...atMostReplicas(next, ["updatedReplicas", "readyReplicas", "availableReplicas"]),
-    ...availableAtMostReady(next, "cannot be greater than readyReplicas"),
-    ...collisionsGrow(next, previous),
-  ],
+  validateStatus: (next, previous) =>
+    joined(
+      counts(next, "status", "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas"),
+      counts(next, "status", "unavailableReplicas", "terminatingReplicas", "collisionCount"),
+      atMostReplicas(next, ["updatedReplicas", "readyReplicas", "availableReplicas"]),
+      availableAtMostReady(next, "cannot be greater than readyReplicas"),
+      collisionsGrow(next, previous),
+    ),
   warnings: namedTemplateWarnings,
   cells: deploymentCells,
 };
@@ -68,10 +70,10 @@ function keepLabels(draft: Draft, previous: KubeObject): void {
 function validateDeadline(object: KubeObject): Causes {
   const [deadline, ready] = [numberAt(object, "spec", "progressDeadlineSeconds"), numberAt(object, "spec", "minReadySeconds") ?? 0];
   if (deadline === undefined) return [];
-  return [
-    ...counts(object, "spec", "progressDeadlineSeconds"),
-    ...(deadline <= ready ? [invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")] : []),
-  ];
+  return joined(
+    counts(object, "spec", "progressDeadlineSeconds"),
+    deadline <= ready ? [invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")] : [],
+  );
 }
 
 function validateStrategy(strategy: JsonObject): Causes {
@@ -82,14 +84,14 @@ function validateStrategy(strategy: JsonObject): Causes {
       return rolling === undefined ? [] : [forbidden(`${path}.rollingUpdate`, "may not be specified when strategy `type` is 'Recreate'")];
     case "RollingUpdate": {
       const [unavailable, surge] = [at(rolling, "maxUnavailable"), at(rolling, "maxSurge")];
-      return [
-        ...intOrPercent(`${path}.rollingUpdate.maxUnavailable`, unavailable),
-        ...intOrPercent(`${path}.rollingUpdate.maxSurge`, surge),
-        ...(!isPositive(unavailable) && !isPositive(surge)
+      return joined(
+        intOrPercent(`${path}.rollingUpdate.maxUnavailable`, unavailable),
+        intOrPercent(`${path}.rollingUpdate.maxSurge`, surge),
+        !isPositive(unavailable) && !isPositive(surge)
           ? [invalid(`${path}.rollingUpdate.maxUnavailable`, unavailable, "may not be 0 when `maxSurge` is 0")]
-          : []),
-        ...notMoreThan100Percent(`${path}.rollingUpdate.maxUnavailable`, unavailable),
-      ];
+          : [],
+        notMoreThan100Percent(`${path}.rollingUpdate.maxUnavailable`, unavailable),
+      );
     }
     default:
       return [notSupported(path, goStrategy(strategy), ["Recreate", "RollingUpdate"])];
@@ -98,11 +100,8 @@ function validateStrategy(strategy: JsonObject): Causes {
 
 const replicaSet: KindRules = {
   generation: specOf,
-  validate: (object) => [
-    ...counts(object, "spec", "replicas", "minReadySeconds"),
-    ...validateSelector(object, "deployment"),
-    ...replicaSetTemplate(object),
-  ],
+  validate: (object) =>
+    joined(counts(object, "spec", "replicas", "minReadySeconds"), validateSelector(object, "deployment"), replicaSetTemplate(object)),
   validateUpdate: sameSelector,
   validateStatus: replicaStatus,
   warnings: namedTemplateWarnings,
@@ -111,10 +110,8 @@ const replicaSet: KindRules = {
 
 const controllerRevision: KindRules = {
   onUpdate: "meta-then-all",
-  validate: (object, previous) => [
-    ...nonNegative("revision", numberAt(object, "revision")),
-    ...(previous === undefined ? validateData(object) : []),
-  ],
+  validate: (object, previous) =>
+    joined(nonNegative("revision", numberAt(object, "revision")), previous === undefined ? validateData(object) : []),
   validateUpdate: (next, previous) =>
     jsonEqual(at(next, "data"), at(previous, "data")) ? [] : [immutable("data", at(next, "data") ?? null)],
   cells: controllerRevisionCells,

@@ -62,7 +62,7 @@ function validateGenerated(object: KubeObject): Causes {
   if (isTrueAt(object, "spec", "manualSelector")) return [];
   const [uid, selector] = [object.metadata.uid ?? "", objectAt(object, "spec", "selector")];
   if (selector === undefined) return [];
-  const label = textAt(object, "spec", "template", "metadata", "labels", "controller-uid");
+  const label = textAt(objectAt(object, "spec", "template", "metadata", "labels"), "controller-uid");
   const wrong =
     label !== uid
       ? [invalid("spec.template.metadata.labels", goMap(objectAt(object, "spec", "template", "metadata", "labels")), `must be '${uid}'`)]

@@ -6,7 +6,15 @@ import type { FieldCause } from "../../resource-type.ts";
 export type Causes = readonly FieldCause[];
 
 /** Nearly every check finds nothing: one nothing for all of them. */
-export const NO_CAUSES: Causes = [];
+const NOTHING: readonly never[] = [];
+export const NO_CAUSES: Causes = NOTHING;
+
+/** All of them, in their order. Nearly all are empty, and then there is nothing to join. */
+export function joined<T>(...lists: readonly (readonly T[])[]): readonly T[] {
+  let all: readonly T[] = NOTHING;
+  for (const list of lists) if (list.length > 0) all = all.length === 0 ? list : [...all, ...list];
+  return all;
+}
 
 export function required(field: string, detail = ""): FieldCause {
   return { reason: "FieldValueRequired", field, detail: withDetail("Required value", detail) };

@@ -6,7 +6,7 @@
 import { jsonEqual, type Json, type JsonObject } from "#kube";
 import { at, entriesAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { FieldCause } from "../../resource-type.ts";
-import { forbidden, immutable, invalid, invalidEach, NO_CAUSES, nonNegative, required, tooLong, type Causes } from "./causes.ts";
+import { forbidden, immutable, invalid, invalidEach, joined, NO_CAUSES, nonNegative, required, tooLong, type Causes } from "./causes.ts";
 import { dnsLabel, labelValue, qualifiedName, type TextRule } from "./formats.ts";
 
 const MAX_ANNOTATIONS = 256 * 1024;
@@ -17,7 +17,7 @@ export type MetaRules = { readonly namespaced: boolean; readonly name: TextRule;
 export function validateObjectMeta(object: unknown, rules: MetaRules): Causes {
   const meta = objectAt(object, META);
   const names = validateNames(meta, rules.name, rules.anyGenerateName);
-  return [...names, ...validateNamespace(meta, rules.namespaced), ...validateCommon(meta, META)];
+  return joined(names, validateNamespace(meta, rules.namespaced), validateCommon(meta, META));
 }
 
 function validateNames(meta: unknown, rule: TextRule, anyGenerateName = false): Causes {
@@ -25,7 +25,7 @@ function validateNames(meta: unknown, rule: TextRule, anyGenerateName = false): 
   const name = textAt(meta, "name");
   const generated = generateName === "" ? [] : invalidEach(`${META}.generateName`, generateName, rule(maskDash(generateName)));
   if (name === "") return [...generated, required(`${META}.name`, "name or generateName is required")];
-  return [...generated, ...invalidEach(`${META}.name`, name, rule(name))];
+  return joined(generated, invalidEach(`${META}.name`, name, rule(name)));
 }
 
 /** Only what the names look like: the rest of the metadata has been checked. */
@@ -46,14 +46,14 @@ function validateNamespace(meta: unknown, namespaced: boolean): Causes {
 }
 
 function validateCommon(meta: unknown, path: string): Causes {
-  return [
-    ...nonNegative(`${path}.generation`, numberAt(meta, "generation")),
-    ...validateLabels(at(meta, "labels"), `${path}.labels`),
-    ...validateAnnotations(at(meta, "annotations"), `${path}.annotations`),
-    ...validateOwners(meta, `${path}.ownerReferences`),
-    ...validateFinalizers(textsAt(meta, "finalizers"), `${path}.finalizers`),
-    ...validateManagedFields(meta, `${path}.managedFields`),
-  ];
+  return joined(
+    nonNegative(`${path}.generation`, numberAt(meta, "generation")),
+    validateLabels(at(meta, "labels"), `${path}.labels`),
+    validateAnnotations(at(meta, "annotations"), `${path}.annotations`),
+    validateOwners(meta, `${path}.ownerReferences`),
+    validateFinalizers(textsAt(meta, "finalizers"), `${path}.finalizers`),
+    validateManagedFields(meta, `${path}.managedFields`),
+  );
 }
 
 export function validateLabels(labels: unknown, path: string): Causes {
@@ -87,24 +87,24 @@ function validateOwners(meta: unknown, path: string): Causes {
     .map((owner) => `${textAt(owner, "kind")}/${textAt(owner, "name")}`);
   const [first, ...others] = controllers;
   const list: Json = [...owners];
-  return [
-    ...causes,
-    ...others.map((other) =>
+  return joined(
+    causes,
+    others.map((other) =>
       invalid(path, list, `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${other}`),
     ),
-  ];
+  );
 }
 
 function validateOwner(owner: JsonObject, path: string): Causes {
   const [apiVersion, kind] = [textAt(owner, "apiVersion"), textAt(owner, "kind")];
   const version = apiVersion.includes("/") ? apiVersion.slice(apiVersion.indexOf("/") + 1) : apiVersion;
   const empty = (["name", "uid"] as const).filter((name) => textAt(owner, name) === "");
-  return [
-    ...(version === "" ? [invalid(`${path}.apiVersion`, apiVersion, "version must not be empty")] : []),
-    ...(kind === "" ? [invalid(`${path}.kind`, kind, "must not be empty")] : []),
-    ...empty.map((name) => invalid(`${path}.${name}`, "", "must not be empty")),
-    ...(apiVersion === "v1" && kind === "Event" ? [invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")] : []),
-  ];
+  return joined(
+    version === "" ? [invalid(`${path}.apiVersion`, apiVersion, "version must not be empty")] : [],
+    kind === "" ? [invalid(`${path}.kind`, kind, "must not be empty")] : [],
+    empty.map((name) => invalid(`${path}.${name}`, "", "must not be empty")),
+    apiVersion === "v1" && kind === "Event" ? [invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")] : [],
+  );
 }
 
 function validateFinalizers(finalizers: readonly string[], path: string): Causes {
@@ -118,16 +118,12 @@ function validateManagedFields(meta: unknown, path: string): Causes {
   return objectsAt(meta, "managedFields").flatMap((entry, index) => {
     const operation = textAt(entry, "operation");
     const fieldsType = textAt(entry, "fieldsType");
-    return [
-      ...(["Apply", "Update"].includes(operation)
-        ? []
-        : [invalid(`${path}[${index}].operation`, operation, "must be `Apply` or `Update`")]),
-      ...(fieldsType === "" || fieldsType === "FieldsV1"
-        ? []
-        : [invalid(`${path}[${index}].fieldsType`, fieldsType, "must be `FieldsV1`")]),
-      ...(textAt(entry, "manager").length > 128 ? [tooLong(`${path}[${index}].manager`, 128)] : []),
-      ...(textAt(entry, "subresource").length > 256 ? [tooLong(`${path}[${index}].subresource`, 256)] : []),
-    ];
+    return joined(
+      ["Apply", "Update"].includes(operation) ? [] : [invalid(`${path}[${index}].operation`, operation, "must be `Apply` or `Update`")],
+      fieldsType === "" || fieldsType === "FieldsV1" ? [] : [invalid(`${path}[${index}].fieldsType`, fieldsType, "must be `FieldsV1`")],
+      textAt(entry, "manager").length > 128 ? [tooLong(`${path}[${index}].manager`, 128)] : [],
+      textAt(entry, "subresource").length > 256 ? [tooLong(`${path}[${index}].subresource`, 256)] : [],
+    );
   });
 }
 
@@ -148,15 +144,15 @@ export function kubeFinalizer(finalizer: string, path: string): Causes {
 export function validateObjectMetaUpdate(next: unknown, previous: unknown): Causes {
   const [meta, old] = [objectAt(next, META) ?? {}, objectAt(previous, META) ?? {}];
   const generation = numberAt(meta, "generation") ?? 0;
-  return [
-    ...newFinalizers(meta, old),
-    ...(generation < (numberAt(old, "generation") ?? 0) ? [invalid(`${META}.generation`, generation, "must not be decremented")] : []),
-    ...NEVER_CHANGE.flatMap((name) => (jsonEqual(meta[name], old[name]) ? [] : [immutable(`${META}.${name}`, meta[name] ?? zeroOf(name))])),
-    ...validateLabels(at(meta, "labels"), `${META}.labels`),
-    ...validateAnnotations(at(meta, "annotations"), `${META}.annotations`),
-    ...validateOwners(meta, `${META}.ownerReferences`),
-    ...validateManagedFields(meta, `${META}.managedFields`),
-  ];
+  return joined(
+    newFinalizers(meta, old),
+    generation < (numberAt(old, "generation") ?? 0) ? [invalid(`${META}.generation`, generation, "must not be decremented")] : [],
+    NEVER_CHANGE.flatMap((name) => (jsonEqual(meta[name], old[name]) ? [] : [immutable(`${META}.${name}`, meta[name] ?? zeroOf(name))])),
+    validateLabels(at(meta, "labels"), `${META}.labels`),
+    validateAnnotations(at(meta, "annotations"), `${META}.annotations`),
+    validateOwners(meta, `${META}.ownerReferences`),
+    validateManagedFields(meta, `${META}.managedFields`),
+  );
 }
 
 function zeroOf(name: (typeof NEVER_CHANGE)[number]): Json {

@@ -1,7 +1,7 @@
 /** Checks that many kinds share: enumerations, selectors, addresses, relative paths, file modes. */
 import { matches, requirementsOf, type Json, type JsonObject } from "#kube";
 import { at, entriesAt, objectsAt, textAt, textsAt } from "../draft.ts";
-import { forbidden, invalid, invalidEach, notSupported, required, type Causes } from "./causes.ts";
+import { forbidden, invalid, invalidEach, joined, notSupported, required, type Causes } from "./causes.ts";
 import { labelValue, qualifiedName, type TextRule } from "./formats.ts";
 import { validateLabels } from "./object-meta.ts";
 
@@ -31,16 +31,16 @@ export function validateLabelSelector(selector: JsonObject | undefined, path: st
   const expressions = objectsAt(selector, "matchExpressions").flatMap((expression, index) =>
     validateRequirement(expression, `${path}.matchExpressions[${index}]`),
   );
-  return [...validateLabels(at(selector, "matchLabels"), `${path}.matchLabels`), ...expressions];
+  return joined(validateLabels(at(selector, "matchLabels"), `${path}.matchLabels`), expressions);
 }
 
 function validateRequirement(expression: JsonObject, path: string): Causes {
   const values = textsAt(expression, "values");
-  return [
-    ...validateOperator(textAt(expression, "operator"), values, path),
-    ...invalidEach(`${path}.key`, textAt(expression, "key"), qualifiedName(textAt(expression, "key"))),
-    ...values.flatMap((value, index) => invalidEach(`${path}.values[${index}]`, value, labelValue(value))),
-  ];
+  return joined(
+    validateOperator(textAt(expression, "operator"), values, path),
+    invalidEach(`${path}.key`, textAt(expression, "key"), qualifiedName(textAt(expression, "key"))),
+    values.flatMap((value, index) => invalidEach(`${path}.values[${index}]`, value, labelValue(value))),
+  );
 }
 
 export function validateOperator(operator: string, values: readonly string[], path: string): Causes {
@@ -103,12 +103,12 @@ export function noBacksteps(path: string, target: string): Causes {
 }
 
 export function relativePath(path: string, target: string): Causes {
-  return [...(target.startsWith("/") ? [invalid(path, target, "must be a relative path")] : []), ...noBacksteps(path, target)];
+  return joined(target.startsWith("/") ? [invalid(path, target, "must be a relative path")] : [], noBacksteps(path, target));
 }
 
 export function localPath(path: string, target: string): Causes {
   const reserved = target.startsWith("..") && !target.startsWith("../");
-  return [...relativePath(path, target), ...(reserved ? [invalid(path, target, "must not start with '..'")] : [])];
+  return joined(relativePath(path, target), reserved ? [invalid(path, target, "must not start with '..'")] : []);
 }
 
 export function fileMode(path: string, mode: number | undefined): Causes {

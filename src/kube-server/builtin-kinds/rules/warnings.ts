@@ -14,9 +14,8 @@ export function dnsNameWarnings(object: KubeObject, use = "this is used in Pod n
 
 /** Of a template, when it is new or has changed. */
 export function templateWarnings(next: KubeObject, previous: KubeObject | undefined, path: string): Warnings {
-  const steps = path.split(".");
   if (previous !== undefined && jsonEqual(at(next, "spec"), at(previous, "spec"))) return [];
-  return podWarnings(objectAt(next, ...steps) ?? {}, path);
+  return podWarnings(objectAt(at(next, ...path.split("."))) ?? {}, path);
 }
 
 /** `path` is "" for a Pod itself. */

@@ -1,7 +1,7 @@
 /** What Deployments, ReplicaSets, StatefulSets and DaemonSets have in common: selectors that stay, counts, rolling updates. */
 import { type Json, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
-import { type Causes, immutable, invalid, nonNegative } from "./causes.ts";
+import { immutable, invalid, joined, nonNegative, type Causes } from "./causes.ts";
 import { dnsNameWarnings, templateWarnings } from "./warnings.ts";
 
 export const specOf = (object: KubeObject): Json | undefined => at(object, "spec");
@@ -20,10 +20,8 @@ export function isPositive(value: Json | undefined): boolean {
   return typeof value === "string" ? Number.parseInt(value, 10) > 0 : typeof value === "number" && value !== 0;
 }
 
-export const namedTemplateWarnings = (next: KubeObject, previous: KubeObject | undefined): readonly string[] => [
-  ...(previous === undefined ? dnsNameWarnings(next) : []),
-  ...templateWarnings(next, previous, "spec.template"),
-];
+export const namedTemplateWarnings = (next: KubeObject, previous: KubeObject | undefined): readonly string[] =>
+  joined(previous === undefined ? dnsNameWarnings(next) : [], templateWarnings(next, previous, "spec.template"));
 
 /** The server shows its internal struct: capital letters, null for what is not set. */
 export function goStrategy(strategy: JsonObject): JsonObject {
@@ -53,17 +51,18 @@ export function collisionsGrow(next: KubeObject, previous: KubeObject): Causes {
   return shrunk ? [invalid("status.collisionCount", now ?? 0, "cannot be decremented")] : [];
 }
 
-export const replicaStatus = (next: KubeObject): Causes => [
-  ...counts(
-    next,
-    "status",
-    "replicas",
-    "fullyLabeledReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "observedGeneration",
-    "terminatingReplicas",
-  ),
-  ...atMostReplicas(next, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]),
-  ...availableAtMostReady(next, "cannot be greater than readyReplicas"),
-];
+export const replicaStatus = (next: KubeObject): Causes =>
+  joined(
+    counts(
+      next,
+      "status",
+      "replicas",
+      "fullyLabeledReplicas",
+      "readyReplicas",
+      "availableReplicas",
+      "observedGeneration",
+      "terminatingReplicas",
+    ),
+    atMostReplicas(next, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]),
+    availableAtMostReady(next, "cannot be greater than readyReplicas"),
+  );

@@ -1,7 +1,7 @@
 /** Containers, init containers and sidecars. */
 import type { JsonObject } from "#kube";
 import { isTrueAt, numberAt, objectAt, objectsAt, textAt } from "../../draft.ts";
-import { duplicate, forbidden, invalid, invalidEach, notFound, required, type Causes } from "../causes.ts";
+import { duplicate, forbidden, invalid, invalidEach, joined, notFound, required, type Causes } from "../causes.ts";
 import { dnsLabel, portName, portNumber } from "../formats.ts";
 import { ifSetOneOf, oneOf, relativePath, requiredText } from "../shared.ts";
 import { validateEnv, validateEnvFrom } from "./environment.ts";
@@ -28,15 +28,15 @@ export function validateContainers(containers: readonly JsonObject[], path: stri
     const name = textAt(container, "name");
     const again = names.has(name);
     names.add(name);
-    return [
-      ...validateContainer(container, at, context),
-      ...(again ? [duplicate(`${at}.name`, name)] : []),
-      ...validateLifecycle(container, at, context.grace),
-      ...validateProbes(container, at, context.grace),
-      ...validateRestartPolicy(container, at),
-    ];
+    return joined(
+      validateContainer(container, at, context),
+      again ? [duplicate(`${at}.name`, name)] : [],
+      validateLifecycle(container, at, context.grace),
+      validateProbes(container, at, context.grace),
+      validateRestartPolicy(container, at),
+    );
   });
-  return [...each, ...hostPortConflicts(containers, path)];
+  return joined(each, hostPortConflicts(containers, path));
 }
 
 export function validateInitContainers(spec: JsonObject, path: string, context: PodContext): Causes {
@@ -50,15 +50,15 @@ export function validateInitContainers(spec: JsonObject, path: string, context: 
     const tooEarly = ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"].filter(
       (part) => objectAt(container, part) !== undefined,
     );
-    return [
-      ...validateContainer(container, at, context),
-      ...validateRestartPolicy(container, at),
-      ...(again ? [duplicate(`${at}.name`, name)] : []),
-      ...hostPortConflicts([container], path),
-      ...(sidecar
-        ? [...validateLifecycle(container, at, context.grace), ...validateProbes(container, at, context.grace)]
-        : tooEarly.map((part) => forbidden(`${at}.${part}`, ONLY_SIDECARS))),
-    ];
+    return joined(
+      validateContainer(container, at, context),
+      validateRestartPolicy(container, at),
+      again ? [duplicate(`${at}.name`, name)] : [],
+      hostPortConflicts([container], path),
+      sidecar
+        ? joined(validateLifecycle(container, at, context.grace), validateProbes(container, at, context.grace))
+        : tooEarly.map((part) => forbidden(`${at}.${part}`, ONLY_SIDECARS)),
+    );
   });
 }
 
@@ -76,17 +76,17 @@ export function validateEphemeralContainers(spec: JsonObject, path: string, cont
     const [name, target] = [textAt(container, "name"), textAt(container, "targetContainerName")];
     const again = names.has(name);
     names.add(name);
-    return [
-      ...validateContainer(container, at, context),
-      ...(again ? [duplicate(`${at}.name`, name)] : []),
-      ...(target !== "" && !others.has(target) ? [notFound(`${at}.targetContainerName`, target)] : []),
-      ...partsOfWorkers(container).map((part) => forbidden(`${at}.${part}`, FOR_WORKERS)),
-      ...objectsAt(container, "volumeMounts").flatMap((mount, mountIndex) =>
+    return joined(
+      validateContainer(container, at, context),
+      again ? [duplicate(`${at}.name`, name)] : [],
+      target !== "" && !others.has(target) ? [notFound(`${at}.targetContainerName`, target)] : [],
+      partsOfWorkers(container).map((part) => forbidden(`${at}.${part}`, FOR_WORKERS)),
+      objectsAt(container, "volumeMounts").flatMap((mount, mountIndex) =>
         ["subPath", "subPathExpr"]
           .filter((part) => textAt(mount, part) !== "")
           .map((part) => forbidden(`${at}.volumeMounts[${mountIndex}].${part}`, FOR_WORKERS)),
       ),
-    ];
+    );
   });
 }
 
@@ -105,20 +105,20 @@ function validateRestartPolicy(container: JsonObject, path: string): Causes {
 }
 
 function validateContainer(container: JsonObject, path: string, context: PodContext): Causes {
-  return [
-    ...requiredText(`${path}.name`, textAt(container, "name"), dnsLabel),
-    ...requiredText(`${path}.image`, textAt(container, "image")),
-    ...oneOf(`${path}.terminationMessagePolicy`, textAt(container, "terminationMessagePolicy"), ["File", "FallbackToLogsOnError"]),
-    ...validatePorts(container, `${path}.ports`),
-    ...validateEnv(container, path),
-    ...validateEnvFrom(container, path),
-    ...validateMounts(container, `${path}.volumeMounts`, context),
-    ...validateDevices(container, `${path}.volumeDevices`, context),
-    ...oneOf(`${path}.imagePullPolicy`, textAt(container, "imagePullPolicy"), ["Always", "IfNotPresent", "Never"]),
-    ...validateRequirements(objectAt(container, "resources"), `${path}.resources`, context.claims),
-    ...validateResizePolicy(container, `${path}.resizePolicy`, context.restartPolicy),
-    ...validateContainerSecurity(objectAt(container, "securityContext"), `${path}.securityContext`, context.hostUsers),
-  ];
+  return joined(
+    requiredText(`${path}.name`, textAt(container, "name"), dnsLabel),
+    requiredText(`${path}.image`, textAt(container, "image")),
+    oneOf(`${path}.terminationMessagePolicy`, textAt(container, "terminationMessagePolicy"), ["File", "FallbackToLogsOnError"]),
+    validatePorts(container, `${path}.ports`),
+    validateEnv(container, path),
+    validateEnvFrom(container, path),
+    validateMounts(container, `${path}.volumeMounts`, context),
+    validateDevices(container, `${path}.volumeDevices`, context),
+    oneOf(`${path}.imagePullPolicy`, textAt(container, "imagePullPolicy"), ["Always", "IfNotPresent", "Never"]),
+    validateRequirements(objectAt(container, "resources"), `${path}.resources`, context.claims),
+    validateResizePolicy(container, `${path}.resizePolicy`, context.restartPolicy),
+    validateContainerSecurity(objectAt(container, "securityContext"), `${path}.securityContext`, context.hostUsers),
+  );
 }
 
 function validatePorts(container: JsonObject, path: string): Causes {
@@ -129,13 +129,13 @@ function validatePorts(container: JsonObject, path: string): Causes {
     const wrongName = name === "" ? [] : invalidEach(`${at}.name`, name, portName(name));
     const again = name !== "" && wrongName.length === 0 && names.has(name);
     names.add(name);
-    return [
-      ...wrongName,
-      ...(again ? [duplicate(`${at}.name`, name)] : []),
-      ...(number === 0 ? [required(`${at}.containerPort`)] : invalidEach(`${at}.containerPort`, number, portNumber(number))),
-      ...(host === 0 ? [] : invalidEach(`${at}.hostPort`, host, portNumber(host))),
-      ...oneOf(`${at}.protocol`, textAt(port, "protocol"), ["SCTP", "TCP", "UDP"]),
-    ];
+    return joined(
+      wrongName,
+      again ? [duplicate(`${at}.name`, name)] : [],
+      number === 0 ? [required(`${at}.containerPort`)] : invalidEach(`${at}.containerPort`, number, portNumber(number)),
+      host === 0 ? [] : invalidEach(`${at}.hostPort`, host, portNumber(host)),
+      oneOf(`${at}.protocol`, textAt(port, "protocol"), ["SCTP", "TCP", "UDP"]),
+    );
   });
 }
 
@@ -167,37 +167,35 @@ function validateMounts(container: JsonObject, path: string, { volumes }: PodCon
     ];
     const again = paths.has(mountPath);
     paths.add(mountPath);
-    return [
-      ...requiredText(`${at}.name`, name),
-      ...(volumes.has(name) ? [] : [notFound(`${at}.name`, name)]),
-      ...requiredText(`${at}.mountPath`, mountPath),
-      ...(again ? [invalid(`${at}.mountPath`, mountPath, "must be unique")] : []),
-      ...(devices.some((device) => device["name"] === name)
-        ? [invalid(`${at}.name`, name, "must not already exist in volumeDevices")]
-        : []),
-      ...(devices.some((device) => device["devicePath"] === mountPath)
+    return joined(
+      requiredText(`${at}.name`, name),
+      volumes.has(name) ? [] : [notFound(`${at}.name`, name)],
+      requiredText(`${at}.mountPath`, mountPath),
+      again ? [invalid(`${at}.mountPath`, mountPath, "must be unique")] : [],
+      devices.some((device) => device["name"] === name) ? [invalid(`${at}.name`, name, "must not already exist in volumeDevices")] : [],
+      devices.some((device) => device["devicePath"] === mountPath)
         ? [invalid(`${at}.mountPath`, mountPath, "must not already exist as a path in volumeDevices")]
-        : []),
-      ...(subPath === "" ? [] : relativePath(`${path}.subPath`, subPath)),
-      ...(subPathExpr !== "" && subPath !== ""
+        : [],
+      subPath === "" ? [] : relativePath(`${path}.subPath`, subPath),
+      subPathExpr !== "" && subPath !== ""
         ? [invalid(`${at}.subPathExpr`, subPathExpr, "subPathExpr and subPath are mutually exclusive")]
-        : []),
-      ...(subPathExpr === "" ? [] : relativePath(`${path}.subPathExpr`, subPathExpr)),
-      ...validatePropagation(mount, container, path),
-    ];
+        : [],
+      subPathExpr === "" ? [] : relativePath(`${path}.subPathExpr`, subPathExpr),
+      validatePropagation(mount, container, path),
+    );
   });
 }
 
 function validatePropagation(mount: JsonObject, container: JsonObject, path: string): Causes {
   const mode = mount["mountPropagation"];
   const privileged = isTrueAt(container, "securityContext", "privileged");
-  return [
-    ...ifSetOneOf(`${path}.mountPropagation`, mode, ["Bidirectional", "HostToContainer", "None"]),
-    ...(mode === "Bidirectional" && !privileged
+  return joined(
+    ifSetOneOf(`${path}.mountPropagation`, mode, ["Bidirectional", "HostToContainer", "None"]),
+    mode === "Bidirectional" && !privileged
       ? [forbidden(`${path}.mountPropagation`, "Bidirectional mount propagation is available only to privileged containers")]
-      : []),
-    ...ifSetOneOf(`${path}.recursiveReadOnly`, mount["recursiveReadOnly"], ["Disabled", "Enabled", "IfPossible"]),
-  ];
+      : [],
+    ifSetOneOf(`${path}.recursiveReadOnly`, mount["recursiveReadOnly"], ["Disabled", "Enabled", "IfPossible"]),
+  );
 }
 
 function validateDevices(container: JsonObject, path: string, { volumes }: PodContext): Causes {
@@ -207,14 +205,12 @@ function validateDevices(container: JsonObject, path: string, { volumes }: PodCo
     const source = volumes.get(name);
     const block =
       source === undefined || objectAt(source, "persistentVolumeClaim") !== undefined || objectAt(source, "ephemeral") !== undefined;
-    return [
-      ...requiredText(`${at}.name`, name),
-      ...(source === undefined ? [notFound(`${at}.name`, name)] : []),
-      ...(block
-        ? []
-        : [invalid(`${at}.name`, name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")]),
-      ...requiredText(`${at}.devicePath`, devicePath),
-    ];
+    return joined(
+      requiredText(`${at}.name`, name),
+      source === undefined ? [notFound(`${at}.name`, name)] : [],
+      block ? [] : [invalid(`${at}.name`, name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode")],
+      requiredText(`${at}.devicePath`, devicePath),
+    );
   });
 }
 
@@ -224,13 +220,13 @@ function validateResizePolicy(container: JsonObject, path: string, podRestartPol
     const [resource, restart] = [textAt(policy, "resourceName"), textAt(policy, "restartPolicy")];
     const again = seen.has(resource);
     seen.add(resource);
-    return [
-      ...(again ? [duplicate(`${path}[${index}]`, resource)] : []),
-      ...oneOf(path, resource, ["cpu", "memory"]),
-      ...oneOf(path, restart, ["NotRequired", "RestartContainer"]),
-      ...(podRestartPolicy === "Never" && restart !== "NotRequired"
+    return joined(
+      again ? [duplicate(`${path}[${index}]`, resource)] : [],
+      oneOf(path, resource, ["cpu", "memory"]),
+      oneOf(path, restart, ["NotRequired", "RestartContainer"]),
+      podRestartPolicy === "Never" && restart !== "NotRequired"
         ? [invalid(path, restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")]
-        : []),
-    ];
+        : [],
+    );
   });
 }

@@ -1,7 +1,7 @@
 /** Variables of a container: `env`, `envFrom`, and references to fields of the Pod. */
 import { objectAt, objectsAt, textAt } from "../../draft.ts";
 import type { JsonObject } from "#kube";
-import { invalid, invalidEach, notSupported, required, type Causes } from "../causes.ts";
+import { invalid, invalidEach, joined, notSupported, required, type Causes } from "../causes.ts";
 import { dataKey, dnsSubdomain, envName, qualifiedName } from "../formats.ts";
 import { requiredText } from "../shared.ts";
 
@@ -31,7 +31,7 @@ const SOURCES = ["fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRe
 export function validateEnv(container: JsonObject, path: string): Causes {
   return objectsAt(container, "env").flatMap((variable, index) => {
     const at = `${path}.env[${index}]`;
-    return [...requiredText(`${at}.name`, textAt(variable, "name"), envName), ...validateValueFrom(variable, `${at}.valueFrom`)];
+    return joined(requiredText(`${at}.name`, textAt(variable, "name"), envName), validateValueFrom(variable, `${at}.valueFrom`));
   });
 }
 
@@ -40,7 +40,7 @@ function validateValueFrom(variable: JsonObject, path: string): Causes {
   if (from === undefined) return [];
   const present = SOURCES.filter((name) => objectAt(from, name) !== undefined);
   const causes = present.flatMap((name) => validateSource(name, objectAt(from, name) ?? {}, `${path}.${name}`));
-  return [...causes, ...countSources(present.length, textAt(variable, "value"), path)];
+  return joined(causes, countSources(present.length, textAt(variable, "value"), path));
 }
 
 function countSources(count: number, value: string, path: string): Causes {
@@ -59,16 +59,16 @@ function validateSource(name: (typeof SOURCES)[number], source: JsonObject, path
       return validateResourceFieldRef(source, path);
     case "configMapKeyRef":
     case "secretKeyRef":
-      return [
-        ...invalidEach(`${path}.name`, textAt(source, "name"), dnsSubdomain(textAt(source, "name"))),
-        ...requiredText(`${path}.key`, textAt(source, "key"), dataKey),
-      ];
+      return joined(
+        invalidEach(`${path}.name`, textAt(source, "name"), dnsSubdomain(textAt(source, "name"))),
+        requiredText(`${path}.key`, textAt(source, "key"), dataKey),
+      );
     case "fileKeyRef":
-      return [
-        ...requiredText(`${path}.key`, textAt(source, "key")),
-        ...requiredText(`${path}.volumeName`, textAt(source, "volumeName")),
-        ...requiredText(`${path}.path`, textAt(source, "path")),
-      ];
+      return joined(
+        requiredText(`${path}.key`, textAt(source, "key")),
+        requiredText(`${path}.volumeName`, textAt(source, "volumeName")),
+        requiredText(`${path}.path`, textAt(source, "path")),
+      );
   }
 }
 
@@ -101,11 +101,11 @@ export function validateEnvFrom(container: JsonObject, path: string): Causes {
     const at = `${path}.envFrom[${index}]`;
     const prefix = textAt(source, "prefix");
     const refs = ["configMapRef", "secretRef"].filter((name) => objectAt(source, name) !== undefined);
-    return [
-      ...(prefix === "" ? [] : invalidEach(`${at}.prefix`, prefix, envName(prefix))),
-      ...refs.flatMap((name) => requiredText(`${at}.${name}.name`, textAt(source, name, "name"), dnsSubdomain)),
-      ...(refs.length === 0 ? [invalid(`${path}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`")] : []),
-      ...(refs.length > 1 ? [invalid(`${path}.envFrom`, "", "may not have more than one field specified at a time")] : []),
-    ];
+    return joined(
+      prefix === "" ? [] : invalidEach(`${at}.prefix`, prefix, envName(prefix)),
+      refs.flatMap((name) => requiredText(`${at}.${name}.name`, textAt(source, name, "name"), dnsSubdomain)),
+      refs.length === 0 ? [invalid(`${path}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`")] : [],
+      refs.length > 1 ? [invalid(`${path}.envFrom`, "", "may not have more than one field specified at a time")] : [],
+    );
   });
 }

@@ -1,7 +1,7 @@
 /** What a Pod takes from its node: user namespaces, processes of a Windows host, and what its operating system does not know. */
 import { isJsonObject, type JsonObject } from "#kube";
 import { at, isTrueAt, objectAt, objectsAt, textAt } from "../../draft.ts";
-import { forbidden, invalid, required, type Causes } from "../causes.ts";
+import { forbidden, invalid, joined, required, type Causes } from "../causes.ts";
 import { ifSetOneOf } from "../shared.ts";
 
 type Placed = { readonly container: JsonObject; readonly path: string };
@@ -30,11 +30,11 @@ export function validateHostProcess(spec: JsonObject, path: string): Causes {
   if (processes === 0) return contradictions;
   const onlySome = "If pod contains any hostProcess containers then all containers must be HostProcess containers";
   const network = "hostNetwork must be true if pod contains any hostProcess containers";
-  return [
-    ...contradictions,
-    ...(processes === containers.length ? [] : [invalid(path, "", onlySome)]),
-    ...(isTrueAt(spec, "hostNetwork") ? [] : [invalid(`${path}.hostNetwork`, false, network)]),
-  ];
+  return joined(
+    contradictions,
+    processes === containers.length ? [] : [invalid(path, "", onlySome)],
+    isTrueAt(spec, "hostNetwork") ? [] : [invalid(`${path}.hostNetwork`, false, network)],
+  );
 }
 
 /** A Pod with users of its own keeps out of the other namespaces of its host. The capital letters are the server's. */
@@ -46,12 +46,12 @@ export function validateHostUsers(spec: JsonObject, path: string): Causes {
     ["hostPID", "HostPID"],
     ["hostIPC", "HostIPC"],
   ] as const;
-  return [
-    ...shared.flatMap(([name, shown]) => (isTrueAt(spec, name) ? [forbidden(`${path}.${shown}`, why)] : [])),
-    ...containersOf(spec, path).flatMap((placed) =>
+  return joined(
+    shared.flatMap(([name, shown]) => (isTrueAt(spec, name) ? [forbidden(`${path}.${shown}`, why)] : [])),
+    containersOf(spec, path).flatMap((placed) =>
       objectsAt(placed.container, "volumeDevices").length > 0 ? [forbidden(`${placed.path}.volumeDevices`, why)] : [],
     ),
-  ];
+  );
 }
 
 export function validateOs(spec: JsonObject, path: string): Causes {
@@ -89,12 +89,12 @@ function validateWindows(spec: JsonObject, path: string): Causes {
     const value = at(holder, ...name.split("."));
     return value !== undefined && (name.startsWith("host") && name !== "hostUsers" ? value === true : true);
   };
-  return [
-    ...POD_FIELDS.filter((name) => isSet(spec, name)).map((name) => refuse(`${path}.${name}`)),
-    ...containersOf(spec, path).flatMap((placed) => {
+  return joined(
+    POD_FIELDS.filter((name) => isSet(spec, name)).map((name) => refuse(`${path}.${name}`)),
+    containersOf(spec, path).flatMap((placed) => {
       const context = placed.container["securityContext"];
       const set = isJsonObject(context) ? CONTAINER_FIELDS.filter((name) => at(context, name) !== undefined) : [];
       return set.map((name) => refuse(`${placed.path}.securityContext.${name}`));
     }),
-  ];
+  );
 }

@@ -1,7 +1,7 @@
 /** A Pod's spec, wherever it stands: in a Pod, or in the template of what makes Pods. The order of causes is the server's. */
 import type { JsonObject } from "#kube";
 import { at, isTrueAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../../draft.ts";
-import { duplicate, inRange, invalid, invalidEach, required, type Causes } from "../causes.ts";
+import { duplicate, inRange, invalid, invalidEach, joined, required, type Causes } from "../causes.ts";
 import { dnsLabel, dnsSearch, dnsSubdomain, qualifiedName } from "../formats.ts";
 import { validateLabels } from "../object-meta.ts";
 import { ifSetOneOf, oneOf, textIfSet, validateIP } from "../shared.ts";
@@ -25,32 +25,32 @@ export function validatePodSpec(spec: JsonObject, path: string, options: { reado
     restartPolicy: textAt(spec, "restartPolicy"),
     hostUsers: at(spec, "hostUsers") !== false,
   };
-  return [
-    ...causes,
-    ...validatePodClaims(spec, `${path}.resourceClaims`),
-    ...validateContainers(objectsAt(spec, "containers"), `${path}.containers`, context),
-    ...validateInitContainers(spec, `${path}.initContainers`, context),
-    ...(options.isPod ? validateEphemeralContainers(spec, `${path}.ephemeralContainers`, context) : []),
-    ...hostNetworkPorts(spec, path, options.isPod),
-    ...oneOf(`${path}.restartPolicy`, context.restartPolicy, RESTART_POLICIES),
-    ...oneOf(`${path}.dnsPolicy`, textAt(spec, "dnsPolicy"), DNS_POLICIES),
-    ...validateLabels(at(spec, "nodeSelector"), `${path}.nodeSelector`),
-    ...validatePodSecurity(spec, `${path}.securityContext`),
-    ...validateAffinity(spec, `${path}.affinity`),
-    ...validateDnsConfig(spec, `${path}.dnsConfig`),
-    ...validateGates(spec, path),
-    ...validateTopologySpread(spec, `${path}.topologySpreadConstraints`),
-    ...validateHostProcess(spec, path),
-    ...validateHostUsers(spec, path),
-    ...validateNames(spec, path),
-    ...validateTolerations(spec, `${path}.tolerations`),
-    ...validateHostAliases(spec, `${path}.hostAliases`),
-    ...textIfSet(`${path}.priorityClassName`, textAt(spec, "priorityClassName"), dnsSubdomain),
-    ...textIfSet(`${path}.runtimeClassName`, textAt(spec, "runtimeClassName"), dnsSubdomain),
-    ...ifSetOneOf(`${path}.preemptionPolicy`, spec["preemptionPolicy"], ["PreemptLowerPriority", "Never"]),
-    ...validateRequirements({ limits: objectAt(spec, "overhead") ?? {} }, `${path}.overhead`, new Set()),
-    ...validateOs(spec, path),
-  ];
+  return joined(
+    causes,
+    validatePodClaims(spec, `${path}.resourceClaims`),
+    validateContainers(objectsAt(spec, "containers"), `${path}.containers`, context),
+    validateInitContainers(spec, `${path}.initContainers`, context),
+    options.isPod ? validateEphemeralContainers(spec, `${path}.ephemeralContainers`, context) : [],
+    hostNetworkPorts(spec, path, options.isPod),
+    oneOf(`${path}.restartPolicy`, context.restartPolicy, RESTART_POLICIES),
+    oneOf(`${path}.dnsPolicy`, textAt(spec, "dnsPolicy"), DNS_POLICIES),
+    validateLabels(at(spec, "nodeSelector"), `${path}.nodeSelector`),
+    validatePodSecurity(spec, `${path}.securityContext`),
+    validateAffinity(spec, `${path}.affinity`),
+    validateDnsConfig(spec, `${path}.dnsConfig`),
+    validateGates(spec, path),
+    validateTopologySpread(spec, `${path}.topologySpreadConstraints`),
+    validateHostProcess(spec, path),
+    validateHostUsers(spec, path),
+    validateNames(spec, path),
+    validateTolerations(spec, `${path}.tolerations`),
+    validateHostAliases(spec, `${path}.hostAliases`),
+    textIfSet(`${path}.priorityClassName`, textAt(spec, "priorityClassName"), dnsSubdomain),
+    textIfSet(`${path}.runtimeClassName`, textAt(spec, "runtimeClassName"), dnsSubdomain),
+    ifSetOneOf(`${path}.preemptionPolicy`, spec["preemptionPolicy"], ["PreemptLowerPriority", "Never"]),
+    validateRequirements({ limits: objectAt(spec, "overhead") ?? {} }, `${path}.overhead`, new Set()),
+    validateOs(spec, path),
+  );
 }
 
 function hostNetworkPorts(spec: JsonObject, path: string, isPod: boolean): Causes {
@@ -73,15 +73,15 @@ function validateDnsConfig(spec: JsonObject, path: string): Causes {
     if (config === undefined) return [required(path, "must provide `dnsConfig` when `dnsPolicy` is None")];
     if (servers.length === 0) return [required(`${path}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None")];
   }
-  return [
-    ...(servers.length > 3 ? [invalid(`${path}.nameservers`, servers, "must not have more than 3 nameservers")] : []),
-    ...servers.flatMap((server, index) => validateIP(`${path}.nameservers[${index}]`, server)),
-    ...(searches.length > 32 ? [invalid(`${path}.searches`, searches, "must not have more than 32 search paths")] : []),
-    ...searches.flatMap((search, index) => (search === "." ? [] : invalidEach(`${path}.searches[${index}]`, search, dnsSearch(search)))),
-    ...objectsAt(config, "options").flatMap((option, index) =>
+  return joined(
+    servers.length > 3 ? [invalid(`${path}.nameservers`, servers, "must not have more than 3 nameservers")] : [],
+    servers.flatMap((server, index) => validateIP(`${path}.nameservers[${index}]`, server)),
+    searches.length > 32 ? [invalid(`${path}.searches`, searches, "must not have more than 32 search paths")] : [],
+    searches.flatMap((search, index) => (search === "." ? [] : invalidEach(`${path}.searches[${index}]`, search, dnsSearch(search)))),
+    objectsAt(config, "options").flatMap((option, index) =>
       textAt(option, "name") === "" ? [required(`${path}.options[${index}]`, "must not be empty")] : [],
     ),
-  ];
+  );
 }
 
 function validateGates(spec: JsonObject, path: string): Causes {
@@ -95,25 +95,27 @@ function validateGates(spec: JsonObject, path: string): Causes {
     const again = seen.has(name);
     seen.add(name);
     const here = `${path}.schedulingGates[${index}]`;
-    return [...invalidEach(here, name, qualifiedName(name)), ...(again ? [duplicate(here, name)] : [])];
+    return joined(invalidEach(here, name, qualifiedName(name)), again ? [duplicate(here, name)] : []);
   });
-  return [...readiness, ...scheduling];
+  return joined(readiness, scheduling);
 }
 
 function validateNames(spec: JsonObject, path: string): Causes {
   const deadline = numberAt(spec, "activeDeadlineSeconds");
-  return [
-    ...textIfSet(`${path}.serviceAccountName`, textAt(spec, "serviceAccountName"), dnsSubdomain),
-    ...textIfSet(`${path}.nodeName`, textAt(spec, "nodeName"), dnsSubdomain),
-    ...(deadline === undefined ? [] : inRange(`${path}.activeDeadlineSeconds`, deadline, [1, 2_147_483_647])),
-    ...textIfSet(`${path}.hostname`, textAt(spec, "hostname"), dnsLabel),
-    ...textIfSet(`${path}.subdomain`, textAt(spec, "subdomain"), dnsLabel),
-  ];
+  return joined(
+    textIfSet(`${path}.serviceAccountName`, textAt(spec, "serviceAccountName"), dnsSubdomain),
+    textIfSet(`${path}.nodeName`, textAt(spec, "nodeName"), dnsSubdomain),
+    deadline === undefined ? [] : inRange(`${path}.activeDeadlineSeconds`, deadline, [1, 2_147_483_647]),
+    textIfSet(`${path}.hostname`, textAt(spec, "hostname"), dnsLabel),
+    textIfSet(`${path}.subdomain`, textAt(spec, "subdomain"), dnsLabel),
+  );
 }
 
 function validateHostAliases(spec: JsonObject, path: string): Causes {
-  return objectsAt(spec, "hostAliases").flatMap((alias, index) => [
-    ...validateIP(`${path}[${index}].ip`, textAt(alias, "ip")),
-    ...textsAt(alias, "hostnames").flatMap((name, at) => invalidEach(`${path}[${index}].hostnames[${at}]`, name, dnsSubdomain(name))),
-  ]);
+  return objectsAt(spec, "hostAliases").flatMap((alias, index) =>
+    joined(
+      validateIP(`${path}[${index}].ip`, textAt(alias, "ip")),
+      textsAt(alias, "hostnames").flatMap((name, at) => invalidEach(`${path}[${index}].hostnames[${at}]`, name, dnsSubdomain(name))),
+    ),
+  );
 }

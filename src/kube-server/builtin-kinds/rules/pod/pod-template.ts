@@ -1,7 +1,7 @@
 /** The template of what makes Pods, and the selector that must fit it. */
 import type { JsonObject, KubeObject } from "#kube";
 import { at, objectAt, objectsAt, textAt } from "../../draft.ts";
-import { goMap, forbidden, invalid, notSupported, required, type Causes } from "../causes.ts";
+import { forbidden, goMap, invalid, joined, notSupported, required, type Causes } from "../causes.ts";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { isEmptySelector, selects, validateLabelSelector } from "../shared.ts";
 import { validatePodSpec } from "./pod-spec.ts";
@@ -9,12 +9,12 @@ import { validatePodSpec } from "./pod-spec.ts";
 export function validatePodTemplate(template: JsonObject, path: string): Causes {
   const spec = objectAt(template, "spec") ?? {};
   const ephemeral = objectsAt(spec, "ephemeralContainers").length > 0;
-  return [
-    ...validateLabels(at(template, "metadata", "labels"), `${path}.labels`),
-    ...validateAnnotations(at(template, "metadata", "annotations"), `${path}.annotations`),
-    ...validatePodSpec(spec, `${path}.spec`, { isPod: false }),
-    ...(ephemeral ? [forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template")] : []),
-  ];
+  return joined(
+    validateLabels(at(template, "metadata", "labels"), `${path}.labels`),
+    validateAnnotations(at(template, "metadata", "annotations"), `${path}.annotations`),
+    validatePodSpec(spec, `${path}.spec`, { isPod: false }),
+    ephemeral ? [forbidden(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template")] : [],
+  );
 }
 
 /** Required, well formed and not empty. `kind` is the word in the message. */
@@ -22,7 +22,7 @@ export function validateSelector(object: KubeObject, kind: string): Causes {
   const selector = objectAt(object, "spec", "selector");
   if (selector === undefined) return [required("spec.selector")];
   const empty = isEmptySelector(selector) ? [invalid("spec.selector", selector, `empty selector is invalid for ${kind}`)] : [];
-  return [...validateLabelSelector(selector, "spec.selector"), ...empty];
+  return joined(validateLabelSelector(selector, "spec.selector"), empty);
 }
 
 /** A selector that cannot be read, and for most kinds the last thing that is said: their template is not looked at. */
@@ -45,10 +45,10 @@ export function alwaysRestarts(object: KubeObject, kind: string): Causes {
   const path = "spec.template.spec";
   const policy = textAt(object, "spec", "template", "spec", "restartPolicy");
   const deadline = at(object, "spec", "template", "spec", "activeDeadlineSeconds");
-  return [
-    ...(policy === "Always" ? [] : [notSupported(`${path}.restartPolicy`, policy, ["Always"])]),
-    ...(deadline === undefined ? [] : [forbidden(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)]),
-  ];
+  return joined(
+    policy === "Always" ? [] : [notSupported(`${path}.restartPolicy`, policy, ["Always"])],
+    deadline === undefined ? [] : [forbidden(`${path}.activeDeadlineSeconds`, `activeDeadlineSeconds in ${kind} is not Supported`)],
+  );
 }
 
 export function templateOf(object: KubeObject): JsonObject {

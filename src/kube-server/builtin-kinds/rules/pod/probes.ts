@@ -1,7 +1,7 @@
 /** Probes, lifecycle hooks, and the handlers that both are made of. */
 import { numberAt, objectAt, objectsAt, textAt, textsAt } from "../../draft.ts";
 import type { Json, JsonObject } from "#kube";
-import { forbidden, invalid, invalidEach, nonNegative, notSupported, required, type Causes } from "../causes.ts";
+import { forbidden, invalid, invalidEach, joined, nonNegative, notSupported, required, type Causes } from "../causes.ts";
 import { httpHeaderName, portName, portNumber } from "../formats.ts";
 
 const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] as const;
@@ -27,13 +27,13 @@ function validateProbe(probe: JsonObject, { path, grace, once }: ProbePlace): Ca
   const graceCauses =
     own !== undefined && own <= 0 ? [invalid(`${path}.terminationGracePeriodSeconds`, own, "must be greater than 0")] : [];
   const successes = numberAt(probe, "successThreshold") ?? 0;
-  return [
-    ...validateHandler(probe, path, grace),
-    ...SIGNED.flatMap((name) => nonNegative(`${path}.${name}`, numberAt(probe, name))),
-    ...graceCauses,
-    ...(once && successes !== 1 ? [invalid(`${path}.successThreshold`, successes, "must be 1")] : []),
-    ...(!once && own !== undefined ? [invalid(`${path}.terminationGracePeriodSeconds`, own, "must not be set for readinessProbes")] : []),
-  ];
+  return joined(
+    validateHandler(probe, path, grace),
+    SIGNED.flatMap((name) => nonNegative(`${path}.${name}`, numberAt(probe, name))),
+    graceCauses,
+    once && successes !== 1 ? [invalid(`${path}.successThreshold`, successes, "must be 1")] : [],
+    !once && own !== undefined ? [invalid(`${path}.terminationGracePeriodSeconds`, own, "must not be set for readinessProbes")] : [],
+  );
 }
 
 export function validateLifecycle(container: JsonObject, path: string, grace: number | undefined): Causes {
@@ -49,10 +49,10 @@ function validateHandler(holder: JsonObject, path: string, grace: number | undef
   const present = HANDLERS.filter((name) => objectAt(holder, name) !== undefined);
   const [first, ...others] = present;
   if (first === undefined) return [required(path, "must specify a handler type")];
-  return [
-    ...validateAction(first, objectAt(holder, first) ?? {}, { path: `${path}.${first}`, grace }),
-    ...others.map((name) => forbidden(`${path}.${name}`, "may not specify more than 1 handler type")),
-  ];
+  return joined(
+    validateAction(first, objectAt(holder, first) ?? {}, { path: `${path}.${first}`, grace }),
+    others.map((name) => forbidden(`${path}.${name}`, "may not specify more than 1 handler type")),
+  );
 }
 
 function validateAction(
@@ -78,14 +78,14 @@ function validateAction(
 
 function validateHttpGet(action: JsonObject, path: string): Causes {
   const scheme = textAt(action, "scheme");
-  return [
-    ...(textAt(action, "path") === "" ? [required(`${path}.path`)] : []),
-    ...validatePort(`${path}.port`, action["port"]),
-    ...(["HTTP", "HTTPS"].includes(scheme) ? [] : [notSupported(`${path}.scheme`, scheme, ["HTTP", "HTTPS"])]),
-    ...objectsAt(action, "httpHeaders").flatMap((header) =>
+  return joined(
+    textAt(action, "path") === "" ? [required(`${path}.path`)] : [],
+    validatePort(`${path}.port`, action["port"]),
+    ["HTTP", "HTTPS"].includes(scheme) ? [] : [notSupported(`${path}.scheme`, scheme, ["HTTP", "HTTPS"])],
+    objectsAt(action, "httpHeaders").flatMap((header) =>
       invalidEach(`${path}.httpHeaders`, textAt(header, "name"), httpHeaderName(textAt(header, "name"))),
     ),
-  ];
+  );
 }
 
 /** A number, or the name of a port. */

@@ -1,7 +1,7 @@
 /** Claims of devices: what a Pod names, and what its containers use of it. */
 import type { JsonObject } from "#kube";
 import { at, objectsAt, textAt } from "../../draft.ts";
-import { duplicate, invalid, invalidEach, notFound, required, type Causes } from "../causes.ts";
+import { duplicate, invalid, invalidEach, joined, notFound, required, type Causes } from "../causes.ts";
 import { dnsLabel, dnsSubdomain } from "../formats.ts";
 
 export function validatePodClaims(spec: JsonObject, path: string): Causes {
@@ -11,7 +11,7 @@ export function validatePodClaims(spec: JsonObject, path: string): Causes {
     const name = textAt(claim, "name");
     const again = names.has(name);
     names.add(name);
-    return [...validateName(name, again, `${here}.name`), ...validateSource(claim, here)];
+    return joined(validateName(name, again, `${here}.name`), validateSource(claim, here));
   });
 }
 
@@ -30,13 +30,11 @@ function validateSource(claim: JsonObject, path: string): Causes {
     ResourceClaimName: at(claim, "resourceClaimName") ?? null,
     ResourceClaimTemplateName: at(claim, "resourceClaimTemplateName") ?? null,
   };
-  return [
-    ...(given.length === 2
-      ? [invalid(path, shown, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")]
-      : []),
-    ...(given.length === 0 ? [invalid(path, shown, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")] : []),
-    ...given.flatMap((name) => invalidEach(`${path}.${name}`, textAt(claim, name), dnsSubdomain(textAt(claim, name)))),
-  ];
+  return joined(
+    given.length === 2 ? [invalid(path, shown, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified")] : [],
+    given.length === 0 ? [invalid(path, shown, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`")] : [],
+    given.flatMap((name) => invalidEach(`${path}.${name}`, textAt(claim, name), dnsSubdomain(textAt(claim, name)))),
+  );
 }
 
 /** `known`: the claims of the Pod. A container takes a claim as a whole, or some requests of it. */
@@ -57,10 +55,10 @@ function validateUse(name: string, request: string, { path, taken }: { readonly 
   const again = taken.has(key);
   const overlaps = request === "" ? [...taken].filter((other) => other.startsWith(`${name}/`)) : [];
   taken.add(key);
-  return [
-    ...(request === "" ? [] : invalidEach(`${path}.request`, request, dnsLabel(request))),
-    ...(again ? [duplicate(path, key)] : overlaps.map(() => duplicate(path, name))),
-  ];
+  return joined(
+    request === "" ? [] : invalidEach(`${path}.request`, request, dnsLabel(request)),
+    again ? [duplicate(path, key)] : overlaps.map(() => duplicate(path, name)),
+  );
 }
 
 function unknownClaim(known: ReadonlySet<string>): string {

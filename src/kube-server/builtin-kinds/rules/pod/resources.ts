@@ -1,7 +1,7 @@
 /** Requests and limits: names of resources, amounts, and that nothing is requested beyond its limit. */
 import { compareQuantities, parseQuantity, type JsonObject, type Quantity } from "#kube";
 import { entriesAt, textAt } from "../../draft.ts";
-import { forbidden, invalid, invalidEach, NOT_NEGATIVE, required, type Causes } from "../causes.ts";
+import { forbidden, invalid, invalidEach, joined, NOT_NEGATIVE, required, type Causes } from "../causes.ts";
 import { qualifiedName } from "../formats.ts";
 import { validateUsedClaims } from "./resource-claims.ts";
 
@@ -60,29 +60,31 @@ export function validateQuantity(name: string, amount: string, path: string): Ca
   const quantity = quantityOf(amount) ?? (0n as Quantity);
   const whole = quantity % 1_000_000_000n === 0n;
   const integer = INTEGERS.has(name) || isExtended(name);
-  return [
-    ...(quantity < 0n ? [invalid(path, amount, NOT_NEGATIVE)] : []),
-    ...(integer && !whole ? [invalid(path, amount, "must be an integer")] : []),
-  ];
+  return joined(
+    quantity < 0n ? [invalid(path, amount, NOT_NEGATIVE)] : [],
+    integer && !whole ? [invalid(path, amount, "must be an integer")] : [],
+  );
 }
 
 export function validateRequirements(resources: JsonObject | undefined, path: string, claims: ReadonlySet<string>): Causes {
   const [limits, requests] = [entriesAt(resources, "limits"), entriesAt(resources, "requests")];
-  const names = [...limits, ...requests].map(([name]) => name);
+  const names = joined(limits, requests).map(([name]) => name);
   const hugeAlone = names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory");
-  return [
-    ...limits.flatMap(([name, amount]) => validateAmount(name, amount, `${path}.limits[${name}]`)),
-    ...requests.flatMap(([name, amount]) => [
-      ...validateAmount(name, amount, `${path}.requests[${name}]`),
-      ...validateAgainstLimit({ name, amount, limit: textAt(resources, "limits", name) }, path),
-    ]),
-    ...(hugeAlone ? [forbidden(path, "HugePages require cpu or memory")] : []),
-    ...validateUsedClaims(resources, `${path}.claims`, claims),
-  ];
+  return joined(
+    limits.flatMap(([name, amount]) => validateAmount(name, amount, `${path}.limits[${name}]`)),
+    requests.flatMap(([name, amount]) =>
+      joined(
+        validateAmount(name, amount, `${path}.requests[${name}]`),
+        validateAgainstLimit({ name, amount, limit: textAt(resources, "limits", name) }, path),
+      ),
+    ),
+    hugeAlone ? [forbidden(path, "HugePages require cpu or memory")] : [],
+    validateUsedClaims(resources, `${path}.claims`, claims),
+  );
 }
 
 function validateAmount(name: string, amount: string, path: string): Causes {
-  return [...validateContainerResourceName(name, path), ...validateQuantity(name, amount, path)];
+  return joined(validateContainerResourceName(name, path), validateQuantity(name, amount, path));
 }
 
 type Request = { readonly name: string; readonly amount: string; readonly limit: string };

@@ -1,7 +1,7 @@
 /** Security contexts of Pods and containers. */
 import type { Json, JsonObject } from "#kube";
 import { at, isTrueAt, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../../draft.ts";
-import { duplicate, inRange, invalid, notSupported, required, tooLong, type Causes } from "../causes.ts";
+import { duplicate, inRange, invalid, joined, notSupported, required, tooLong, type Causes } from "../causes.ts";
 import { ifSetOneOf, relativePath } from "../shared.ts";
 
 const PROFILE_TYPES = ["Localhost", "RuntimeDefault", "Unconfined"];
@@ -18,19 +18,19 @@ export function validatePodSecurity(spec: JsonObject, path: string): Causes {
   const context = objectAt(spec, "securityContext");
   if (context === undefined) return [];
   const shared = isTrueAt(spec, "shareProcessNamespace") && isTrueAt(spec, "hostPID");
-  return [
-    ...validateIds(context, path, ["fsGroup", "runAsUser", "runAsGroup"]),
-    ...listAt(context, "supplementalGroups").flatMap((id, index) =>
+  return joined(
+    validateIds(context, path, ["fsGroup", "runAsUser", "runAsGroup"]),
+    listAt(context, "supplementalGroups").flatMap((id, index) =>
       typeof id === "number" ? inRange(`${path}.supplementalGroups[${index}]`, id, ID_RANGE) : [],
     ),
-    ...(shared ? [invalid(`${path}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled")] : []),
-    ...validateSysctls(context, `${path}.sysctls`),
-    ...ifSetOneOf(`${path}.fsGroupChangePolicy`, context["fsGroupChangePolicy"], ["Always", "OnRootMismatch"]),
-    ...validateSeccomp(context, `${path}.seccompProfile`),
-    ...validateAppArmor(context, `${path}.appArmorProfile`),
-    ...ifSetOneOf(`${path}.supplementalGroupsPolicy`, context["supplementalGroupsPolicy"], ["Merge", "Strict"]),
-    ...ifSetOneOf(`${path}.seLinuxChangePolicy`, context["seLinuxChangePolicy"], ["Recursive"]),
-  ];
+    shared ? [invalid(`${path}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled")] : [],
+    validateSysctls(context, `${path}.sysctls`),
+    ifSetOneOf(`${path}.fsGroupChangePolicy`, context["fsGroupChangePolicy"], ["Always", "OnRootMismatch"]),
+    validateSeccomp(context, `${path}.seccompProfile`),
+    validateAppArmor(context, `${path}.appArmorProfile`),
+    ifSetOneOf(`${path}.supplementalGroupsPolicy`, context["supplementalGroupsPolicy"], ["Merge", "Strict"]),
+    ifSetOneOf(`${path}.seLinuxChangePolicy`, context["seLinuxChangePolicy"], ["Recursive"]),
+  );
 }
 
 const SYSCTL = "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$";
@@ -43,39 +43,35 @@ function validateSysctls(context: JsonObject, path: string): Causes {
     names.add(name);
     if (name === "") return [required(`${path}[${index}].name`)];
     const fits = name.length <= 253 && new RegExp(SYSCTL).test(name);
-    return [
-      ...(fits ? [] : [invalid(`${path}[${index}].name`, name, `must have at most 253 characters and match regex ${SYSCTL}`)]),
-      ...(again ? [duplicate(`${path}[${index}].name`, name)] : []),
-    ];
+    return joined(
+      fits ? [] : [invalid(`${path}[${index}].name`, name, `must have at most 253 characters and match regex ${SYSCTL}`)],
+      again ? [duplicate(`${path}[${index}].name`, name)] : [],
+    );
   });
 }
 
 export function validateContainerSecurity(context: JsonObject | undefined, path: string, hostUsers: boolean): Causes {
   if (context === undefined) return [];
   const procMount = context["procMount"];
-  return [
-    ...validateIds(context, path, ["runAsUser", "runAsGroup"]),
-    ...ifSetOneOf(`${path}.procMount`, procMount, ["Default", "Unmasked"]),
-    ...(hostUsers && procMount === "Unmasked"
-      ? [invalid(`${path}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`")]
-      : []),
-    ...validateSeccomp(context, `${path}.seccompProfile`),
-    ...validateEscalation(context, path),
-    ...validateAppArmor(context, `${path}.appArmorProfile`),
-  ];
+  return joined(
+    validateIds(context, path, ["runAsUser", "runAsGroup"]),
+    ifSetOneOf(`${path}.procMount`, procMount, ["Default", "Unmasked"]),
+    hostUsers && procMount === "Unmasked" ? [invalid(`${path}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`")] : [],
+    validateSeccomp(context, `${path}.seccompProfile`),
+    validateEscalation(context, path),
+    validateAppArmor(context, `${path}.appArmorProfile`),
+  );
 }
 
 function validateEscalation(context: JsonObject, path: string): Causes {
   if (at(context, "allowPrivilegeEscalation") !== false) return [];
   const admin = textsAt(context, "capabilities", "add").includes("CAP_SYS_ADMIN");
-  return [
-    ...(isTrueAt(context, "privileged")
+  return joined(
+    isTrueAt(context, "privileged")
       ? [invalid(path, goContext(context), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")]
-      : []),
-    ...(admin
-      ? [invalid(path, goContext(context), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")]
-      : []),
-  ];
+      : [],
+    admin ? [invalid(path, goContext(context), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")] : [],
+  );
 }
 
 const GO_FIELDS = [
@@ -113,12 +109,12 @@ function validateSeccomp(holder: JsonObject, path: string): Causes {
       return [required(`${path}.localhostProfile`, "must be set when seccomp type is Localhost")];
     return relativePath(`${path}.localhostProfile`, file);
   }
-  return [
-    ...validateSeccompType(type, `${path}.type`),
-    ...(at(profile, "localhostProfile") === undefined
+  return joined(
+    validateSeccompType(type, `${path}.type`),
+    at(profile, "localhostProfile") === undefined
       ? []
-      : [invalid(`${path}.localhostProfile`, { Type: type, LocalhostProfile: file }, "can only be set when seccomp type is Localhost")]),
-  ];
+      : [invalid(`${path}.localhostProfile`, { Type: type, LocalhostProfile: file }, "can only be set when seccomp type is Localhost")],
+  );
 }
 
 function validateSeccompType(type: string, path: string): Causes {
@@ -143,8 +139,8 @@ function validateAppArmorFile(file: Json | undefined, path: string): Causes {
   const missing = required(path, "must be set when AppArmor type is Localhost");
   if (typeof file !== "string") return [missing];
   const padded = file.trim() !== file;
-  return [
-    ...(padded ? [invalid(path, file, "must not be padded with whitespace")] : file === "" ? [missing] : []),
-    ...(file.length > PATH_MAX ? [tooLong(path, PATH_MAX)] : []),
-  ];
+  return joined(
+    padded ? [invalid(path, file, "must not be padded with whitespace")] : file === "" ? [missing] : [],
+    file.length > PATH_MAX ? [tooLong(path, PATH_MAX)] : [],
+  );
 }

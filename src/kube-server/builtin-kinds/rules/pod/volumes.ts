@@ -1,7 +1,7 @@
 /** Volumes of a Pod: exactly one source each, and what each source must say. */
 import type { JsonObject } from "#kube";
 import { numberAt, objectAt, objectsAt, textAt } from "../../draft.ts";
-import { duplicate, forbidden, invalid, required, type Causes } from "../causes.ts";
+import { duplicate, forbidden, invalid, joined, required, type Causes } from "../causes.ts";
 import { dnsLabel } from "../formats.ts";
 import { fileMode, ifSetOneOf, localPath, noBacksteps, requiredText } from "../shared.ts";
 import { validateFieldRef, validateResourceFieldRef, VOLUME_FIELDS } from "./environment.ts";
@@ -37,7 +37,7 @@ const SOURCES = new Map<string, SourceRule>([
   // the server has its own name for the first one
   ["gcePersistentDisk", (source, path) => validateDisk("pdName")(source, path.replace(/gcePersistentDisk$/, "persistentDisk"))],
   ["awsElasticBlockStore", validateDisk("volumeID")],
-  ["secret", (source, path) => [...needs("secretName")(source, path), ...validateFiles(source, path)]],
+  ["secret", (source, path) => joined(needs("secretName")(source, path), validateFiles(source, path))],
   ["nfs", validateNfs],
   ["iscsi", validateIscsi],
   ["glusterfs", needs("endpoints", "path")],
@@ -50,7 +50,7 @@ const SOURCES = new Map<string, SourceRule>([
   ["downwardAPI", validateDownwardApi],
   ["fc", validateFibreChannel],
   ["flexVolume", needs("driver")],
-  ["configMap", (source, path) => [...needs("name")(source, path), ...validateFiles(source, path)]],
+  ["configMap", (source, path) => joined(needs("name")(source, path), validateFiles(source, path))],
   ["azureFile", needs("secretName", "shareName")],
   ["vsphereVolume", needs("volumePath")],
   ["photonPersistentDisk", needs("pdID")],
@@ -63,9 +63,9 @@ const SOURCES = new Map<string, SourceRule>([
   ["ephemeral", validateEphemeral],
   [
     "image",
-    (source, path) => [...needs("reference")(source, path), ...ifSetOneOf(`${path}.pullPolicy`, source["pullPolicy"], PULL_POLICIES)],
+    (source, path) => joined(needs("reference")(source, path), ifSetOneOf(`${path}.pullPolicy`, source["pullPolicy"], PULL_POLICIES)),
   ],
-  ["local", (source, path) => [...needs("path")(source, path), ...noBacksteps(`${path}.path`, textAt(source, "path"))]],
+  ["local", (source, path) => joined(needs("path")(source, path), noBacksteps(`${path}.path`, textAt(source, "path")))],
 ]);
 
 /** One source by itself: a PersistentVolume has most of them too. */
@@ -81,11 +81,11 @@ export function validateVolumes(
   const volumes = new Map<string, JsonObject>();
   const causes = objectsAt(spec, "volumes").flatMap((volume, index) => {
     const name = textAt(volume, "name");
-    const own = [
-      ...validateSource(volume, `${path}[${index}]`),
-      ...requiredText(`${path}[${index}].name`, name, dnsLabel),
-      ...(volumes.has(name) ? [duplicate(`${path}[${index}].name`, name)] : []),
-    ];
+    const own = joined(
+      validateSource(volume, `${path}[${index}]`),
+      requiredText(`${path}[${index}].name`, name, dnsLabel),
+      volumes.has(name) ? [duplicate(`${path}[${index}].name`, name)] : [],
+    );
     if (own.length === 0) volumes.set(name, volume);
     return own;
   });
@@ -98,7 +98,10 @@ function validateSource(volume: JsonObject, path: string): Causes {
   if (first === undefined) return [required(path, "must specify a volume type")];
   const own = SOURCES.get(first)?.(objectAt(volume, first) ?? {}, `${path}.${first}`) ?? [];
   const others = present.length > 1 ? inOrder(present).slice(1) : [];
-  return [...own, ...others.map((name) => forbidden(`${path}.${name}`, "may not specify more than 1 volume type"))];
+  return joined(
+    own,
+    others.map((name) => forbidden(`${path}.${name}`, "may not specify more than 1 volume type")),
+  );
 }
 
 /** As the server looks for them. */
@@ -112,71 +115,69 @@ function validateEmptyDir(source: JsonObject, path: string): Causes {
 }
 
 function validateHostPath(source: JsonObject, path: string): Causes {
-  return [
-    ...needs("path")(source, path),
-    ...noBacksteps(`${path}.path`, textAt(source, "path")),
-    ...ifSetOneOf(`${path}.type`, source["type"], HOST_PATH_TYPES),
-  ];
+  return joined(
+    needs("path")(source, path),
+    noBacksteps(`${path}.path`, textAt(source, "path")),
+    ifSetOneOf(`${path}.type`, source["type"], HOST_PATH_TYPES),
+  );
 }
 
 function validateNfs(source: JsonObject, path: string): Causes {
   const target = textAt(source, "path");
-  return [
-    ...needs("server", "path")(source, path),
-    ...(target.startsWith("/") ? [] : [invalid(`${path}.path`, target, "must be an absolute path")]),
-  ];
+  return joined(
+    needs("server", "path")(source, path),
+    target.startsWith("/") ? [] : [invalid(`${path}.path`, target, "must be an absolute path")],
+  );
 }
 
 function validateFiles(source: JsonObject, path: string): Causes {
-  return [...fileMode(`${path}.defaultMode`, numberAt(source, "defaultMode")), ...validateItems(source, path)];
+  return joined(fileMode(`${path}.defaultMode`, numberAt(source, "defaultMode")), validateItems(source, path));
 }
 
 function validateItems(source: JsonObject, path: string): Causes {
   return objectsAt(source, "items").flatMap((item, index) => {
     const at = `${path}.items[${index}]`;
-    return [
-      ...needs("key", "path")(item, at),
-      ...localPath(`${at}.path`, textAt(item, "path")),
-      ...fileMode(`${at}.mode`, numberAt(item, "mode")),
-    ];
+    return joined(
+      needs("key", "path")(item, at),
+      localPath(`${at}.path`, textAt(item, "path")),
+      fileMode(`${at}.mode`, numberAt(item, "mode")),
+    );
   });
 }
 
 function validateDownwardApi(source: JsonObject, path: string): Causes {
-  return [
-    ...fileMode(`${path}.defaultMode`, numberAt(source, "defaultMode")),
-    ...objectsAt(source, "items").flatMap((file) => validateDownwardFile(file, path)),
-  ];
+  return joined(
+    fileMode(`${path}.defaultMode`, numberAt(source, "defaultMode")),
+    objectsAt(source, "items").flatMap((file) => validateDownwardFile(file, path)),
+  );
 }
 
 function validateDownwardFile(file: JsonObject, path: string): Causes {
   const [fieldRef, resourceRef] = [objectAt(file, "fieldRef"), objectAt(file, "resourceFieldRef")];
   const refs =
     fieldRef !== undefined
-      ? [
-          ...validateFieldRef(fieldRef, VOLUME_FIELDS, `${path}.fieldRef`),
-          ...(resourceRef === undefined
-            ? []
-            : [invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")]),
-        ]
+      ? joined(
+          validateFieldRef(fieldRef, VOLUME_FIELDS, `${path}.fieldRef`),
+          resourceRef === undefined ? [] : [invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")],
+        )
       : resourceRef !== undefined
         ? validateResourceFieldRef(resourceRef, `${path}.resourceFieldRef`, true)
         : [required(path, "one of fieldRef and resourceFieldRef is required")];
-  return [
-    ...needs("path")(file, path),
-    ...localPath(`${path}.path`, textAt(file, "path")),
-    ...refs,
-    ...fileMode(`${path}.mode`, numberAt(file, "mode")),
-  ];
+  return joined(
+    needs("path")(file, path),
+    localPath(`${path}.path`, textAt(file, "path")),
+    refs,
+    fileMode(`${path}.mode`, numberAt(file, "mode")),
+  );
 }
 
 function validateProjected(source: JsonObject, path: string): Causes {
   const sources = objectsAt(source, "sources");
-  return [
-    ...fileMode(`${path}.defaultMode`, numberAt(source, "defaultMode")),
-    ...sources.flatMap((projection, index) => validateProjection(projection, path, `${path}.sources[${index}]`)),
-    ...repeatedPaths(sources, path),
-  ];
+  return joined(
+    fileMode(`${path}.defaultMode`, numberAt(source, "defaultMode")),
+    sources.flatMap((projection, index) => validateProjection(projection, path, `${path}.sources[${index}]`)),
+    repeatedPaths(sources, path),
+  );
 }
 
 /** Two sources may not put a file in the same place. */
@@ -201,7 +202,7 @@ function validateProjection(projection: JsonObject, path: string, at: string): C
   const causes = present.flatMap((name): Causes => {
     const source = objectAt(projection, name) ?? {};
     if (name === "secret" || name === "configMap")
-      return [...needs("name")(source, `${at}.${name}`), ...validateItems(source, `${at}.${name}`)];
+      return joined(needs("name")(source, `${at}.${name}`), validateItems(source, `${at}.${name}`));
     if (name === "downwardAPI") return objectsAt(source, "items").flatMap((file) => validateDownwardFile(file, `${at}.${name}`));
     return name === "serviceAccountToken" ? validateToken(source, path, `${at}.${name}`) : [];
   });
@@ -210,11 +211,11 @@ function validateProjection(projection: JsonObject, path: string, at: string): C
 
 function validateToken(source: JsonObject, path: string, at: string): Causes {
   const [seconds, file] = [numberAt(source, "expirationSeconds") ?? 0, textAt(source, "path")];
-  return [
-    ...(seconds < 600 ? [invalid(`${at}.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes")] : []),
-    ...(seconds > 2 ** 32 ? [invalid(`${at}.expirationSeconds`, seconds, "may not specify a duration larger than 2^32 seconds")] : []),
-    ...(file === "" ? [required(`${path}.path`)] : localPath(`${path}.path`, file)),
-  ];
+  return joined(
+    seconds < 600 ? [invalid(`${at}.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes")] : [],
+    seconds > 2 ** 32 ? [invalid(`${at}.expirationSeconds`, seconds, "may not specify a duration larger than 2^32 seconds")] : [],
+    file === "" ? [required(`${path}.path`)] : localPath(`${path}.path`, file),
+  );
 }
 
 function validateEphemeral(source: JsonObject, path: string): Causes {
