@@ -175,13 +175,17 @@ function validate(
   const anyGenerateName = rules.anyGenerateName === true;
   const { ownMeta = "with-finalizers" } = rules;
   const finalizers = () => (ownMeta === "with-finalizers" ? validateKubeFinalizers(next) : NO_CAUSES);
-  const full = () => (ownMeta === "none" ? [] : joined(validateObjectMeta(next, { namespaced, name, anyGenerateName }), finalizers()));
+  const metaRules = { namespaced, name, anyGenerateName };
   if (previous === undefined) {
-    const own = joined(full(), rules.validate?.(next, undefined) ?? []);
+    const meta = ownMeta === "none" ? NO_CAUSES : joined(validateObjectMeta(next, metaRules), finalizers());
+    const own = joined(meta, rules.validate?.(next, undefined) ?? []);
     if (own.length > 0) return own;
-    return ownMeta === "none" ? validateObjectMeta(next, { namespaced, name: pathSegment }) : validateObjectName(next, pathSegment);
+    return ownMeta === "none" ? validateObjectMeta(next, { namespaced, name: pathSegment }) : validateObjectName(next, { name: pathSegment });
   }
   const general = validateObjectMeta(next, { namespaced, name: pathSegment });
+  // the server looks at all of it once more; where the first look found nothing, only the rule for names can
+  const again = general.length === 0 ? validateObjectName : validateObjectMeta;
+  const full = () => (ownMeta === "none" ? NO_CAUSES : joined(again(next, metaRules), finalizers()));
   const unchanging = validateObjectMetaUpdate(next, previous);
   const common = joined(general, unchanging);
   const meta = ownMeta === "none" ? [] : joined(unchanging, finalizers());

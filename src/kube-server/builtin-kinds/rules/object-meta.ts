@@ -29,8 +29,8 @@ function validateNames(meta: unknown, rule: TextRule, anyGenerateName = false): 
 }
 
 /** Only what the names look like: the rest of the metadata has been checked. */
-export function validateObjectName(object: unknown, rule: TextRule): Causes {
-  return validateNames(objectAt(object, META), rule);
+export function validateObjectName(object: unknown, { name, anyGenerateName }: Omit<MetaRules, "namespaced">): Causes {
+  return validateNames(objectAt(object, META), name, anyGenerateName);
 }
 
 /** A prefix may end in a dash: something follows. */
