@@ -106,6 +106,8 @@ export type ResourceType = {
   readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string | readonly string[]>;
   readonly columns: readonly TableColumn[];
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
+  /** What Go's converter makes of a value on its way through a patch, and what it says when it cannot; see codec/from-unstructured.ts. */
+  readonly fromUnstructured?: (value: Json) => Result<Json, string>;
   /** The object with its fields in the order in which Go writes them, for messages that quote it. */
   readonly asGoWrites?: (object: Json) => Json;
   /** Its table knows nothing but names and ages: an empty one has no rows at all. */

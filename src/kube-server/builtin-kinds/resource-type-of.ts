@@ -9,6 +9,7 @@ import { openApiSchemas, type TypeSchema } from "../apply/index.ts";
 import type { Decoded, DeletePolicy, FieldCause, ResourceType, TableColumn } from "../resource-type.ts";
 import { genericCells } from "./cells/generic.ts";
 import { withoutEmptyLists } from "./codec/empty-lists.ts";
+import { fromUnstructured } from "./codec/from-unstructured.ts";
 import { readGoValue } from "./codec/go-json.ts";
 import { inGoOrder } from "./codec/go-order.ts";
 import { goTypeOf, type GoType } from "./codec/go-types.ts";
@@ -69,6 +70,7 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
       return columns();
     },
     cells: (object, now) => (rules.cells ?? genericCells(columns()))(object, now),
+    fromUnstructured: (value) => fromUnstructured(goType(), value),
     asGoWrites: (object) => inGoOrder(goType(), object),
     plainTable: rules.cells === undefined,
     ...(rules.versionAnnotations === undefined ? {} : { versionAnnotations: rules.versionAnnotations }),
@@ -180,7 +182,9 @@ function validate(
     const meta = ownMeta === "none" ? NO_CAUSES : joined(validateObjectMeta(next, metaRules), finalizers());
     const own = joined(meta, rules.validate?.(next, undefined) ?? []);
     if (own.length > 0) return own;
-    return ownMeta === "none" ? validateObjectMeta(next, { namespaced, name: pathSegment }) : validateObjectName(next, { name: pathSegment });
+    return ownMeta === "none"
+      ? validateObjectMeta(next, { namespaced, name: pathSegment })
+      : validateObjectName(next, { name: pathSegment });
   }
   const general = validateObjectMeta(next, { namespaced, name: pathSegment });
   // the server looks at all of it once more; where the first look found nothing, only the rule for names can

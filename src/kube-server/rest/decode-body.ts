@@ -164,7 +164,7 @@ function withType(value: Json, call: Call): Result<JsonObject, Failure> {
   return type.custom ? customType(object, type, text) : builtinType(object, call);
 }
 
-const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+export const TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 export function goKind(value: Json): string {
   if (Array.isArray(value)) return "array";

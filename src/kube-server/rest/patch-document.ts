@@ -5,9 +5,9 @@
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, isJsonObject, type Json, type KubeObject } from "#kube";
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, builtinSchema, httpStatusOf, type PatchError } from "#patch";
-import { kindOfNamed } from "../builtin-kinds/codec/go-types.ts";
 import type { Decoded, ResourceType, StrictFinding } from "../resource-type.ts";
-import { goKind } from "./decode-body.ts";
+import { decodeConverted } from "./decode-converted.ts";
+import { goKind, TYPE_META } from "./decode-body.ts";
 import { goFormat } from "./go-format.ts";
 import { SCHEME } from "./legacy-kinds.ts";
 import { asJsonObject } from "./managed-kinds.ts";
@@ -160,8 +160,8 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
     const detail = `Invalid value: ${JSON.stringify(shown())}: ${problem}`;
     return invalid({ group: "", kind: "", name: "" }, [{ reason: "FieldValueInvalid", field: "patch", detail }]);
   };
-  const decoded = kind === "strategic" ? request.type.decode(value, request.current) : readAsItsKind(request, value);
-  if (!decoded.ok) return refused(kind === "strategic" ? restoreText(decoded.error) : decoded.error);
+  const decoded = kind === "strategic" ? decodeConverted(request.type, value, request.current) : readAsItsKind(request, value, shown);
+  if (!decoded.ok) return refused(decoded.error);
   const found =
     decoded.value.findings.length > 1 && kind !== "strategic" ? inTextOrder(decoded.value.findings, shown()) : decoded.value.findings;
   const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...found];
@@ -170,9 +170,14 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
 }
 
 /** A patch may not turn an object into one of another kind; before that is found out, it is read as that kind. */
-function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json): Result<Decoded, string> {
+function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json, shown: () => string): Result<Decoded, string> {
+  const headless = wrongHead(value);
+  if (headless !== undefined) return err(`couldn't get version/kind; json parse error: json: cannot unmarshal ${headless}`);
   const [apiVersion, kind] = [textIn(value, "apiVersion"), textIn(value, "kind")];
   const { resource } = type;
+  if (type.custom && kind === "") return err(`Object 'Kind' is missing in '${shown()}'`);
+  // without a version it becomes an object of no version at all, and nothing of it gets that far
+  if (!type.custom && apiVersion === "" && (kind === "" || kind === resource.kind)) return type.decode({});
   const same = apiVersion === apiVersionOf(resource) && (kind === resource.kind || kind === "");
   if (type.custom || same) return type.decode(value, current);
   const other = typeOfKind(apiVersion, kind);
@@ -181,6 +186,14 @@ function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json)
   if (!decoded.ok) return decoded;
   const internal = resource.group === "" ? "core" : (resource.group.split(".")[0] ?? "");
   return err(`converting (${apiVersion.slice(apiVersion.indexOf("/") + 1)}.${kind}) to (${internal}.${resource.kind}): unknown conversion`);
+}
+
+/** What the object is, is looked for before anything else is read. */
+function wrongHead(value: Json): string | undefined {
+  if (value === null) return undefined;
+  if (!isJsonObject(value)) return `${goKind(value)} into Go value of type ${TYPE_META}`;
+  const name = ["apiVersion", "kind"].find((one) => typeof (field(value, one) ?? "") !== "string");
+  return name === undefined ? undefined : `${goKind(field(value, name) ?? null)} into Go struct field .${name} of type string`;
 }
 
 /** The reader reports what it does not know as it meets it. */
@@ -193,20 +206,4 @@ function inTextOrder(findings: readonly StrictFinding[], text: string): readonly
 function textIn(value: Json, name: string): string {
   const text = field(value, name);
   return typeof text === "string" ? text : "";
-}
-
-/** Strategic patches go through another door in Go, with other words for the same mistakes. */
-function restoreText(problem: string): string {
-  const wrong = /^json: cannot unmarshal (\w+)( \S+)? into Go (?:struct field \S+|value) of type (.*)$/.exec(problem);
-  if (wrong === null) return problem;
-  const [, found = "", amount = "", wanted = ""] = wrong;
-  if (found === "number" && wanted === "string") return "cannot convert int64 to string";
-  if (amount.includes(".") && /^u?int\d*$/.test(wanted)) return `cannot convert float64 to ${wanted}`;
-  const known = kindOfNamed(wanted);
-  const kind = found === "array" ? "slice" : found === "object" ? "map" : found === "number" ? "int64" : found;
-  if (wanted.startsWith("map[") || known === "map") return `cannot restore map from ${kind}`;
-  if (wanted.startsWith("[]") || known === "list") return `cannot restore slice from ${kind}`;
-  if (/^(string|bool|u?int\d*|float\d*)$/.test(wanted)) return `unrecognized type: ${wanted}`;
-  if (known !== undefined) return `unrecognized type: ${known}`;
-  return `cannot restore struct from: ${kind}`;
 }

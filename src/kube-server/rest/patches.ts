@@ -7,6 +7,7 @@ import type { Stored } from "../store/port.ts";
 import { createObject, withoutVersion } from "./create-object.ts";
 import { inVersion, type Call } from "./core.ts";
 import { goKind, readYaml, strictText } from "./decode-body.ts";
+import { decodeConverted } from "./decode-converted.ts";
 import { asJsonObject } from "./managed-kinds.ts";
 import { metaText } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
@@ -126,7 +127,7 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
     if (!merged.ok) return err(failureOf(merged.error));
     const strict = body.value.duplicates.length > 0 && options.fieldValidation === "Strict";
     if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
-    const decoded = type.decode(type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
+    const decoded = decodeConverted(type, type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
     return unexplained(type.custom ? decoded.error : unconvertible(type.resource, body.value.object, decoded.error));
   });
@@ -140,16 +141,13 @@ function withoutOddDeletion(merged: JsonObject): JsonObject {
   return { ...merged, metadata };
 }
 
-/** What was merged is read as its Go type only now, through a door that names the object first and says less of the field. */
+/** What was merged is read as its Go type only now. */
 function unconvertible({ group, version, kind }: Resource, applied: JsonObject, problem: string): string {
   const name = [fieldAt(applied, "metadata", "namespace"), fieldAt(applied, "metadata", "name")].map((part) =>
     typeof part === "string" ? part : "",
   );
   const wanted = `${group}/${version}, Kind=${kind}`;
-  const said = problem
-    .replace(/into Go struct field \S+ of type/, "into Go value of type")
-    .replace(/^illegal base64/, "error decoding from json: $&");
-  return `failed to convert new object (${name.join("/")}; ${wanted}) to proper version: unable to convert unstructured object to ${wanted}: ${said}`;
+  return `failed to convert new object (${name.join("/")}; ${wanted}) to proper version: unable to convert unstructured object to ${wanted}: ${problem}`;
 }
 
 type AppliedBody = { readonly object: JsonObject; readonly duplicates: readonly string[] };

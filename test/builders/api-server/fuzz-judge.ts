@@ -20,7 +20,7 @@ export const KNOWN_500: readonly Known[] = [
   { why: "18: a policy whose patch makes it something else", message: /message"?: ?["']?Internal error occurred: json: cannot unmarshal [a-z]+ into Go (struct field|value)/ },
   { why: "18: a webhook that changes what may not be changed", message: /attempted to modify the object, which is not supported for this operation/ },
   { why: "one custom object, wanted as a list of metadata", message: /message"?: ?["']?content is not a list/ },
-  { why: "a patch that takes away what a custom object is", message: /Object '(Kind|apiVersion)' is missing in 'object has no (kind|apiVersion) field ?'/ },
+  { why: "a patch that takes away what a custom object is", message: /Object 'apiVersion' is missing in 'object has no apiVersion field'/ },
   { why: "a Binding that is not valid: its errors are a plain aggregate", message: /message"?: ?["']?\[?target\.(kind|name): / },
   { why: "a proxy to what is not there", message: /no endpoints available for service/, status: 503 },
   { why: "a resourceVersion that is not there yet, after the wait for it", message: /Too large resource version/, status: 504 },

@@ -3,6 +3,7 @@ import type { Contract } from "../contract.ts";
 import { access } from "./access.ts";
 import { celRules } from "./cel-rules.ts";
 import { concurrency } from "./concurrency.ts";
+import { conversions } from "./conversions.ts";
 import { controllers } from "./controllers.ts";
 import { corners } from "./corners.ts";
 import { crud } from "./crud.ts";
@@ -54,6 +55,7 @@ export const contracts: readonly Contract[] = [
   ...policies,
   ...quota,
   ...controllers,
+  ...conversions,
   ...corners,
   ...secondLooks,
 ];

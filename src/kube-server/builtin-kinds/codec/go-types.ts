@@ -87,13 +87,6 @@ function readMark(word: string): Mark {
   return { name, omitEmpty: always !== "!", omitZero: zero === "~", pointer: pointer === "*", inlined, go };
 }
 
-/** Types with a name that are no structs: `v1.Protocol` is a string, `v1.ResourceList` a map. Known once a type that uses them is. */
-const named = new Map<string, ScalarKind | "list" | "map">();
-
-export function kindOfNamed(go: string): ScalarKind | "list" | "map" | undefined {
-  return named.get(go);
-}
-
 function fieldsOf(definition: string, marks: readonly Mark[]): ReadonlyMap<string, GoField> {
   const properties = field(builtinDefinition(definition), "properties");
   return new Map(
@@ -113,14 +106,12 @@ function typeOfSchema(schema: JsonObject, go: string | undefined): GoType {
   if (isJsonObject(items)) return listOrMap("list", "[]", items, go);
   if (isJsonObject(values)) return listOrMap("map", "map[string]", values, go);
   const kind = scalarOf(schema);
-  if (kind !== undefined && go !== undefined) named.set(go, kind);
   return kind === undefined ? { kind: "any", go: go ?? "interface {}" } : { kind, go: go ?? (kind === "bytes" ? "[]uint8" : kind) };
 }
 
 function listOrMap(kind: "list" | "map", prefix: string, inner: JsonObject, go: string | undefined): GoType {
   const inside = go?.startsWith(prefix) === true ? go.slice(prefix.length) : undefined;
   const element = typeOfSchema(inner, inside);
-  if (go !== undefined) named.set(go, kind);
   return { kind, go: go ?? `${prefix}${element.go}`, element };
 }
 

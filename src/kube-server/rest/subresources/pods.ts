@@ -52,10 +52,13 @@ function assign(call: Call, { body, options }: Said): Answering {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const [node, kind] = ["name", "kind"].map((part) => plainText(fieldAt(body, "target", part) ?? "")) as [string, string];
-  if (kind !== "" && kind !== "Node") {
-    return unexplained(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
-  }
-  if (node === "") return unexplained("target.name: Required value");
+  const wrong = [
+    ...(kind === "" || kind === "Node"
+      ? []
+      : [`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`]),
+    ...(node === "" ? ["target.name: Required value"] : []),
+  ];
+  if (wrong.length > 0) return unexplained(wrong.length === 1 ? wrong.join("") : `[${wrong.join(", ")}]`);
   const { name = "", type } = call.target;
   const resource = { ...type.resource, plural: "pods/binding" };
   const uid = metaText(body, "uid");

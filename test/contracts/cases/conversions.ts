@@ -1,0 +1,125 @@
+/** What a patch made is read as its kind through one of two doors: Go's JSON reader, or its converter, which has its own words and its own ways. */
+import { expect } from "vitest";
+import type { Answer } from "../client/answer.ts";
+import { area } from "../contract.ts";
+import { object, things } from "./definitions.ts";
+import { configMap, podTemplate } from "./objects.ts";
+
+const TEMPLATES = "podtemplates";
+const inPod = (spec: object) => ({ template: { spec } });
+const inContainer = (container: object) => inPod({ containers: [{ name: "web", ...container }] });
+const applied = (spec: object) => ({ apiVersion: "v1", kind: "PodTemplate", ...podTemplate("a", spec) });
+
+/** What is said behind the patch or the object that is quoted. */
+const saidAtTheEnd = (answer: Answer) => String(answer.at("message")).replace(/^.*(?:": |Kind=\w+: )/s, "");
+
+const WRONG: readonly (readonly [what: string, patch: object, said: string])[] = [
+  ["a fraction for an integer", inPod({ priority: 1.5 }), "cannot convert float64 to int32"],
+  ["a text for an integer", inPod({ priority: "x" }), "unrecognized type: int32"],
+  ["a number for a text", inPod({ hostname: 5 }), "cannot convert int64 to string"],
+  ["a fraction for a text", inPod({ hostname: 1.5 }), "unrecognized type: string"],
+  ["a list for a text", inPod({ hostname: [] }), "unrecognized type: string"],
+  ["a number for a text with a name of its own", inContainer({ imagePullPolicy: 5 }), "cannot convert int64 to v1.PullPolicy"],
+  ["a text for a flag", inPod({ hostNetwork: "x" }), "unrecognized type: bool"],
+  ["a text for a struct", inPod({ securityContext: "x" }), "cannot restore struct from: string"],
+  ["a list for a struct", inPod({ securityContext: [] }), "cannot restore struct from: slice"],
+  ["a flag for a map", inPod({ nodeSelector: true }), "cannot restore map from bool"],
+  ["a fraction for a map", inPod({ nodeSelector: 1.5 }), "cannot restore map from float64"],
+  ["a map for a list", inContainer({ args: {} }), "cannot restore slice from map"],
+  ["a number for a time", { metadata: { creationTimestamp: 5 } }, "json: cannot unmarshal number into Go value of type string"],
+  [
+    "a flag for a port",
+    inContainer({ livenessProbe: { tcpSocket: { port: true } } }),
+    "json: cannot unmarshal bool into Go value of type int32",
+  ],
+];
+
+export const conversions = area("conversions", {
+  "a strategic patch cuts an integer that is too large to the bits of its field": async (api) => {
+    await api.created(TEMPLATES, podTemplate("a"));
+    (await api.strategicPatch(`${TEMPLATES}/a`, inPod({ priority: 5_000_000_000 }))).gives(200).has("template.spec.priority", 705_032_704);
+    (await api.strategicPatch(`${TEMPLATES}/a`, inPod({ priority: 1e30 }))).gives(200).has("template.spec.priority", 0);
+    (await api.mergePatch(`${TEMPLATES}/a`, inPod({ priority: 5_000_000_000 }))).gives(422);
+  },
+
+  "apply cuts it too, and says of a fraction that it cannot be converted": async (api) => {
+    (await api.apply("one", `${TEMPLATES}/a`, applied({ priority: -5_000_000_000 })))
+      .gives(201)
+      .has("template.spec.priority", -705_032_704);
+    const answer = await api.apply("one", `${TEMPLATES}/b`, { ...applied({ priority: 1.5 }), metadata: { name: "b" } });
+    answer.refuses(
+      500,
+      undefined,
+      "failed to convert new object (/b; /v1, Kind=PodTemplate) to proper version: unable to convert unstructured object to /v1, Kind=PodTemplate: cannot convert float64 to int32",
+    );
+  },
+
+  "a strategic patch with a wrong type is refused in the converter's words": async (api) => {
+    await api.created(TEMPLATES, podTemplate("a"));
+    const found: string[] = [];
+    for (const [what, patch] of WRONG) {
+      const answer = await api.strategicPatch(`${TEMPLATES}/a`, patch);
+      found.push(`${what}: ${answer.status} ${saidAtTheEnd(answer)}`);
+    }
+    expect(found).toEqual(WRONG.map(([what, , said]) => `${what}: 422 ${said}`));
+  },
+
+  "a custom object cannot be patched into one of no kind": async (api) => {
+    const made = await things(api, object({}));
+    (await made.post("a", {})).gives(201);
+    const path = `${made.path}/a`;
+    for (const patch of [{ kind: null }, { kind: "" }]) {
+      expect(saidAtTheEnd((await api.mergePatch(path, patch)).gives(422))).toMatch(/^Object 'Kind' is missing in '\{"apiVersion":"/);
+    }
+    const removed = await api.jsonPatch(path, [{ op: "remove", path: "/kind" }]);
+    expect(saidAtTheEnd(removed.gives(422))).toMatch(/^Object 'Kind' is missing in '/);
+    (await api.jsonPatch(path, [{ op: "replace", path: "", value: {} }])).refuses(
+      422,
+      "Invalid",
+      ` "" is invalid: patch: Invalid value: "{}": Object 'Kind' is missing in '{}'`,
+    );
+    (await api.mergePatch(path, { apiVersion: null })).refuses(
+      500,
+      "InternalError",
+      "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
+    );
+  },
+
+  "what an object is must be a text": async (api) => {
+    await api.created("configmaps", configMap("a", {}));
+    const made = await things(api, object({}));
+    (await made.post("a", {})).gives(201);
+    for (const path of ["configmaps/a", `${made.path}/a`]) {
+      const numbers = [await api.mergePatch(path, { kind: 5 }), await api.mergePatch(path, { apiVersion: 5 })];
+      expect(numbers.map((answer) => `${answer.status} ${saidAtTheEnd(answer)}`)).toEqual([
+        "422 couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
+        "422 couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string",
+      ]);
+      (await api.jsonPatch(path, [{ op: "replace", path: "", value: [] }])).refuses(
+        422,
+        "Invalid",
+        ` "" is invalid: patch: Invalid value: "[]": couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
+      );
+    }
+  },
+
+  "a built-in object without its version is none at all": async (api) => {
+    await api.created("configmaps", configMap("a", { x: "1" }));
+    const said = "the name of the object (a based on URL) was undeterminable: name must be provided";
+    (await api.mergePatch("configmaps/a", { apiVersion: null })).refuses(400, "BadRequest", said);
+    (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "", value: {} }])).refuses(400, "BadRequest", said);
+    (await api.mergePatch("configmaps/a", { kind: null })).gives(200);
+  },
+
+  "all that is wrong with a binding is said at once": async (api) => {
+    await api.created("pods", {
+      metadata: { name: "a" },
+      spec: { schedulingGates: [{ name: "x.io/y" }], containers: [{ name: "c", image: "i" }] },
+    });
+    (await api.post("pods/a/binding", { metadata: { name: "a" }, target: { kind: "Foo" } })).refuses(
+      500,
+      undefined,
+      '[target.kind: Unsupported value: "Foo": supported values: "Node", "<empty>", target.name: Required value]',
+    );
+  },
+});
