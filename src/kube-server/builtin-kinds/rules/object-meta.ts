@@ -3,7 +3,7 @@
  *
  * The server checks metadata twice on an update, once for all kinds and once in the kind's own rules; so some causes come twice.
  */
-import { jsonEqual, type Json, type JsonObject } from "#kube";
+import { isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { at, entriesAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, immutable, invalid, invalidEach, joined, NO_CAUSES, nonNegative, required, tooLong, type Causes } from "./causes.ts";
@@ -57,11 +57,22 @@ function validateCommon(meta: unknown, path: string): Causes {
 }
 
 export function validateLabels(labels: unknown, path: string): Causes {
+  if (areSoundLabels(labels)) return NO_CAUSES;
   const causes: FieldCause[] = [];
   for (const [key, value] of entriesAt(labels)) {
     causes.push(...invalidEach(path, key, qualifiedName(key)), ...invalidEach(path, value, labelValue(value)));
   }
   return causes;
+}
+
+/** Nearly all are, and only mistakes have an order. */
+function areSoundLabels(labels: unknown): boolean {
+  if (!isJsonObject(labels)) return true;
+  for (const key in labels) {
+    const value = labels[key];
+    if (typeof value === "string" && (qualifiedName(key).length > 0 || labelValue(value).length > 0)) return false;
+  }
+  return true;
 }
 
 export function validateAnnotations(annotations: unknown, path: string): Causes {

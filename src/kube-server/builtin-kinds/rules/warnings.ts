@@ -1,6 +1,7 @@
 /** What the server warns of, though it takes it: names that make bad host names, and things in Pods that do not do what they seem to. */
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { at, numberAt, objectAt, objectsAt, textAt } from "../draft.ts";
+import { joined } from "./causes.ts";
 import { dnsLabel } from "./formats.ts";
 import { quantityOf } from "./pod/resources.ts";
 
@@ -22,19 +23,19 @@ export function templateWarnings(next: KubeObject, previous: KubeObject | undefi
 export function podWarnings(pod: JsonObject, path: string): Warnings {
   const spec = objectAt(pod, "spec") ?? {};
   const at = path === "" ? "spec" : `${path}.spec`;
-  return [
-    ...spreadWarnings(spec, at),
-    ...volumeWarnings(spec, at),
-    ...repeated(spec, `${at}.hostAliases`, ["hostAliases", "ip"]),
-    ...repeated(spec, `${at}.imagePullSecrets`, ["imagePullSecrets", "name"]),
-    ...emptyPullSecrets(spec, at),
-    ...containersOf(spec, at).flatMap(([container, here]) => [...fractionalBytes(container, here), ...hiddenVariables(container, here)]),
-    ...portWarnings(spec, at),
-    ...((numberAt(spec, "terminationGracePeriodSeconds") ?? 0) < 0
+  return joined(
+    spreadWarnings(spec, at),
+    volumeWarnings(spec, at),
+    repeated(spec, `${at}.hostAliases`, ["hostAliases", "ip"]),
+    repeated(spec, `${at}.imagePullSecrets`, ["imagePullSecrets", "name"]),
+    emptyPullSecrets(spec, at),
+    containersOf(spec, at).flatMap(([container, here]) => joined(fractionalBytes(container, here), hiddenVariables(container, here))),
+    portWarnings(spec, at),
+    (numberAt(spec, "terminationGracePeriodSeconds") ?? 0) < 0
       ? [`${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`]
-      : []),
-    ...affinityWarnings(spec, at),
-  ];
+      : [],
+    affinityWarnings(spec, at),
+  );
 }
 
 function spreadWarnings(spec: JsonObject, path: string): Warnings {
@@ -50,6 +51,7 @@ const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 
 function affinityWarnings(spec: JsonObject, path: string): Warnings {
+  if (objectAt(spec, "affinity") === undefined) return [];
   return ["podAffinity", "podAntiAffinity"].flatMap((kind) => [
     ...objectsAt(spec, "affinity", kind, REQUIRED).flatMap((term, index) =>
       objectAt(term, "labelSelector") === undefined ? [`${path}.affinity.${kind}.${REQUIRED}[${index}].${NO_POD}`] : [],
@@ -62,7 +64,7 @@ function affinityWarnings(spec: JsonObject, path: string): Warnings {
   ]);
 }
 
-const DEPRECATED_VOLUMES: readonly (readonly [string, string])[] = [
+const DEPRECATED_VOLUMES: ReadonlyMap<string, string> = new Map([
   ["photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"],
   ["gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"],
   ["scaleIO", "deprecated in v1.16, non-functional in v1.22+"],
@@ -72,14 +74,15 @@ const DEPRECATED_VOLUMES: readonly (readonly [string, string])[] = [
   ["glusterfs", "deprecated in v1.25, non-functional in v1.26+"],
   ["cephfs", "deprecated in v1.28, non-functional in v1.31+"],
   ["rbd", "deprecated in v1.28, non-functional in v1.31+"],
-];
+]);
 
 function volumeWarnings(spec: JsonObject, path: string): Warnings {
-  return objectsAt(spec, "volumes").flatMap((volume, index) =>
-    DEPRECATED_VOLUMES.flatMap(([name, message]) =>
-      objectAt(volume, name) === undefined ? [] : [`${path}.volumes[${index}].${name === "storageos" ? "storageOS" : name}: ${message}`],
-    ),
-  );
+  return objectsAt(spec, "volumes").flatMap((volume, index) => {
+    // a volume has its name and one source
+    const [found] = Object.keys(volume).filter((name) => DEPRECATED_VOLUMES.has(name) && objectAt(volume, name) !== undefined);
+    if (found === undefined) return [];
+    return [`${path}.volumes[${index}].${found === "storageos" ? "storageOS" : found}: ${DEPRECATED_VOLUMES.get(found) ?? ""}`];
+  });
 }
 
 function repeated(spec: JsonObject, path: string, [list, name]: readonly [string, string]): Warnings {
@@ -106,9 +109,11 @@ function containersOf(spec: JsonObject, path: string): readonly (readonly [JsonO
 }
 
 function fractionalBytes(container: JsonObject, path: string): Warnings {
+  const resources = objectAt(container, "resources");
+  if (resources === undefined) return [];
   return ["memory", "ephemeral-storage"].flatMap((resource) =>
     ["limits", "requests"].flatMap((kind) => {
-      const amount = textAt(container, "resources", kind, resource);
+      const amount = textAt(resources, kind, resource);
       const quantity = amount === "" ? undefined : quantityOf(amount);
       if (quantity === undefined || quantity % 1_000_000_000n === 0n) return [];
       return [`${path}.resources.${kind}[${resource}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`];
@@ -119,12 +124,13 @@ function fractionalBytes(container: JsonObject, path: string): Warnings {
 function hiddenVariables(container: JsonObject, path: string): Warnings {
   const seen = new Set<string>();
   return objectsAt(container, "env").flatMap((variable, index) => {
-    const [name, value] = [textAt(variable, "name"), textAt(variable, "value")];
-    const reference = `$(${name})`;
-    const again = seen.has(name);
-    seen.add(name);
-    const builds = objectAt(variable, "valueFrom") === undefined && value !== reference && value.includes(reference);
-    if (!again || builds) return [];
+    const name = textAt(variable, "name");
+    if (!seen.has(name)) {
+      seen.add(name);
+      return [];
+    }
+    const [value, reference] = [textAt(variable, "value"), `$(${name})`];
+    if (objectAt(variable, "valueFrom") === undefined && value !== reference && value.includes(reference)) return [];
     return [`${path}.env[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`];
   });
 }

@@ -1,7 +1,7 @@
 /** Requests and limits: names of resources, amounts, and that nothing is requested beyond its limit. */
 import { compareQuantities, parseQuantity, type JsonObject, type Quantity } from "#kube";
 import { entriesAt, textAt } from "../../draft.ts";
-import { forbidden, invalid, invalidEach, joined, NOT_NEGATIVE, required, type Causes } from "../causes.ts";
+import { forbidden, invalid, invalidEach, joined, NO_CAUSES, NOT_NEGATIVE, required, type Causes } from "../causes.ts";
 import { qualifiedName } from "../formats.ts";
 import { validateUsedClaims } from "./resource-claims.ts";
 
@@ -67,9 +67,10 @@ export function validateQuantity(name: string, amount: string, path: string): Ca
 }
 
 export function validateRequirements(resources: JsonObject | undefined, path: string, claims: ReadonlySet<string>): Causes {
+  if (resources === undefined) return NO_CAUSES;
   const [limits, requests] = [entriesAt(resources, "limits"), entriesAt(resources, "requests")];
-  const names = joined(limits, requests).map(([name]) => name);
-  const hugeAlone = names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory");
+  const has = (fits: (name: string) => boolean) => limits.some(([name]) => fits(name)) || requests.some(([name]) => fits(name));
+  const hugeAlone = has(isHugePages) && !has((name) => name === "cpu" || name === "memory");
   return joined(
     limits.flatMap(([name, amount]) => validateAmount(name, amount, `${path}.limits[${name}]`)),
     requests.flatMap(([name, amount]) =>
