@@ -1,6 +1,6 @@
 /** What apply/ must know of a kind to keep its managedFields: schema, other versions, and which fields a write can never own. */
 import { err, ok } from "#base";
-import { apiVersionOf, type JsonObject, type KubeObject } from "#kube";
+import { apiVersionOf, type JsonObject, type KubeObject, type Resource } from "#kube";
 import {
   ANY_STEP,
   emptyObjectOf,
@@ -105,12 +105,16 @@ function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
     const source = sourceOf(object);
     // what is merged was compared with a schema, and that knows less than the type: an integer there may be too large here
     const read = source.decode(object);
-    if (!read.ok) return err({ kind: "failed", message: `unable to convert unstructured object to ${gvkOf(source)}: ${read.error}` });
+    if (!read.ok)
+      return err({ kind: "failed", message: `unable to convert unstructured object to ${gvkText(source.resource)}: ${read.error}` });
     return ok({ object: asJsonObject(other.fromStorage(source.toStorage(asObject(object)))), schema: other.typeSchema });
   };
 }
 
-function gvkOf({ resource: { group, version, kind } }: ResourceType): string {
+export type Gvk = Pick<Resource, "group" | "version" | "kind">;
+
+/** As Go prints a kind. */
+export function gvkText({ group, version, kind }: Gvk): string {
   return `${group}/${version}, Kind=${kind}`;
 }
 

@@ -1,6 +1,6 @@
 /** PATCH: which kind it is, and what becomes of it. Server-side apply may create; the others need something to change. */
 import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
-import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
+import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import { parseSeconds } from "../apply/rfc3339.ts";
 import type { Stored } from "../store/port.ts";
@@ -8,7 +8,7 @@ import { createObject, withoutVersion } from "./create-object.ts";
 import { inVersion, type Call } from "./core.ts";
 import { goKind, readYaml, strictText } from "./decode-body.ts";
 import { decodeConverted } from "./decode-converted.ts";
-import { asJsonObject } from "./managed-kinds.ts";
+import { asJsonObject, gvkText, type Gvk } from "./managed-kinds.ts";
 import { metaText } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
 import { bodyText, header } from "./request.ts";
@@ -129,7 +129,9 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
     if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
     const decoded = decodeConverted(type, type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
-    return unexplained(type.custom ? decoded.error : unconvertible(type.resource, body.value.object, decoded.error));
+    if (type.custom) return unexplained(decoded.error);
+    const problem = `unable to convert unstructured object to ${gvkText(type.resource)}: ${decoded.error}`;
+    return unexplained(unconvertible(type.resource, body.value.object, problem));
   });
 }
 
@@ -142,12 +144,10 @@ function withoutOddDeletion(merged: JsonObject): JsonObject {
 }
 
 /** What was merged is read as its Go type only now. */
-function unconvertible({ group, version, kind }: Resource, applied: JsonObject, problem: string): string {
-  const name = [fieldAt(applied, "metadata", "namespace"), fieldAt(applied, "metadata", "name")].map((part) =>
-    typeof part === "string" ? part : "",
-  );
-  const wanted = `${group}/${version}, Kind=${kind}`;
-  return `failed to convert new object (${name.join("/")}; ${wanted}) to proper version: unable to convert unstructured object to ${wanted}: ${problem}`;
+export function unconvertible(resource: Gvk, applied: JsonObject, problem: string): string {
+  const [namespace, name] = ["namespace", "name"].map((part) => fieldAt(applied, "metadata", part));
+  const place = `${typeof namespace === "string" ? namespace : ""}/${typeof name === "string" ? name : ""}`;
+  return `failed to convert new object (${place}; ${gvkText(resource)}) to proper version: ${problem}`;
 }
 
 type AppliedBody = { readonly object: JsonObject; readonly duplicates: readonly string[] };

@@ -2,8 +2,8 @@
 import { expect } from "vitest";
 import type { Answer } from "../client/answer.ts";
 import { area } from "../contract.ts";
-import { object, things } from "./definitions.ts";
-import { configMap, podTemplate } from "./objects.ts";
+import { object, Things, things, v1 } from "./definitions.ts";
+import { configMap, deployment, podTemplate } from "./objects.ts";
 
 const TEMPLATES = "podtemplates";
 const inPod = (spec: object) => ({ template: { spec } });
@@ -109,6 +109,39 @@ export const conversions = area("conversions", {
     (await api.mergePatch("configmaps/a", { apiVersion: null })).refuses(400, "BadRequest", said);
     (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "", value: {} }])).refuses(400, "BadRequest", said);
     (await api.mergePatch("configmaps/a", { kind: null })).gives(200);
+  },
+
+  "a Scale that is applied is read as its kind": async (api) => {
+    await api.created("apps/v1/deployments", deployment("a", { paused: true, replicas: 1 }));
+    const scale = (replicas: number) => ({ apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a" }, spec: { replicas } });
+    (await api.apply("one&force=true", "apps/v1/deployments/a/scale", scale(1.5))).refuses(
+      500,
+      undefined,
+      "failed to convert new object (/a; autoscaling/v1, Kind=Scale) to proper version: unable to convert unstructured object to autoscaling/v1, Kind=Scale: cannot convert float64 to int32",
+    );
+    (await api.apply("one&force=true", "apps/v1/deployments/a/scale", scale(2))).gives(200).has("spec.replicas", 2);
+  },
+
+  "a custom resource has a Scale only where it has replicas, and does not take one that is applied": async (api) => {
+    const made = new Things(api);
+    const scale = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" };
+    await made.define([v1(object({ n: { type: "integer" } }), { subresources: { status: {}, scale } })]);
+    (await made.post("a", {})).gives(201);
+    (await made.post("b", { n: 1 })).gives(201);
+    const path = (name: string) => `${made.path}/${name}/scale`;
+    (await api.get(path("a"))).refuses(500, "InternalError", 'Internal error occurred: the spec replicas field ".spec.n" does not exist');
+    const applied = (replicas: unknown) => ({ apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "b" }, spec: { replicas } });
+    (await api.apply("one&force=true", path("b"), applied(2))).refuses(
+      500,
+      undefined,
+      "failed to convert new object (/b; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1",
+    );
+    (await api.put(path("b"), { ...applied(1.5), metadata: { name: "b" } })).refuses(
+      400,
+      "BadRequest",
+      expect.stringMatching(/^no kind is registered for the type v1\.Scale in scheme "/),
+    );
+    (await api.mergePatch(path("b"), { spec: { replicas: 3 } })).gives(200).has("spec.replicas", 3);
   },
 
   "all that is wrong with a binding is said at once": async (api) => {

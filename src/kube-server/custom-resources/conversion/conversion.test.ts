@@ -89,7 +89,7 @@ const calls = (): readonly string[] =>
 
 describe("reading", () => {
   beforeEach(async () => {
-    await ask("POST", at("v1"), { body: widget("v1", "a", { size: "s" }) });
+    await ask("POST", at("v1"), { body: widget("v1", "a", { size: "s", replicas: 1 }) });
     await ask("POST", at("v1"), { body: widget("v1", "b", { size: "t" }) });
   });
 

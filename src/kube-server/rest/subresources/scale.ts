@@ -4,7 +4,7 @@
  * Who owns the replicas is kept in the object's managedFields and shown to apply as if the Scale were an object of its own.
  */
 import { err, ok, timestamp, whenOk, type Result } from "#base";
-import { apiVersionOf, field, isJsonObject, type JsonObject, type KubeObject } from "#kube";
+import { apiVersionOf, field, fieldAt, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { builtinDefinition } from "#patch";
 import {
   applyPatch,
@@ -13,18 +13,21 @@ import {
   parentEntries,
   scaleEntries,
   trackUpdate,
+  withoutManagedFields,
   type ManagedKind,
   type ReplicasPaths,
 } from "../../apply/index.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
 import { decodeBody, readYaml } from "../decode-body.ts";
-import { asJsonObject, asObject } from "../managed-kinds.ts";
+import { decodeConverted } from "../decode-converted.ts";
+import { SCHEME } from "../legacy-kinds.ts";
+import { asJsonObject, asObject, gvkText } from "../managed-kinds.ts";
 import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
-import { failureOf, patchKindOf } from "../patches.ts";
+import { failureOf, patchKindOf, unconvertible } from "../patches.ts";
 import { bodyText } from "../request.ts";
 import { answer, type Answering } from "../respond.ts";
-import { badRequest, conflict, invalid, notFound, type Failure } from "../status.ts";
+import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../status.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../writes.ts";
@@ -38,7 +41,11 @@ const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
 export function getScale(call: Call): Answering {
   return changeStored(call, () => {
     const found = parentOf(call);
-    return found.ok ? ok(answer(call, 200, scaleOf(found.value.object, found.value.paths))) : found;
+    if (!found.ok) return found;
+    const { object, paths } = found.value;
+    const missing = call.target.type.custom && typeof fieldAt(object, ...paths.replicas) !== "number";
+    if (missing) return internalError(`the spec replicas field ".${paths.replicas.join(".")}" does not exist`);
+    return ok(answer(call, 200, scaleOf(object, paths)));
   });
 }
 
@@ -46,7 +53,8 @@ export function updateScale(call: Call): Answering {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
   const scale = decodeBody(speaking(call, "Scale"), options.value.fieldValidation);
-  if (!scale.ok) return scale;
+  if (!scale.ok)
+    return call.target.type.custom && (scale.error.message ?? "").includes("json: cannot unmarshal") ? badRequest(NO_SCALE) : scale;
   const placed = placedAt(call, scale.value);
   if (!placed.ok) return placed;
   return changeStored(call, () => {
@@ -98,21 +106,32 @@ function patchedScale(call: Call, parent: Parent, kind: PatchKind, options: Writ
   return placedAt(call, patched.value.object);
 }
 
+/** Custom resources know of Scales only what they must. */
+const NO_SCALE = `no kind is registered for the type v1.Scale in scheme "${SCHEME}"`;
+
 function applyScale(call: Call, parent: Parent, options: WriteOptions): Answering {
   const body = readYaml(bodyText(call.request));
   if (!body.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${body.error}`);
   const applied = isJsonObject(body.value.value) ? body.value.value : {};
-  const merged = applyPatch({
-    ...managedScale(),
-    manager: options.fieldManager,
-    now: timestamp(call.core.clock),
-    live: asJsonObject(withOwners(call, parent)),
-    applied,
-    force: options.force,
-  });
+  const live = asJsonObject(withOwners(call, parent));
+  const [manager, now] = [options.fieldManager, timestamp(call.core.clock)];
+  const merged = applyPatch({ ...managedScale(), manager, now, live, applied, force: options.force });
   if (!merged.ok) return err(failureOf(merged.error));
-  const placed = placedAt(call, asObject(merged.value));
+  const scale = call.target.type.custom ? customScale(live, merged.value) : builtinScale(merged.value);
+  if (!scale.ok) return unexplained(unconvertible(SCALE, applied, scale.error));
+  const placed = placedAt(call, scale.value);
   return placed.ok ? write(call, parent, placed.value, { options, apply: true }) : placed;
+}
+
+/** A real server has no way from an applied Scale to a custom resource: who applies what is there already does not find out. */
+function customScale(live: JsonObject, merged: JsonObject): Result<KubeObject, string> {
+  const same = jsonEqual(withoutManagedFields(live), withoutManagedFields(merged));
+  return same ? ok(asObject(merged)) : err(`request to convert CR to an invalid group/version: ${API_VERSION}`);
+}
+
+function builtinScale(merged: JsonObject): Result<KubeObject, string> {
+  const read = decodeConverted(hiddenType("Scale"), merged, undefined);
+  return read.ok ? ok(read.value.object) : err(`unable to convert unstructured object to ${gvkText(SCALE)}: ${read.error}`);
 }
 
 const schemaOf = openApiSchemas((ref) => builtinDefinition(ref.slice(ref.lastIndexOf("/") + 1)));
