@@ -3,9 +3,8 @@
  * resource exists: who may not ask learns nothing.
  */
 import { err, ok, type Result } from "#base";
-import { negotiate } from "../rest/media-types.ts";
-import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
-import { answerFailure, TRANSFORMS } from "../rest/respond.ts";
+import { textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
+import { answerFailure } from "../rest/respond.ts";
 import type { Failure } from "../rest/status.ts";
 import { forbiddenAccess } from "./forbidden.ts";
 import { impersonation } from "./impersonation.ts";
@@ -39,13 +38,7 @@ function urlOf({ path, query }: ApiRequest): string {
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
-/** Nobody at the door can make Tables: who accepts nothing else gets plain JSON, with line breaks. */
 function answerRefusal(request: ApiRequest, failure: Failure): ApiResponse {
-  const spoken = negotiate(header(request, "accept"), TRANSFORMS.plain, false).ok;
-  const answered = spoken ? answerFailure(request, failure) : { ...jsonAnswer(failure.code, failure), body: prettyBody(failure) };
+  const answered = answerFailure(request, failure);
   return { ...answered, headers: { ...answered.headers, "x-content-type-options": "nosniff" } };
-}
-
-function prettyBody(value: Failure): ApiResponse["body"] {
-  return { kind: "json", value, pretty: true };
 }

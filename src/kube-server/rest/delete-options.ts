@@ -4,7 +4,7 @@ import { field, isJsonObject, type Json } from "#kube";
 import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { FieldCause } from "../resource-type.ts";
 import type { Call } from "./core.ts";
-import { readYaml } from "./decode-body.ts";
+import { goKind, readYaml, TYPE_META } from "./decode-body.ts";
 import { SCHEME } from "./legacy-kinds.ts";
 import { integer } from "./list-options.ts";
 import { inputForm } from "./media-types.ts";
@@ -72,16 +72,19 @@ function readOptions(call: Call): Result<Json | undefined, Failure> {
 
 const GO_TYPES = [
   ["gracePeriodSeconds", "number", "int64"],
-  ["orphanDependents", "boolean", "bool"],
+  ["preconditions", "object", "v1.Preconditions"],
+  ["orphanDependents", "bool", "bool"],
   ["propagationPolicy", "string", "v1.DeletionPropagation"],
+  ["dryRun", "array", "[]string"],
 ] as const;
 
 function wrongType(value: Json): string | undefined {
+  if (!isJsonObject(value) && value !== null)
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type ${TYPE_META}`;
   for (const [name, type, goType] of GO_TYPES) {
     const given = field(value, name) ?? undefined;
-    if (given === undefined || typeof given === type) continue;
-    const what = Array.isArray(given) ? "array" : typeof given === "boolean" ? "bool" : typeof given;
-    return `json: cannot unmarshal ${what} into Go struct field DeleteOptions.${name} of type ${goType}`;
+    if (given === undefined || goKind(given) === type) continue;
+    return `json: cannot unmarshal ${goKind(given)} into Go struct field DeleteOptions.${name} of type ${goType}`;
   }
   return undefined;
 }
@@ -104,7 +107,7 @@ function fromQuery(query: URLSearchParams): Result<Given, Failure> {
   if (!grace.ok) return grace;
   const orphan = query.get("orphanDependents");
   return ok({
-    dryRun: query.getAll("dryRun").filter((value) => value !== ""),
+    dryRun: query.getAll("dryRun"),
     gracePeriodSeconds: grace.value,
     propagationPolicy: query.get("propagationPolicy") ?? undefined,
     orphanDependents: orphan === null ? undefined : isTrue(orphan),

@@ -59,18 +59,18 @@ function readAccept(header: string): readonly Clause[] {
 /** `transforms`: what this endpoint can be asked to turn its answer into. `listed`: it answers lists, so it can be watched. */
 export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean, listed = true): Result<Output, Failure> {
   if (accept.trim() === "") return ok(plain("json"));
-  let spoken = false;
-  for (const clause of parseAccept(accept)) {
+  const clauses = parseAccept(accept);
+  if (!custom && !clauses.some(({ type }) => type === "*/*" || (type !== "application/*" && FORMS.has(type))))
+    return noRepresentation(listed);
+  for (const clause of clauses) {
     const form = FORMS.get(clause.type);
-    if (form === undefined) continue;
-    spoken = true;
-    const output = outputOf(clause, form, transforms);
+    const output = form === undefined ? undefined : outputOf(clause, form, transforms);
     if (output !== undefined) return ok(output);
   }
-  return spoken || custom ? notAcceptable([...SPOKEN, PROTOBUF]) : noRepresentation(listed);
+  return notAcceptable([...SPOKEN, PROTOBUF]);
 }
 
-/** The router says no before the resource is asked, in words of its own; custom resources have no router of theirs. */
+/** The router says no before the resource is asked, in words of its own, and knows no `application/*`; custom resources have no router of theirs. */
 function noRepresentation(listed: boolean): Result<never, Failure> {
   const streams = listed ? ["application/json", PROTOBUF].map((type) => `${type};stream=watch`) : [];
   const available = [...SPOKEN, PROTOBUF, ...streams].join(", ");

@@ -111,7 +111,8 @@ const NO_WARNINGS: ReadonlySet<string> = new Set();
 
 /** A refusal is written in the language of the request too, if that can be made out. */
 export function answerFailure(request: ApiRequest, status: Status, warnings: ReadonlySet<string> = NO_WARNINGS): ApiResponse {
-  const output = negotiate(header(request, "accept"), TRANSFORMS.list, false);
+  // nobody can make a Table of it: who accepts nothing else gets plain JSON, with line breaks
+  const output = negotiate(header(request, "accept"), TRANSFORMS.plain, true);
   const yaml = output.ok && output.value.form === "yaml";
   const code = status.code ?? 500;
   const retry: Record<string, string> =
@@ -121,5 +122,5 @@ export function answerFailure(request: ApiRequest, status: Status, warnings: Rea
     return { status: code, headers, warnings: warningTexts(warnings), body: { kind: "text", text: formatGoYaml(status) } };
   }
   const plain = jsonAnswer(code, status, retry);
-  return { ...plain, warnings: warningTexts(warnings), body: { kind: "json", value: status, pretty: isPretty(request) } };
+  return { ...plain, warnings: warningTexts(warnings), body: { kind: "json", value: status, pretty: !output.ok || isPretty(request) } };
 }

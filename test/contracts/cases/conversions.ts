@@ -144,6 +144,24 @@ export const conversions = area("conversions", {
     (await api.mergePatch(path("b"), { spec: { replicas: 3 } })).gives(200).has("spec.replicas", 3);
   },
 
+  "options of a deletion are read as strictly as objects": async (api) => {
+    await api.created("configmaps", configMap("a", {}));
+    const wrong = async (body: unknown) => (await api.delete("configmaps/a", body as object)).gives(400).at("message");
+    expect(await wrong({ preconditions: 5 })).toBe(
+      "json: cannot unmarshal number into Go struct field DeleteOptions.preconditions of type v1.Preconditions",
+    );
+    expect(await wrong({ dryRun: "All" })).toBe("json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type []string");
+    expect(await wrong([])).toMatch(
+      /^couldn't get version\/kind; json parse error: json: cannot unmarshal array into Go value of type struct \{/,
+    );
+    (await api.delete("configmaps/a?dryRun=")).refuses(
+      422,
+      "Invalid",
+      'DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: [""]: supported values: "All"',
+    );
+    (await api.get("configmaps/a")).gives(200);
+  },
+
   "all that is wrong with a binding is said at once": async (api) => {
     await api.created("pods", {
       metadata: { name: "a" },
