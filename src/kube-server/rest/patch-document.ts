@@ -179,6 +179,7 @@ function readAsItsKind({ type, typeOfKind, current }: PatchRequest, value: Json,
   // without a version it becomes an object of no version at all, and nothing of it gets that far
   if (!type.custom && apiVersion === "" && (kind === "" || kind === resource.kind)) return type.decode({});
   const same = apiVersion === apiVersionOf(resource) && (kind === resource.kind || kind === "");
+  if (same && kind === "" && isJsonObject(value)) return type.decode({ ...value, kind: resource.kind }, current);
   if (type.custom || same) return type.decode(value, current);
   const other = typeOfKind(apiVersion, kind);
   if (other === undefined) return err(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);

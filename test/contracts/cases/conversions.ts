@@ -109,6 +109,8 @@ export const conversions = area("conversions", {
     (await api.mergePatch("configmaps/a", { apiVersion: null })).refuses(400, "BadRequest", said);
     (await api.jsonPatch("configmaps/a", [{ op: "replace", path: "", value: {} }])).refuses(400, "BadRequest", said);
     (await api.mergePatch("configmaps/a", { kind: null })).gives(200);
+    const made = await things(api, object({}));
+    (await api.mergePatch(made.definition, { kind: null })).gives(200).has("kind", "CustomResourceDefinition");
   },
 
   "a Scale that is applied is read as its kind": async (api) => {
