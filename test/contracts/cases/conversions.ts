@@ -11,7 +11,7 @@ const inContainer = (container: object) => inPod({ containers: [{ name: "web", .
 const applied = (spec: object) => ({ apiVersion: "v1", kind: "PodTemplate", ...podTemplate("a", spec) });
 
 /** What is said behind the patch or the object that is quoted. */
-const saidAtTheEnd = (answer: Answer) => String(answer.at("message")).replace(/^.*(?:": |Kind=\w+: )/s, "");
+const saidAtTheEnd = (answer: Answer) => answer.textAt("message").replace(/^.*(?:": |Kind=\w+: )/s, "");
 
 const WRONG: readonly (readonly [what: string, patch: object, said: string])[] = [
   ["a fraction for an integer", inPod({ priority: 1.5 }), "cannot convert float64 to int32"],
