@@ -23,7 +23,7 @@ export const KNOWN_500: readonly Known[] = [
   { why: "a patch that takes away what a custom object is", message: /Object 'apiVersion' is missing in 'object has no apiVersion field'/ },
   { why: "a Binding that is not valid: its errors are a plain aggregate", message: /message"?: ?["']?\[?target\.(kind|name): / },
   { why: "a command for a pod whose node has no kubelet to be dialled", message: /message"?: ?["']?error dialing backend: / },
-  { why: "a proxy to what is not there", message: /no endpoints available for service/, status: 503 },
+  { why: "a proxy to what is not there", message: /no endpoints available for service|error trying to reach service: /, status: 503 },
   { why: "a resourceVersion that is not there yet, after the wait for it", message: /Too large resource version/, status: 504 },
 ]; // prettier-ignore
 

@@ -75,6 +75,46 @@ export const subresources = area("subresources", {
     (await api.get("configmaps/a/scale")).gives(404);
   },
 
+  "a Pod has one address of each family": async (api) => {
+    await api.created("pods", pod("a"));
+    const status = (patch: object) => api.mergePatch("pods/a/status", { status: patch });
+    (await status({ podIP: "1.2.3.4" })).gives(200).has("status.podIPs", [{ ip: "1.2.3.4" }]);
+    (await status({ podIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.5" }] })).refuses(
+      422,
+      "Invalid",
+      'Pod "a" is invalid: status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family',
+    );
+    (await status({ podIP: "x" })).refuses(
+      422,
+      "Invalid",
+      'Pod "a" is invalid: status.podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+    );
+    (await status({ podIPs: [{ ip: "1.2.3.4" }, { ip: "2001:db8::1" }] })).gives(200);
+  },
+
+  "questions for logs are checked": async (api) => {
+    await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
+    (await api.get("pods/a/log?sinceTime=bad")).refuses(
+      400,
+      "BadRequest",
+      'parsing time "bad" as "2006-01-02T15:04:05Z07:00": cannot parse "bad" as "2006"',
+    );
+    (await api.get("pods/a/log?stream=Stdout")).refuses(
+      422,
+      "Invalid",
+      'PodLogOptions "a" is invalid: stream: Forbidden: may not be specified',
+    );
+  },
+
+  "the proxy takes a scheme and a port with the name": async (api) => {
+    await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
+    (await api.get("pods/a/proxy")).refuses(400, "BadRequest", "address not allowed");
+    (await api.get("pods/http:a:80/proxy")).refuses(400, "BadRequest", "address not allowed");
+    (await api.get("pods/ftp:a:80/proxy")).refuses(400, "BadRequest", 'invalid pod request "ftp:a:80"');
+    (await api.get("services/https:none:1/proxy")).refuses(404, "NotFound", 'services "none" not found');
+    (await api.get("services/a:b:c:d/proxy")).refuses(400, "BadRequest", 'invalid service request "a:b:c:d"');
+  },
+
   "a binding gives a Pod its node, once": async (api) => {
     await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));

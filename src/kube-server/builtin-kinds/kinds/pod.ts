@@ -17,12 +17,12 @@ import {
   type Draft,
 } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { forbidden, goMap, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
+import { duplicate, forbidden, goMap, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
 import { internalPodSpec } from "../rules/internal-template.ts";
 import { alwaysRestarts, validatePodTemplate } from "../rules/pod/pod-template.ts";
 import { validatePodSpec } from "../rules/pod/pod-spec.ts";
 import { qosClassOf } from "../rules/pod/qos-class.ts";
-import { requiredText, selects } from "../rules/shared.ts";
+import { ipFamilyOf, requiredText, selects, validateIP } from "../rules/shared.ts";
 import { dnsNameWarnings, podWarnings, templateWarnings } from "../rules/warnings.ts";
 import { counts, replicaStatus } from "../rules/workloads.ts";
 import { dnsSubdomain, longName, qualifiedName } from "../rules/formats.ts";
@@ -168,7 +168,29 @@ function validatePodStatus(next: KubeObject, previous: KubeObject): Causes {
     ...((numberAt(next, "status", "observedGeneration") ?? 0) < 0
       ? [invalid("status.observedGeneration", numberAt(next, "status", "observedGeneration") ?? 0, "must be a non-negative integer")]
       : []),
+    ...validatePodIPs(objectsAt(next, "status", "podIPs"), objectsAt(previous, "status", "podIPs")),
     ...(sorted === textAt(previous, "status", "qosClass") ? [] : [invalid("status.qosClass", sorted, "field is immutable")]),
+  ];
+}
+
+/** One of each family at most; what was there before may stay as it is. */
+function validatePodIPs(next: readonly JsonObject[], previous: readonly JsonObject[]): Causes {
+  const path = "status.podIPs";
+  const [addresses, known] = [next, previous].map((list) => (list ?? []).map((item) => textAt(item, "ip"))) as [string[], string[]];
+  const families = new Set(addresses.map(ipFamilyOf));
+  const several = addresses.length > 1 && (addresses.length > 2 || families.size < 2 || families.has(undefined));
+  return [
+    ...addresses.flatMap((address, index) => (known.includes(address) ? [] : validateIP(`${path}[${index}]`, address))),
+    ...(several
+      ? [
+          invalid(
+            path,
+            addresses.map((IP) => ({ IP })),
+            "may specify no more than one IP for each IP family",
+          ),
+        ]
+      : []),
+    ...addresses.flatMap((address, index) => (addresses.indexOf(address) < index ? [duplicate(`${path}[${index}]`, { IP: address })] : [])),
   ];
 }
 

@@ -14,6 +14,7 @@ import { answer, type Answered, type Answering } from "../respond.ts";
 import { badRequest, conflict, invalid, notFound, success, unexplained, type Failure } from "../status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
+import { normaliseTime } from "../../builtin-kinds/codec/go-time.ts";
 import type { FieldCause, ResourceType } from "../../resource-type.ts";
 import type { Stored } from "../../store/port.ts";
 import { hiddenGvk, speaking } from "./hidden-kinds.ts";
@@ -140,7 +141,12 @@ function logOptions({ request, target }: Call): Result<void, Failure> {
     if (value.value !== undefined && value.value < least)
       causes.push({ reason: "FieldValueInvalid", field: name, detail: `Invalid value: ${value.value}: ${problem}` });
   }
-  if (said.has("sinceSeconds") && (request.query.get("sinceTime") ?? "") !== "") {
+  const since = request.query.get("sinceTime") ?? "";
+  const moment = since === "" ? ok("") : normaliseTime(since, false);
+  if (!moment.ok) return badRequest(moment.error);
+  if ((request.query.get("stream") ?? "") !== "")
+    causes.push({ reason: "FieldValueForbidden", field: "stream", detail: "Forbidden: may not be specified" });
+  if (said.has("sinceSeconds") && since !== "") {
     const detail = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified";
     causes.push({ reason: "FieldValueForbidden", field: "[]", detail });
   }

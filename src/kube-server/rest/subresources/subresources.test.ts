@@ -240,7 +240,15 @@ test("what would need a kubelet is answered as by a server that has none", async
   await ask("POST", "/api/v1/nodes", { body: { metadata: { name: "n1" } } });
   expect((await ask("POST", `${PODS}/p/attach`)).body).toMatchObject({ code: 500, message: expect.stringContaining("has no kubelet") });
   for (const below of ["log", "exec", "portforward", "proxy"]) expect((await ask("GET", `${PODS}/nope/${below}`)).status).toBe(404);
-  expect((await ask("GET", "/api/v1/nodes/n1/proxy/metrics")).body).toMatchObject({ code: 503 });
+  expect((await ask("GET", "/api/v1/nodes/n1/proxy/metrics")).body).toMatchObject({
+    code: 503,
+    message: expect.stringContaining("node n1 has no kubelet"),
+  });
+  await ask("PATCH", `${PODS}/p/status`, { type: "application/merge-patch+json", body: { status: { podIP: "10.0.0.9" } } });
+  expect((await ask("GET", `${PODS}/p:8080/proxy/x`)).body).toMatchObject({
+    code: 503,
+    message: expect.stringMatching(/^error trying to reach service: dial tcp 10\.0\.0\.9:8080: /),
+  });
   expect((await ask("GET", "/api/v1/nodes/nope/proxy")).status).toBe(404);
 });
 

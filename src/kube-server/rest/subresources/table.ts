@@ -1,19 +1,20 @@
 /** Which subresource answers which verb. What is not named here works on the object itself, through its own view of it (`status`, `resize`, …). */
 import { whenOk } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
-import { readStored, type Call } from "../core.ts";
+import type { Call } from "../core.ts";
 import { decodeBody } from "../decode-body.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { patch } from "../patches.ts";
 import { getObject } from "../reads.ts";
-import { answerObject, type Answered, type Answering } from "../respond.ts";
+import { answerObject, type Answering } from "../respond.ts";
 import type { Verb } from "../route.ts";
-import { methodNotAllowed, notFound, refuse } from "../status.ts";
+import { methodNotAllowed, notFound } from "../status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../write-options.ts";
 import { placedAt, update } from "../writes.ts";
 import { evictPod } from "./eviction.ts";
 import { bindPod, enterPod, podLog } from "./pods.ts";
+import { proxyToNode, proxyToPod, proxyToService } from "./proxy.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token-request.ts";
 
@@ -25,13 +26,7 @@ const VIEW: ByVerb = new Map<Verb, Handler>([
   ["update", update],
   ["patch", patch],
 ]);
-const NO_KUBELET: ByVerb = new Map<Verb, Handler>([
-  ["get", enterPod],
-  ["create", enterPod],
-  ["update", enterPod],
-  ["patch", enterPod],
-  ["delete", enterPod],
-]);
+const NO_KUBELET = forAllVerbs(enterPod);
 const SCALE: ByVerb = new Map<Verb, Handler>([
   ["get", getScale],
   ["update", updateScale],
@@ -49,10 +44,14 @@ const SUBRESOURCES: ReadonlyMap<string, ByVerb> = new Map<string, ByVerb>([
   ["/pods/exec", NO_KUBELET],
   ["/pods/attach", NO_KUBELET],
   ["/pods/portforward", NO_KUBELET],
-  ["/pods/proxy", NO_KUBELET],
-  ["/services/proxy", new Map<Verb, Handler>([...NO_KUBELET.keys()].map((verb) => [verb, noProxy]))],
-  ["/nodes/proxy", new Map<Verb, Handler>([...NO_KUBELET.keys()].map((verb) => [verb, noProxy]))],
+  ["/pods/proxy", forAllVerbs(proxyToPod)],
+  ["/services/proxy", forAllVerbs(proxyToService)],
+  ["/nodes/proxy", forAllVerbs(proxyToNode)],
 ]);
+
+function forAllVerbs(handler: Handler): ByVerb {
+  return new Map((["get", "create", "update", "patch", "delete"] as const).map((verb) => [verb, handler]));
+}
 
 export function answerSubresource(call: Call): Answering {
   const { type, subresource = "", verb } = call.target;
@@ -76,11 +75,4 @@ function finalizeNamespace(call: Call): Answering {
     const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
     return whenOk(written, (object) => answerObject(call, 200, object));
   });
-}
-
-function noProxy(call: Call): Answered {
-  const { type, name = "" } = call.target;
-  if (readStored(call, name) === undefined) return notFound({ resource: type.resource, name });
-  const message = `no endpoints available for service ${JSON.stringify(name)}`;
-  return refuse({ code: 503, reason: "ServiceUnavailable", message });
 }

@@ -1,0 +1,56 @@
+/**
+ * The proxy to pods, services and nodes. Nothing is behind any of them here; what is wrong with the question itself is said as the real server
+ * says it, and the rest as it says that nobody answers.
+ */
+import { ok, type Result } from "#base";
+import { fieldAt, type KubeObject } from "#kube";
+import { ipFamilyOf } from "../../builtin-kinds/rules/shared.ts";
+import { readStored, type Call } from "../core.ts";
+import { plainText } from "../go-format.ts";
+import type { Answered } from "../respond.ts";
+import { badRequest, notFound, refuse, type Failure } from "../status.ts";
+
+const NOBODY = "this is an embedded API server, and nothing listens there";
+
+export function proxyToPod(call: Call): Answered {
+  const asked = behind(call, "pod");
+  if (!asked.ok) return asked;
+  const { object, port } = asked.value;
+  const address = plainText(fieldAt(object, "status", "podIP") ?? "");
+  if (!isProxyable(address)) return badRequest("address not allowed");
+  return unreachable(`dial tcp ${address}:${port === "" ? "80" : port}: ${NOBODY}`);
+}
+
+export function proxyToService(call: Call): Answered {
+  const asked = behind(call, "service");
+  if (!asked.ok) return asked;
+  const message = `no endpoints available for service ${JSON.stringify(asked.value.object.metadata.name)}`;
+  return refuse({ code: 503, reason: "ServiceUnavailable", message });
+}
+
+export function proxyToNode(call: Call): Answered {
+  const asked = behind(call, "node");
+  return asked.ok ? unreachable(`node ${asked.value.object.metadata.name} has no kubelet: ${NOBODY}`) : asked;
+}
+
+function unreachable(why: string): Answered {
+  return refuse({ code: 503, reason: "ServiceUnavailable", message: `error trying to reach service: ${why}` });
+}
+
+type Asked = { readonly object: KubeObject; readonly port: string };
+
+/** The name in the path may have a scheme before it and a port behind it: `https:web:443`. */
+function behind(call: Call, kind: string): Result<Asked, Failure> {
+  const { type, name: id = "" } = call.target;
+  const parts = id.split(":");
+  const [scheme = "", name = "", port = ""] = parts.length === 3 ? parts : ["", ...parts];
+  if (parts.length > 3 || name === "" || !["", "http", "https"].includes(scheme))
+    return badRequest(`invalid ${kind} request ${JSON.stringify(id)}`);
+  const stored = readStored(call, name);
+  return stored === undefined ? notFound({ resource: type.resource, name }) : ok({ object: stored.object, port });
+}
+
+/** Not the server itself, and not what only a neighbour can reach. */
+function isProxyable(address: string): boolean {
+  return ipFamilyOf(address) !== undefined && !/^(127\.|169\.254\.|0\.0\.0\.0$|22[4-9]\.|23\d\.|::1?$|fe[89ab]|ff)/i.test(address);
+}
