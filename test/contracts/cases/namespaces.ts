@@ -19,6 +19,22 @@ export const namespaces = area("namespaces", {
     (await api.put(`${collection}/${name}`, { metadata: { name } })).gives(200).has("metadata.labels", label);
   },
 
+  "what finalizes a namespace is named by its place": async (api) => {
+    const name = `ns-${api.id}`;
+    const problem = "name is neither a standard finalizer name nor is it fully qualified";
+    (await api.post(collection, { metadata: { name }, spec: { finalizers: ["bad"] } })).refuses(
+      422,
+      "Invalid",
+      `Namespace "${name}" is invalid: spec.finalizers: Invalid value: "bad": ${problem}`,
+    );
+    await api.created(collection, { metadata: { name } });
+    (await api.put(`${collection}/${name}/finalize`, { metadata: { name }, spec: { finalizers: ["kubernetes", "bad"] } })).refuses(
+      422,
+      "Invalid",
+      `Namespace "${name}" is invalid: spec.finalizers[1]: Invalid value: "bad": ${problem}`,
+    );
+  },
+
   "the name of a namespace is a DNS label": async (api) => {
     (await api.post(collection, { metadata: { name: "a.b" } })).gives(422, { reason: "Invalid" });
     (await api.post(collection, { metadata: { name: "n".repeat(64) } })).gives(422, { reason: "Invalid" });

@@ -29,11 +29,12 @@ const namespace: KindRules = {
     if (finalizers === undefined) delete spec["finalizers"];
     else spec["finalizers"] = finalizers;
   },
-  validate: (object) =>
-    textsAt(object, "spec", "finalizers").flatMap((finalizer) => [
-      ...invalidEach("spec.finalizers", finalizer, qualifiedName(finalizer)),
-      ...kubeFinalizer(finalizer, "spec.finalizers"),
-    ]),
+  validate: (object, previous) =>
+    textsAt(object, "spec", "finalizers").flatMap((finalizer, index) => {
+      // a new one is told of them all, who finalizes which it is
+      const path = previous === undefined ? "spec.finalizers" : `spec.finalizers[${index}]`;
+      return [...invalidEach(path, finalizer, qualifiedName(finalizer)), ...kubeFinalizer(finalizer, path)];
+    }),
   validateStatus: (next) => {
     const [dying, phase] = [textAt(next, "metadata", "deletionTimestamp") !== "", textAt(next, "status", "phase")];
     const [only, when] = dying ? ["Terminating", "is not empty"] : ["Active", "is empty"];
