@@ -76,6 +76,7 @@ export const subresources = area("subresources", {
   },
 
   "a Pod has one address of each family": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     const status = (patch: object) => api.mergePatch("pods/a/status", { status: patch });
     (await status({ podIP: "1.2.3.4" })).gives(200).has("status.podIPs", [{ ip: "1.2.3.4" }]);
@@ -93,6 +94,7 @@ export const subresources = area("subresources", {
   },
 
   "questions for logs are checked": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/log?sinceTime=bad")).refuses(
       400,
@@ -107,6 +109,7 @@ export const subresources = area("subresources", {
   },
 
   "the proxy takes a scheme and a port with the name": async (api) => {
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/proxy")).refuses(400, "BadRequest", "address not allowed");
     (await api.get("pods/http:a:80/proxy")).refuses(400, "BadRequest", "address not allowed");
