@@ -36,11 +36,12 @@ export function runContracts(contracts: readonly Contract[], { deviations, pendi
   }
 }
 
-/** In a namespace of its own. */
+/** In a namespace of its own, with the account that Pods need: a real cluster makes it a moment after the namespace. */
 export async function show(contract: Contract, world: World, id = randomBytes(4).toString("hex")): Promise<void> {
   const api = new Api(world, id);
   try {
     (await api.send("POST", "/api/v1/namespaces", { metadata: { name: api.namespace } })).gives(201);
+    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await contract.run(api);
   } finally {
     await api.close();

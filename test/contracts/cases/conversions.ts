@@ -165,7 +165,6 @@ export const conversions = area("conversions", {
   },
 
   "all that is wrong with a binding is said at once": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", {
       metadata: { name: "a" },
       spec: { schedulingGates: [{ name: "x.io/y" }], containers: [{ name: "c", image: "i" }] },

@@ -105,7 +105,6 @@ export const deletion = area("deletion and finalizers", {
   },
 
   "a Pod on a node gets time to go": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { nodeName: "n1", terminationGracePeriodSeconds: 7 }));
     (await api.delete("pods/a")).gives(200, { metadata: { deletionGracePeriodSeconds: 7, generation: 2 } });
     (await api.delete("pods/a", { gracePeriodSeconds: 3 })).gives(200, { metadata: { deletionGracePeriodSeconds: 3 } });
@@ -115,7 +114,6 @@ export const deletion = area("deletion and finalizers", {
   },
 
   "a Pod without a node goes at once": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     (await api.delete("pods/a")).gives(200, { kind: "Pod" });
     (await api.get("pods/a")).gives(404);

@@ -327,7 +327,6 @@ export const kinds = area("kinds", {
   },
 
   "a Pod without a node gets the tolerations and the priority of everybody": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     const made = await api.created("pods", pod("a"));
     made.gives(201, {
       spec: {
@@ -346,7 +345,6 @@ export const kinds = area("kinds", {
   },
 
   "the quality of service of a Pod follows its requests and limits": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     const with_ = (name: string, resources: object) => pod(name, { containers: [{ name: "c", image: "i", resources }] });
     (await api.created("pods", with_("a", { limits: { cpu: "1", memory: "1Gi" } }))).gives(201, {
       spec: { containers: [{ resources: { requests: { cpu: "1", memory: "1Gi" } } }] },

@@ -76,7 +76,6 @@ export const subresources = area("subresources", {
   },
 
   "a Pod has one address of each family": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     const status = (patch: object) => api.mergePatch("pods/a/status", { status: patch });
     (await status({ podIP: "1.2.3.4" })).gives(200).has("status.podIPs", [{ ip: "1.2.3.4" }]);
@@ -94,7 +93,6 @@ export const subresources = area("subresources", {
   },
 
   "questions for logs are checked": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/log?sinceTime=bad")).refuses(
       400,
@@ -109,7 +107,6 @@ export const subresources = area("subresources", {
   },
 
   "the proxy takes a scheme and a port with the name": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
     (await api.get("pods/a/proxy")).refuses(400, "BadRequest", "address not allowed");
     (await api.get("pods/http:a:80/proxy")).refuses(400, "BadRequest", "address not allowed");
@@ -119,7 +116,6 @@ export const subresources = area("subresources", {
   },
 
   "a binding gives a Pod its node, once": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     const binding = { metadata: { name: "a" }, target: { kind: "Node", name: "n1" } };
     (await api.post("pods/a/binding", binding)).gives(201, { kind: "Status", status: "Success" });
@@ -132,7 +128,6 @@ export const subresources = area("subresources", {
   },
 
   "an eviction deletes a Pod that no budget guards": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } })).gives(201, {
       kind: "Status",
@@ -143,7 +138,6 @@ export const subresources = area("subresources", {
   },
 
   "an eviction of another name is a bad request": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "b" } })).gives(400, {
       reason: "BadRequest",
@@ -151,7 +145,6 @@ export const subresources = area("subresources", {
   },
 
   "ephemeral containers come through their own path": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     const ephemeralContainers = [{ name: "debug", image: "d" }];
     (await api.strategicPatch("pods/a", { spec: { ephemeralContainers } })).gives(422);
@@ -161,7 +154,6 @@ export const subresources = area("subresources", {
   },
 
   "of a Pod's spec only images, deadlines and a few others change": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     (
       await api.strategicPatch("pods/a", {
@@ -176,7 +168,6 @@ export const subresources = area("subresources", {
   },
 
   "a Pod can be put back as it was written, without what was added to it": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     (await api.put("pods/a", pod("a", { serviceAccountName: "default" }, { labels: { l: "1" } }))).gives(200, {
       metadata: { generation: 1 },
@@ -185,7 +176,6 @@ export const subresources = area("subresources", {
   },
 
   "resources of a running Pod change through resize": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a", { containers: [{ name: "c", image: "i", resources: { requests: { cpu: "1" } } }] }));
     (await api.strategicPatch("pods/a/resize", { spec: { containers: [{ name: "c", resources: { requests: { cpu: "2" } } }] } })).gives(
       200,
@@ -197,7 +187,6 @@ export const subresources = area("subresources", {
   },
 
   "a Pod's status is patched condition by condition": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created("pods", pod("a"));
     const condition = (type: string) => ({ type, status: "True" });
     await api.strategicPatch("pods/a/status", { status: { conditions: [condition("example.test/A")] } });

@@ -77,7 +77,6 @@ export const tables = area("tables", {
   },
 
   "Pods show readiness, phase and restarts": async (api) => {
-    await api.send("POST", "serviceaccounts", { metadata: { name: "default" } });
     await api.created(
       "pods",
       pod("a", {
