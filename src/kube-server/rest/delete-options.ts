@@ -1,6 +1,8 @@
 /** DeleteOptions: from the body, or from the query when there is none. */
 import { ok, type Result } from "#base";
 import { field, isJsonObject, type Json } from "#kube";
+import { readGoValue } from "../builtin-kinds/codec/go-json.ts";
+import { goTypeOf } from "../builtin-kinds/codec/go-types.ts";
 import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { FieldCause } from "../resource-type.ts";
 import type { Call } from "./core.ts";
@@ -29,7 +31,10 @@ const POLICIES = ["Foreground", "Background", "Orphan"];
 export function deleteOptions(call: Call): Result<DeleteOptions, Failure> {
   const body = readOptions(call);
   if (!body.ok) return body;
-  if (body.value !== undefined) return checkedOptions(body.value);
+  if (body.value !== undefined) {
+    const problem = wrongType(body.value);
+    return problem === undefined ? checkedOptions(body.value) : badRequest(problem);
+  }
   const given = fromQuery(call.request.query);
   return given.ok ? checked(given.value) : given;
 }
@@ -66,27 +71,17 @@ function readOptions(call: Call): Result<Json | undefined, Failure> {
     const version = typeof apiVersion === "string" ? apiVersion : "meta.k8s.io/v1";
     return badRequest(`no kind "${plainText(kind)}" is registered for version "${version}" in scheme "${SCHEME}"`);
   }
-  const problem = wrongType(read.value.value);
-  return problem === undefined ? ok(read.value.value) : badRequest(problem);
+  return ok(read.value.value);
 }
 
-const GO_TYPES = [
-  ["gracePeriodSeconds", "number", "int64"],
-  ["preconditions", "object", "v1.Preconditions"],
-  ["orphanDependents", "bool", "bool"],
-  ["propagationPolicy", "string", "v1.DeletionPropagation"],
-  ["dryRun", "array", "[]string"],
-] as const;
+const GO_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 
+/** Read as strictly as an object: a condition that nobody can read must not count as none. */
 function wrongType(value: Json): string | undefined {
   if (!isJsonObject(value) && value !== null)
     return `couldn't get version/kind; json parse error: json: cannot unmarshal ${goKind(value)} into Go value of type ${TYPE_META}`;
-  for (const [name, type, goType] of GO_TYPES) {
-    const given = field(value, name) ?? undefined;
-    if (given === undefined || goKind(given) === type) continue;
-    return `json: cannot unmarshal ${goKind(given)} into Go struct field DeleteOptions.${name} of type ${goType}`;
-  }
-  return undefined;
+  const read = readGoValue(goTypeOf(GO_TYPE), value);
+  return read.ok ? undefined : read.error;
 }
 
 function fromBody(value: Json): Given {

@@ -153,6 +153,13 @@ export const conversions = area("conversions", {
       "json: cannot unmarshal number into Go struct field DeleteOptions.preconditions of type v1.Preconditions",
     );
     expect(await wrong({ dryRun: "All" })).toBe("json: cannot unmarshal string into Go struct field DeleteOptions.dryRun of type []string");
+    expect(await wrong({ dryRun: [5] })).toBe("json: cannot unmarshal number into Go struct field DeleteOptions.dryRun of type string");
+    expect(await wrong({ preconditions: { uid: 5 } })).toBe(
+      "json: cannot unmarshal number into Go struct field Preconditions.preconditions.uid of type types.UID",
+    );
+    expect(await wrong({ gracePeriodSeconds: 1.5 })).toBe(
+      "json: cannot unmarshal number 1.5 into Go struct field DeleteOptions.gracePeriodSeconds of type int64",
+    );
     expect(await wrong([])).toMatch(
       /^couldn't get version\/kind; json parse error: json: cannot unmarshal array into Go value of type struct \{/,
     );
