@@ -176,11 +176,12 @@ function validatePodStatus(next: KubeObject, previous: KubeObject): Causes {
 /** One of each family at most; what was there before may stay as it is. */
 function validatePodIPs(next: readonly JsonObject[], previous: readonly JsonObject[]): Causes {
   const path = "status.podIPs";
-  const [addresses, known] = [next, previous].map((list) => (list ?? []).map((item) => textAt(item, "ip"))) as [string[], string[]];
+  const addresses = next.map((item) => textAt(item, "ip"));
+  const known = new Set(previous.map((item) => textAt(item, "ip")));
   const families = new Set(addresses.map(ipFamilyOf));
   const several = addresses.length > 1 && (addresses.length > 2 || families.size < 2 || families.has(undefined));
   return [
-    ...addresses.flatMap((address, index) => (known.includes(address) ? [] : validateIP(`${path}[${index}]`, address))),
+    ...addresses.flatMap((address, index) => (known.has(address) ? [] : validateIP(`${path}[${index}]`, address))),
     ...(several
       ? [
           invalid(
