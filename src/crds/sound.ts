@@ -74,7 +74,10 @@ function optional(read: Reader): Reader {
   return (value) => (value === undefined ? undefined : read(value));
 }
 
-/** Fields come out in the schema's order, as zod has it; what to do with others is zod's to say. Their readers are made when a field is first met: most objects use few. */
+/**
+ * Fields come out in the schema's order, as zod has it; what to do with others is zod's to say. Their readers are made when a field is first met:
+ * most objects use few.
+ */
 function objectReader(shape: Readonly<Record<string, z.core.$ZodType>>): Reader {
   const fields = Object.entries(shape).map(([name, schema]) => ({ name, reader: once(() => soundReader(schema)) }));
   return (value) => {
