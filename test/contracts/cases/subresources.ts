@@ -84,6 +84,9 @@ export const subresources = area("subresources", {
       "Invalid",
       'Pod "a" is invalid: status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family',
     );
+    (await status({ podIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.4" }] }))
+      .gives(422)
+      .because(['status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.4"}]: may specify no more than one IP for each IP family']);
     (await status({ podIP: "x" })).refuses(
       422,
       "Invalid",

@@ -17,7 +17,7 @@ import {
   type Draft,
 } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { duplicate, forbidden, goMap, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
+import { forbidden, goMap, invalid, invalidEach, required, type Causes } from "../rules/causes.ts";
 import { internalPodSpec } from "../rules/internal-template.ts";
 import { alwaysRestarts, validatePodTemplate } from "../rules/pod/pod-template.ts";
 import { validatePodSpec } from "../rules/pod/pod-spec.ts";
@@ -191,7 +191,6 @@ function validatePodIPs(next: readonly JsonObject[], previous: readonly JsonObje
           ),
         ]
       : []),
-    ...addresses.flatMap((address, index) => (addresses.indexOf(address) < index ? [duplicate(`${path}[${index}]`, { IP: address })] : [])),
   ];
 }
 
