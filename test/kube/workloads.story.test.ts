@@ -4,7 +4,7 @@ import { expectOk } from "#base";
 import { defineResource, type Json, type JsonObject, type KubeObject } from "#kube";
 import { eventually, sharedPlane } from "./harness/index.ts";
 import { endState } from "./workloads/end-state.ts";
-import { actorIn, STORIES, type Story } from "./workloads/stories.ts";
+import { actorIn, STORIES } from "./workloads/stories.ts";
 import { embeddedWorld, realWorld, type World } from "./workloads/worlds.ts";
 
 let real: World;
@@ -25,18 +25,19 @@ async function makeEmbeddedNamespace(name: string): Promise<void> {
   expectOk(await embedded.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } }));
 }
 
-/** The state when it no longer changes: counters come a moment after what they count. */
-async function play(world: World, story: Story, namespace: string): Promise<Json> {
-  await story.act(actorIn(world, namespace));
+type State = { readonly ours: Json; readonly theirs: Json };
+
+/** The states when they no longer change: counters come a moment after what they count. Until then they may well differ. */
+async function agreed(states: () => Promise<State>): Promise<void> {
   let before = "";
-  return eventually(
-    `a state that stays (${world.name})`,
+  await eventually(
+    "both come to the same state, and stay there",
     async () => {
-      const state = await endState(world.client, namespace);
-      const text = JSON.stringify(state);
-      if (text === before) return state;
-      before = text;
-      return undefined;
+      const { ours, theirs } = await states();
+      expect(ours).toEqual(theirs);
+      const [last, now] = [before, JSON.stringify(ours)];
+      before = now;
+      return last === now || undefined;
     },
     { everyMs: 1_500 },
   );
@@ -46,10 +47,13 @@ describe("workloads end as with the real controller manager", () => {
   for (const story of STORIES) {
     test(story.name, async () => {
       const namespace = await sharedPlane().makeNamespace("workloads");
-      const comparable = (state: Json) => (story.ignoreEvents === undefined ? state : { ...(state as JsonObject), events: null });
       await makeEmbeddedNamespace(namespace);
-      const [ours, theirs] = await Promise.all([play(embedded, story, namespace), play(real, story, namespace)]);
-      expect(comparable(ours)).toEqual(comparable(theirs));
+      await Promise.all([embedded, real].map((world) => story.act(actorIn(world, namespace))));
+      const stateOf = async ({ client }: World): Promise<Json> => {
+        const state = await endState(client, namespace);
+        return story.ignoreEvents === undefined ? state : { ...(state as JsonObject), events: null };
+      };
+      await agreed(async () => ({ ours: await stateOf(embedded), theirs: await stateOf(real) }));
     });
   }
 });
