@@ -49,19 +49,34 @@ function sum(texts: readonly string[], measure: (text: string) => number): numbe
 }
 
 const PIECE = 64 * 1024;
+/** How much is sent before anybody waits for the other end to read it. To wait after each piece takes longer than to send it. */
+const AHEAD = 1024 * 1024;
 
 async function writeTexts(response: HttpResponse, texts: readonly string[], bytes: number, signal: AbortSignal): Promise<void> {
   // pure ASCII need not be looked at again, and goes out together with the head
   const encoding = bytes === sum(texts, ({ length }) => length) ? "latin1" : "utf8";
+  const write = outflow(response, encoding, signal);
   let piece = "";
   for (const text of texts) {
     piece += text;
     if (piece.length < PIECE) continue;
-    if (!send(response, piece, encoding)) await drained(response, signal);
+    const full = write(piece);
+    if (full !== undefined) await full;
     piece = "";
     if (signal.aborted) return;
   }
   response.end(piece, encoding);
+}
+
+/** Writes; the promise, if there is one, is to be waited for before the next. */
+function outflow(response: HttpResponse, encoding: BufferEncoding, signal: AbortSignal): (text: string) => Promise<void> | undefined {
+  let ahead = 0;
+  return (text) => {
+    ahead = send(response, text, encoding) ? 0 : ahead + text.length;
+    if (ahead < AHEAD) return undefined;
+    ahead = 0;
+    return drained(response, signal);
+  };
 }
 
 function send(response: HttpResponse, text: string, encoding: BufferEncoding): boolean {
@@ -91,9 +106,11 @@ function inLatin1(text: string): string {
 /** Headers go out at once: a client knows that it watches before anything happens. */
 async function pour(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
   if ("flushHeaders" in response) response.flushHeaders();
+  const write = outflow(response, "utf8", signal);
   for await (const chunk of chunks) {
     if (signal.aborted) break;
-    if (!send(response, chunk, "utf8")) await drained(response, signal);
+    const full = write(chunk);
+    if (full !== undefined) await full;
   }
   response.end();
 }
