@@ -3,7 +3,7 @@
  *
  * Deleting what is not there is no error: the caller wanted it gone.
  */
-import { andThen, err, map, ok, silentLogger, type Clock, type Logger, type Result } from "#base";
+import { andThen, err, map, ok, silentLogger, type Clock, type Later, type Logger, type Result } from "#base";
 import type { Json, KubeObject, Resource } from "#kube";
 import { decodeJson, decodeList, decodeObject } from "./decode.ts";
 import { failure, notSent, type KubeError } from "./errors.ts";
@@ -44,7 +44,7 @@ export type KubeClientOptions = {
 };
 
 /** Gives back a value of the caller's own: nobody else holds a part of it. */
-export type DirectServer = (request: KubeRequest, options: CallOptions) => Answer<Json>;
+export type DirectServer = (request: KubeRequest, options: CallOptions) => Later<Result<Json, KubeError>>;
 
 export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_BODY_BYTES = 128 * 1024 * 1024;
@@ -66,10 +66,10 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
     request.ok ? exchange(context, withText(request.value), call) : Promise.resolve(request);
   const throughText = async (request: Prepared, call: CallOptions): Answer<Json> => andThen(await text(request, call), decodeJson);
   // not async: to hand on a promise through another one takes longer than a server in this process takes to answer
-  const json = (request: Prepared, call: CallOptions = {}): Answer<Json> => {
+  const json = (request: Prepared, call: CallOptions = {}): Later<Result<Json, KubeError>> => {
     if (direct === undefined || !request.ok) return throughText(request, call);
-    if (closing.signal.aborted || call.signal?.aborted === true) return Promise.resolve(failure("cancelled", "the call was cancelled"));
-    return call.mayLeave?.() === false ? Promise.resolve(notSent()) : direct(request.value, call);
+    if (closing.signal.aborted || call.signal?.aborted === true) return failure("cancelled", "the call was cancelled");
+    return call.mayLeave?.() === false ? notSent() : direct(request.value, call);
   };
   const object = async <T extends KubeObject>(resource: Resource<T>, request: Prepared, call?: CallOptions): Answer<T> =>
     andThen(await json(request, call), (value) => decodeObject(resource, value));

@@ -3,7 +3,8 @@
  *
  * Values are copied on their way in and out. Objects in the store are shared by all who read them, and a test may well change what it got.
  */
-import { err, ok, type Clock, type Err, type Logger, type Result } from "#base";
+import { err, ok, whenThere, type Clock, type Err, type Logger, type Result } from "#base";
+import type { Json } from "#kube";
 import {
   createKubeClient,
   DEFAULT_TIMEOUT_MS,
@@ -21,7 +22,7 @@ import {
 } from "#kube-client";
 import { copyJson } from "./copy-json.ts";
 import type { ApiServer } from "./rest/api-server.ts";
-import type { ApiBody, ApiRequest, User } from "./rest/request.ts";
+import type { ApiBody, ApiRequest, ApiResponse, User } from "./rest/request.ts";
 import { Turns } from "./turns.ts";
 
 export type InProcessOptions = {
@@ -53,17 +54,20 @@ type Direct = { readonly logger: Logger; readonly userAgent: string | undefined 
 function directlyTo(server: ApiServer, user: User, { logger, userAgent }: Direct): DirectServer {
   const turns = new Turns();
   const warn = warnOnce(logger);
-  return async ({ method, path, headers: asked, content }, { signal = NEVER }) => {
+  const ask: DirectServer = ({ method, path, headers: asked, content }, { signal = NEVER }) => {
     const headers = userAgent === undefined ? asked : { ...asked, "user-agent": userAgent };
-    const turn = turns.next();
-    if (turn !== undefined) await turn;
     const body = content === undefined ? undefined : { value: copyJson(content) };
-    const answering = server.handle(requestOf({ method, path, headers, body, user }), signal);
-    const { status, body: answer, warnings, headers: given } = answering instanceof Promise ? await answering : answering;
+    return whenThere(server.handle(requestOf({ method, path, headers, body, user }), signal), given);
+  };
+  const given = ({ status, body, warnings, headers }: ApiResponse): Result<Json, KubeError> => {
     for (const warning of warnings) warn(warning);
-    if (answer.kind === "cut") return connectionLost();
-    const value = answer.kind === "json" ? copyJson(answer.value) : null;
-    return status < 300 ? ok(value) : err(errorOfAnswer(status, value, given["retry-after"]));
+    if (body.kind === "cut") return connectionLost();
+    const value = body.kind === "json" ? copyJson(body.value) : null;
+    return status < 300 ? ok(value) : err(errorOfAnswer(status, value, headers["retry-after"]));
+  };
+  return (request, call) => {
+    const turn = turns.next();
+    return turn === undefined ? ask(request, call) : turn.then(() => ask(request, call));
   };
 }
 
@@ -71,7 +75,7 @@ function directlyTo(server: ApiServer, user: User, { logger, userAgent }: Direct
 function withinTime(direct: DirectServer, clock: Clock): DirectServer {
   return async (request, call) => {
     const scope = openScope(clock, call.timeoutMs ?? DEFAULT_TIMEOUT_MS, [call.signal]);
-    const answer = await unlessAborted(direct(request, { ...call, signal: scope.signal }), scope.signal);
+    const answer = await unlessAborted(Promise.resolve(direct(request, { ...call, signal: scope.signal })), scope.signal);
     const ended = scope.ending();
     scope.release();
     return ended ?? answer ?? failure("cancelled", "the call was cancelled");
@@ -88,10 +92,10 @@ const NO_QUERY = new URLSearchParams();
 const queries = new Map<string, URLSearchParams>();
 const REMEMBERED = 100;
 
-function requestOf({ path, ...rest }: Omit<ApiRequest, "query">): ApiRequest {
-  const mark = path.indexOf("?");
-  if (mark < 0) return { ...rest, path, query: NO_QUERY };
-  return { ...rest, path: path.slice(0, mark), query: queryOf(path.slice(mark + 1)) };
+function requestOf({ method, path: url, headers, body, user }: Omit<ApiRequest, "query">): ApiRequest {
+  const mark = url.indexOf("?");
+  const [path, query] = mark < 0 ? [url, NO_QUERY] : [url.slice(0, mark), queryOf(url.slice(mark + 1))];
+  return { method, path, query, headers, body, user };
 }
 
 function queryOf(text: string): URLSearchParams {

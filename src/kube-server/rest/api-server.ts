@@ -34,6 +34,7 @@ import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
 import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
 import { answerFailure, TRANSFORMS, type Answering } from "./respond.ts";
+import { RecentRoutes } from "./recent-routes.ts";
 import { decodedPath, isQuestion, resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
 import { badRequest, methodNotAllowed } from "./status.ts";
 import { bindPod } from "./subresources/pods.ts";
@@ -121,6 +122,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const about = (request: ApiRequest) =>
     discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
   const letIn = createGate(context.authorize, options.authorize === undefined);
+  const routes = new RecentRoutes(types);
+  const targetOf = (request: ApiRequest) => routes.find(request) ?? newTarget(request, { about, types, routes });
   return {
     types,
     store: options.store,
@@ -128,7 +131,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authenticate: core.authentication.userOf,
     handle: (request, signal) => {
       const entered = letIn(request);
-      return entered.ok ? handle(core, about, entered.value, signal) : entered.error;
+      return entered.ok ? handle(core, targetOf, entered.value, signal) : entered.error;
     },
     close() {
       definitions.end();
@@ -140,20 +143,30 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
 const EVERYTHING: Authorizer = () => ({ allowed: true, reason: "" });
 const NOT_FOUND_PAGE = "404 page not found\n";
 
-type About = (request: ApiRequest) => ApiResponse | undefined;
-
 /** `about`: what the server says of itself. */
-function handle(core: Core, about: About, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+type Paths = { readonly about: (request: ApiRequest) => ApiResponse | undefined; readonly types: TypeRegistry; readonly routes: RecentRoutes };
+
+/** What a request is about; or its answer, when that is no object. */
+function newTarget(request: ApiRequest, { about, types, routes }: Paths): Target | ApiResponse {
   if (decodedPath(request.path) === undefined) return textAnswer(400, "400 Bad Request");
   const own = about(request);
   if (own !== undefined) return own;
   const segments = resourceSegments(request.path);
-  const target = segments === undefined ? undefined : routeOf(request, segments, core.types);
+  const target = segments === undefined ? undefined : routeOf(request, segments, types);
   if (target === undefined) return textAnswer(404, NOT_FOUND_PAGE);
   if (!target.ok) return answerFailure(request, target.error);
-  const deprecation = deprecationOf(target.value.type);
-  const warnings = new Set<string>(deprecation === undefined ? [] : [deprecation]);
-  return whenThere(answerTarget(core, request, { target: target.value, signal, warnings }), (answered) =>
+  routes.add(request, target.value);
+  return target.value;
+}
+
+type TargetOf = (request: ApiRequest) => Target | ApiResponse;
+
+function handle(core: Core, targetOf: TargetOf, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+  const target = targetOf(request);
+  if (!("type" in target)) return target;
+  const deprecation = deprecationOf(target.type);
+  const warnings = new Set<string>(deprecation === undefined ? undefined : [deprecation]);
+  return whenThere(answerTarget(core, request, { target, signal, warnings }), (answered) =>
     answered.ok ? answered.value : answerFailure(request, answered.error, warnings),
   );
 }

@@ -23,7 +23,8 @@ const FORMS: ReadonlyMap<string, OutputForm> = new Map([
   ["*/*", "json"],
   ["application/yaml", "yaml"],
 ]);
-const SPOKEN = ["application/json", "application/yaml"];
+const JSON_TYPE = "application/json";
+const SPOKEN = [JSON_TYPE, "application/yaml"];
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const META_VERSIONS = new Set(["v1", "v1beta1"]);
 const TRANSFORMS: ReadonlySet<string> = new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]);
@@ -58,7 +59,7 @@ function readAccept(header: string): readonly Clause[] {
 
 /** `transforms`: what this endpoint can be asked to turn its answer into. `listed`: it answers lists, so it can be watched. */
 export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean, listed = true): Result<Output, Failure> {
-  if (accept.trim() === "") return ok(plain("json"));
+  if (accept === JSON_TYPE || accept.trim() === "") return PLAIN_JSON;
   const clauses = parseAccept(accept);
   if (!custom && !clauses.some(({ type }) => type === "*/*" || (type !== "application/*" && FORMS.has(type))))
     return noRepresentation(listed);
@@ -81,6 +82,9 @@ function noRepresentation(listed: boolean): Result<never, Failure> {
 function plain(form: OutputForm): Output {
   return { form, transform: undefined, version: "v1", contentType: `application/${form}` };
 }
+
+/** Of nearly all requests. */
+const PLAIN_JSON = ok(plain("json"));
 
 function outputOf({ parameters }: Clause, form: OutputForm, transforms: ReadonlySet<Transform>): Output | undefined {
   const kind = parameters.get("as");

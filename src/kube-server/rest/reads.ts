@@ -8,25 +8,26 @@ import { inVersion, readStored, type Call } from "./core.ts";
 import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { answerList, answerObject, type Answering } from "./respond.ts";
+import { parameter } from "./request.ts";
 import { isTrue } from "./route.ts";
 import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "./status.ts";
 import type { ListMeta } from "./table.ts";
 
 export function getObject(call: Call): Answering {
   const { type, name = "" } = call.target;
-  const exported = call.request.query.get("export");
+  const exported = parameter(call.request, "export");
   if (!type.custom && exported !== null && isTrue(exported)) {
     return badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   }
-  const asked = call.request.query.get("resourceVersion") ?? "";
+  const from = parameter(call.request, "resourceVersion");
+  const asked = from ?? "";
   const version = parseVersion(asked);
   if (!version.ok) return unexplained(unparsableVersion(asked)); // the store says so itself, and nobody calls it a bad request
   const { revision } = call.core.store;
   if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
   const stored = readStored(call, name);
   if (stored === undefined) return notFound({ resource: type.resource, name });
-  const anew = !call.request.query.has("resourceVersion");
-  return whenOk(oneFromStorage(type, stored.object, anew), (object) => answerObject(call, 200, object));
+  return whenOk(oneFromStorage(type, stored.object, from === null), (object) => answerObject(call, 200, object));
 }
 
 export function parseVersion(text: string): Result<number, Failure> {

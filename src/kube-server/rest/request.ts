@@ -30,7 +30,7 @@ export type EventStream = AsyncIterable<string>;
 
 export type ApiBody =
   /** `texts`: a quicker way to the JSON of the value than printing it, in pieces. */
-  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly texts?: () => readonly string[] }
+  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly texts?: (() => readonly string[]) | undefined }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "stream"; readonly chunks: EventStream }
@@ -48,6 +48,11 @@ export type ApiResponse = {
 
 export function header(request: ApiRequest, name: string): string {
   return request.headers[name] ?? "";
+}
+
+/** A parameter of the query. Most requests have none, and to find that out from the whole query takes its time. */
+export function parameter({ query }: ApiRequest, name: string): string | null {
+  return query.size === 0 ? null : query.get(name);
 }
 
 const UTF8 = new TextDecoder();

@@ -4,7 +4,7 @@ import type { KubeObject, Status } from "#kube";
 import type { Call } from "./core.ts";
 import { formatGoYaml } from "./go-yaml.ts";
 import { negotiate, type Transform } from "./media-types.ts";
-import { header, jsonAnswer, type ApiRequest, type ApiResponse } from "./request.ts";
+import { header, jsonAnswer, parameter, type ApiRequest, type ApiResponse } from "./request.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { refuse, unexplained, type Failure } from "./status.ts";
 import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
@@ -96,15 +96,16 @@ export function answer(
     const headers = { "content-type": "application/yaml" };
     return { status, headers, warnings, body: { kind: "text", text: formatGoYaml(value) } };
   }
-  const body = { kind: "json" as const, value, pretty: isPretty(call.request), ...(texts === undefined ? {} : { texts }) };
+  const body = { kind: "json" as const, value, pretty: isPretty(call.request), texts };
   return { status, headers: { "content-type": "application/json" }, warnings, body };
 }
 
 /** People with a browser or curl get line breaks. */
 export function isPretty(request: ApiRequest): boolean {
-  const asked = request.query.get("pretty");
+  const asked = parameter(request, "pretty");
   if (asked !== null && asked !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(asked);
-  return /^(curl|Wget|Mozilla\/5\.0)/.test(header(request, "user-agent"));
+  const agent = header(request, "user-agent");
+  return agent !== "" && /^(curl|Wget|Mozilla\/5\.0)/.test(agent);
 }
 
 const NO_WARNINGS: ReadonlySet<string> = new Set();

@@ -1,0 +1,43 @@
+/**
+ * Where the latest paths led. Clients ask for the same objects again and again, and to take a path apart takes longer than to find the object.
+ *
+ * Lists and watches are not here: which of the two is asked for stands in the query. Nor is what a path did not lead to.
+ */
+import type { ApiRequest } from "./request.ts";
+import type { Target } from "./route.ts";
+import type { TypeRegistry } from "./type-registry.ts";
+
+const MOST_PATHS = 4_096;
+/** Names are shorter; a longer path is worth no memory. */
+const LONGEST_PATH = 400;
+
+export class RecentRoutes {
+  readonly #types: TypeRegistry;
+  readonly #byMethod = new Map<string, Map<string, Target>>();
+  #generation: number;
+  #size = 0;
+
+  constructor(types: TypeRegistry) {
+    this.#types = types;
+    this.#generation = types.generation;
+  }
+
+  find({ method, path }: ApiRequest): Target | undefined {
+    if (this.#generation !== this.#types.generation) this.#forget();
+    return this.#byMethod.get(method)?.get(path);
+  }
+
+  add({ method, path }: ApiRequest, target: Target): void {
+    if (target.verb === "list" || target.verb === "watch" || path.length > LONGEST_PATH) return;
+    if (this.#size >= MOST_PATHS) this.#forget();
+    const paths = this.#byMethod.get(method) ?? new Map<string, Target>();
+    this.#byMethod.set(method, paths.set(path, target));
+    this.#size += 1;
+  }
+
+  #forget(): void {
+    this.#generation = this.#types.generation;
+    this.#byMethod.clear();
+    this.#size = 0;
+  }
+}
