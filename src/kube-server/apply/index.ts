@@ -22,7 +22,8 @@ export {
   type FieldSet,
 } from "./field-set.ts";
 export { decodeFields, encodeFields, isSharedFields } from "./fields-v1.ts";
-export { applyPatch, trackUpdate, type ApplyRequest, type ManagedKind, type UpdateRequest } from "./managed-fields.ts";
+export { applyPatch, trackUpdate } from "./managed-fields.ts";
+export type { ApplyRequest, ManagedKind, UpdateRequest } from "./managed-kind.ts";
 export { withoutManagedFields } from "./managed-metadata.ts";
 export { decodeManaged, encodeManaged, type Managed } from "./managers.ts";
 export { merge } from "./merge.ts";

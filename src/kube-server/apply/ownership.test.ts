@@ -3,7 +3,8 @@ import { fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#k
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { difference, fieldSetOf, has, intersection, isEmpty, leaves, pathsOf, setsEqual, union, type FieldSet } from "./field-set.ts";
-import { applyPatch, type ApplyRequest } from "./managed-fields.ts";
+import { applyPatch } from "./managed-fields.ts";
+import type { ApplyRequest } from "./managed-kind.ts";
 import { decodeManaged, managerInfo } from "./managers.ts";
 import { fieldPath, isKeyElement } from "./path-element.ts";
 import type { MapSchema, TypeSchema } from "./schema.ts";

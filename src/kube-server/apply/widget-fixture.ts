@@ -2,7 +2,8 @@
 import { expectOk, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject } from "#kube";
 import type { ApplyError } from "./apply-error.ts";
-import { applyPatch, trackUpdate, type ManagedKind } from "./managed-fields.ts";
+import { applyPatch, trackUpdate } from "./managed-fields.ts";
+import type { ManagedKind } from "./managed-kind.ts";
 import { crdSchema } from "./open-api-schema.ts";
 
 const text = { type: "string" };
