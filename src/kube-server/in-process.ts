@@ -22,7 +22,7 @@ import {
 } from "#kube-client";
 import { copyJson } from "./copy-json.ts";
 import type { ApiServer } from "./rest/api-server.ts";
-import type { ApiBody, ApiRequest, ApiResponse, User } from "./rest/request.ts";
+import { NO_QUERY, readQuery, type ApiBody, type ApiRequest, type ApiResponse, type User } from "./rest/request.ts";
 import { Turns } from "./turns.ts";
 
 export type InProcessOptions = {
@@ -86,25 +86,10 @@ function connectionLost(): Err<KubeError> {
   return failure("network", "the connection was lost before an answer came");
 }
 
-const NO_QUERY = new URLSearchParams();
-
-/** A client asks with the same few queries again and again. */
-const queries = new Map<string, URLSearchParams>();
-const REMEMBERED = 100;
-
 function requestOf({ method, path: url, headers, body, user }: Omit<ApiRequest, "query">): ApiRequest {
   const mark = url.indexOf("?");
-  const [path, query] = mark < 0 ? [url, NO_QUERY] : [url.slice(0, mark), queryOf(url.slice(mark + 1))];
+  const [path, query] = mark < 0 ? [url, NO_QUERY] : [url.slice(0, mark), readQuery(url.slice(mark + 1))];
   return { method, path, query, headers, body, user };
-}
-
-function queryOf(text: string): URLSearchParams {
-  const known = queries.get(text);
-  if (known !== undefined) return known;
-  const query = new URLSearchParams(text);
-  if (queries.size >= REMEMBERED) queries.clear();
-  queries.set(text, query);
-  return query;
 }
 
 function handlerOf(server: ApiServer, user: User): InProcessHandler {

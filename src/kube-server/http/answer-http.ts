@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { describeThrown, type Clock, type Logger } from "#base";
 import type { ApiServer } from "../rest/api-server.ts";
-import type { ApiRequest, ApiResponse, User } from "../rest/request.ts";
+import { NO_QUERY, readQuery, type ApiRequest, type ApiResponse, type User } from "../rest/request.ts";
 import { answerFailure } from "../rest/respond.ts";
 import { failure, tooLarge, unauthorized } from "../rest/status.ts";
 import { senderOf, type Credentials } from "./credentials.ts";
@@ -109,7 +109,7 @@ function requestOf(request: HttpRequest, user: User): ApiRequest {
   return {
     method: request.method ?? "GET",
     path: mark < 0 ? url : url.slice(0, mark),
-    query: mark < 0 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)),
+    query: mark < 0 ? NO_QUERY : readQuery(url.slice(mark + 1)),
     headers,
     ...(IMPERSONATE in headers ? { repeated: repeatedHeaders(request.rawHeaders) } : {}),
     user,
@@ -126,7 +126,6 @@ function repeatedHeaders(raw: readonly string[]): ReadonlyMap<string, readonly s
   return values;
 }
 
-const NO_QUERY = new URLSearchParams();
 const IMPERSONATE = "impersonate-user";
 const BODILESS = new Set(["GET", "HEAD"]);
 

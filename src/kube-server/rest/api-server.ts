@@ -144,7 +144,11 @@ const EVERYTHING: Authorizer = () => ({ allowed: true, reason: "" });
 const NOT_FOUND_PAGE = "404 page not found\n";
 
 /** `about`: what the server says of itself. */
-type Paths = { readonly about: (request: ApiRequest) => ApiResponse | undefined; readonly types: TypeRegistry; readonly routes: RecentRoutes };
+type Paths = {
+  readonly about: (request: ApiRequest) => ApiResponse | undefined;
+  readonly types: TypeRegistry;
+  readonly routes: RecentRoutes;
+};
 
 /** What a request is about; or its answer, when that is no object. */
 function newTarget(request: ApiRequest, { about, types, routes }: Paths): Target | ApiResponse {

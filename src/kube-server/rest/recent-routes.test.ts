@@ -5,7 +5,14 @@ import type { Target } from "./route.ts";
 import { configMaps as type } from "./test-types.ts";
 import { TypeRegistry } from "./type-registry.ts";
 
-const target = (name: string, verb: Target["verb"] = "get"): Target => ({ type, namespace: "a", name, subresource: undefined, rest: [], verb });
+const target = (name: string, verb: Target["verb"] = "get"): Target => ({
+  type,
+  namespace: "a",
+  name,
+  subresource: undefined,
+  rest: [],
+  verb,
+});
 const asked = (path: string, method = "GET"): ApiRequest => ({
   method,
   path,

@@ -50,6 +50,23 @@ export function header(request: ApiRequest, name: string): string {
   return request.headers[name] ?? "";
 }
 
+export const NO_QUERY = new URLSearchParams();
+
+/** Clients ask with the same few queries again and again: what was read out of one is true of all that are equal. Nobody changes them. */
+const queries = new Map<string, URLSearchParams>();
+const REMEMBERED = 100;
+const LONGEST_QUERY = 400;
+
+export function readQuery(text: string): URLSearchParams {
+  const known = queries.get(text);
+  if (known !== undefined) return known;
+  const query = new URLSearchParams(text);
+  if (text.length > LONGEST_QUERY) return query;
+  if (queries.size >= REMEMBERED) queries.clear();
+  queries.set(text, query);
+  return query;
+}
+
 /** A parameter of the query. Most requests have none, and to find that out from the whole query takes its time. */
 export function parameter({ query }: ApiRequest, name: string): string | null {
   return query.size === 0 ? null : query.get(name);

@@ -29,23 +29,36 @@ const MAX_MANAGER = 128;
 /** `apply`: a server-side apply, which must name its manager and may force. */
 export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = false): Result<WriteOptions, Failure> {
   const { query } = request;
-  const dryRun = query.getAll("dryRun");
-  const manager = query.get("fieldManager") ?? "";
-  const validation = query.get("fieldValidation") ?? "";
-  const force = query.get("force");
-  const causes = [
-    ...(kind === "PatchOptions" ? patchCauses({ apply, force, manager }) : []),
-    ...managerCauses(manager),
-    ...dryRunCauses(dryRun),
-    ...validationCauses(validation),
-  ];
-  if (causes.length > 0) return invalid({ group: "meta.k8s.io", kind, name: "" }, causes);
+  const { dryRun, manager, validation, force, causes: common } = known.get(query) ?? readAsked(query);
+  const own = kind === "PatchOptions" ? patchCauses({ apply, force, manager }) : [];
+  if (own.length > 0 || common.length > 0) return invalid({ group: "meta.k8s.io", kind, name: "" }, [...own, ...common]);
   return ok({
     dryRun: dryRun.length > 0,
     fieldManager: manager === "" ? managerOfAgent(header(request, "user-agent")) : manager,
     fieldValidation: VALIDATIONS.get(validation) ?? "Warn",
     force: force !== null && isTrue(force),
   });
+}
+
+type Asked = {
+  readonly dryRun: readonly string[];
+  readonly manager: string;
+  readonly validation: string;
+  readonly force: string | null;
+  readonly causes: readonly FieldCause[];
+};
+
+/** Equal queries are mostly one and the same: see `readQuery`. */
+const known = new WeakMap<URLSearchParams, Asked>();
+
+function readAsked(query: URLSearchParams): Asked {
+  const dryRun = query.getAll("dryRun");
+  const manager = query.get("fieldManager") ?? "";
+  const validation = query.get("fieldValidation") ?? "";
+  const causes = [...managerCauses(manager), ...dryRunCauses(dryRun), ...validationCauses(validation)];
+  const asked = { dryRun, manager, validation, force: query.get("force"), causes };
+  known.set(query, asked);
+  return asked;
 }
 
 function patchCauses(given: { readonly apply: boolean; readonly force: string | null; readonly manager: string }): readonly FieldCause[] {
