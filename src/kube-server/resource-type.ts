@@ -68,6 +68,8 @@ export type ResourceType = {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
+  /** What discovery says instead, where that is less: of a definition that is going. */
+  readonly listedVerbs?: readonly string[] | undefined;
   /** Served subresources: "status", "scale", "log", … */
   readonly subresources: ReadonlySet<string>;
   readonly custom: boolean;
@@ -98,6 +100,8 @@ export type ResourceType = {
   readonly warnings: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
   /** metadata.generation is kept, and moves when this differs. undefined: the kind has no generation. */
   readonly generationOf: ((object: KubeObject) => Json | undefined) | undefined;
+  /** It is born without a generation, and has one from its first change on. */
+  readonly generationAfterChange?: boolean;
   /** PUT on a name that is not there creates it (KUBE-FACTS 11). */
   readonly createOnUpdate: boolean;
   readonly unconditionalUpdate: boolean;
@@ -106,6 +110,8 @@ export type ResourceType = {
   readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string | readonly string[]>;
   readonly columns: readonly TableColumn[];
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
+  /** What a row says beside its cells: that a Pod has come to its end. */
+  readonly rowConditions?: (object: KubeObject) => readonly Json[];
   /** What Go's converter makes of a value on its way through a patch, and what it says when it cannot; see codec/from-unstructured.ts. */
   readonly fromUnstructured?: (value: Json) => Result<Json, string>;
   /** The object with its fields in the order in which Go writes them, for messages that quote it. */

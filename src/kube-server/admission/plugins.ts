@@ -1,5 +1,11 @@
 /** The parts of admission in the order in which kube-apiserver asks them. */
-import { certificateRequesters, immortalNamespaces, newNodesAreNotReady } from "./built-in/cluster.ts";
+import {
+  certificateRequesters,
+  dyingDefinitions,
+  immortalNamespaces,
+  newNodesAreNotReady,
+  systemPriorityClasses,
+} from "./built-in/cluster.ts";
 import { defaultTolerations, podPriority } from "./built-in/pods.ts";
 import { defaultIngressClass } from "./built-in/ingress-class.ts";
 import { runtimeClass } from "./built-in/runtime-class.ts";
@@ -13,7 +19,9 @@ import { mutatingWebhooks, validatingWebhooks } from "./webhooks/index.ts";
 
 export function admissionPlugins(context: AdmissionContext): readonly AdmissionPlugin[] {
   return [
+    dyingDefinitions(context),
     immortalNamespaces,
+    systemPriorityClasses,
     certificateRequesters,
     limitRanger(context),
     newNodesAreNotReady,

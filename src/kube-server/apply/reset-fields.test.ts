@@ -40,19 +40,13 @@ describe("resetFieldsOf", () => {
       want: status,
     },
     { name: "a CRD itself", group: "apiextensions.k8s.io", kind: "CustomResourceDefinition", want: [...meta, ...spec] },
+    { name: "resizing a Pod owns whatever it names", group: "", kind: "Pod", subresource: "resize", want: [...meta, ...spec, ...status] },
     {
-      name: "resizing a Pod owns resources",
-      group: "",
-      kind: "Pod",
-      subresource: "resize",
-      want: ['.spec.containers[name="c"].resources'],
-    },
-    {
-      name: "debugging a Pod owns ephemeral containers",
+      name: "debugging a Pod owns whatever it names",
       group: "",
       kind: "Pod",
       subresource: "ephemeralcontainers",
-      want: [".spec.ephemeralContainers"],
+      want: [...meta, ...spec, ...status],
     },
     {
       name: "an approval",

@@ -2,9 +2,9 @@
  * Which fields a write to a built-in kind never owns, because the server puts them back: the status in writes to the object, the spec
  * in writes to its status. From the strategies of Kubernetes 1.36; kinds without a status reset nothing.
  */
-import { ANY_STEP, excluding, including, type FieldFilter, type ResetFields } from "./field-filter.ts";
+import { excluding, type FieldFilter, type ResetFields } from "./field-filter.ts";
 import { fieldSetOf } from "./field-set.ts";
-import { fieldPath, type PathElement } from "./path-element.ts";
+import { fieldPath } from "./path-element.ts";
 
 const without = (...paths: readonly (readonly string[])[]): FieldFilter =>
   excluding(fieldSetOf(...paths.map((path) => fieldPath(...path))));
@@ -26,20 +26,11 @@ const ALL_IS_RESET = new Set(
   ),
 );
 
-type Prefix = readonly (PathElement | typeof ANY_STEP)[];
-
-function* resizable(): Generator<Prefix> {
-  for (const list of ["containers", "initContainers"])
-    for (const field of ["resources", "resizePolicy"]) yield [...fieldPath("spec", list), ANY_STEP, ...fieldPath(field)];
-}
-
 const SPECIAL: ReadonlyMap<string, FieldFilter> = new Map([
   ["apps/Deployment", NO_STATUS],
   ["apps/Deployment/status", without(["spec"], ["metadata", "labels"])],
   ["/Pod", NO_STATUS],
   ["/Pod/status", without(["spec"], ["metadata", "deletionTimestamp"], ["metadata", "ownerReferences"])],
-  ["/Pod/ephemeralcontainers", including(fieldPath("spec", "ephemeralContainers"))],
-  ["/Pod/resize", including(...resizable())],
   ["/Namespace/finalize", NO_STATUS],
   ["certificates.k8s.io/CertificateSigningRequest", without(["spec"], ["status"])],
   ["certificates.k8s.io/CertificateSigningRequest/status", without(["spec"], ["status", "conditions"])],

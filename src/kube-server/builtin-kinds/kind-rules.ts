@@ -13,6 +13,8 @@ export type KindRules = {
   readonly name?: TextRule;
   /** What moves metadata.generation when it changes. Absent: the kind has no generation. */
   readonly generation?: (object: KubeObject) => Json | undefined;
+  /** It is born without a generation, and has one from its first change on (CSIDriver). */
+  readonly generationAfterChange?: boolean;
   /** A client may set the status when it creates the object (Node). */
   readonly keepsStatusOnCreate?: boolean;
   /** What Go's conversion adds to whatever it reads: it is there before owners are noted. `isComplete` spares a copy. */
@@ -55,6 +57,8 @@ export type KindRules = {
   readonly fieldSelectors?: Readonly<Record<string, (object: KubeObject) => string>>;
   /** A row of its table; name and age when nothing is said. */
   readonly cells?: (object: KubeObject, now: number) => readonly Json[];
+  /** What its row in a table says beside the cells. */
+  readonly rowConditions?: (object: KubeObject) => readonly Json[];
   /** Annotations that conversion writes and nobody stores. */
   readonly versionAnnotations?: readonly string[];
 };

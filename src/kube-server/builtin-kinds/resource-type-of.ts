@@ -62,6 +62,7 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
     validate: (next, previous, subresource) => validate({ next, previous, subresource }, { rules, namespaced }),
     warnings: (next, previous) => rules.warnings?.(next, previous) ?? [],
     generationOf: rules.generation,
+    ...(rules.generationAfterChange === undefined ? {} : { generationAfterChange: rules.generationAfterChange }),
     createOnUpdate: rules.createOnUpdate ?? false,
     unconditionalUpdate: rules.needsVersionOnUpdate !== true,
     deletion: { ...AT_ONCE, ...rules.deletion },
@@ -72,6 +73,7 @@ export function resourceTypeOf(found: BuiltinResource, rules: KindRules): Resour
     cells: (object, now) => (rules.cells ?? genericCells(columns()))(object, now),
     fromUnstructured: (value) => fromUnstructured(goType(), value),
     asGoWrites: (object) => inGoOrder(goType(), object),
+    ...(rules.rowConditions === undefined ? {} : { rowConditions: rules.rowConditions }),
     plainTable: rules.cells === undefined,
     ...(rules.versionAnnotations === undefined ? {} : { versionAnnotations: rules.versionAnnotations }),
   };
@@ -116,7 +118,7 @@ function prepareForCreate(
   if (!resets && rules.prepareCreate === undefined && rules.generation === undefined) return object;
   return changed(object, (draft) => {
     if (resets) setOrDrop(draft, "status", zeroField(goType(), "status"));
-    if (rules.generation !== undefined) childOf(draft, "metadata")["generation"] = 1;
+    if (rules.generation !== undefined && rules.generationAfterChange !== true) childOf(draft, "metadata")["generation"] = 1;
     rules.prepareCreate?.(draft);
   });
 }

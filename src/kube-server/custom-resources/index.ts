@@ -12,7 +12,7 @@ export {
   type Subresources,
 } from "./crd/definition.ts";
 export { definitionType } from "./crd/definition-type.ts";
-export { CLEANUP_FINALIZER, establish, nameConflict, terminating } from "./crd/status.ts";
+export { CLEANUP_FINALIZER, establish, nameConflict, sweeping, terminating } from "./crd/status.ts";
 export { rewriteVersion } from "./resource/convert.ts";
 export { conversionWebhooks, type ConversionWebhook, type WebhookOf } from "./conversion/index.ts";
 export { customResourceTypes, type CustomResourceType } from "./resource/custom-resource-type.ts";

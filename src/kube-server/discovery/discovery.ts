@@ -7,7 +7,7 @@ import { answer, answerFailure } from "../rest/respond.ts";
 import { methodNotAllowed, unknownResource } from "../rest/status.ts";
 import type { TypeRegistry } from "../rest/type-registry.ts";
 import { servedGroups, type ServedGroup } from "./groups.ts";
-import { answerHealth } from "./health.ts";
+import { answerHealth, HEALTH_PATHS } from "./health.ts";
 import { AGGREGATED_TYPE, apiGroup, apiResourceList, groupDiscoveryList } from "./listings.ts";
 import { createOpenApi, type OpenApi } from "./openapi.ts";
 import { versionInfo } from "./version.ts";
@@ -79,11 +79,9 @@ function rootPaths(groups: readonly ServedGroup[]): readonly string[] {
   const named = groups.filter(({ name }) => name !== "");
   const paths = named.flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)]);
   const others = [
-    "/healthz",
-    "/livez",
+    ...HEALTH_PATHS,
     "/openapi/v2",
     "/openapi/v3",
-    "/readyz",
     "/version",
     "/.well-known/openid-configuration",
     "/openid/v1/jwks",

@@ -17,6 +17,12 @@ const ENDPOINTS: ReadonlyMap<string, readonly Check[]> = new Map([
   ["readyz", READY],
 ]);
 
+/** What can be asked, for the list of all paths. */
+export const HEALTH_PATHS: readonly string[] = [...ENDPOINTS].flatMap(([endpoint, checks]) => [
+  `/${endpoint}`,
+  ...checks.map(({ name }) => `/${endpoint}/${name}`),
+]);
+
 export function answerHealth(request: ApiRequest, store: Store): ApiResponse | undefined {
   const [, endpoint = "", ...below] = request.path.split("/");
   const checks = ENDPOINTS.get(endpoint);

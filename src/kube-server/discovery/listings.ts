@@ -20,7 +20,7 @@ function apiResources({ type, subresources, storageHash }: ServedResource): read
     singularName: type.singular,
     namespaced: resource.namespaced,
     kind: resource.kind,
-    verbs: type.verbs,
+    verbs: type.listedVerbs ?? type.verbs,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
     ...(storageHash === "" ? {} : { storageVersionHash: storageHash }),
@@ -59,7 +59,7 @@ function resourceDiscovery({ type, subresources }: ServedResource): unknown {
     responseKind: own,
     scope: resource.namespaced ? "Namespaced" : "Cluster",
     singularResource: type.singular,
-    verbs: type.verbs,
+    verbs: type.listedVerbs ?? type.verbs,
     ...(type.shortNames.length === 0 ? {} : { shortNames: type.shortNames }),
     ...(type.categories.length === 0 ? {} : { categories: type.categories }),
     ...(subresources.length === 0

@@ -52,7 +52,7 @@ function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
   const named = nameFor(call, withMetadata(placed.value, identity));
   const made = type.prepareForCreate(named);
-  const prepared = type.generationOf === undefined ? made : withMetadata(made, { generation: 1 });
+  const prepared = type.generationOf === undefined || type.generationAfterChange === true ? made : withMetadata(made, { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
   if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
   for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);

@@ -9,7 +9,6 @@ import { timestamp } from "#base";
 import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { trackUpdate } from "../apply/index.ts";
 import {
-  CLEANUP_FINALIZER,
   customResourceTypes,
   establish,
   isEstablished,
@@ -21,7 +20,8 @@ import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
 import type { Core } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import { finalizersOf, metaText, withMetadata } from "./object-meta.ts";
+import { withMetadata } from "./object-meta.ts";
+import { DefinitionSweeper } from "./sweep-definition.ts";
 
 /** What a custom kind says of itself beyond what all kinds do. */
 export type CustomType = ResourceType & {
@@ -38,25 +38,44 @@ const DEFINITIONS = { group: "apiextensions.k8s.io", version: "v1", plural: "cus
 export function followDefinitions(core: Core, webhookOf?: WebhookOf): { readonly end: () => void } {
   const type = core.types.find(DEFINITIONS.group, DEFINITIONS.version, DEFINITIONS.plural);
   if (type === undefined) return { end: () => {} };
+  const sweeper = new DefinitionSweeper(core, type);
+  const treat = (stored: Stored) => treatDefinition({ core, type, sweeper, webhookOf }, stored);
   const listed = core.store.list(type.collection);
-  for (const stored of listed.ok ? listed.value.items : []) treat(core, type, stored, webhookOf);
+  for (const stored of listed.ok ? listed.value.items : []) treat(stored);
   const watching = core.store.watch({
     collection: type.collection,
     from: core.store.revision,
     onEvent: ({ type: change, key, object, revision }) => {
-      if (change === "DELETED") forget(core, type, object);
-      else treat(core, type, { key, object, revision }, webhookOf);
+      if (change !== "DELETED") return treat({ key, object, revision });
+      sweeper.stopWaiting(instancesOf(object));
+      forget(core, type, object);
     },
   });
-  return watching.ok ? watching.value : { end: () => {} };
+  const end = () => {
+    sweeper.close();
+    if (watching.ok) watching.value.end();
+  };
+  return { end };
 }
 
-function treat(core: Core, type: ResourceType, stored: Stored, webhookOf: WebhookOf | undefined): void {
+type Following = {
+  readonly core: Core;
+  readonly type: ResourceType;
+  readonly sweeper: DefinitionSweeper;
+  readonly webhookOf: WebhookOf | undefined;
+};
+
+function treatDefinition({ core, type, sweeper, webhookOf }: Following, stored: Stored): void {
   const { object } = stored;
-  if (metaText(object, "deletionTimestamp") !== "" && finalizersOf(object).includes(CLEANUP_FINALIZER)) return sweep(core, type, stored);
-  acceptNames(core, type, stored);
+  if (!DefinitionSweeper.isDue(object)) acceptNames(core, type, stored);
+  else sweeper.sweep(stored, instancesOf(object));
   const { group, plural } = namesOf(object);
   core.types.setCustom(group, plural, isEstablished(asJsonObject(object)) ? customResourceTypes(object, webhookOf) : []);
+}
+
+function instancesOf(definition: KubeObject): string {
+  const { group, plural } = namesOf(definition);
+  return `${group}/${plural}`;
 }
 
 function namesOf(definition: KubeObject): { readonly group: string; readonly plural: string } {
@@ -86,18 +105,6 @@ function acceptNames(core: Core, type: ResourceType, stored: Stored): void {
 function definitionsIn(core: Core, type: ResourceType): readonly Definition[] {
   const listed = core.store.list(type.collection);
   return listed.ok ? listed.value.items.map(({ object }) => readDefinition(asJsonObject(object))) : [];
-}
-
-/** Its objects go without ceremony: whoever deletes a definition deletes what it defines. */
-function sweep(core: Core, type: ResourceType, stored: Stored): void {
-  const { group, plural } = namesOf(stored.object);
-  const collection = `${group}/${plural}`;
-  const listed = core.store.list(collection);
-  for (const { key, revision } of listed.ok ? listed.value.items : [])
-    core.store.write({ collection, key, expected: revision, object: undefined });
-  const left = finalizersOf(stored.object).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
-  if (left.length === 0) core.store.write({ collection: type.collection, key: stored.key, expected: stored.revision, object: undefined });
-  else replace(core, type, stored, withMetadata(stored.object, { finalizers: left }));
 }
 
 function replace(core: Core, type: ResourceType, stored: Stored, next: KubeObject): void {

@@ -31,7 +31,7 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
   const meant = type.custom ? checkVersion(typed.value, type) : READ;
   const all = [...ofKnownFields(read.value.duplicates, decoded.value.findings), ...decoded.value.findings];
   if (all.length === 0) return meant.ok ? ok(decoded.value.object) : meant;
-  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call));
+  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call, typed.value));
   if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return meant.ok ? ok(decoded.value.object) : meant;
@@ -54,10 +54,18 @@ function bodyTextOf(call: Call): string {
   return isText ? bodyText(call.request) : "";
 }
 
-/** Empty for YAML, too: the order of its text is nobody's, for the real server turns it into JSON first. */
-function jsonTextOf(call: Call): string {
+/** YAML is turned into JSON before it is read, and its keys are sorted on the way. */
+function jsonTextOf(call: Call, value: Json): string {
   const form = inputForm(header(call.request, "content-type"));
-  return form.ok && form.value === "json" ? bodyTextOf(call) : "";
+  if (!form.ok) return "";
+  return form.value === "json" ? bodyTextOf(call) : JSON.stringify(sortedKeys(value));
+}
+
+function sortedKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isJsonObject(value)) return value;
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map((name) => [name, sortedKeys(value[name] ?? null)]));
 }
 
 /**
@@ -67,9 +75,9 @@ function jsonTextOf(call: Call): string {
 function inTextOrder(findings: readonly string[], text: string): readonly string[] {
   if (findings.length < 2 || text === "") return findings;
   const order = fieldOrder(text);
-  const placeOf = (finding: string) => order.get(/"(.*)"$/.exec(finding)?.[1] ?? "") ?? Number.MAX_SAFE_INTEGER;
-  const doubled = findings.some((finding) => finding.startsWith("duplicate"));
-  return doubled ? findings.toSorted((a, b) => placeOf(a) - placeOf(b)) : findings;
+  const pathOf = (finding: string) => /"(.*)"$/.exec(finding)?.[1] ?? "";
+  const placeOf = (finding: string) => (finding.startsWith("line ") ? -1 : (order.get(pathOf(finding)) ?? Number.MAX_SAFE_INTEGER));
+  return findings.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function describeKind(value: JsonObject): string {
@@ -107,8 +115,28 @@ export function readYaml(text: string): Result<StrictJson, string> {
   const { message, line } = documents.error;
   const lenient = message.includes("duplicated mapping key") ? parseYaml(text, { duplicates: "last" }) : documents;
   if (!lenient.ok) return err(goYamlProblem(message, line));
-  const name = doubledKey(text.split("\n")[(line ?? 1) - 1] ?? "");
-  return ok({ value: lenient.value[0] ?? null, duplicates: [`line ${line ?? 1}: key ${JSON.stringify(name)} already set in map`] });
+  return ok({ value: lenient.value[0] ?? null, duplicates: doubledKeys(text, line ?? 1) });
+}
+
+/** Each costs a reading of the whole text. */
+const MOST_DOUBLED = 50;
+
+/** The reader stops at the first; that one gets another name, and the rest is read again. */
+function doubledKeys(text: string, first: number): readonly string[] {
+  const lines = text.split("\n");
+  const found: string[] = [];
+  let line: number | undefined = first;
+  while (line !== undefined && found.length < MOST_DOUBLED) {
+    const given: string = lines[line - 1] ?? "";
+    const name = doubledKey(given);
+    found.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
+    const renamed: string = given.replace(/^([\s-]*)"?[^":{]*"?(\s*:(?!.*[{]))/, `$1doubled-${found.length}$2`);
+    if (renamed === given) break;
+    lines[line - 1] = renamed;
+    const again = parseYaml(lines.join("\n"));
+    line = !again.ok && again.error.message.includes("duplicated mapping key") ? again.error.line : undefined;
+  }
+  return found;
 }
 
 /** In braces the key is somewhere in the line; else the line begins with it. */
@@ -126,9 +154,11 @@ function goYamlProblem(message: string, line: number | undefined): string {
   return `yaml: ${line === undefined ? "" : `line ${line}: `}${message}`;
 }
 
-/** In a refusal, YAML's findings come with the words of its reader. */
+/** In a refusal, YAML's findings are one, with the words of its reader. */
 export function strictText(findings: readonly string[]): string {
-  return findings.map((finding) => (finding.startsWith("line ") ? `yaml: unmarshal errors:\n  ${finding}` : finding)).join(", ");
+  const lines = findings.filter((finding) => finding.startsWith("line "));
+  const others = findings.filter((finding) => !finding.startsWith("line "));
+  return [...(lines.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${lines.join("\n  ")}`]), ...others].join(", ");
 }
 
 function unrecognized(type: ResourceType, problem: string, text: string): Result<never, Failure> {

@@ -74,7 +74,7 @@ function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Res
   return mark(step, finalizers, grace, held);
 }
 
-function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resourceVersion }: DeleteOptions): Result<void, Failure> {
+export function checkPreconditions(type: ResourceType, object: KubeObject, { uid, resourceVersion }: DeleteOptions): Result<void, Failure> {
   const says = (why: string) => {
     const { group, kind } = type.resource;
     const { name } = object.metadata;
@@ -150,11 +150,16 @@ function policyOf(type: ResourceType, before: readonly string[], options: Delete
 /** Seconds until it is gone; undefined for kinds that know no grace. */
 function graceOf({ call, stored, options }: Step): number | undefined {
   const { type } = call.target;
-  if (type.collection !== "/pods") return undefined;
+  if (type.collection !== "/pods" || isOverdue(stored.object)) return undefined;
   const byDefault = type.deletion.gracePeriodSeconds(stored.object);
   if (byDefault === 0) return 0;
   const asked = options.gracePeriodSeconds ?? byDefault;
   return asked < 0 ? 1 : asked;
+}
+
+/** Deleted before, and nothing but finalizers keeps it: no later delete gives it new time. */
+function isOverdue(object: KubeObject): boolean {
+  return metaText(object, "deletionTimestamp") !== "" && !isPending(object);
 }
 
 /** A definition is kept until its objects are gone; the server puts its own finalizer on it for that. */

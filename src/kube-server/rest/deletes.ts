@@ -4,7 +4,7 @@ import type { KubeObject } from "#kube";
 import { readStored, type Call } from "./core.ts";
 import { deleteObject } from "./delete-object.ts";
 import { deleteOptions, type DeleteOptions } from "./delete-options.ts";
-import { listOptions } from "./list-options.ts";
+import { listOptions, type ListOptions } from "./list-options.ts";
 import { answer, answerList, answerObject, type Answering } from "./respond.ts";
 import { readPage } from "./reads.ts";
 import { detailsOf, notFound, success, type Failure } from "./status.ts";
@@ -44,9 +44,15 @@ export function deleteCollection(call: Call): Answering {
   const options = deleteOptions(call);
   if (!options.ok) return options;
   warnAboutDefaults(call, options.value);
-  return whenOk(readPage(call, selection.value), ({ objects, metadata }) =>
+  return whenOk(readPage(call, inPages(selection.value)), ({ objects, metadata }) =>
     whenOk(deleteEach(call, objects.values(), options.value), () => answerList(call, objects, metadata)),
   );
+}
+
+/** A real server lists in pages here, and a page of a version is of exactly that version. */
+function inPages(options: ListOptions): ListOptions {
+  const exact = options.resourceVersionMatch === "" && !["", "0"].includes(options.resourceVersion);
+  return exact ? { ...options, resourceVersionMatch: "Exact" } : options;
 }
 
 /** A loop while nothing makes it wait, a promise from there on: thousands of steps are too many for a chain of calls. */

@@ -20,6 +20,7 @@ const LEGACY: ReadonlyMap<string, readonly string[]> = new Map([
     ["LocalSubjectAccessReview", "SelfSubjectAccessReview", "SelfSubjectRulesReview", "SubjectAccessReview"],
   ],
   ["discovery.k8s.io/v1beta1", ["EndpointSlice"]],
+  ["apiextensions.k8s.io/v1beta1", ["CustomResourceDefinition"]],
   ["admissionregistration.k8s.io/v1beta1", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]],
 ]);
 

@@ -1,17 +1,7 @@
 /** What apply/ must know of a kind to keep its managedFields: schema, other versions, and which fields a write can never own. */
 import { err, ok } from "#base";
 import { apiVersionOf, type JsonObject, type KubeObject, type Resource } from "#kube";
-import {
-  ANY_STEP,
-  emptyObjectOf,
-  excluding,
-  fieldPath,
-  fieldSetOf,
-  including,
-  type ConvertObject,
-  type FieldFilter,
-  type ManagedKind,
-} from "../apply/index.ts";
+import { emptyObjectOf, excluding, fieldPath, fieldSetOf, type ConvertObject, type FieldFilter, type ManagedKind } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
@@ -25,7 +15,10 @@ const MAIN: ReadonlyMap<string, FieldFilter | undefined> = new Map([
   ["certificates.k8s.io/certificatesigningrequests", excluding(fieldSetOf(fieldPath("spec"), fieldPath("status")))],
 ]);
 
-/** By "collection/subresource"; every other status write resets the spec, and of a custom resource the metadata too. */
+/**
+ * By "collection/subresource"; every other status write resets the spec, and of a custom resource the metadata too. Of a Pod,
+ * `ephemeralcontainers` and `resize` reset nothing: who tries to change an image there does not change it, and owns it all the same.
+ */
 const BELOW: ReadonlyMap<string, FieldFilter> = new Map([
   ["apps/deployments/status", excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata", "labels")))],
   [
@@ -33,15 +26,6 @@ const BELOW: ReadonlyMap<string, FieldFilter> = new Map([
     excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata", "deletionTimestamp"), fieldPath("metadata", "ownerReferences"))),
   ],
   ["/namespaces/finalize", NO_STATUS],
-  ["/pods/ephemeralcontainers", including(["f:spec", "f:ephemeralContainers"])],
-  [
-    "/pods/resize",
-    including(
-      ...["f:containers", "f:initContainers"].flatMap((list) =>
-        ["f:resources", "f:resizePolicy"].map((name) => ["f:spec", list, ANY_STEP, name] as const),
-      ),
-    ),
-  ],
   ["admissionregistration.k8s.io/validatingadmissionpolicies/status", ONLY_STATUS],
   ["flowcontrol.apiserver.k8s.io/flowschemas/status", ONLY_STATUS],
   ["flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/status", ONLY_STATUS],

@@ -162,8 +162,7 @@ function decodePatched(request: PatchRequest, value: Json, duplicates: readonly 
   };
   const decoded = kind === "strategic" ? decodeConverted(request.type, value, request.current) : readAsItsKind(request, value, shown);
   if (!decoded.ok) return refused(decoded.error);
-  const found =
-    decoded.value.findings.length > 1 && kind !== "strategic" ? inTextOrder(decoded.value.findings, shown()) : decoded.value.findings;
+  const found = inOrder(decoded.value.findings, kind, shown);
   const findings = [...duplicates.map((finding) => (kind === "json" ? `json patch ${finding}` : finding)), ...found];
   if (findings.length > 0 && fieldValidation === "Strict") return refused(`strict decoding error: ${findings.join(", ")}`);
   return ok({ object: decoded.value.object, findings: fieldValidation === "Warn" ? findings : [] });
@@ -195,6 +194,12 @@ function wrongHead(value: Json): string | undefined {
   if (!isJsonObject(value)) return `${goKind(value)} into Go value of type ${TYPE_META}`;
   const name = ["apiVersion", "kind"].find((one) => typeof (field(value, one) ?? "") !== "string");
   return name === undefined ? undefined : `${goKind(field(value, name) ?? null)} into Go struct field .${name} of type string`;
+}
+
+/** A strategic patch is a map by then, which has no order: Go sorts what it reports. */
+function inOrder(findings: readonly StrictFinding[], kind: PatchRequest["kind"], shown: () => string): readonly StrictFinding[] {
+  if (findings.length < 2) return findings;
+  return kind === "strategic" ? findings.toSorted() : inTextOrder(findings, shown());
 }
 
 /** The reader reports what it does not know as it meets it. */

@@ -113,7 +113,7 @@ function writeApplied(call: Call, options: WriteOptions, { previous, live, merge
 /** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */
 function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | undefined): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
-  const body = readApplied(call, options);
+  const body = readApplied(call);
   if (!body.ok) return body;
   const request = {
     manager: options.fieldManager,
@@ -125,8 +125,10 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
   const merging = withVersions({ types: call.core.types, type, subresource }, (kind) => applyPatch({ ...kind, ...request }));
   return whenThere(merging, (merged): Result<KubeObject, Failure> => {
     if (!merged.ok) return err(failureOf(merged.error));
-    const strict = body.value.duplicates.length > 0 && options.fieldValidation === "Strict";
-    if (strict) return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(body.value.duplicates)}`);
+    const { duplicates } = body.value;
+    if (duplicates.length > 0 && options.fieldValidation === "Strict")
+      return badRequest(`error strict decoding YAML: error converting YAML to JSON: ${strictText(duplicates)}`);
+    if (options.fieldValidation === "Warn") for (const finding of duplicates) call.warnings.add(finding);
     const decoded = decodeConverted(type, type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
     if (type.custom) return unexplained(decoded.error);
@@ -152,7 +154,7 @@ export function unconvertible(resource: Gvk, applied: JsonObject, problem: strin
 
 type AppliedBody = { readonly object: JsonObject; readonly duplicates: readonly string[] };
 
-function readApplied(call: Call, { fieldValidation }: WriteOptions): Result<AppliedBody, Failure> {
+function readApplied(call: Call): Result<AppliedBody, Failure> {
   const { body } = call.request;
   const given =
     body !== undefined && typeof body === "object" && "value" in body
@@ -160,7 +162,6 @@ function readApplied(call: Call, { fieldValidation }: WriteOptions): Result<Appl
       : readYaml(bodyText(call.request));
   if (!given.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${given.error}`);
   const { value, duplicates } = given.value;
-  if (fieldValidation === "Warn") for (const finding of duplicates) call.warnings.add(finding);
   if (isJsonObject(value) || value === null) return ok({ object: value ?? {}, duplicates });
   const problem = `json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`;
   return badRequest(`error decoding YAML: error unmarshaling JSON: while decoding JSON: ${problem}`);

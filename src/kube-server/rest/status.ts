@@ -54,6 +54,12 @@ export function methodNotAllowed(): Err<Failure> {
   return refuse({ code: 405, reason: "MethodNotAllowed", message, details: {} });
 }
 
+/** What the handlers of custom resources say instead. */
+export function methodNotSupported({ group, plural }: { readonly group: string; readonly plural: string }, verb: string): Err<Failure> {
+  const message = `${verb} is not supported on resources of kind "${group === "" ? plural : `${plural}.${group}`}"`;
+  return refuse({ code: 405, reason: "MethodNotAllowed", message, details: { ...(group === "" ? {} : { group }), kind: plural } });
+}
+
 export function notFound(subject: Subject): Err<Failure> {
   return refuse({ code: 404, reason: "NotFound", message: `${textOf(subject)} not found`, details: detailsOf(subject) });
 }

@@ -47,9 +47,10 @@ export function tableOf(objects: readonly KubeObject[], metadata: ListMeta, requ
 }
 
 function rowOf(object: KubeObject, { type, output, include, now }: TableRequest): Json {
-  const cells = type.cells(object, now);
-  if (include === "None") return { cells, object: null };
-  return { cells, object: include === "Object" ? asJson(object) : asJson(partialOf(object, type, output.version)) };
+  const conditions = type.rowConditions?.(object) ?? [];
+  const shown = { cells: type.cells(object, now), ...(conditions.length === 0 ? {} : { conditions }) };
+  if (include === "None") return { ...shown, object: null };
+  return { ...shown, object: include === "Object" ? asJson(object) : asJson(partialOf(object, type, output.version)) };
 }
 
 export function partialOf(object: KubeObject, type: ResourceType, version: string): KubeObject {

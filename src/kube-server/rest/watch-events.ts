@@ -1,7 +1,8 @@
 /** Watch events as lines of text, in the form that was asked for. */
-import type { KubeObject } from "#kube";
-import { apiVersionOf } from "#kube";
+import { apiVersionOf, type JsonObject, type KubeObject } from "#kube";
+import type { ResourceType } from "../resource-type.ts";
 import { printOnce, type Call } from "./core.ts";
+import { asObject } from "./managed-kinds.ts";
 import { partialOf, tableOf, type IncludeObject } from "./table.ts";
 import type { Failure } from "./status.ts";
 
@@ -17,33 +18,36 @@ export function eventWriter(call: Call, include: IncludeObject): EventWriter {
   const { output, target } = call;
   const { type } = target;
   let columnsSent = false;
-  const shown = (object: KubeObject): string => {
+  const shown = (object: KubeObject, cells?: typeof withoutNullCells): string => {
     if (output.transform === undefined) return printOnce(call.core.printed, object);
     if (output.transform !== "Table") return JSON.stringify(partialOf(object, type, output.version));
     const request = { type, output, include, now: call.core.clock.now(), withColumns: !columnsSent };
     columnsSent = true;
-    return JSON.stringify(tableOf([object], { resourceVersion: object.metadata.resourceVersion ?? "" }, request));
+    return JSON.stringify(tableOf([object], { resourceVersion: object.metadata.resourceVersion ?? "" }, request), cells);
   };
   return {
     event: (eventType, object) => `{"type":"${eventType}","object":${shown(object)}}\n`,
     bookmark(revision, initialEnd) {
       const annotations = initialEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
       const metadata = { resourceVersion: String(revision), ...annotations };
-      const { kind } = type.resource;
-      const object = bookmarkObject(call, { kind, apiVersion: apiVersionOf(type.resource), metadata });
-      return `{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`;
+      return `{"type":"BOOKMARK","object":${shown(emptyObject(type, metadata), withoutNullCells)}}\n`;
     },
     failure: (failure) => `{"type":"ERROR","object":${JSON.stringify(failure)}}\n`,
   };
 }
 
-type Marker = { readonly kind: string; readonly apiVersion: string; readonly metadata: Readonly<Record<string, unknown>> };
+/** A cell of a bookmark shows a name that is not there; in Go that is an empty text. */
+function withoutNullCells(name: string, value: unknown): unknown {
+  return name === "cells" && Array.isArray(value) ? value.map((cell: unknown) => cell ?? "") : value;
+}
 
-function bookmarkObject({ output }: Call, marker: Marker): unknown {
-  if (output.transform === undefined) return marker;
-  const apiVersion = `meta.k8s.io/${output.version}`;
-  if (output.transform !== "Table") return { kind: "PartialObjectMetadata", apiVersion, metadata: marker.metadata };
-  const { resourceVersion } = marker.metadata;
-  const row = { cells: [], object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: marker.metadata } };
-  return { kind: "Table", apiVersion, metadata: { resourceVersion }, columnDefinitions: null, rows: [row] };
+/** A number that may be absent here is always there inside of the real server. */
+const COUNTED = new Set(["apps/deployments", "apps/replicasets", "apps/statefulsets"]);
+
+/** A bookmark is an object of its kind that says nothing but how far the watch is; Go writes the fields that it always writes. */
+function emptyObject(type: ResourceType, metadata: JsonObject): KubeObject {
+  const spec = COUNTED.has(type.collection) ? { spec: { replicas: 0 } } : {};
+  const marker = { kind: type.resource.kind, apiVersion: apiVersionOf(type.resource), metadata, ...spec };
+  const decoded = type.custom ? undefined : type.decode(marker);
+  return decoded?.ok === true ? decoded.value.object : asObject(marker);
 }

@@ -1,5 +1,6 @@
 /** Custom resources: schemas, defaults, pruning, status and scale, versions, columns. */
 import { expect } from "vitest";
+import { fieldAt } from "#kube";
 import { area } from "../contract.ts";
 import { CRDS, object, Things, things, v1 } from "./definitions.ts";
 
@@ -270,6 +271,18 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(`${made.path}/a`, { metadata: { labels: { l: "1" } } })).gives(200, { metadata: { generation: 2 } });
   },
 
+  "a subresource says which verb it does not know": async (api) => {
+    const made = await things(api, object({}), { subresources: { status: {} } });
+    await made.post("a", {});
+    const kind = `things.${made.group}`;
+    (await api.delete(`${made.path}/a/status`)).refuses(405, "MethodNotAllowed", `delete is not supported on resources of kind "${kind}"`);
+    (await api.post(`${made.path}/a/status`, {})).refuses(
+      405,
+      "MethodNotAllowed",
+      `create is not supported on resources of kind "${kind}"`,
+    );
+  },
+
   "the scale reads and writes the paths it was given": async (api) => {
     const scale = { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size", labelSelectorPath: ".status.selector" };
     const made = await things(api, object({ size: integer }), { subresources: { status: {}, scale } });
@@ -386,6 +399,25 @@ export const customResources = area("custom resources", {
     (await api.get(`${made.path}/a`)).gives(200).has("spec.size", 100);
     (await api.mergePatch(`${made.path}/a`, { spec: { colour: "blue" } })).gives(200);
     (await api.mergePatch(`${made.path}/a`, { spec: { size: 99 } })).gives(422);
+  },
+
+  "a definition that is deleted waits for objects that are held, and takes no new ones": async (api) => {
+    const made = await things(api, object({}));
+    await made.post("held", {}, { metadata: { name: "held", finalizers: ["example.com/held"] } });
+    (await api.delete(made.definition)).gives(200);
+    await api.until(
+      () => api.get(`${made.path}/held`),
+      ({ body }) => fieldAt(body, "metadata", "deletionTimestamp") !== undefined,
+    );
+    const conditions = (await api.get(made.definition)).gives(200).at("status.conditions");
+    expect(conditions).toContainEqual(expect.objectContaining({ type: "Terminating", reason: "InstanceDeletionInProgress" }));
+    const why = "create not allowed while custom resource definition is terminating";
+    (await made.post("new", {})).refuses(403, "Forbidden", `things.${made.group} "new" is forbidden: ${why}`);
+    (await api.mergePatch(`${made.path}/held`, { metadata: { finalizers: null } })).gives(200);
+    await api.until(
+      () => api.get(made.definition),
+      ({ status }) => status === 404,
+    );
   },
 
   "a definition that is deleted takes its objects along": async (api) => {

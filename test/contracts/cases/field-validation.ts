@@ -6,6 +6,34 @@ import { configMap, deployment, podTemplate } from "./objects.ts";
 const strict = "?fieldValidation=Strict";
 
 export const fieldValidation = area("field validation", {
+  "what nobody knows of a strategic patch is told in the order of its names": async (api) => {
+    await api.created("podtemplates", podTemplate("a", { containers: [{ name: "c", image: "i" }] }));
+    const patch = { zz: 1, template: { spec: { containers: [{ name: "c", imag: "x" }], bar: 1 } }, foo: 1 };
+    (await api.strategicPatch("podtemplates/a", patch)).warns(
+      'unknown field "foo"',
+      'unknown field "template.spec.bar"',
+      'unknown field "template.spec.containers[0].imag"',
+      'unknown field "zz"',
+    );
+  },
+
+  "YAML is read with its names sorted, after all that it says twice": async (api) => {
+    const text = 'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: a\n  foo: bar\n  name: a\ndata:\n  a: "1"\n  a: "2"\nextra: 1\n';
+    const yaml = { "content-type": "application/yaml" };
+    (await api.post("configmaps?fieldValidation=Strict", text, yaml)).refuses(
+      400,
+      "BadRequest",
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 6: key "name" already set in map\n  line 9: key "a" already set in map, unknown field "extra", unknown field "metadata.foo"',
+    );
+    (await api.post("configmaps", text, yaml)).gives(201, { data: { a: "2" } });
+  },
+
+  "what is applied is looked at for doubles only once it was merged": async (api) => {
+    const body = (value: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"1","a":${value}}}`;
+    (await api.apply("m", "configmaps/a", body("2"))).gives(500).warns();
+    (await api.apply("m", "configmaps/a", body('"2"'))).gives(201).warns('line 1: key "a" already set in map');
+  },
+
   "by default an unknown field is a warning": async (api) => {
     const answer = await api.post("configmaps", { ...configMap("a"), colour: "red" });
     answer.gives(201).warns('unknown field "colour"');

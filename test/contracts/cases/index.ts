@@ -20,6 +20,7 @@ import { names } from "./names.ts";
 import { namespaces } from "./namespaces.ts";
 import { policies } from "./policies.ts";
 import { quota } from "./quota.ts";
+import { rareRefusals } from "./rare-refusals.ts";
 import { refusals } from "./refusals.ts";
 import { secondLooks } from "./second-looks.ts";
 import { serverSideApply } from "./server-side-apply.ts";
@@ -33,6 +34,7 @@ export const contracts: readonly Contract[] = [
   ...crud,
   ...kinds,
   ...refusals,
+  ...rareRefusals,
   ...concurrency,
   ...lists,
   ...tables,

@@ -144,4 +144,46 @@ export const secondLooks = area("second looks", {
       'Service "a" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. The range of valid ports is 30000-32767',
     );
   },
+
+  "an owner's version has one slash at most": async (api) => {
+    const ownerReferences = [{ apiVersion: "a/b/c", kind: "X", name: "x", uid: "1" }];
+    const refused = await api.post("configmaps", configMap("a", {}, { ownerReferences }));
+    refused.refuses(
+      422,
+      "Invalid",
+      'ConfigMap "a" is invalid: metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty',
+    );
+  },
+
+  "a priority class of the system cannot be deleted": async (api) => {
+    const why = "this is a system priority class and cannot be deleted";
+    const message = `priorityclasses.scheduling.k8s.io "system-node-critical" is forbidden: ${why}`;
+    (await api.delete("/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical")).refuses(403, "Forbidden", message);
+  },
+
+  "a definition of an old version is told about the version": async (api) => {
+    const old = { apiVersion: "apiextensions.k8s.io/v1beta1", kind: "CustomResourceDefinition", metadata: { name: "a.b.c" } };
+    const refused = await api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", old);
+    expect(refused.gives(400).textAt("message")).toBe(
+      "the API version in the data (apiextensions.k8s.io/v1beta1) does not match the expected API version (apiextensions.k8s.io/v1)",
+    );
+  },
+
+  "a Pod whose time is over gets no new time": async (api) => {
+    const held = pod("a", { nodeName: "nowhere" });
+    await api.created("pods", { ...held, metadata: { name: "a", finalizers: ["example.com/held"] } });
+    (await api.delete("pods/a", { gracePeriodSeconds: 0 })).gives(200).has("metadata.deletionGracePeriodSeconds", 0);
+    (await api.delete("pods/a", { gracePeriodSeconds: 5 })).gives(200).has("metadata.deletionGracePeriodSeconds", 0);
+    (await api.mergePatch("pods/a", { metadata: { finalizers: null } })).gives(200);
+    (await api.get("pods/a")).gives(404);
+  },
+
+  "a collection is deleted as it was at the version that is named": async (api) => {
+    const before = (await api.created("configmaps", configMap("c1", {}, { labels: { own: "c" } }))).textAt("metadata.resourceVersion");
+    await api.delete("configmaps/c1");
+    await api.created("configmaps", configMap("c2", {}, { labels: { own: "c" } }));
+    const deleted = await api.delete(`configmaps?labelSelector=own%3Dc&resourceVersion=${before}`);
+    expect(deleted.gives(200).at("items")).toHaveLength(1);
+    (await api.get("configmaps/c2")).gives(200);
+  },
 });

@@ -229,4 +229,73 @@ export const subresources = area("subresources", {
     });
     answer.gives(200, { status: { currentRevision: "r" } });
   },
+
+  "a Pod that ends is not bound, and a binding may name a version": async (api) => {
+    const binding = (name: string, more = {}) => ({ metadata: { name, ...more }, target: { kind: "Node", name: "n1" } });
+    await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
+    (await api.post("pods/a/binding", binding("a", { resourceVersion: "1" }))).refuses(
+      409,
+      "Conflict",
+      expect.stringMatching(
+        /^Operation cannot be fulfilled on pods "a": .*ResourceVersion in precondition: 1, ResourceVersion in object meta: \d+$/,
+      ),
+    );
+    await api.mergePatch("pods/a", { metadata: { finalizers: ["example.test/f"] } });
+    await api.delete("pods/a");
+    (await api.post("pods/a/binding", binding("a"))).refuses(
+      409,
+      "Conflict",
+      'Operation cannot be fulfilled on pods/binding "a": pod a is being deleted, cannot be assigned to a host',
+    );
+    await api.mergePatch("pods/a", { metadata: { finalizers: null } });
+  },
+
+  "an eviction of another Pod leaves no trace": async (api) => {
+    await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
+    const deleteOptions = { preconditions: { uid: "00000001-2222-3333-4444-555555555555" } };
+    (await api.post("pods/a/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" }, deleteOptions })).gives(409);
+    const conditions = (await api.get("pods/a")).gives(200).at("status.conditions") as readonly { readonly type: string }[] | undefined;
+    expect((conditions ?? []).map(({ type }) => type)).not.toContain("DisruptionTarget");
+  },
+
+  "who names an image in a resize owns it, and changes nothing": async (api) => {
+    await api.created("pods?fieldManager=maker", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
+    for (const subresource of ["resize", "ephemeralcontainers"]) {
+      const patch = { spec: { containers: [{ name: "web", image: `example.test/${subresource}` }] } };
+      const answer = (await api.strategicPatch(`pods/a/${subresource}?fieldManager=visitor`, patch)).gives(200);
+      expect(answer.textAt("spec.containers.0.image")).not.toContain(subresource);
+      const managers = answer.at("metadata.managedFields") as readonly { readonly subresource?: string; readonly fieldsV1: object }[];
+      const fieldsV1 = managers.find((entry) => entry.subresource === subresource)?.fieldsV1;
+      expect(fieldsV1).toEqual({ "f:spec": { "f:containers": { 'k:{"name":"web"}': { "f:image": {} } } } });
+    }
+  },
+
+  "a Pod is entered by GET and POST, and by name where there are two": async (api) => {
+    const containers = ["a", "b"].map((name) => ({ name, image: "i" }));
+    await api.created("pods", pod("a", { containers, schedulingGates: [{ name: "x.io/y" }] }));
+    (await api.get("pods/a/exec?command=ls&stdout=true")).refuses(
+      400,
+      "BadRequest",
+      "a container name must be specified for pod a, choose one of: [a b]",
+    );
+    for (const way of ["exec", "attach", "portforward"]) (await api.put(`pods/a/${way}`, {})).gives(405);
+  },
+
+  "behind a subresource there is nothing": async (api) => {
+    await api.created("pods", pod("a", { schedulingGates: [{ name: "x.io/y" }] }));
+    (await api.get("pods/a/status/x")).refuses(404, "NotFound", "the server could not find the requested resource");
+    (await api.mergePatch("pods/a/status/x", {})).gives(404);
+    (await api.delete("pods/a/status/x")).gives(404);
+  },
+
+  "a service that nobody wrote endpoints for is not found by the proxy": async (api) => {
+    await api.created("services", {
+      metadata: { name: "s" },
+      spec: { type: "ExternalName", externalName: "example.test", ports: [{ port: 80 }] },
+    });
+    (await api.get("services/s/proxy/")).refuses(404, "NotFound", 'services "s" not found');
+    (await api.get("services/s:81/proxy/")).refuses(503, "ServiceUnavailable", 'no service port 81 found for service "s"');
+    await api.created("endpoints", { metadata: { name: "s" } });
+    (await api.get("services/s:80/proxy/")).refuses(503, "ServiceUnavailable", 'no endpoints available for service "s"');
+  },
 });

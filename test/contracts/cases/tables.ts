@@ -76,6 +76,14 @@ export const tables = area("tables", {
     });
   },
 
+  "the row of a Pod says when it has come to its end": async (api) => {
+    await api.created("pods", pod("a"));
+    (await api.mergePatch("pods/a/status", { status: { phase: "Failed" } })).gives(200);
+    (await table(api, "pods/a")).has("rows.0.conditions", [
+      { type: "Completed", status: "True", reason: "Failed", message: "The pod failed." },
+    ]);
+  },
+
   "Pods show readiness, phase and restarts": async (api) => {
     await api.created(
       "pods",

@@ -102,6 +102,24 @@ export const watch = area("watch", {
     });
   },
 
+  "a bookmark is an empty object of its kind": async (api) => {
+    const from = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=1";
+    const first = async (collection: string, accept = "application/json") => {
+      const answer = await api.get(`${collection}?${from}&labelSelector=none%3Dhere`, { accept });
+      return JSON.parse(answer.text.split("\n")[0] ?? "") as unknown;
+    };
+    const template = { metadata: {}, spec: { containers: null } };
+    expect(await first("apps/v1/deployments")).toMatchObject({
+      type: "BOOKMARK",
+      object: { kind: "Deployment", spec: { replicas: 0, selector: null, template, strategy: {} }, status: {} },
+    });
+    expect(await first("pods")).toMatchObject({ object: { kind: "Pod", spec: { containers: null }, status: {} } });
+    expect(await first("configmaps", "application/json;as=Table;g=meta.k8s.io;v=v1")).toMatchObject({
+      type: "BOOKMARK",
+      object: { columnDefinitions: [{ name: "Name" }, { name: "Data" }, { name: "Age" }], rows: [{ cells: ["", 0, "<unknown>"] }] },
+    });
+  },
+
   "initial events need their match": async (api) => {
     (await api.get("secrets?watch=1&sendInitialEvents=true")).refuses(422, "Invalid", expect.stringContaining("sendInitialEvents"));
     (await api.get("secrets?sendInitialEvents=true&resourceVersionMatch=NotOlderThan")).gives(422, { reason: "Invalid" });

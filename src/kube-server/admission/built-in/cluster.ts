@@ -1,10 +1,12 @@
-/** What a cluster protects and notes by itself: its first namespaces, nodes that are not ready yet, who asks for a certificate. */
+/** What a cluster protects and notes by itself: its first namespaces and priorities, nodes that are not ready yet, who asks for a certificate. */
 import { ok } from "#base";
 import { fieldAt, type Json } from "#kube";
+import { metaText } from "../../rest/object-meta.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionPlugin } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../port.ts";
 import { withSpec, written } from "./change.ts";
 
+const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
 const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
 
 export const immortalNamespaces: AdmissionPlugin = {
@@ -13,6 +15,32 @@ export const immortalNamespaces: AdmissionPlugin = {
     const { operation, type, name, object, subresource } = attributes;
     const going = operation === "DELETE" && type.collection === "/namespaces" && subresource === undefined;
     return going && IMMORTAL.has(name) ? forbid(attributes, "this namespace may not be deleted") : ok(object);
+  },
+};
+
+/** Who deletes a definition wants its objects gone: there are no new ones, whatever the old ones wait for. */
+export function dyingDefinitions({ store }: AdmissionContext): AdmissionPlugin {
+  return {
+    name: "DyingDefinitions",
+    mutate: (attributes) => {
+      const { operation, type, object } = attributes;
+      if (operation !== "CREATE" || !type.custom) return ok(object);
+      const definition = store.get(DEFINITIONS, `${type.resource.plural}.${type.resource.group}`)?.object;
+      const dying = definition !== undefined && metaText(definition, "deletionTimestamp") !== "";
+      return dying ? forbid(attributes, "create not allowed while custom resource definition is terminating") : ok(object);
+    },
+  };
+}
+
+const SYSTEM_CLASSES = new Set(["system-node-critical", "system-cluster-critical"]);
+
+/** Asked for by name, that is: a real server lets them go with their collection. */
+export const systemPriorityClasses: AdmissionPlugin = {
+  name: "SystemPriorityClasses",
+  mutate: (attributes) => {
+    const { operation, type, name, object } = attributes;
+    const going = operation === "DELETE" && type.collection === "scheduling.k8s.io/priorityclasses";
+    return going && SYSTEM_CLASSES.has(name) ? forbid(attributes, "this is a system priority class and cannot be deleted") : ok(object);
   },
 };
 

@@ -27,6 +27,18 @@ export function podCells(pod: KubeObject, now: number): readonly Json[] {
   ];
 }
 
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ["Succeeded", "The pod has completed successfully."],
+  ["Failed", "The pod failed."],
+]);
+
+/** By these `kubectl get` knows which Pods have come to their end. */
+export function podRowConditions(pod: KubeObject): readonly Json[] {
+  const reason = textAt(pod, "status", "phase");
+  const message = ENDS.get(reason);
+  return message === undefined ? [] : [{ type: "Completed", status: "True", reason, message }];
+}
+
 function phaseOf(pod: KubeObject): string {
   const gated = objectsAt(pod, "status", "conditions").some(({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated");
   if (gated) return "SchedulingGated";

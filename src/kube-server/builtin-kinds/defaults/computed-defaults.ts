@@ -68,17 +68,12 @@ function alignServiceAccount(spec: Draft): void {
   spec["serviceAccount"] = name;
 }
 
-/** One address is the first of several, whichever of the two fields was written; the older field wins. */
+/** One address is the first of several, whichever of the two fields was written; the older field wins. Not so with the host's. */
 function alignAddresses(status: Draft): void {
-  for (const [one, several] of [
-    ["podIP", "podIPs"],
-    ["hostIP", "hostIPs"],
-  ] as const) {
-    const [single, first] = [textAt(status, one), textAt(objectsAt(status, several)[0], "ip")];
-    if (single === first) continue;
-    if (single === "") status[one] = first;
-    else status[several] = [{ ip: single }];
-  }
+  const [single, first] = [textAt(status, "podIP"), textAt(objectsAt(status, "podIPs")[0], "ip")];
+  if (single === first) return;
+  if (single === "") status["podIP"] = first;
+  else status["podIPs"] = [{ ip: single }];
 }
 
 function defaultPullPolicy(container: Draft): void {

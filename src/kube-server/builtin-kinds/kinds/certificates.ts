@@ -79,7 +79,7 @@ function validateRequest(object: KubeObject): Causes {
   const seconds = numberAt(object, "spec", "expirationSeconds");
   const problem = problemOf(textAt(object, "spec", "request"));
   return [
-    ...(problem === undefined ? [] : [invalid("spec.request", textAt(object, "spec", "request"), problem)]),
+    ...(problem === undefined ? [] : [invalid("spec.request", textAt(object, "spec", "request") || null, problem)]),
     ...(usages.length === 0 ? [required("spec.usages")] : []),
     ...usages.flatMap((usage, index) => (USAGES.includes(usage) ? [] : [notSupported(path(index), usage, USAGES)])),
     ...usages.flatMap((usage, index) => (usages.indexOf(usage) < index ? [duplicate(path(index), usage)] : [])),

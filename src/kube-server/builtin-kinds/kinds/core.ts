@@ -122,9 +122,11 @@ function validateNodeUpdate(next: KubeObject, previous: KubeObject): Causes {
 }
 
 function validatePodCidrs(object: KubeObject): Causes {
-  return textsAt(object, "spec", "podCIDRs").flatMap((cidr, index) =>
-    isCidr(cidr) ? [] : [invalid(`spec.podCIDRs[${index}]`, cidr, CIDR_MESSAGE)],
-  );
+  const all = textsAt(object, "spec", "podCIDRs");
+  const wrong = all.flatMap((cidr, index) => (isCidr(cidr) ? [] : [invalid(`spec.podCIDRs[${index}]`, cidr, CIDR_MESSAGE)]));
+  const isDual = all.length === 2 && all.some((cidr) => cidr.includes(":")) && all.some((cidr) => !cidr.includes(":"));
+  if (all.length < 2 || wrong.length > 0 || isDual) return wrong;
+  return [invalid("spec.podCIDRs", [...all], "may specify no more than one CIDR for each IP family")];
 }
 
 export const coreKinds: RulesByKind = {

@@ -4,7 +4,7 @@ import type { JsonObject } from "#kube";
 import { cronJobCells } from "../cells/workloads.ts";
 import { at, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";
-import { type Causes, invalid, nonNegative, required } from "../rules/causes.ts";
+import { type Causes, invalid, nonNegative, notSupported, required } from "../rules/causes.ts";
 import { cronProblem } from "../rules/cron.ts";
 import { validateJobSpec } from "../rules/job-spec.ts";
 import { oneOf } from "../rules/shared.ts";
@@ -22,7 +22,7 @@ export const cronJob: KindRules = {
       ...nonNegative("spec.startingDeadlineSeconds", numberAt(spec, "startingDeadlineSeconds")),
       ...validateTimeZone(spec),
       ...oneOf("spec.concurrencyPolicy", textAt(spec, "concurrencyPolicy"), ["Allow", "Forbid", "Replace"]),
-      ...validateJobSpec(objectAt(spec, "jobTemplate", "spec") ?? {}, "spec.jobTemplate.spec"),
+      ...validateJobTemplate(objectAt(spec, "jobTemplate", "spec") ?? {}, "spec.jobTemplate.spec"),
       ...["successfulJobsHistoryLimit", "failedJobsHistoryLimit"].flatMap((limit) => nonNegative(`spec.${limit}`, numberAt(spec, limit))),
       ...(name.length > 52 ? [invalid("metadata.name", name, "must be no more than 52 characters")] : []),
     ];
@@ -33,6 +33,16 @@ export const cronJob: KindRules = {
   ],
   cells: cronJobCells,
 };
+
+/** The Jobs it makes are given their selector. */
+function validateJobTemplate(job: JsonObject, path: string): Causes {
+  const selector = objectAt(job, "selector");
+  return [
+    ...validateJobSpec(job, path),
+    ...(selector === undefined ? [] : [invalid(`${path}.selector`, selector, "`selector` will be auto-generated")]),
+    ...(job["manualSelector"] === true ? [notSupported(`${path}.manualSelector`, true, ["nil", "false"])] : []),
+  ];
+}
 
 function validateSchedule(spec: JsonObject): Causes {
   const schedule = textAt(spec, "schedule");

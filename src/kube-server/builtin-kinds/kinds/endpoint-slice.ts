@@ -4,7 +4,7 @@ import { endpointSliceCells } from "../cells/networking.ts";
 import { at, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { type Causes, duplicate, immutable, invalid, invalidEach, required, tooMany } from "../rules/causes.ts";
-import { dnsLabel, dnsSubdomain, qualifiedName } from "../rules/formats.ts";
+import { dnsLabel, dnsSubdomain, labelValue, qualifiedName, type TextRule } from "../rules/formats.ts";
 import { ifSetOneOf, ipFamilyOf, specialAddress, validateIP } from "../rules/shared.ts";
 
 const endpointSlice: KindRules = {
@@ -14,9 +14,10 @@ const endpointSlice: KindRules = {
     const endpoints = objectsAt(object, "endpoints");
     return [
       ...(type === "" ? [required("addressType")] : ifSetOneOf("addressType", type, ["FQDN", "IPv4", "IPv6"])),
-      ...(endpoints.length > 1000 ? [tooMany("endpoints", endpoints.length, 1000)] : []),
-      ...endpoints.flatMap((endpoint, index) => validateEndpoint(endpoint, `endpoints[${index}]`, type)),
       ...validateSlicePorts(objectsAt(object, "ports")),
+      ...(endpoints.length > 1000
+        ? [tooMany("endpoints", endpoints.length, 1000)]
+        : endpoints.flatMap((endpoint, index) => validateEndpoint(endpoint, `endpoints[${index}]`, type))),
     ];
   },
   validateUpdate: (next, previous) =>
@@ -42,7 +43,20 @@ function validateEndpoint(endpoint: JsonObject, path: string, type: string): Cau
     ...addresses.flatMap(wrong),
     ...nodeNameCauses(endpoint, path),
     ...hostnameCauses(endpoint, path),
+    ...hintCauses(objectsAt(endpoint, "hints", "forZones"), `${path}.hints.forZones`, labelValue),
+    ...hintCauses(objectsAt(endpoint, "hints", "forNodes"), `${path}.hints.forNodes`, dnsSubdomain),
   ];
+}
+
+const MAX_HINTS = 8;
+
+function hintCauses(hints: readonly JsonObject[], path: string, rule: TextRule): Causes {
+  if (hints.length > MAX_HINTS) return [tooMany(path, hints.length, MAX_HINTS)];
+  const names = hints.map((hint) => textAt(hint, "name"));
+  return names.flatMap((name, index) => [
+    ...(names.indexOf(name) < index ? [duplicate(`${path}[${index}].name`, name)] : []),
+    ...invalidEach(`${path}[${index}].name`, name, rule(name)),
+  ]);
 }
 
 function hostnameCauses(endpoint: JsonObject, path: string): Causes {

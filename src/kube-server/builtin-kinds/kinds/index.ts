@@ -5,6 +5,9 @@ import { at, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { forbidden, immutable, invalid, notSupported, required, type Causes } from "../rules/causes.ts";
 import { dnsLabel, longName } from "../rules/formats.ts";
+import { validateLabels } from "../rules/object-meta.ts";
+import { validateRequirements } from "../rules/pod/resources.ts";
+import { validateTolerations } from "../rules/pod/scheduling.ts";
 import { oneOf, requiredText } from "../rules/shared.ts";
 import type { ServiceAddresses } from "../service-addresses.ts";
 import { admissionKinds } from "./admission.ts";
@@ -115,7 +118,12 @@ const nodeKinds: RulesByKind = {
     onUpdate: "meta-and-spec-first",
     createOnUpdate: true,
     needsVersionOnUpdate: true,
-    validate: (object) => requiredText("handler", textAt(object, "handler"), dnsLabel),
+    validate: (object) => [
+      ...requiredText("handler", textAt(object, "handler"), dnsLabel),
+      ...validateRequirements({ limits: objectAt(object, "overhead", "podFixed") ?? {} }, "overhead", new Set()),
+      ...validateLabels(at(object, "scheduling", "nodeSelector"), "scheduling.nodeSelector"),
+      ...validateTolerations(objectAt(object, "scheduling") ?? {}, "scheduling.tolerations"),
+    ],
     validateUpdate: (next, previous) => {
       const handler = textAt(next, "handler");
       return handler === textAt(previous, "handler") ? [] : [immutable("handler", handler)];

@@ -20,16 +20,18 @@ export const networkPolicy: KindRules = {
           validatePolicyRule(rule, `spec.${direction}[${index}]`, direction === "ingress" ? "from" : "to"),
         ),
       ),
-      ...(textsAt(spec, "policyTypes").length > 2
-        ? [invalid("spec.policyTypes", [...textsAt(spec, "policyTypes")], "may not specify more than two policyTypes")]
-        : []),
-      ...textsAt(spec, "policyTypes").flatMap((type, index) =>
-        ["Ingress", "Egress"].includes(type) ? [] : [notSupported(`spec.policyTypes[${index}]`, type, ["Ingress", "Egress"])],
-      ),
+      ...validatePolicyTypes(textsAt(spec, "policyTypes")),
     ];
   },
   cells: networkPolicyCells,
 };
+
+function validatePolicyTypes(types: readonly string[]): Causes {
+  if (types.length > 2) return [invalid("spec.policyTypes", [...types], "may not specify more than two policyTypes")];
+  return types.flatMap((type, index) =>
+    ["Ingress", "Egress"].includes(type) ? [] : [notSupported(`spec.policyTypes[${index}]`, type, ["Ingress", "Egress"])],
+  );
+}
 
 function validatePolicyRule(rule: JsonObject, path: string, peers: "from" | "to"): Causes {
   return [

@@ -1,11 +1,11 @@
 /** NetworkPolicy, Ingress, IngressClass, EndpointSlice, IPAddress, ServiceCIDR. */
-import type { Json, JsonObject, KubeObject } from "#kube";
+import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { ingressCells, ingressClassCells, ipAddressCells, serviceCidrCells } from "../cells/networking.ts";
-import { at, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
+import { at, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { type Causes, immutable, invalid, invalidEach, notSupported, required } from "../rules/causes.ts";
+import { type Causes, forbidden, immutable, invalid, invalidEach, notSupported, required } from "../rules/causes.ts";
 import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber, wildcardSubdomain } from "../rules/formats.ts";
-import { ipFamilyOf, requiredText, textIfSet, validateIP } from "../rules/shared.ts";
+import { CIDR_MESSAGE, ifSetOneOf, IP_MESSAGE, ipFamilyOf, isCidr, requiredText, textIfSet, validateIP } from "../rules/shared.ts";
 import { networkPolicy } from "./network-policy.ts";
 
 const specOf = (object: KubeObject): Json | undefined => at(object, "spec");
@@ -48,12 +48,22 @@ export function validateIngressStatus(object: KubeObject): Causes {
     const [ip, hostname] = [textAt(place, "ip"), textAt(place, "hostname")];
     return [
       ...(ip === "" ? [] : validateIP(`${path}.ip`, ip)),
+      ...validateIpMode(place, `${path}.ipMode`),
       ...(hostname === "" ? [] : invalidEach(`${path}.hostname`, hostname, dnsSubdomain(hostname))),
       ...(hostname !== "" && ipFamilyOf(hostname) !== undefined
         ? [invalid(`${path}.hostname`, hostname, "must be a DNS name, not an IP address")]
         : []),
     ];
   });
+}
+
+/** An Ingress has none of these. */
+function validateIpMode(place: JsonObject, path: string): Causes {
+  const mode = at(place, "ipMode");
+  if (mode === undefined) return [];
+  return textAt(place, "ip") === ""
+    ? [forbidden(path, "may not be specified when `ip` is not set")]
+    : ifSetOneOf(path, mode, ["Proxy", "VIP"]);
 }
 
 function validateHost(host: string, path: string): Causes {
@@ -159,14 +169,53 @@ function validateController(controller: string): Causes {
   return invalidEach("spec.controller", host, dnsSubdomain(host));
 }
 
+function validateParent(parent: JsonObject | undefined, path: string): Causes {
+  if (parent === undefined) return [required(path)];
+  return [
+    ...textIfSet(`${path}.group`, textAt(parent, "group"), dnsSubdomain),
+    ...requiredText(`${path}.resource`, textAt(parent, "resource"), pathSegment),
+    ...requiredText(`${path}.name`, textAt(parent, "name"), pathSegment),
+    ...textIfSet(`${path}.namespace`, textAt(parent, "namespace"), pathSegment),
+  ];
+}
+
+/** The server shows its internal struct here. */
+function shownParent(parent: JsonObject): Json {
+  return Object.fromEntries(["Group", "Resource", "Namespace", "Name"].map((name) => [name, textAt(parent, name.toLowerCase())]));
+}
+
+function validateRanges(ranges: readonly string[]): Causes {
+  if (ranges.length === 0) return [required("spec.cidrs", "at least one CIDR required")];
+  return ranges.flatMap((range, index) => (isCidr(range) ? [] : [invalid(`spec.cidrs[${index}]`, range, CIDR_MESSAGE)]));
+}
+
+/** A range stays; a second one, of the other family, may join it. */
+function validateRangeChange(now: readonly string[], before: readonly string[]): Causes {
+  const joins = before.length === 1 && now.length === 2;
+  if (now.length !== before.length && !joins) return [immutable("spec.cidrs", [...now])];
+  const moved = before.flatMap((range, index) => (range === now[index] ? [] : [immutable(`spec.cidrs[${index}]`, now[index])]));
+  return joins ? [...moved, ...validateRanges(now)] : moved;
+}
+
 export const networkingKinds: RulesByKind = {
   NetworkPolicy: networkPolicy,
   Ingress: ingress,
   IngressClass: ingressClass,
-  IPAddress: { cells: ipAddressCells },
+  IPAddress: {
+    name: (name) => (ipFamilyOf(name) === undefined ? [IP_MESSAGE] : []),
+    onUpdate: "no-spec",
+    validate: (object) => validateParent(objectAt(object, "spec", "parentRef"), "spec.parentRef"),
+    validateUpdate: (next, previous) =>
+      jsonEqual(at(next, "spec", "parentRef"), at(previous, "spec", "parentRef"))
+        ? []
+        : [immutable("spec.parentRef", shownParent(objectAt(next, "spec", "parentRef") ?? {}))],
+    cells: ipAddressCells,
+  },
   ServiceCIDR: {
     statusKeepsMeta: true,
-    validate: (object) => (listAt(object, "spec", "cidrs").length === 0 ? [required("spec.cidrs", "at least one CIDR required")] : []),
+    onUpdate: "no-spec",
+    validate: (object) => validateRanges(textsAt(object, "spec", "cidrs")),
+    validateUpdate: (next, previous) => validateRangeChange(textsAt(next, "spec", "cidrs"), textsAt(previous, "spec", "cidrs")),
     cells: serviceCidrCells,
   },
 };

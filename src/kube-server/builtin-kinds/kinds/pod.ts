@@ -1,6 +1,6 @@
 /** Pod, PodTemplate, ReplicationController. */
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
-import { podCells } from "../cells/pod.ts";
+import { podCells, podRowConditions } from "../cells/pod.ts";
 import { podTemplateCells, replicationControllerCells } from "../cells/workloads.ts";
 import {
   asJson,
@@ -67,6 +67,7 @@ const pod: KindRules = {
     "status.nominatedNodeName": (object) => textAt(object, "status", "nominatedNodeName"),
   },
   cells: podCells,
+  rowConditions: podRowConditions,
 };
 
 function startPod(draft: Draft): void {

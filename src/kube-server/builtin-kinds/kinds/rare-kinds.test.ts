@@ -74,6 +74,27 @@ it.each([
     given: responds({ type: "Reject", queuing: { queues: 1 } }),
     want: ["spec.limited.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited"],
   },
+  {
+    name: "a storage driver is not asked too often, and hides only tokens it has",
+    key: "storage.k8s.io/v1/csidrivers",
+    given: { spec: { nodeAllocatableUpdatePeriodSeconds: 9, serviceAccountTokenInSecrets: true } },
+    want: [
+      "spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to 10 seconds",
+      "spec.serviceAccountTokenInSecrets: Invalid value: true: serviceAccountTokenInSecrets is set but no tokenRequests are specified",
+    ],
+  },
+  {
+    name: "a token does not live for ever",
+    key: "storage.k8s.io/v1/csidrivers",
+    given: { spec: { tokenRequests: [{ audience: "a", expirationSeconds: 2 ** 32 + 1 }] } },
+    want: ["spec.tokenRequests[0].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds"],
+  },
+  {
+    name: "what a driver calls a node has an end",
+    key: "storage.k8s.io/v1/csinodes",
+    given: { spec: { drivers: [{ name: "d", nodeID: "x".repeat(257) }] } },
+    want: [`spec.drivers[0].nodeID: Invalid value: "${"x".repeat(257)}": must be 256 characters or less`],
+  },
 ])("$name", ({ key, given, want }) => {
   expect(refusals(key, given)).toEqual(want);
 });

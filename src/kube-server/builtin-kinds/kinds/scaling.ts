@@ -1,7 +1,7 @@
 /** PodDisruptionBudget, Lease, PriorityClass. */
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { disruptionBudgetCells, priorityClassCells, valuesThenAge } from "../cells/others.ts";
-import { at, numberAt, objectAt, textAt } from "../draft.ts";
+import { at, childOf, type Draft, numberAt, objectAt, textAt } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
 import { forbidden, immutable, invalid, nonNegative } from "../rules/causes.ts";
 import { validateConditions } from "../rules/conditions.ts";
@@ -45,7 +45,14 @@ function shownBudget(object: KubeObject): JsonObject {
   return Object.fromEntries(names.map((name) => [name, at(object, "spec", name.charAt(0).toLowerCase() + name.slice(1)) ?? null]));
 }
 
+/** Elections that the server coordinates are not on by default: their fields are dropped where they are new. */
+function dropCoordination(spec: Draft, old: JsonObject | undefined): void {
+  for (const name of ["strategy", "preferredHolder"]) if (at(old, name) === undefined) delete spec[name];
+}
+
 const lease: KindRules = {
+  prepareCreate: (draft) => dropCoordination(childOf(draft, "spec"), undefined),
+  prepareUpdate: (draft, previous) => dropCoordination(childOf(draft, "spec"), objectAt(previous, "spec")),
   createOnUpdate: true,
   needsVersionOnUpdate: true,
   ownMeta: "plain",

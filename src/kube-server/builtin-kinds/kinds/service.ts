@@ -35,7 +35,7 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
       allocate(draft, addresses);
     },
     validate: (object, previous) => {
-      const causes = validateService(object);
+      const causes = validateService(object, previous === undefined);
       // only what is sound is given addresses
       return previous === undefined && causes.length === 0 ? validateRequested(object, addresses) : causes;
     },
@@ -69,13 +69,16 @@ function serviceWarnings(service: KubeObject): readonly string[] {
   return said.filter(([holds]) => holds).map(([, text]) => text);
 }
 
-function validateService(service: KubeObject): Causes {
+function validateService(service: KubeObject, isNew: boolean): Causes {
   const spec = objectAt(service, "spec") ?? {};
   const type = typeOf(service);
   const ports = objectsAt(spec, "ports");
   const portless = ports.length === 0 && !isHeadless(service) && type !== "ExternalName";
   return [
     ...(portless ? [required("spec.ports")] : []),
+    ...(isHeadless(service) && (type === "LoadBalancer" || type === "NodePort")
+      ? [invalid("spec.clusterIPs[0]", "None", `may not be set to 'None' for ${type} services`)]
+      : []),
     ...(type === "ExternalName" ? validateExternalName(spec) : []),
     ...validatePorts(ports),
     ...validateLabels(at(spec, "selector"), "spec.selector"),
@@ -83,9 +86,12 @@ function validateService(service: KubeObject): Causes {
     ...validateAddresses(service),
     ...textsAt(spec, "externalIPs").flatMap((address, index) => validateOuterIP(`spec.externalIPs[${index}]`, address)),
     ...oneOf("spec.type", type, TYPES),
-    ...validateNodePorts(service),
+    ...validateNodePorts(service, isNew),
     ...repeatedPorts(service),
     ...validateSourceRanges(service),
+    ...(at(spec, "allocateLoadBalancerNodePorts") !== undefined && type !== "LoadBalancer"
+      ? [forbidden("spec.allocateLoadBalancerNodePorts", "may only be used when `type` is 'LoadBalancer'")]
+      : []),
     ...validateBalancerClass(service),
     ...validateTraffic(service),
     ...ifSetOneOf("spec.trafficDistribution", at(spec, "trafficDistribution"), ["PreferClose", "PreferSameZone", "PreferSameNode"]),
@@ -115,7 +121,8 @@ function validateExternalName(spec: JsonObject): Causes {
 }
 
 function validateAffinity(spec: JsonObject): Causes {
-  const seconds = numberAt(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds");
+  const sticky = textAt(spec, "sessionAffinity") === "ClientIP";
+  const seconds = sticky ? numberAt(spec, "sessionAffinityConfig", "clientIP", "timeoutSeconds") : undefined;
   const path = "spec.sessionAffinityConfig.clientIP.timeoutSeconds";
   return [
     ...oneOf("spec.sessionAffinity", textAt(spec, "sessionAffinity"), ["ClientIP", "None"]),
@@ -138,7 +145,20 @@ function validateAddresses(service: KubeObject): Causes {
     ]),
     ...ifSetOneOf("spec.ipFamilyPolicy", at(service, "spec", "ipFamilyPolicy"), ["PreferDualStack", "RequireDualStack", "SingleStack"]),
     ...(all[0] === "None" && all.length > 1 ? [invalid("spec.clusterIPs", all, "'None' must be the first and only value")] : []),
-    ...all.flatMap((ip, index) => (index === 0 && ip === "None" ? [] : validateIP(`spec.clusterIPs[${index}]`, ip))),
+    ...validateSeveral(all),
+  ];
+}
+
+/** Several are one of each family; who is no address is told only that. */
+function validateSeveral(all: readonly string[]): Causes {
+  const wrong = all.flatMap((ip, index) => (index === 0 && ip === "None" ? [] : validateIP(`spec.clusterIPs[${index}]`, ip)));
+  const isDual = new Set(all.map(ipFamilyOf)).size === 2;
+  return [
+    ...wrong,
+    ...(all.length > 2 ? [invalid("spec.clusterIPs", [...all], "may only hold up to 2 values")] : []),
+    ...(all.length > 1 && wrong.length === 0 && all[0] !== "None" && !isDual
+      ? [invalid("spec.clusterIPs", [...all], "may specify no more than one IP for each IP family")]
+      : []),
   ];
 }
 
@@ -195,13 +215,17 @@ function validateNewPorts(next: KubeObject, previous: KubeObject, addresses: Ser
 
 /** `own`: what the Service has already. */
 function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, own: ReadonlySet<number>): Causes {
+  const given = new Set<string>();
   return objectsAt(service, "spec", "ports").flatMap((port, index) => {
     const number = numberAt(port, "nodePort") ?? 0;
     const path = `spec.ports[${index}].nodePort`;
+    const key = `${textAt(port, "protocol")}/${number}`;
+    const again = given.has(key);
+    given.add(key);
     if (number === 0 || own.has(number)) return [];
     if (inRange(path, number, [30_000, 32_767]).length > 0)
       return [invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")];
-    return addresses.isNodePortTaken(number) ? [invalid(path, number, "provided port is already allocated")] : [];
+    return again || addresses.isNodePortTaken(number) ? [invalid(path, number, "provided port is already allocated")] : [];
   });
 }
 

@@ -41,6 +41,7 @@ export const statefulSet: KindRules = {
     ...validateManagement(object),
     ...(previous === undefined ? validateClaimTemplates(object) : []),
     ...counts(object, "spec", "replicas", "minReadySeconds"),
+    ...nonNegative("spec.ordinals.start", numberAt(object, "spec", "ordinals", "start")),
     ...(previous === undefined ? textIfSet("spec.serviceName", textAt(object, "spec", "serviceName"), dnsLabel) : []),
     ...validateSelector(object, "statefulset"),
     ...validateStatefulTemplate(object),
@@ -81,15 +82,22 @@ function validateManagement(object: KubeObject): Causes {
     ...(["RollingUpdate", "OnDelete"].includes(type)
       ? []
       : [invalid("spec.updateStrategy", shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")]),
-    ...nonNegative("spec.updateStrategy.rollingUpdate.partition", numberAt(strategy, "rollingUpdate", "partition")),
+    ...validateRolling(strategy),
     ...["whenDeleted", "whenScaled"].flatMap((when) =>
       ifSetOneOf(`spec.persistentVolumeClaimRetentionPolicy.${when}`, at(object, "spec", "persistentVolumeClaimRetentionPolicy", when), [
         "Retain",
         "Delete",
       ]),
     ),
-    ...nonNegative("spec.ordinals.start", numberAt(object, "spec", "ordinals", "start")),
   ];
+}
+
+function validateRolling(strategy: JsonObject): Causes {
+  const path = "spec.updateStrategy.rollingUpdate";
+  if (textAt(strategy, "type") === "RollingUpdate")
+    return nonNegative(`${path}.partition`, numberAt(strategy, "rollingUpdate", "partition"));
+  if (textAt(strategy, "type") !== "OnDelete" || objectAt(strategy, "rollingUpdate") === undefined) return [];
+  return [invalid(path, shownStrategy(strategy)["RollingUpdate"], "only allowed for updateStrategy 'RollingUpdate'")];
 }
 
 function shownStrategy(strategy: JsonObject): JsonObject {

@@ -324,4 +324,46 @@ describe("what a controller may write", () => {
       spec: { finalizers: ["kubernetes"] },
     });
   });
+
+  const cidrs = (...ranges: readonly string[]) => ({ metadata: { name: "x" }, spec: { cidrs: ranges } });
+  it.each([
+    {
+      name: "a driver keeps its name for a node",
+      type: "storage.k8s.io/v1/csinodes",
+      before: { spec: { drivers: [{ name: "d", nodeID: "n", allocatable: { count: 1 } }] } },
+      after: { spec: { drivers: [{ name: "d", nodeID: "m", topologyKeys: ["k"], allocatable: { count: 2 } }] } },
+      want: ['spec.drivers: Invalid value: {"Name":"d","NodeID":"m","TopologyKeys":["k"],"Allocatable":null}: field is immutable'],
+    },
+    {
+      name: "an address keeps its owner",
+      type: "networking.k8s.io/v1/ipaddresses",
+      before: { spec: { parentRef: { resource: "services", name: "s" } } },
+      after: { spec: { parentRef: { resource: "services", name: "t" } } },
+      want: ['spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"t"}: field is immutable'],
+    },
+    {
+      name: "a range stays",
+      type: "networking.k8s.io/v1/servicecidrs",
+      before: cidrs("10.1.0.0/24"),
+      after: cidrs("10.2.0.0/24"),
+      want: ['spec.cidrs[0]: Invalid value: "10.2.0.0/24": field is immutable'],
+    },
+    {
+      name: "a range may be joined by one of the other family",
+      type: "networking.k8s.io/v1/servicecidrs",
+      before: cidrs("10.1.0.0/24"),
+      after: cidrs("10.1.0.0/24", "fd00::/112"),
+      want: [],
+    },
+    {
+      name: "a range does not go",
+      type: "networking.k8s.io/v1/servicecidrs",
+      before: cidrs("10.1.0.0/24", "fd00::/112"),
+      after: cidrs("10.1.0.0/24"),
+      want: ['spec.cidrs: Invalid value: ["10.1.0.0/24"]: field is immutable'],
+    },
+  ])("$name", ({ type, before, after, want }) => {
+    const named = (body: object) => ({ ...body, metadata: { name: "x", uid: "u", resourceVersion: "1" } });
+    expect(refused(type, named(before), named(after))).toEqual(want);
+  });
 });

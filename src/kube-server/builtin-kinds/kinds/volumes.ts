@@ -1,17 +1,18 @@
 /** PersistentVolume, PersistentVolumeClaim, StorageClass and the other kinds of storage.k8s.io. */
 import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { persistentVolumeCells, persistentVolumeClaimCells } from "../cells/core.ts";
-import { csiDriverCells, storageClassCells, valuesThenAge, volumeAttachmentCells } from "../cells/others.ts";
-import { at, carryField, childOf, entriesAt, listAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
+import { storageClassCells, valuesThenAge, volumeAttachmentCells } from "../cells/others.ts";
+import { at, carryField, childOf, entriesAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";
 import type { KindRules, RulesByKind } from "../kind-rules.ts";
-import { forbidden, immutable, invalid, invalidEach, notSupported, required, type Causes } from "../rules/causes.ts";
+import { forbidden, immutable, invalid, invalidEach, NOT_NEGATIVE, notSupported, required, type Causes } from "../rules/causes.ts";
 import { dnsSubdomain, qualifiedName } from "../rules/formats.ts";
 import { internalStruct } from "../rules/internal-template.ts";
 import { jsonDiff } from "../rules/unified-diff.ts";
 import { quantityOf } from "../rules/pod/resources.ts";
 import { validateVolumeSource } from "../rules/pod/volumes.ts";
 import { validateAccessModes, validateClaimSpec, VOLUME_MODES } from "../rules/claim.ts";
-import { ifSetOneOf, noBacksteps, requiredText, textIfSet } from "../rules/shared.ts";
+import { ifSetOneOf, noBacksteps, requiredText, textIfSet, validateLabelSelector } from "../rules/shared.ts";
+import { csiDriver, csiNode, validateTopologies } from "./csi.ts";
 
 const SPEC_FROZEN = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
 
@@ -24,9 +25,18 @@ const claim: KindRules = {
   prepareUpdate: (draft, previous) => settleSources(childOf(draft, "spec"), objectAt(previous, "spec")),
   validate: (object) => validateClaimSpec(objectAt(object, "spec") ?? {}, "spec"),
   validateUpdate: validateClaimUpdate,
+  validateStatus: (next) =>
+    entriesAt(next, "status", "capacity").flatMap(([name, amount]) =>
+      (quantityOf(amount) ?? 0n) < 0n ? [invalid(`status.capacity[${name}]`, wholeUnits(amount), "must be a valid resource quantity")] : [],
+    ),
   deletion: { answersObject: true },
   cells: persistentVolumeClaimCells,
 };
+
+/** Shown without unit, as a number. */
+function wholeUnits(amount: string): number {
+  return Math.ceil(Number(quantityOf(amount) ?? 0n) / 1e9);
+}
 
 /** Two names for one thing: `dataSource` is the older, and knows only claims and snapshots. Sources in other namespaces are not served. */
 function settleSources(spec: Draft, old: JsonObject | undefined): void {
@@ -96,7 +106,7 @@ const volume: KindRules = {
         ];
     const mode = jsonEqual(at(next, "spec", "volumeMode"), at(previous, "spec", "volumeMode"))
       ? []
-      : [immutable("spec.volumeMode", at(next, "spec", "volumeMode") ?? null)];
+      : [immutable("volumeMode", at(next, "spec", "volumeMode") ?? null)];
     return [...validateVolume(next), ...frozen, ...mode];
   },
   deletion: { answersObject: true },
@@ -123,6 +133,9 @@ function validateVolume(object: KubeObject): Causes {
     ...validateSource(spec),
     ...(objectAt(spec, "local") !== undefined && objectAt(spec, "nodeAffinity", "required") === undefined
       ? [required("spec.nodeAffinity", "Local volume requires node affinity")]
+      : []),
+    ...(/^\/+$/.test(textAt(spec, "hostPath", "path")) && spec["persistentVolumeReclaimPolicy"] === "Recycle"
+      ? [forbidden("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'")]
       : []),
     ...textIfSet("spec.storageClassName", textAt(spec, "storageClassName"), dnsSubdomain),
     ...ifSetOneOf("spec.volumeMode", spec["volumeMode"], VOLUME_MODES),
@@ -211,6 +224,10 @@ function validateSource(spec: JsonObject): Causes {
   return [...own, ...shared, ...csi, ...others.map((name) => forbidden(`spec.${name}`, "may not specify more than 1 volume type"))];
 }
 
+function emptyParameter(object: KubeObject): Causes {
+  return entriesAt(object, "parameters").some(([name]) => name === "") ? [invalid("parameters", "", "field can not be empty.")] : [];
+}
+
 const storageClass: KindRules = {
   validate: (object) => {
     const provisioner = textAt(object, "provisioner");
@@ -218,8 +235,10 @@ const storageClass: KindRules = {
       ...(provisioner === ""
         ? [required("provisioner")]
         : invalidEach("provisioner", provisioner.toLowerCase(), qualifiedName(provisioner.toLowerCase()))),
+      ...emptyParameter(object),
       ...ifSetOneOf("reclaimPolicy", at(object, "reclaimPolicy"), ["Delete", "Retain"]),
       ...ifSetOneOf("volumeBindingMode", at(object, "volumeBindingMode"), ["Immediate", "WaitForFirstConsumer"]),
+      ...validateTopologies(objectsAt(object, "allowedTopologies"), "allowedTopologies"),
     ];
   },
   onUpdate: "meta-and-spec-first",
@@ -233,30 +252,22 @@ const storageClass: KindRules = {
 
 export const volumeKinds: RulesByKind = { PersistentVolume: volume, PersistentVolumeClaim: claim };
 
+const ATTACHMENT_SPEC = "io.k8s.api.storage.v1.VolumeAttachmentSpec";
+
 export const storageKinds: RulesByKind = {
   StorageClass: storageClass,
-  CSIDriver: {
-    needsVersionOnUpdate: true,
-    warnings: (next, previous) => (leaksTokens(next) && (previous === undefined || !leaksTokens(previous)) ? [TOKENS_IN_ATTRIBUTES] : []),
-    deletion: { answersObject: true },
-    cells: csiDriverCells,
-  },
-  CSINode: {
-    needsVersionOnUpdate: true,
-    validate: (object) =>
-      objectsAt(object, "spec", "drivers").flatMap((driver, index) => [
-        ...requiredText(`spec.drivers[${index}].name`, textAt(driver, "name"), dnsSubdomain),
-        ...(textAt(driver, "nodeID") === "" ? [required(`spec.drivers[${index}].nodeID`)] : []),
-      ]),
-    deletion: { answersObject: true },
-    cells: valuesThenAge((object) => listAt(object, "spec", "drivers").length),
-  },
+  CSIDriver: csiDriver,
+  CSINode: csiNode,
   CSIStorageCapacity: {
     needsVersionOnUpdate: true,
     onUpdate: "meta-and-spec-first",
     validate: (object) => {
-      const name = textAt(object, "storageClassName");
-      return invalidEach("storageClassName", name, dnsSubdomain(name));
+      const [name, capacity] = [textAt(object, "storageClassName"), textAt(object, "capacity")];
+      return [
+        ...validateLabelSelector(objectAt(object, "nodeTopology"), "nodeTopology"),
+        ...invalidEach("storageClassName", name, dnsSubdomain(name)),
+        ...((quantityOf(capacity) ?? 0n) < 0n ? [invalid("capacity", capacity, NOT_NEGATIVE)] : []),
+      ];
     },
     validateUpdate: (next, previous) =>
       ["nodeTopology", "storageClassName"].flatMap((name) =>
@@ -268,7 +279,9 @@ export const storageKinds: RulesByKind = {
     statusKeepsMeta: true,
     validate: validateAttachment,
     validateUpdate: (next, previous) =>
-      jsonEqual(at(next, "spec"), at(previous, "spec")) ? [] : [immutable("spec", at(next, "spec") ?? null)],
+      jsonEqual(at(next, "spec"), at(previous, "spec"))
+        ? []
+        : [immutable("spec", internalStruct(ATTACHMENT_SPEC, objectAt(next, "spec") ?? {}))],
     deletion: { answersObject: true },
     cells: volumeAttachmentCells,
   },
@@ -284,17 +297,11 @@ export const storageKinds: RulesByKind = {
   },
 };
 
-const TOKENS_IN_ATTRIBUTES =
-  "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume attributes";
-
-function leaksTokens(driver: KubeObject): boolean {
-  return objectsAt(driver, "spec", "tokenRequests").length > 0 && at(driver, "spec", "serviceAccountTokenInSecrets") === undefined;
-}
-
 function validateAttributesClass(object: KubeObject): Causes {
   const driver = textAt(object, "driverName").toLowerCase();
   return [
     ...requiredText("driverName", driver, qualifiedName),
+    ...emptyParameter(object),
     ...(entriesAt(object, "parameters").length === 0 ? [required("parameters", "must contain at least one key/value pair")] : []),
   ];
 }

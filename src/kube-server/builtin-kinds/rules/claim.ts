@@ -18,7 +18,17 @@ export function validateClaimSpec(spec: JsonObject, path: string): Causes {
     ...validateStorage(spec, path),
     ...textIfSet(`${path}.storageClassName`, textAt(spec, "storageClassName"), dnsSubdomain),
     ...ifSetOneOf(`${path}.volumeMode`, spec["volumeMode"], VOLUME_MODES),
+    ...validateSources(spec, path),
   ];
+}
+
+/** Two names for one thing must say the same. The server shows an empty struct here: it quotes a path, not the value. */
+function validateSources(spec: JsonObject, path: string): Causes {
+  const [source, ref] = [objectAt(spec, "dataSource"), objectAt(spec, "dataSourceRef")];
+  if (source === undefined || ref === undefined) return [];
+  if (textAt(ref, "namespace") !== "") return [invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")];
+  const same = ["apiGroup", "kind", "name"].every((name) => textAt(source, name) === textAt(ref, name));
+  return same ? [] : [invalid(path, {}, "must match dataSourceRef")];
 }
 
 export function validateAccessModes(spec: JsonObject, path: string, detail: string): Causes {

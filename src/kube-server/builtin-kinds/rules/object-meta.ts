@@ -108,10 +108,10 @@ function validateOwners(meta: unknown, path: string): Causes {
 
 function validateOwner(owner: JsonObject, path: string): Causes {
   const [apiVersion, kind] = [textAt(owner, "apiVersion"), textAt(owner, "kind")];
-  const version = apiVersion.includes("/") ? apiVersion.slice(apiVersion.indexOf("/") + 1) : apiVersion;
+  const [head = "", version = head, ...rest] = apiVersion.split("/");
   const empty = (["name", "uid"] as const).filter((name) => textAt(owner, name) === "");
   return joined(
-    version === "" ? [invalid(`${path}.apiVersion`, apiVersion, "version must not be empty")] : [],
+    version === "" || rest.length > 0 ? [invalid(`${path}.apiVersion`, apiVersion, "version must not be empty")] : [],
     kind === "" ? [invalid(`${path}.kind`, kind, "must not be empty")] : [],
     empty.map((name) => invalid(`${path}.${name}`, "", "must not be empty")),
     apiVersion === "v1" && kind === "Event" ? [invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner")] : [],

@@ -39,7 +39,8 @@ export function repeatedPorts(service: KubeObject): Causes {
   });
 }
 
-export function validateNodePorts(service: KubeObject): Causes {
+/** A new Service that asks for a port twice is refused where ports are given out. */
+export function validateNodePorts(service: KubeObject, isNew: boolean): Causes {
   const inside = typeOf(service) === "ClusterIP";
   const seen = new Set<string>();
   return objectsAt(service, "spec", "ports").flatMap((port, index) => {
@@ -49,6 +50,6 @@ export function validateNodePorts(service: KubeObject): Causes {
     const key = `${textAt(port, "protocol")}/${number}`;
     const again = seen.has(key);
     seen.add(key);
-    return again ? [duplicate(`spec.ports[${index}].nodePort`, number)] : [];
+    return again && !isNew ? [duplicate(`spec.ports[${index}].nodePort`, number)] : [];
   });
 }

@@ -83,12 +83,17 @@ function approvalCondition(definition: Definition): readonly NewCondition[] {
 
 /** A CRD that is being deleted: its objects go first. */
 export function terminating(crd: JsonObject, now: string): JsonObject {
-  const condition: NewCondition = {
-    type: "Terminating",
-    status: "True",
-    reason: "InstanceDeletionPending",
-    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
-  };
+  const message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon";
+  return goingBecause(crd, { reason: "InstanceDeletionPending", message }, now);
+}
+
+/** Its objects were told to go, and some of them wait for their finalizers. */
+export function sweeping(crd: JsonObject, now: string): JsonObject {
+  return goingBecause(crd, { reason: "InstanceDeletionInProgress", message: "CustomResource deletion is in progress" }, now);
+}
+
+function goingBecause(crd: JsonObject, why: Pick<NewCondition, "reason" | "message">, now: string): JsonObject {
+  const condition: NewCondition = { type: "Terminating", status: "True", ...why };
   return withStatus(crd, { conditions: [...setCondition(conditionsOf(crd), condition, now)] });
 }
 

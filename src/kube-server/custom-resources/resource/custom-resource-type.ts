@@ -14,7 +14,7 @@ import { stringsOf } from "../metadata/object-meta.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { coerceObject, type Coercion } from "./coerce.ts";
 import { rewriteVersion } from "./convert.ts";
-import { deprecationWarning, verbsOf } from "./discovery.ts";
+import { deprecationWarning, VERBS, verbsOf } from "./discovery.ts";
 import { parseJsonPath } from "./json-path.ts";
 import { publishedSchemas, type PublishedKind } from "./openapi.ts";
 import { tablePrinter } from "./table.ts";
@@ -66,7 +66,8 @@ function typeOf(definition: Definition, version: CrdVersion, converter: Converte
     singular: names.singular,
     shortNames: names.shortNames,
     categories: names.categories,
-    verbs: verbsOf(definition),
+    verbs: VERBS,
+    listedVerbs: verbsOf(definition),
     subresources: new Set([...(hasStatus ? ["status"] : []), ...(version.subresources?.scale === undefined ? [] : ["scale"])]),
     custom: true,
     collection: `${group}/${names.plural}`,

@@ -8,8 +8,8 @@ import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { Stored } from "../../store/port.ts";
 import { inVersion, type Call } from "../core.ts";
-import { deleteUnasked } from "../delete-object.ts";
-import { checkedOptions } from "../delete-options.ts";
+import { checkPreconditions, deleteUnasked } from "../delete-object.ts";
+import { checkedOptions, type DeleteOptions } from "../delete-options.ts";
 import { plainText } from "../go-format.ts";
 import { asJsonObject, asObject } from "../managed-kinds.ts";
 import { answer, type Answering } from "../respond.ts";
@@ -32,9 +32,11 @@ function evict(call: Call, { body, options }: Said): Answering {
   const dryRun = options.dryRun || asked.value.dryRun;
   const allowed = needsNoBudget(pod.value.object) ? ok(undefined) : askBudgets(call, pod.value.object, dryRun);
   return whenOk(allowed, () =>
-    whenOk(announce(call, dryRun), (latest) => {
+    whenOk(announce(call, asked.value, dryRun), (latest) => {
       const deleting = { ...call, target: { ...call.target, subresource: undefined } };
-      const deleted = deleteUnasked(deleting, latest, { ...asked.value, dryRun });
+      // the version was looked at before the Pod was told, which gave it another
+      const options = dryRun ? asked.value : { ...asked.value, resourceVersion: undefined };
+      const deleted = deleteUnasked(deleting, latest, { ...options, dryRun });
       return whenOk(deleted, () => ok(answer(call, 201, success(undefined, 201))));
     }),
   );
@@ -52,9 +54,11 @@ function needsNoBudget(pod: KubeObject): boolean {
 }
 
 /** Whoever looks at the Pod while it ends is told why it does. */
-function announce(call: Call, dryRun: boolean): Later<Result<Stored, Failure>> {
+function announce(call: Call, asked: DeleteOptions, dryRun: boolean): Later<Result<Stored, Failure>> {
   const pod = podOf(call);
   if (!pod.ok || dryRun) return pod;
+  const meant = checkPreconditions(call.target.type, pod.value.object, asked);
+  if (!meant.ok) return meant;
   const told = withCondition(inVersion(call.target.type, pod.value.object), {
     type: "DisruptionTarget",
     status: "True",

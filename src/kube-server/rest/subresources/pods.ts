@@ -64,12 +64,17 @@ function assign(call: Call, { body, options }: Said): Answering {
   const resource = { ...type.resource, plural: "pods/binding" };
   const uid = metaText(body, "uid");
   if (uid !== "" && uid !== metaText(pod.value.object, "uid"))
-    return conflict({ resource: type.resource, name }, wrongUid(call, uid, pod.value));
-  if (isGated(pod.value.object)) return conflict({ resource, name }, `pod ${name} has non-empty .spec.schedulingGates`);
+    return conflict({ resource: type.resource, name }, notMeant(call, "UID", [uid, metaText(pod.value.object, "uid")]));
+  const [version, current] = [metaText(body, "resourceVersion"), metaText(pod.value.object, "resourceVersion")];
+  if (version !== "" && version !== current)
+    return conflict({ resource: type.resource, name }, notMeant(call, "ResourceVersion", [version, current]));
+  if (metaText(pod.value.object, "deletionTimestamp") !== "")
+    return conflict({ resource, name }, `pod ${name} is being deleted, cannot be assigned to a host`);
   const assigned = fieldAt(pod.value.object, "spec", "nodeName");
   if (assigned !== undefined && assigned !== "") {
     return conflict({ resource, name }, `pod ${name} is already assigned to node "${plainText(assigned)}"`);
   }
+  if (isGated(pod.value.object)) return conflict({ resource, name }, `pod ${name} has non-empty .spec.schedulingGates`);
   const next = bound(inVersion(type, pod.value.object), body, { node, now: timestamp(call.core.clock) });
   const prepare = (object: KubeObject) => object;
   const written = updateObject(call, { previous: pod.value, next, options, tracked: true, prepare, trusted: true });
@@ -82,9 +87,9 @@ function isGated(pod: KubeObject): boolean {
 }
 
 /** The store itself says this, with its own key. */
-function wrongUid({ target }: Call, uid: string, { object }: Stored): string {
+function notMeant({ target }: Call, what: string, [meant, found]: readonly [string, string]): string {
   const place = `/registry/pods/${target.namespace ?? ""}/${target.name ?? ""}`;
-  const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metaText(object, "uid")}`;
+  const problem = `Precondition failed: ${what} in precondition: ${meant}, ${what} in object meta: ${found}`;
   return `StorageError: invalid object, Code: 4, Key: ${place}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`;
 }
 
@@ -177,7 +182,7 @@ export function enterPod(call: Call): Answered {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const container = chosenContainer(call, pod.value.object);
-  if (!container.ok && (call.request.query.get("container") ?? "") !== "") return container;
+  if (!container.ok && call.target.subresource !== "portforward") return container;
   const node = plainText(fieldAt(pod.value.object, "spec", "nodeName") ?? "");
   if (node === "") return badRequest(`pod ${call.target.name ?? ""} does not have a host assigned`);
   return noKubelet(call, node, undefined);

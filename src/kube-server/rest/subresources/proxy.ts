@@ -3,7 +3,7 @@
  * says it, and the rest as it says that nobody answers.
  */
 import { ok, type Result } from "#base";
-import { fieldAt, type KubeObject } from "#kube";
+import { field, fieldAt, type KubeObject } from "#kube";
 import { ipFamilyOf } from "../../builtin-kinds/rules/shared.ts";
 import { readStored, type Call } from "../core.ts";
 import { plainText } from "../go-format.ts";
@@ -24,7 +24,23 @@ export function proxyToPod(call: Call): Answered {
 export function proxyToService(call: Call): Answered {
   const asked = behind(call, "service");
   if (!asked.ok) return asked;
-  const message = `no endpoints available for service ${JSON.stringify(asked.value.object.metadata.name)}`;
+  const { object, port } = asked.value;
+  const { name } = object.metadata;
+  if (/^\d+$/.test(port) && !portsOf(object).includes(Number(port)))
+    return unavailable(`no service port ${port} found for service "${name}"`);
+  const { type } = call.target;
+  const endpoints = call.core.types.find("", "v1", "endpoints");
+  const found = endpoints === undefined ? undefined : readStored({ core: call.core, target: { ...call.target, type: endpoints } }, name);
+  // where nobody ever wrote endpoints, it is the service that is said to be missing
+  return found === undefined ? notFound({ resource: type.resource, name }) : unavailable(`no endpoints available for service "${name}"`);
+}
+
+function portsOf(service: KubeObject): readonly unknown[] {
+  const ports = fieldAt(service, "spec", "ports");
+  return Array.isArray(ports) ? ports.map((port) => field(port, "port")) : [];
+}
+
+function unavailable(message: string): Answered {
   return refuse({ code: 503, reason: "ServiceUnavailable", message });
 }
 

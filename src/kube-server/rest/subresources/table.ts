@@ -8,7 +8,7 @@ import { patch } from "../patches.ts";
 import { getObject } from "../reads.ts";
 import { answerObject, type Answering } from "../respond.ts";
 import type { Verb } from "../route.ts";
-import { methodNotAllowed, notFound } from "../status.ts";
+import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from "../status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../write-options.ts";
 import { placedAt, update } from "../writes.ts";
@@ -26,7 +26,10 @@ const VIEW: ByVerb = new Map<Verb, Handler>([
   ["update", update],
   ["patch", patch],
 ]);
-const NO_KUBELET = forAllVerbs(enterPod);
+const NO_KUBELET: ByVerb = new Map<Verb, Handler>([
+  ["get", enterPod],
+  ["create", enterPod],
+]);
 const SCALE: ByVerb = new Map<Verb, Handler>([
   ["get", getScale],
   ["update", updateScale],
@@ -54,10 +57,13 @@ function forAllVerbs(handler: Handler): ByVerb {
 }
 
 export function answerSubresource(call: Call): Answering {
-  const { type, subresource = "", verb } = call.target;
+  const { type, subresource = "", verb, rest } = call.target;
+  // only a proxy has paths behind it
+  if (rest.length > 0 && subresource !== "proxy" && !type.custom) return unknownResource();
   const handlers = SUBRESOURCES.get(`${type.collection}/${subresource}`) ?? SUBRESOURCES.get(subresource) ?? VIEW;
   const handler = handlers.get(verb);
-  return handler === undefined ? methodNotAllowed() : handler(call);
+  if (handler !== undefined) return handler(call);
+  return type.custom ? methodNotSupported(type.resource, verb) : methodNotAllowed();
 }
 
 /** The only way to take a finalizer off a namespace; its status stays as it is. */
