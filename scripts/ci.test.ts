@@ -58,15 +58,16 @@ describe(".ci/run", () => {
   });
 
   it("names the tests that failed again at the end, where a log that was cut still has them", async () => {
-    const says = "\\033[31m FAIL \\033[39m a.test.ts > one\\nAssertionError: no\\n  stack\\n FAIL  a.test.ts > two\\nError: late\\n7 passed, 2 failed\\n";
+    const says =
+      "\\033[31m FAIL \\033[39m a.test.ts > one\\nAssertionError: no\\n  stack\\n FAIL  a.test.ts > two\\nError: late\\n7 passed, 2 failed\\n";
     const ran = await runCi({ ...good, kube: { says, code: 1 } });
     const summary = ran.stdout.slice(ran.stdout.lastIndexOf("FAIL  kube"));
-    expect(summary.split("\n").slice(1, 5).map((line) => line.trim())).toEqual([
-      "FAIL  a.test.ts > one",
-      "AssertionError: no",
-      "FAIL  a.test.ts > two",
-      "Error: late",
-    ]);
+    expect(
+      summary
+        .split("\n")
+        .slice(1, 5)
+        .map((line) => line.trim()),
+    ).toEqual(["FAIL  a.test.ts > one", "AssertionError: no", "FAIL  a.test.ts > two", "Error: late"]);
   });
 
   it("fails for a gate that fails, though it counts no tests", async () => {

@@ -114,6 +114,8 @@ export type ResourceType = {
   readonly rowConditions?: (object: KubeObject) => readonly Json[];
   /** What Go's converter makes of a value on its way through a patch, and what it says when it cannot; see codec/from-unstructured.ts. */
   readonly fromUnstructured?: (value: Json) => Result<Json, string>;
+  /** Reads what an apply has merged, if that is another thing than what a client sends; see custom-resources/resource/coerce.ts. */
+  readonly decodeMerged?: (value: Json) => Result<Decoded, string>;
   /** The object with its fields in the order in which Go writes them, for messages that quote it. */
   readonly asGoWrites?: (object: Json) => Json;
   /** Its table knows nothing but names and ages: an empty one has no rows at all. */

@@ -117,7 +117,10 @@ const gone = (client: KubeClient, kind: Resource, key: ObjectKey) =>
  * one, whose owner never was, is collected as soon as it is noticed.
  */
 async function collectorCaughtUp(client: KubeClient, kind: Resource, namespace: string): Promise<void> {
-  const [owner, canary] = [{ ...GHOST, name: `no-owner-of-${kind.plural}` }, { namespace, name: `canary-${randomUUID()}` }];
+  const [owner, canary] = [
+    { ...GHOST, name: `no-owner-of-${kind.plural}` },
+    { namespace, name: `canary-${randomUUID()}` },
+  ];
   await make(client, kind, { ...canary, ownerReferences: [owner] });
   await gone(client, kind, canary);
 }
@@ -259,12 +262,7 @@ test("Services lead to their Pods: slices and Endpoints are the same", async () 
     const podNamed = async (name: string, ip: string, { ready = true, port = 8080, hostname = "" } = {}) => {
       const container = { name: "c", image: "i", ports: [{ name: "web", containerPort: port }] };
       const dns = hostname === "" ? {} : { hostname, subdomain: "headless" };
-      await make(
-        client,
-        pods,
-        { name, namespace, labels: { app: "shop" } },
-        { spec: { nodeName: NODE, containers: [container], ...dns } },
-      );
+      await make(client, pods, { name, namespace, labels: { app: "shop" } }, { spec: { nodeName: NODE, containers: [container], ...dns } });
       const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
       const patch = { status: { phase: "Running", podIP: ip, podIPs: [{ ip }], conditions } };
       expectOk(await client.patch(pods, { name, namespace }, { type: "merge", patch }, { subresource: "status" }));

@@ -78,14 +78,7 @@ function pretty(value: unknown): ApiResponse {
 function rootPaths(groups: readonly ServedGroup[]): readonly string[] {
   const named = groups.filter(({ name }) => name !== "");
   const paths = named.flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)]);
-  const others = [
-    ...HEALTH_PATHS,
-    "/openapi/v2",
-    "/openapi/v3",
-    "/version",
-    "/.well-known/openid-configuration",
-    "/openid/v1/jwks",
-  ];
+  const others = [...HEALTH_PATHS, "/openapi/v2", "/openapi/v3", "/version", "/.well-known/openid-configuration", "/openid/v1/jwks"];
   return ["/api", "/api/v1", "/apis", ...paths, ...others].toSorted();
 }
 

@@ -7,6 +7,7 @@ import type { Json, KubeObject } from "#kube";
 import type { Decoded, ResourceType } from "../resource-type.ts";
 
 export function decodeConverted(type: ResourceType, value: Json, like: KubeObject | undefined): Result<Decoded, string> {
+  if (type.decodeMerged !== undefined) return type.decodeMerged(value);
   const decoded = type.decode(value, like);
   if (decoded.ok || type.fromUnstructured === undefined) return decoded;
   const converted = type.fromUnstructured(value);

@@ -401,6 +401,15 @@ export const customResources = area("custom resources", {
     (await api.mergePatch(`${made.path}/a`, { spec: { size: 99 } })).gives(422);
   },
 
+  "an applied null is no value that nobody meant": async (api) => {
+    const made = await things(api, object({ colour: string, size: { ...integer, default: 3 }, maybe: { ...string, nullable: true } }));
+    const apply = (spec: object) => api.apply("one", `${made.path}/a`, made.thing("a", spec));
+    (await apply({ colour: "red", size: null, maybe: null })).gives(201).has("spec.size", 3).has("spec.maybe", null);
+    const why = `spec.colour: Invalid value: "null": spec.colour in body must be of type string: "null"`;
+    (await apply({ colour: null })).refuses(422, "Invalid", `Thing.${made.group} "a" is invalid: ${why}`);
+    (await api.mergePatch(`${made.path}/a`, { spec: { colour: null } })).gives(200).has("spec.colour", undefined);
+  },
+
   "a definition that is deleted waits for objects that are held, and takes no new ones": async (api) => {
     const made = await things(api, object({}));
     await made.post("held", {}, { metadata: { name: "held", finalizers: ["example.com/held"] } });

@@ -20,6 +20,8 @@ export type Coercion = {
   readonly group: string;
   readonly kind: string;
   readonly preserveUnknownFields: boolean;
+  /** An apply has no nulls that mean nothing: what it wrote there, or has made empty, is judged as it is. */
+  readonly keepNulls?: boolean;
 };
 
 /** Objects of another kind keep their fields: validation will refuse them for their kind. */
@@ -48,10 +50,10 @@ function isOwnKind(raw: JsonObject, { group, kind }: Coercion): boolean {
 
 function shapeFields(
   raw: JsonObject,
-  { schema, preserveUnknownFields }: Coercion,
+  { schema, preserveUnknownFields, keepNulls = false }: Coercion,
 ): Result<{ readonly value: Json; readonly unknown: readonly string[] }, string> {
   const pruned = preserveUnknownFields ? { value: raw, unknown: [] } : prune(raw, schema, true);
-  const plain = preserveUnknownFields ? pruned.value : dropRefusedNulls(pruned.value, schema);
+  const plain = preserveUnknownFields || keepNulls ? pruned.value : dropRefusedNulls(pruned.value, schema);
   const coerced = coerceEmbedded(plain, schema);
   if (!coerced.ok) return err(describeCauses([coerced.error]));
   return ok({ value: coerced.value.value, unknown: [...pruned.unknown, ...coerced.value.unknown] });

@@ -85,6 +85,7 @@ function typeOf(definition: Definition, version: CrdVersion, converter: Converte
       return typeSchema();
     },
     decode: (value) => coerceObject(value, coercion),
+    decodeMerged: (value) => coerceObject(value, { ...coercion, keepNulls: true }),
     applyDefaults: (object) => applyDefaults(object as unknown as Json, schema) as unknown as KubeObject,
     prepareForCreate: (object) => (hasStatus ? without(object, "status") : object),
     prepareForUpdate: (next, previous, subresource) => prepareForUpdate(next, previous, subresource, hasStatus),
