@@ -298,4 +298,85 @@ export const subresources = area("subresources", {
     await api.created("endpoints", { metadata: { name: "s" } });
     (await api.get("services/s:80/proxy/")).refuses(503, "ServiceUnavailable", 'no endpoints available for service "s"');
   },
+
+  "a Job ends as clients expect it to, and stays ended": async (api) => {
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+    const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec: { suspend: true, template } };
+    await api.created("batch/v1/jobs", job);
+    const write = (status: object) => api.mergePatch("batch/v1/jobs/j/status", { status });
+    const [start, end] = ["2026-01-01T00:00:10Z", "2026-01-01T00:00:20Z"];
+    const conditions = (...types: readonly string[]) => types.map((type) => ({ type, status: "True" }));
+    const about = "status.conditions: Invalid value: cannot";
+    (await write({ conditions: conditions("Complete", "Failed"), active: 1, ready: 2, completedIndexes: "1", failedIndexes: "2" })).because(
+      [
+        `${about} set Complete=True and Failed=true conditions`,
+        "status.completionTime: Required value: completionTime is required for Complete jobs",
+        `${about} set Failed=True condition without the FailureTarget=true condition`,
+        `${about} set Complete=True condition without the SuccessCriteriaMet=true condition`,
+        "status.active: Invalid value: 1: active>0 is invalid for finished job",
+        "status.startTime: Required value: startTime is required for finished job",
+        `status.completedIndexes: Invalid value: "1": error parsing completedIndexes: too large index: "1"`,
+        `status.completedIndexes: Invalid value: "1": cannot set non-empty completedIndexes when non-indexed completion mode`,
+        `status.failedIndexes: Invalid value: "2": cannot set non-null failedIndexes when backoffLimitPerIndex is null`,
+        "status.ready: Invalid value: 2: cannot set more ready pods than active",
+      ],
+    );
+    (await write({ uncountedTerminatedPods: { succeeded: ["a", "a"], failed: [""] }, completionTime: end, startTime: end })).because([
+      `status.uncountedTerminatedPods.succeeded[1]: Duplicate value: "a"`,
+      `status.uncountedTerminatedPods.failed[0]: Invalid value: "": must not be empty`,
+      `status.completionTime: Invalid value: "${end}": cannot set completionTime when there is no Complete=True condition`,
+    ]);
+    const succeeded = {
+      startTime: start,
+      completionTime: end,
+      conditions: conditions("SuccessCriteriaMet", "Complete"),
+      succeeded: 1,
+      failed: 2,
+    };
+    (
+      await write({ ...succeeded, startTime: end, completionTime: start, terminating: 1, uncountedTerminatedPods: { failed: ["a"] } })
+    ).because([
+      `status.completionTime: Invalid value: "${start}": must be equal to or after \`startTime\``,
+      `status.uncountedTerminatedPods: Invalid value: {"Succeeded":null,"Failed":["a"]}: must be empty for finished job`,
+      "status.terminating: Invalid value: 1: terminating>0 is invalid for finished job",
+    ]);
+    (await write(succeeded)).gives(200);
+    (await write({ conditions: [], succeeded: 0, failed: 1, completionTime: null })).because([
+      `${about} disable the terminal Complete=True condition`,
+      `${about} disable the SuccessCriteriaMet=True condition`,
+      "status.failed: Invalid value: 1: cannot decrease the failed counter",
+      "status.succeeded: Invalid value: 0: cannot decrease the succeeded counter",
+    ]);
+    (await write({ conditions: conditions("SuccessCriteriaMet", "Complete", "FailureTarget") })).because([
+      `${about} set Complete=True and FailureTarget=true conditions`,
+      `${about} set SuccessCriteriaMet=True and FailureTarget=true conditions`,
+    ]);
+    (await write({ completionTime: "2026-01-01T00:00:30Z" })).because([
+      `status.completionTime: Invalid value: "2026-01-01T00:00:30Z": field is immutable`,
+    ]);
+  },
+
+  "the indexes of a Job are read": async (api) => {
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i" }] } };
+    const spec = { suspend: true, completions: 9, parallelism: 9, completionMode: "Indexed", backoffLimitPerIndex: 1, template };
+    await api.created("batch/v1/jobs", { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec });
+    const why = async (status: object) => {
+      const answer = (await api.mergePatch("batch/v1/jobs/j/status", { status })).gives(422);
+      return (answer.at("details.causes") as readonly { message: string }[]).map(({ message }) => message);
+    };
+    const completed = async (text: string) => why({ completedIndexes: text });
+    const parsing = (text: string, problem: string) => [`Invalid value: "${text}": error parsing completedIndexes: ${problem}`];
+    expect(await completed("1,1")).toEqual(parsing("1,1", "non-increasing order, previous: 1, current: 1"));
+    expect(await completed("3-2")).toEqual(parsing("3-2", "non-increasing order, previous: 3, current: 2"));
+    expect(await completed("x")).toEqual(parsing("x", 'cannot convert string to integer for index: "x"'));
+    expect(await completed("1-y")).toEqual(parsing("1-y", 'cannot convert string to integer for index: "y"'));
+    expect(await completed("1-9")).toEqual(parsing("1-9", 'too large index: "9"'));
+    const parts = `the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by '-'`;
+    expect(await completed("1-2-3")).toEqual(parsing("1-2-3", parts));
+    expect(await why({ completedIndexes: "1,3-5", failedIndexes: "2,4" })).toEqual([
+      'Invalid value: "2,4": failedIndexes and completedIndexes overlap at index: 4',
+    ]);
+    expect(await why({ failedIndexes: "9" })).toEqual(['Invalid value: "9": error parsing failedIndexes: too large index: "9"']);
+    (await api.mergePatch("batch/v1/jobs/j/status", { status: { completedIndexes: "1,3-5", failedIndexes: "2,7-8" } })).gives(200);
+  },
 });

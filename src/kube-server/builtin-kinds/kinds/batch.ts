@@ -10,8 +10,8 @@ import { unreadableSelector } from "../rules/pod/pod-template.ts";
 import { validateJobSpec } from "../rules/job-spec.ts";
 import { selects, validateLabelSelector } from "../rules/shared.ts";
 import { dnsNameWarnings, templateWarnings } from "../rules/warnings.ts";
-import { counts } from "../rules/workloads.ts";
 import { cronJob } from "./cron-job.ts";
+import { validateJobStatus } from "./job-status.ts";
 
 const specOf = (object: KubeObject): Json | undefined => at(object, "spec");
 
@@ -140,19 +140,6 @@ function templateToCompare(object: KubeObject, suspended: boolean): Json {
   } = objectAt(template, "spec") ?? {};
   const unmeasured = (list: string) => objectsAt(spec, list).map(({ resources: _resources, ...container }) => container);
   return { ...spec, containers: unmeasured("containers"), initContainers: unmeasured("initContainers") };
-}
-
-function validateJobStatus(next: KubeObject, previous: KubeObject): Causes {
-  const [now, before] = [next, previous].map((object) => numberAt(object, "status", "failed") ?? 0) as [number, number];
-  const indexed = textAt(next, "spec", "completionMode") === "Indexed";
-  const completed = textAt(next, "status", "completedIndexes");
-  return [
-    ...counts(next, "status", "active", "succeeded", "failed", "ready", "terminating"),
-    ...(completed !== "" && !indexed
-      ? [invalid("status.completedIndexes", completed, "cannot set non-empty completedIndexes when non-indexed completion mode")]
-      : []),
-    ...(now < before ? [invalid("status.failed", now, "cannot decrease the failed counter")] : []),
-  ];
 }
 
 export const batchKinds: RulesByKind = { Job: job, CronJob: cronJob };

@@ -24,6 +24,11 @@ export function invalid(field: string, value: Json | undefined, detail: string):
   return { reason: "FieldValueInvalid", field, detail: withDetail(`Invalid value: ${valueText(value)}`, detail) };
 }
 
+/** Of a value that is not shown. */
+export function invalidUnseen(field: string, detail: string): FieldCause {
+  return { reason: "FieldValueInvalid", field, detail: `Invalid value: ${detail}` };
+}
+
 export function notSupported(field: string, value: Json | undefined, supported: readonly string[]): FieldCause {
   const list = supported.map((text) => JSON.stringify(text)).join(", ");
   return { reason: "FieldValueNotSupported", field, detail: `Unsupported value: ${valueText(value)}: supported values: ${list}` };
