@@ -624,6 +624,18 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    claim: "an autoscaler needs a metric from elsewhere to begin at nothing, and may not here",
+    path: "autoscaling/v2/horizontalpodautoscalers",
+    body: {
+      metadata: { name: "a" },
+      spec: { scaleTargetRef: { kind: "Deployment", name: "x", apiVersion: "apps/v1" }, minReplicas: 0, maxReplicas: 3 },
+    },
+    reasons: [
+      "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1",
+      "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to zero replicas",
+    ],
+  },
+  {
     claim: "a budget is a number or a share",
     path: "policy/v1/poddisruptionbudgets",
     body: { metadata: { name: "a" }, spec: { minAvailable: "x%", unhealthyPodEvictionPolicy: "X" } },

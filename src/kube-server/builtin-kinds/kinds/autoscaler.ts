@@ -28,6 +28,9 @@ function validateAutoscaler(spec: JsonObject): Causes {
     ...(min !== undefined && max < min ? [invalid("spec.maxReplicas", max, "must be greater than or equal to `minReplicas`")] : []),
     ...validateTarget(objectAt(spec, "scaleTargetRef") ?? {}),
     ...objectsAt(spec, "metrics").flatMap((metric, index) => validateMetric(metric, `spec.metrics[${index}]`)),
+    ...(min === 0 && !objectsAt(spec, "metrics").some(({ type }) => type === "Object" || type === "External")
+      ? [forbidden("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas")]
+      : []),
     ...["scaleUp", "scaleDown"].flatMap((direction) =>
       validateScalingRules(objectAt(spec, "behavior", direction), `spec.behavior.${direction}`),
     ),
