@@ -169,3 +169,34 @@ test("a store that is opened again serves what it held, and keeps its history", 
   expect((await second.ask("GET", WIDGETS)).status).toBe(200);
   expect(store.revision).toBe(revision);
 });
+
+const held = { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a", finalizers: ["x.dev/held"] }, spec: {} };
+
+test("a definition that waits for an object waits after a restart too, and goes with it", async () => {
+  const store = createMemoryStore();
+  const first = realServer({ store });
+  await first.ask("POST", CRDS, { body: definition() });
+  await first.ask("POST", WIDGETS, { body: held });
+  await first.ask("DELETE", `${CRDS}/widgets.x.dev`);
+  first.server.close();
+  const second = realServer({ store });
+  expect((await second.ask("GET", `${WIDGETS}/a`)).body).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
+  expect((await second.ask("POST", WIDGETS, { body: { ...held, metadata: { name: "b" } } })).status).toBe(403);
+  await second.ask("PATCH", `${WIDGETS}/a`, { body: { metadata: { finalizers: null } }, type: MERGE });
+  expect((await second.ask("GET", `${CRDS}/widgets.x.dev`)).status).toBe(404);
+  expect((await second.ask("GET", WIDGETS)).status).toBe(404);
+});
+
+test("a definition whose last object went while nobody served is gone at the next start, and so is its kind", async () => {
+  const store = createMemoryStore();
+  const first = realServer({ store });
+  await first.ask("POST", CRDS, { body: definition() });
+  await first.ask("POST", WIDGETS, { body: held });
+  await first.ask("DELETE", `${CRDS}/widgets.x.dev`);
+  first.server.close();
+  const expected = store.get("x.dev/widgets", "default/a")?.revision;
+  expect(store.write({ collection: "x.dev/widgets", key: "default/a", expected, object: undefined }).ok).toBe(true);
+  const second = realServer({ store });
+  expect((await second.ask("GET", `${CRDS}/widgets.x.dev`)).status).toBe(404);
+  expect((await second.ask("GET", WIDGETS)).status).toBe(404);
+});

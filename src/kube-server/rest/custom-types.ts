@@ -68,7 +68,10 @@ type Following = {
 function treatDefinition({ core, type, sweeper, webhookOf }: Following, stored: Stored): void {
   const { object } = stored;
   if (!DefinitionSweeper.isDue(object)) acceptNames(core, type, stored);
-  else sweeper.sweep(stored, instancesOf(object));
+  else {
+    sweeper.sweep(stored, instancesOf(object));
+    if (core.store.get(type.collection, stored.key) === undefined) return forget(core, type, object);
+  }
   const { group, plural } = namesOf(object);
   core.types.setCustom(group, plural, isEstablished(asJsonObject(object)) ? customResourceTypes(object, webhookOf) : []);
 }
