@@ -31,7 +31,7 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
   const meant = type.custom ? checkVersion(typed.value, type) : READ;
   const all = [...ofKnownFields(read.value.duplicates, decoded.value.findings), ...decoded.value.findings];
   if (all.length === 0) return meant.ok ? ok(decoded.value.object) : meant;
-  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call, typed.value));
+  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call, typed.value)).slice(0, MOST_FINDINGS);
   if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return meant.ok ? ok(decoded.value.object) : meant;
@@ -39,13 +39,32 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
 
 const READ = ok(undefined);
 
+/** Go's reader of built-in kinds says no more. */
+const MOST_FINDINGS = 100;
+
 /** Go skips what it does not know: nothing in there is counted, so nothing is there twice. */
 function ofKnownFields(duplicates: readonly string[], findings: readonly string[]): readonly string[] {
-  const pathOf = (finding: string) => /"(.*)"$/.exec(finding)?.[1] ?? "";
-  const unknown = findings.filter((finding) => finding.startsWith("unknown")).map(pathOf);
-  const isBelow = (path: string) =>
-    unknown.some((skipped) => path === skipped || path.startsWith(`${skipped}.`) || path.startsWith(`${skipped}[`));
-  return unknown.length === 0 ? duplicates : duplicates.filter((finding) => !isBelow(pathOf(finding)));
+  const unknown = new Set(findings.filter((finding) => finding.startsWith("unknown")).map(pathOf));
+  if (unknown.size === 0 || duplicates.length === 0) return duplicates;
+  const lengths = new Set(Array.from(unknown, (path) => path.length));
+  const isBelow = (path: string): boolean => {
+    for (let at = 0; at <= path.length; at += 1) {
+      const ends = at === path.length || path[at] === "." || path[at] === "[";
+      if (ends && lengths.has(at) && unknown.has(path.slice(0, at))) return true;
+    }
+    return false;
+  };
+  return duplicates.filter((finding) => isLine(finding) || !isBelow(pathOf(finding)));
+}
+
+/** What the reader of YAML found knows its line, and no path. */
+function isLine(finding: string): boolean {
+  return finding.startsWith("line ");
+}
+
+/** Of `unknown field "spec.x"`. */
+function pathOf(finding: string): string {
+  return finding.slice(finding.indexOf('"') + 1, -1);
 }
 
 function bodyTextOf(call: Call): string {
@@ -75,8 +94,7 @@ function sortedKeys(value: Json): Json {
 function inTextOrder(findings: readonly string[], text: string): readonly string[] {
   if (findings.length < 2 || text === "") return findings;
   const order = fieldOrder(text);
-  const pathOf = (finding: string) => /"(.*)"$/.exec(finding)?.[1] ?? "";
-  const placeOf = (finding: string) => (finding.startsWith("line ") ? -1 : (order.get(pathOf(finding)) ?? Number.MAX_SAFE_INTEGER));
+  const placeOf = (finding: string) => (isLine(finding) ? -1 : (order.get(pathOf(finding)) ?? Number.MAX_SAFE_INTEGER));
   return findings.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
@@ -118,21 +136,23 @@ export function readYaml(text: string): Result<StrictJson, string> {
   return ok({ value: lenient.value[0] ?? null, duplicates: doubledKeys(text, line ?? 1) });
 }
 
-/** Each costs a reading of the whole text. */
-const MOST_DOUBLED = 50;
+/** Characters that are read again to find the others: each costs a reading of the whole text. */
+const MOST_READ_AGAIN = 500_000;
+/** What stands before the first key of a line, and the key. No two parts that follow each other take the same character: lines may be long. */
+const FIRST_KEY = /^([\s-]*)("[^"]*"\s*|[^\s":{-][^":{]*):/;
+const KEY_IN_BRACES = /[{,]\s*(?:"([^"]*)"\s*|([^\s":,{}][^":,{}]*)):/g;
 
 /** The reader stops at the first; that one gets another name, and the rest is read again. */
 function doubledKeys(text: string, first: number): readonly string[] {
   const lines = text.split("\n");
   const found: string[] = [];
   let line: number | undefined = first;
-  while (line !== undefined && found.length < MOST_DOUBLED) {
+  while (line !== undefined) {
     const given: string = lines[line - 1] ?? "";
-    const name = doubledKey(given);
-    found.push(`line ${line}: key ${JSON.stringify(name)} already set in map`);
-    const renamed: string = given.replace(/^([\s-]*)"?[^":{]*"?(\s*:(?!.*[{]))/, `$1doubled-${found.length}$2`);
-    if (renamed === given) break;
-    lines[line - 1] = renamed;
+    found.push(`line ${line}: key ${JSON.stringify(doubledKey(given))} already set in map`);
+    const [whole = "", before = ""] = FIRST_KEY.exec(given) ?? [];
+    if (whole === "" || given.includes("{") || text.length * found.length > MOST_READ_AGAIN) break;
+    lines[line - 1] = `${before}doubled-${found.length}:${given.slice(whole.length)}`;
     const again = parseYaml(lines.join("\n"));
     line = !again.ok && again.error.message.includes("duplicated mapping key") ? again.error.line : undefined;
   }
@@ -141,8 +161,14 @@ function doubledKeys(text: string, first: number): readonly string[] {
 
 /** In braces the key is somewhere in the line; else the line begins with it. */
 function doubledKey(line: string): string {
-  const keys = [...line.matchAll(/[{,]\s*"?([^":,{}]+)"?\s*:/g)].map(([, key = ""]) => key);
-  return keys.find((key, index) => keys.indexOf(key) < index) ?? /^[\s-]*"?([^":]*)"?\s*:/.exec(line)?.[1] ?? "";
+  const seen = new Set<string>();
+  for (const [, quoted, plain = ""] of line.matchAll(KEY_IN_BRACES)) {
+    const key = quoted ?? plain.trimEnd();
+    if (seen.has(key)) return key;
+    seen.add(key);
+  }
+  const key = FIRST_KEY.exec(line)?.[2]?.trimEnd() ?? "";
+  return key.startsWith('"') ? key.slice(1, -1) : key;
 }
 
 /** What Go's reader says instead; of the first line it speaks without a number when it stumbles over a single character. */
@@ -156,8 +182,8 @@ function goYamlProblem(message: string, line: number | undefined): string {
 
 /** In a refusal, YAML's findings are one, with the words of its reader. */
 export function strictText(findings: readonly string[]): string {
-  const lines = findings.filter((finding) => finding.startsWith("line "));
-  const others = findings.filter((finding) => !finding.startsWith("line "));
+  const lines = findings.filter(isLine);
+  const others = findings.filter((finding) => !isLine(finding));
   return [...(lines.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${lines.join("\n  ")}`]), ...others].join(", ");
 }
 

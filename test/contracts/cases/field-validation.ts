@@ -193,4 +193,16 @@ export const fieldValidation = area("field validation", {
     expect(made.text).toContain('"revision":9007199254740993');
     expect(made.text).toContain('"data":{"x":9007199254740993}');
   },
+
+  "of many fields that nobody knows a hundred are named": async (api) => {
+    const unknown = Object.fromEntries(Array.from({ length: 130 }, (_, at) => [`u${at}`, at]));
+    const answer = await api.post("configmaps?fieldValidation=Strict", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "a" },
+      ...unknown,
+    });
+    const named = Array.from({ length: 100 }, (_, at) => `unknown field "u${at}"`).join(", ");
+    answer.refuses(400, "BadRequest", `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: ${named}`);
+  },
 });
