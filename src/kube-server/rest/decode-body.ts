@@ -3,20 +3,22 @@
  * given twice are warnings, an error, or nothing, as `fieldValidation` says.
  */
 import { Buffer } from "node:buffer";
-import { err, ok, type Result } from "#base";
-import { apiVersionOf, field, isJsonObject, parseYaml, type Json, type JsonObject, type KubeObject } from "#kube";
+import { ok, type Result } from "#base";
+import { apiVersionOf, field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { shareWith } from "../share-json.ts";
 import type { Call } from "./core.ts";
+import { inTextOrder, ofKnownFields, strictText } from "./findings.ts";
 import { isLegacyKind, isSameAsNow, SCHEME } from "./legacy-kinds.ts";
 import { asJsonObject } from "./managed-kinds.ts";
 import { inputForm } from "./media-types.ts";
 import { bodyText, header } from "./request.ts";
 import { badRequest, type Failure } from "./status.ts";
-import { fieldOrder, parseStrictJson, type StrictJson } from "./strict-json.ts";
+import { parseStrictJson, type StrictJson } from "./strict-json.ts";
 import type { FieldValidation } from "./write-options.ts";
 import { plainText } from "./go-format.ts";
+import { readYaml } from "./yaml-body.ts";
 
 /** `like`: what is stored now, if the body is to replace it. Most of the body is the same, and need not be looked at twice. */
 export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: KubeObject): Result<KubeObject, Failure> {
@@ -31,41 +33,13 @@ export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: 
   const meant = type.custom ? checkVersion(typed.value, type) : READ;
   const all = [...ofKnownFields(read.value.duplicates, decoded.value.findings), ...decoded.value.findings];
   if (all.length === 0) return meant.ok ? ok(decoded.value.object) : meant;
-  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call, typed.value)).slice(0, MOST_FINDINGS);
+  const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call, typed.value));
   if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return meant.ok ? ok(decoded.value.object) : meant;
 }
 
 const READ = ok(undefined);
-
-/** Go's reader of built-in kinds says no more. */
-const MOST_FINDINGS = 100;
-
-/** Go skips what it does not know: nothing in there is counted, so nothing is there twice. */
-function ofKnownFields(duplicates: readonly string[], findings: readonly string[]): readonly string[] {
-  const unknown = new Set(findings.filter((finding) => finding.startsWith("unknown")).map(pathOf));
-  if (unknown.size === 0 || duplicates.length === 0) return duplicates;
-  const lengths = new Set(Array.from(unknown, (path) => path.length));
-  const isBelow = (path: string): boolean => {
-    for (let at = 0; at <= path.length; at += 1) {
-      const ends = at === path.length || path[at] === "." || path[at] === "[";
-      if (ends && lengths.has(at) && unknown.has(path.slice(0, at))) return true;
-    }
-    return false;
-  };
-  return duplicates.filter((finding) => isLine(finding) || !isBelow(pathOf(finding)));
-}
-
-/** What the reader of YAML found knows its line, and no path. */
-function isLine(finding: string): boolean {
-  return finding.startsWith("line ");
-}
-
-/** Of `unknown field "spec.x"`. */
-function pathOf(finding: string): string {
-  return finding.slice(finding.indexOf('"') + 1, -1);
-}
 
 function bodyTextOf(call: Call): string {
   const { body } = call.request;
@@ -85,17 +59,6 @@ function sortedKeys(value: Json): Json {
   if (!isJsonObject(value)) return value;
   const names = Object.keys(value).toSorted();
   return Object.fromEntries(names.map((name) => [name, sortedKeys(value[name] ?? null)]));
-}
-
-/**
- * The real reader of built-in kinds reports as it goes, so unknown and doubled fields come mixed, in the order of the text. Custom resources
- * are read first and compared with their schema later.
- */
-function inTextOrder(findings: readonly string[], text: string): readonly string[] {
-  if (findings.length < 2 || text === "") return findings;
-  const order = fieldOrder(text);
-  const placeOf = (finding: string) => (isLine(finding) ? -1 : (order.get(pathOf(finding)) ?? Number.MAX_SAFE_INTEGER));
-  return findings.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function describeKind(value: JsonObject): string {
@@ -124,67 +87,6 @@ function readProtobuf({ request, target }: Call): Result<StrictJson, Failure> {
   const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   const decoded = decodeProtobuf(bytes, { apiVersion: apiVersionOf(target.type.resource), kind });
   return decoded.ok ? ok({ value: decoded.value, duplicates: [] }) : unrecognized(target.type, decoded.error, bodyText(request));
-}
-
-/** YAML's own findings name lines, not paths. */
-export function readYaml(text: string): Result<StrictJson, string> {
-  const documents = parseYaml(text);
-  if (documents.ok) return ok({ value: documents.value[0] ?? null, duplicates: [] });
-  const { message, line } = documents.error;
-  const lenient = message.includes("duplicated mapping key") ? parseYaml(text, { duplicates: "last" }) : documents;
-  if (!lenient.ok) return err(goYamlProblem(message, line));
-  return ok({ value: lenient.value[0] ?? null, duplicates: doubledKeys(text, line ?? 1) });
-}
-
-/** Characters that are read again to find the others: each costs a reading of the whole text. */
-const MOST_READ_AGAIN = 500_000;
-/** What stands before the first key of a line, and the key. No two parts that follow each other take the same character: lines may be long. */
-const FIRST_KEY = /^([\s-]*)("[^"]*"\s*|[^\s":{-][^":{]*):/;
-const KEY_IN_BRACES = /[{,]\s*(?:"([^"]*)"\s*|([^\s":,{}][^":,{}]*)):/g;
-
-/** The reader stops at the first; that one gets another name, and the rest is read again. */
-function doubledKeys(text: string, first: number): readonly string[] {
-  const lines = text.split("\n");
-  const found: string[] = [];
-  let line: number | undefined = first;
-  while (line !== undefined) {
-    const given: string = lines[line - 1] ?? "";
-    found.push(`line ${line}: key ${JSON.stringify(doubledKey(given))} already set in map`);
-    const [whole = "", before = ""] = FIRST_KEY.exec(given) ?? [];
-    if (whole === "" || given.includes("{") || text.length * found.length > MOST_READ_AGAIN) break;
-    lines[line - 1] = `${before}doubled-${found.length}:${given.slice(whole.length)}`;
-    const again = parseYaml(lines.join("\n"));
-    line = !again.ok && again.error.message.includes("duplicated mapping key") ? again.error.line : undefined;
-  }
-  return found;
-}
-
-/** In braces the key is somewhere in the line; else the line begins with it. */
-function doubledKey(line: string): string {
-  const seen = new Set<string>();
-  for (const [, quoted, plain = ""] of line.matchAll(KEY_IN_BRACES)) {
-    const key = quoted ?? plain.trimEnd();
-    if (seen.has(key)) return key;
-    seen.add(key);
-  }
-  const key = FIRST_KEY.exec(line)?.[2]?.trimEnd() ?? "";
-  return key.startsWith('"') ? key.slice(1, -1) : key;
-}
-
-/** What Go's reader says instead; of the first line it speaks without a number when it stumbles over a single character. */
-function goYamlProblem(message: string, line: number | undefined): string {
-  if (message === "bad indentation of a mapping entry")
-    return `yaml: ${(line ?? 1) > 1 ? `line ${line}: ` : ""}mapping values are not allowed in this context`;
-  if (message === "unexpected end of the stream within a flow collection")
-    return `yaml: line ${line ?? 1}: did not find expected node content`;
-  return `yaml: ${line === undefined ? "" : `line ${line}: `}${message}`;
-}
-
-/** In a refusal, YAML's findings are one, with the words of its reader. */
-export function strictText(findings: readonly string[]): string {
-  const lines = findings.filter(isLine);
-  const others = findings.filter((finding) => !isLine(finding));
-  return [...(lines.length === 0 ? [] : [`yaml: unmarshal errors:\n  ${lines.join("\n  ")}`]), ...others].join(", ");
 }
 
 function unrecognized(type: ResourceType, problem: string, text: string): Result<never, Failure> {

@@ -18,7 +18,8 @@ import {
   type ReplicasPaths,
 } from "../../apply/index.ts";
 import { inVersion, readStored, type Call } from "../core.ts";
-import { decodeBody, readYaml } from "../decode-body.ts";
+import { decodeBody } from "../decode-body.ts";
+import { readYaml } from "../yaml-body.ts";
 import { decodeConverted } from "../decode-converted.ts";
 import { SCHEME } from "../legacy-kinds.ts";
 import { asJsonObject, asObject, gvkText } from "../managed-kinds.ts";
