@@ -173,4 +173,45 @@ describe("applyJsonPatch", () => {
     expect(applyJsonPatch({ a: 1 }, [{ op: "add", path: "", value: [1] }], options)).toEqual({ ok: true, value: [1] });
     expect(applyJsonPatch({ a: 1 }, [{ op: "copy", from: "", path: "/b" }], options)).toEqual({ ok: true, value: { a: 1, b: { a: 1 } } });
   });
+
+  test("what was given stays as it is, and so do the values of the patch", () => {
+    const given = { list: [1, { deep: [1] }], map: { a: 1 } };
+    const operations = [
+      { op: "add", path: "/new", value: { inner: [1] } },
+      { op: "add", path: "/new/inner/-", value: 2 },
+      { op: "remove", path: "/map/a" },
+      { op: "add", path: "/list/1/deep/0", value: 0 },
+      { op: "move", from: "/list/0", path: "/map/b" },
+    ];
+    const before = JSON.stringify([given, operations]);
+    const want = { list: [{ deep: [0, 1] }], map: { b: 1 }, new: { inner: [1, 2] } };
+    expect(applyJsonPatch(given, operations)).toEqual({ ok: true, value: want });
+    expect(JSON.stringify([given, operations])).toBe(before);
+  });
+
+  test("a copy is a thing of its own, and of the one before it", () => {
+    const operations = [
+      { op: "add", path: "/a/x", value: 1 },
+      { op: "copy", from: "/a", path: "/b" },
+      { op: "add", path: "/a/y", value: 2 },
+      { op: "add", path: "/b/z", value: 3 },
+    ];
+    expect(applyJsonPatch({ a: {} }, operations)).toEqual({ ok: true, value: { a: { x: 1, y: 2 }, b: { x: 1, z: 3 } } });
+  });
+
+  test("copies may grow to three megabytes together", () => {
+    const doubled = Array.from({ length: 30 }, (_, at) => ({ op: "copy", from: "/a", path: `/a/${at}` }));
+    const result = applyJsonPatch({ a: { text: "x".repeat(100) } }, doubled);
+    expect(result).toMatchObject({
+      ok: false,
+      error: { message: expect.stringMatching(/^Unable to complete the copy, .* limit 3145728$/) },
+    });
+    expect(
+      applyJsonPatch(
+        { a: "x".repeat(2_000_000) },
+        doubled.slice(0, 2).map((operation, at) => ({ ...operation, path: `/b${at}` })),
+        { dialect: "rfc6902" },
+      ).ok,
+    ).toBe(true);
+  });
 });

@@ -6,9 +6,8 @@
  */
 import { ok, type Result } from "#base";
 import { failure, tooDeep, type PatchError } from "./errors.ts";
-import { changeAt, child, indexIn, parsePointer, replaceChild } from "./json-pointer.ts";
+import { changeAt, child, indexIn, OwnParts, parsePointer, replaceChild } from "./json-pointer.ts";
 import { depthExceeds, fieldOf, isList, isObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "./json.ts";
-import { without } from "./strategic/directives.ts";
 
 /** How strictly a JSON patch is read. */
 export type JsonPatchOptions = {
@@ -18,8 +17,11 @@ export type JsonPatchOptions = {
 };
 
 const MAX_OPERATIONS = 10_000;
+/** All copies together; what kube-apiserver allows. */
+const MAX_COPIED = 3 * 1024 * 1024;
 type Applied = Result<Json, PatchError>;
-type Step = { readonly document: Json; readonly operation: JsonObject; readonly path: string; readonly strict: boolean };
+type Work = { readonly strict: boolean; readonly parts: OwnParts; /** Characters of JSON. */ copied: number };
+type Step = { readonly document: Json; readonly operation: JsonObject; readonly path: string; readonly work: Work };
 
 /**
  * Applies JSON Patch operations one after the other; the first that fails ends it and nothing is changed.
@@ -34,10 +36,11 @@ export function applyJsonPatch(document: Json, operations: Json, options: JsonPa
     return failure("too-many-operations", `The allowed maximum operations in a JSON patch is ${limit}, got ${operations.length}`);
   }
   if (depthExceeds(document, MAX_DEPTH) || depthExceeds(operations, MAX_DEPTH)) return tooDeep();
+  const work: Work = { strict: options.dialect === "rfc6902", parts: new OwnParts(), copied: 0 };
   let result = document;
   for (const operation of operations) {
     if (!isObject(operation)) return failure("bad-json", "json: cannot unmarshal value into Go value of type jsonpatch.Operation");
-    const next = applyOperation(result, operation, options.dialect === "rfc6902");
+    const next = applyOperation(result, operation, work);
     if (!next.ok) return next;
     result = next.value;
   }
@@ -53,18 +56,18 @@ const OPERATIONS: ReadonlyMap<string, (step: Step) => Applied> = new Map([
   ["test", test],
 ]);
 
-function applyOperation(document: Json, operation: JsonObject, strict: boolean): Applied {
+function applyOperation(document: Json, operation: JsonObject, work: Work): Applied {
   const name = fieldOf(operation, "op");
   const kind = typeof name === "string" ? name : "unknown";
   const run = OPERATIONS.get(kind);
   if (run === undefined) return failure("bad-operation", `Unexpected kind: ${kind}`);
   const path = fieldOf(operation, "path");
   if (typeof path !== "string") return failure("bad-operation", `${kind} operation failed to decode path: missing value`);
-  return run({ document, operation, path, strict });
+  return run({ document, operation, path, work });
 }
 
-function add({ document, operation, path, strict }: Step): Applied {
-  return addAt(document, path, fieldOf(operation, "value") ?? null, strict, {
+function add({ document, operation, path, work }: Step): Applied {
+  return addAt({ document, path, work }, fieldOf(operation, "value") ?? null, {
     missing: `add operation does not apply: doc is missing path: "${path}": missing value`,
     failed: `error in add for path: '${path}'`,
   });
@@ -72,85 +75,108 @@ function add({ document, operation, path, strict }: Step): Applied {
 
 type Messages = { readonly missing: string; readonly failed: string };
 
-function addAt(document: Json, path: string, value: Json, strict: boolean, messages: Messages): Applied {
-  if (path === "" && strict) return ok(value);
-  return changeLast(document, path, messages, (container, name) => {
-    if (isObject(container)) return ok(replaceChild(container, name, value));
+type Place = Omit<Step, "operation">;
+
+function addAt(place: Place, value: Json, messages: Messages): Applied {
+  const { strict, parts } = place.work;
+  if (place.path === "" && strict) return ok(value);
+  return changeLast(place, messages, (container, name) => {
+    if (isObject(container)) return ok(replaceChild(container, name, value, parts));
     const list = container as readonly Json[];
     const index = name === "-" ? ok(list.length) : indexIn(name, list.length);
     if (!index.ok && index.error.kind === "bad-operation") {
       return failure("bad-operation", `value was not a proper array index: '${name}': ${index.error.message}`);
     }
     if (strict && name.startsWith("-") && name !== "-") return failure("missing-path", `"${name}" is not an index`);
-    return index.ok ? ok(list.toSpliced(index.value, 0, value)) : index;
+    return index.ok ? ok(spliced(parts.list(list), index.value, 0, value)) : index;
   });
 }
 
-function remove({ document, path }: Step): Applied {
-  return removeAt(document, path, {
-    missing: `remove operation does not apply: doc is missing path: "${path}": missing value`,
-    failed: `error in remove for path: '${path}'`,
-  });
+function spliced(list: Json[], at: number, removed: number, ...added: readonly Json[]): Json {
+  list.splice(at, removed, ...added);
+  return list;
 }
 
-function removeAt(document: Json, path: string, messages: Messages): Applied {
-  return changeLast(document, path, messages, (container, name) => {
+function remove({ document, path, work }: Step): Applied {
+  return removeAt(
+    { document, path, work },
+    {
+      missing: `remove operation does not apply: doc is missing path: "${path}": missing value`,
+      failed: `error in remove for path: '${path}'`,
+    },
+  );
+}
+
+function removeAt(place: Place, messages: Messages): Applied {
+  const { parts } = place.work;
+  return changeLast(place, messages, (container, name) => {
     if (isObject(container)) {
-      if (fieldOf(container, name) !== undefined) return ok(without(container, name));
-      return failure("missing-path", `Unable to remove nonexistent key: ${name}: missing value`);
+      if (fieldOf(container, name) === undefined)
+        return failure("missing-path", `Unable to remove nonexistent key: ${name}: missing value`);
+      const object = parts.object(container);
+      delete object[name];
+      return ok(object);
     }
     const list = container as readonly Json[];
     const index = indexIn(name, list.length - 1);
-    return index.ok ? ok(list.toSpliced(index.value, 1)) : index;
+    return index.ok ? ok(spliced(parts.list(list), index.value, 1)) : index;
   });
 }
 
-function replace({ document, operation, path, strict }: Step): Applied {
+function replace({ document, operation, path, work }: Step): Applied {
+  const { strict, parts } = work;
   const value = fieldOf(operation, "value") ?? null;
   if (path === "") {
     if (strict || isObject(value) || isList(value)) return ok(value);
     return failure("bad-operation", "replace operation value must be object or array: %!w(<nil>)");
   }
   const messages = { missing: `replace operation does not apply: doc is missing path: ${path}: missing value`, failed: "" };
-  return changeLast(document, path, messages, (container, name) => {
+  return changeLast({ document, path, work }, messages, (container, name) => {
     const current = child(container, name);
-    if (current.ok && (current.value !== undefined || !strict)) return ok(replaceChild(container, name, value));
+    if (current.ok && (current.value !== undefined || !strict)) return ok(replaceChild(container, name, value, parts));
     return failure("missing-path", `replace operation does not apply: doc is missing key: ${path}: missing value`);
   });
 }
 
-function move({ document, operation, path, strict }: Step): Applied {
+function move({ document, operation, path, work }: Step): Applied {
   const from = fieldOf(operation, "from");
   if (typeof from !== "string")
     return failure("bad-operation", "move operation failed to decode from: operation, missing from field: missing value");
   const missing = `move operation does not apply: doc is missing from path: ${from}: missing value`;
   const value = valueAt(document, from, missing, (name) => `error in move for path: '${name}'`);
   if (!value.ok) return value;
-  if (strict && path.startsWith(`${from}/`)) return failure("bad-operation", `cannot move ${from} into itself`);
+  if (work.strict && path.startsWith(`${from}/`)) return failure("bad-operation", `cannot move ${from} into itself`);
   const name = parsePointer(from)?.at(-1) ?? "";
-  const removed = removeAt(document, from, { missing, failed: `error in move for path: '${name}'` });
+  const removed = removeAt({ document, path: from, work }, { missing, failed: `error in move for path: '${name}'` });
   if (!removed.ok) return removed;
-  return addAt(removed.value, path, value.value ?? null, strict, {
+  return addAt({ document: removed.value, path, work }, value.value ?? null, {
     missing: `move operation does not apply: doc is missing destination path: ${path}: missing value`,
     failed: `error in move for path: '${path}'`,
   });
 }
 
-function copy({ document, operation, path, strict }: Step): Applied {
+function copy({ document, operation, path, work }: Step): Applied {
   const from = fieldOf(operation, "from");
   if (typeof from !== "string")
     return failure("bad-operation", "copy operation failed to decode from: operation, missing from field: missing value");
   const missing = `copy operation does not apply: doc is missing from path: ${from}: missing value`;
-  const value = strict && from === "" ? ok(document) : valueAt(document, from, missing, () => `error in copy for from: '${from}'`);
+  const value = work.strict && from === "" ? ok(document) : valueAt(document, from, missing, () => `error in copy for from: '${from}'`);
   if (!value.ok) return value;
-  if (strict && value.value === undefined) return failure("missing-path", missing);
-  return addAt(document, path, value.value ?? null, strict, {
+  if (work.strict && value.value === undefined) return failure("missing-path", missing);
+  const text = JSON.stringify(value.value ?? null);
+  work.copied += text.length;
+  if (!work.strict && work.copied > MAX_COPIED) {
+    const size = `the accumulated size increase of copy is ${work.copied}, exceeding the limit ${MAX_COPIED}`;
+    return failure("bad-operation", `Unable to complete the copy, ${size}`);
+  }
+  // a copy of its own: what is made here is changed where it lies
+  return addAt({ document, path, work }, JSON.parse(text) as Json, {
     missing: `copy operation does not apply: doc is missing destination path: ${path}: missing value`,
     failed: "error while adding value during copy",
   });
 }
 
-function test({ document, operation, path, strict }: Step): Applied {
+function test({ document, operation, path, work: { strict } }: Step): Applied {
   const wanted = fieldOf(operation, "value") ?? null;
   const missing = `test operation does not apply: is missing path: ${path}: missing value`;
   const value = path === "" ? ok(document) : valueAt(document, path, missing, () => `error in test for path: '${path}'`);
@@ -175,12 +201,12 @@ function valueAt(document: Json, path: string, missing: string, failed: (name: s
 }
 
 /** Changes the container that holds the pointer's last name, and gives failures the words of the operation. */
-function changeLast(document: Json, path: string, messages: Messages, change: (container: Json, name: string) => Applied): Applied {
+function changeLast({ document, path, work }: Place, messages: Messages, change: (container: Json, name: string) => Applied): Applied {
   const names = parsePointer(path);
   const last = names?.at(-1);
   if (names === undefined || last === undefined) return failure("missing-path", messages.missing);
   let reached = false;
-  const changed = changeAt(document, names.slice(0, -1), (container) => {
+  const changed = changeAt(document, names.slice(0, -1), work.parts, (container) => {
     reached = true;
     return change(container, last);
   });

@@ -1,11 +1,12 @@
 /**
- * JSON pointers (RFC 6901) and one step along them, read-only: changing a place gives a new document that shares the rest.
+ * JSON pointers (RFC 6901) and one step along them. Changing a place gives a new document that shares the rest; what `OwnParts` has made for
+ * it is changed where it lies, or ten thousand operations on one large map would copy it ten thousand times.
  *
  * Kubernetes' JSON patch library is lenient: what stands before the first slash is ignored, and indices may be negative or "+1".
  */
 import { ok, type Result } from "#base";
 import { failure, type PatchError } from "./errors.ts";
-import { fieldOf, isList, isObject, setField, type Json, type MutableObject } from "./json.ts";
+import { fieldOf, isList, isObject, setField, type Json, type JsonObject, type MutableObject } from "./json.ts";
 
 /** The names along a pointer; undefined for a pointer without a slash. The empty pointer, which means everything, is not passed here. */
 export function parsePointer(pointer: string): readonly string[] | undefined {
@@ -33,10 +34,29 @@ export function indexIn(name: string, last: number): Result<number, PatchError> 
   return ok(place);
 }
 
-/** A copy of `document` in which the container at `path` has been changed. The path must be there. */
+/** The containers that were made on the way to a result: nobody else holds them. */
+export class OwnParts {
+  readonly #made = new WeakSet<object>();
+
+  list(list: readonly Json[]): Json[] {
+    return this.#made.has(list) ? (list as Json[]) : this.#keep([...list]);
+  }
+
+  object(object: JsonObject): MutableObject {
+    return this.#made.has(object) ? object : this.#keep({ ...object });
+  }
+
+  #keep<T extends object>(made: T): T {
+    this.#made.add(made);
+    return made;
+  }
+}
+
+/** `document`, or a copy of it, in which the container at `path` has been changed. The path must be there. */
 export function changeAt(
   document: Json,
   path: readonly string[],
+  parts: OwnParts,
   change: (container: Json) => Result<Json, PatchError>,
 ): Result<Json, PatchError> {
   const [name, ...rest] = path;
@@ -44,16 +64,20 @@ export function changeAt(
   const inner = child(document, name);
   if (!inner.ok) return inner;
   if (!isObject(inner.value) && !isList(inner.value)) return failure("missing-path", "missing value");
-  const changed = changeAt(inner.value, rest, change);
-  return changed.ok ? ok(replaceChild(document, name, changed.value)) : changed;
+  const changed = changeAt(inner.value, rest, parts, change);
+  if (!changed.ok || changed.value === inner.value) return changed.ok ? ok(document) : changed;
+  return ok(replaceChild(document, name, changed.value, parts));
 }
 
-export function replaceChild(container: Json, name: string, value: Json): Json {
+export function replaceChild(container: Json, name: string, value: Json, parts: OwnParts): Json {
   if (isList(container)) {
     const index = indexIn(name, container.length - 1);
-    return index.ok ? container.with(index.value, value) : container;
+    if (!index.ok) return container;
+    const list = parts.list(container);
+    list[index.value] = value;
+    return list;
   }
-  const copy: MutableObject = { ...(container as MutableObject) };
-  setField(copy, name, value);
-  return copy;
+  const object = parts.object(container as JsonObject);
+  setField(object, name, value);
+  return object;
 }
