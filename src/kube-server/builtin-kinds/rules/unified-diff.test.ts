@@ -42,3 +42,8 @@ test("in a long text the lines that are everywhere are no landmarks", () => {
   const before = Array.from({ length: 220 }, (_, at) => (at % 2 === 0 ? "same" : String(at)));
   expect(unifiedDiff(before, before.with(101, "new"))).toContain("-101\n+new\n");
 });
+
+test("values of thousands of lines are not compared", () => {
+  const many = (text: string) => Array.from({ length: 2_500 }, () => text);
+  expect(jsonDiff(many("a"), many("b"))).toBe("(2502 and 2502 lines: too many to compare)\n");
+});

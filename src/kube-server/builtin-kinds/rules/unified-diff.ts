@@ -8,8 +8,13 @@ import type { Json } from "#kube";
 
 const CONTEXT = 3;
 
+/** Lines of both sides. To compare more takes longer than anybody would read: the time grows with the square of their number, and more. */
+const MOST_LINES = 4_000;
+
 export function jsonDiff(before: Json, after: Json): string {
-  return unifiedDiff(linesOf(before), linesOf(after));
+  const [a, b] = [linesOf(before), linesOf(after)];
+  if (a.length + b.length > MOST_LINES) return `(${a.length} and ${b.length} lines: too many to compare)\n`;
+  return unifiedDiff(a, b);
 }
 
 function linesOf(value: Json): readonly string[] {

@@ -137,6 +137,9 @@ function hiddenVariables(container: JsonObject, path: string): Warnings {
 
 type Port = { readonly path: string; readonly hostIP: string; readonly hostPort: number };
 
+/** Each port may overlap with all before it. Of so many warnings hardly the first fit into an answer. */
+const MOST_OVERLAPS = 500;
+
 function portWarnings(spec: JsonObject, path: string): Warnings {
   const all = new Map<string, Port[]>();
   const names = new Map<string, string>();
@@ -146,8 +149,10 @@ function portWarnings(spec: JsonObject, path: string): Warnings {
     for (const [index, port] of objectsAt(container, "ports").entries()) {
       const own = { path: `${here}.ports[${index}]`, hostIP: textAt(port, "hostIP"), hostPort: numberAt(port, "hostPort") ?? 0 };
       const key = `${numberAt(port, "containerPort") ?? 0}/${textAt(port, "protocol")}`;
-      overlaps.push(...(all.get(key) ?? []).flatMap((other) => portOverlap(own, other)));
-      all.set(key, [...(all.get(key) ?? []), own]);
+      const others = all.get(key) ?? [];
+      for (const other of overlaps.length < MOST_OVERLAPS ? others.slice(0, MOST_OVERLAPS) : []) overlaps.push(...portOverlap(own, other));
+      others.push(own);
+      all.set(key, others);
       const name = textAt(port, "name");
       const first = names.get(name);
       if (name !== "" && first !== undefined) {
