@@ -9,6 +9,7 @@ export { whenOk, whenThere, type Later } from "./later.ts";
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel, type LogSink } from "./log.ts";
 export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type Labels, type Metrics } from "./metrics.ts";
 export { seededRandom } from "./random.ts";
+export { repeats } from "./repeats.ts";
 export {
   andThen,
   collect,

@@ -113,6 +113,29 @@ const stories: readonly { readonly name: string; readonly steps: readonly Step[]
     ],
   },
   {
+    name: "lists in which nothing may stand twice",
+    steps: [
+      {
+        method: "POST",
+        url: "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+        body: `{"metadata":{"name":"c"},"spec":{"signerName":"a.b/c","usages":[${many(100_000, (at) => `"u${at}"`)}]}}`,
+        status: 422,
+      },
+      {
+        method: "POST",
+        url: "/apis/storage.k8s.io/v1/storageclasses",
+        body: `{"metadata":{"name":"s"},"provisioner":"a.b/c","allowedTopologies":[${many(100_000, () => "{}")}]}`,
+        status: 422,
+      },
+      {
+        method: "POST",
+        url: "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+        body: `{"metadata":{"name":"v"},"spec":{"matchConstraints":{"resourceRules":[{"apiGroups":["*"],"apiVersions":["*"],"operations":["*"],"resources":[${many(60_000, (at) => `"r${at}/s"`)}],"resourceNames":[${many(60_000, (at) => `"n${at}"`)}]}]},"validations":[{"expression":"true"}]}}`,
+        status: 201,
+      },
+    ],
+  },
+  {
     name: "a definition of many fields",
     steps: [
       {

@@ -1,4 +1,5 @@
 /** ValidatingAdmissionPolicy and MutatingAdmissionPolicy: their expressions are compiled before they are accepted. */
+import { repeats } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import { JSON_PATCH, OBJECT, type Declared } from "../../admission/cel/index.ts";
 import { BOOL, listType, NULL, STRING } from "../../custom-resources/cel/types.ts";
@@ -121,6 +122,7 @@ function validateAnnotations(object: KubeObject, annotations: readonly JsonObjec
     annotations.length > MAX_ANNOTATIONS
       ? [invalid(path, annotations.map(goNames), `must not have more than ${MAX_ANNOTATIONS} auditAnnotations`)]
       : [];
+  const stoodBefore = repeats(keys);
   return [
     ...many,
     ...annotations.flatMap((annotation, index) => {
@@ -128,7 +130,7 @@ function validateAnnotations(object: KubeObject, annotations: readonly JsonObjec
       return [
         ...validateAnnotationKey(object.metadata.name ?? "", key, `${path}[${index}].key`),
         ...validateAnnotationValue(textAt(annotation, "valueExpression"), `${path}[${index}].valueExpression`, declared),
-        ...(keys.indexOf(key) < index ? [duplicate(`${path}[${index}].key`, key)] : []),
+        ...(stoodBefore(key, index) ? [duplicate(`${path}[${index}].key`, key)] : []),
       ];
     }),
   ];

@@ -1,4 +1,5 @@
 /** Webhook configurations, admission policies, and the bindings that put policies in force. */
+import { repeats } from "#base";
 import type { KubeObject } from "#kube";
 import { policyBindingCells } from "../cells/others.ts";
 import { at, objectAt, textAt, textsAt } from "../draft.ts";
@@ -37,10 +38,11 @@ const BOTH =
 function validateActions(object: KubeObject): Causes {
   const path = "spec.validationActions";
   const actions = textsAt(object, "spec", "validationActions");
+  const stoodBefore = repeats(actions);
   return [
     ...actions.flatMap((action, index) => [
       ...(ACTIONS.includes(action) ? [] : [notSupported(`${path}[${index}]`, action, ACTIONS)]),
-      ...(actions.indexOf(action) < index ? [duplicate(`${path}[${index}]`, action)] : []),
+      ...(stoodBefore(action, index) ? [duplicate(`${path}[${index}]`, action)] : []),
     ]),
     ...(actions.includes("Deny") && actions.includes("Warn") ? [invalid(path, [...actions], BOTH)] : []),
     ...(actions.length === 0 ? [required(path, "at least one validation action is required")] : []),

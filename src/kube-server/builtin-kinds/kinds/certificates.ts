@@ -3,7 +3,7 @@
  *
  * Its bytes are looked at as far as the frame of a request goes; the signature is not checked here.
  */
-import { fromThrowing } from "#base";
+import { fromThrowing, repeats } from "#base";
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { readChildren, readElement } from "#pki";
 import { signingRequestCells } from "../cells/others.ts";
@@ -75,6 +75,7 @@ function keepDecisions(conditions: JsonObject[], previous: KubeObject): JsonObje
 
 function validateRequest(object: KubeObject): Causes {
   const usages = textsAt(object, "spec", "usages");
+  const stoodBefore = repeats(usages);
   const path = (index: number) => `spec.usages[${index}]`;
   const seconds = numberAt(object, "spec", "expirationSeconds");
   const problem = problemOf(textAt(object, "spec", "request"));
@@ -82,7 +83,7 @@ function validateRequest(object: KubeObject): Causes {
     ...(problem === undefined ? [] : [invalid("spec.request", textAt(object, "spec", "request") || null, problem)]),
     ...(usages.length === 0 ? [required("spec.usages")] : []),
     ...usages.flatMap((usage, index) => (USAGES.includes(usage) ? [] : [notSupported(path(index), usage, USAGES)])),
-    ...usages.flatMap((usage, index) => (usages.indexOf(usage) < index ? [duplicate(path(index), usage)] : [])),
+    ...usages.flatMap((usage, index) => (stoodBefore(usage, index) ? [duplicate(path(index), usage)] : [])),
     ...validateSigner(textAt(object, "spec", "signerName")),
     ...(seconds !== undefined && seconds < 600
       ? [invalid("spec.expirationSeconds", seconds, "may not specify a duration less than 600 seconds (10 minutes)")]
@@ -126,18 +127,18 @@ function problemOf(request: string): string | undefined {
 
 function validateConditions(next: KubeObject): Causes {
   const conditions = objectsAt(next, "status", "conditions");
-  const types = conditions.map((condition) => textAt(condition, "type"));
+  const stoodBefore = repeats(conditions.map((condition) => textAt(condition, "type")));
   return conditions.flatMap((condition, index) => {
     const path = `status.conditions[${index}]`;
     const [type, status] = [textAt(condition, "type"), textAt(condition, "status")];
     const allowed = [...DECISIONS, "Failed"].includes(type) ? ["True"] : ["False", "True", "Unknown"];
     const other = DECISIONS.find((decision) => decision !== type && DECISIONS.includes(type));
-    const contradicts = other !== undefined && types.slice(0, index).includes(other);
+    const contradicts = other !== undefined && stoodBefore(other, index);
     return [
       ...(type === "" ? [required(`${path}.type`)] : []),
       ...(status === "" ? [required(`${path}.status`)] : allowed.includes(status) ? [] : [notSupported(`${path}.status`, status, allowed)]),
       ...(contradicts ? [invalid("status.conditions", type, "Approved and Denied conditions are mutually exclusive")] : []),
-      ...(types.indexOf(type) < index ? [duplicate(`${path}.type`, type)] : []),
+      ...(stoodBefore(type, index) ? [duplicate(`${path}.type`, type)] : []),
     ];
   });
 }

@@ -3,6 +3,7 @@
  *
  * The server says "attachedRequired" of the field `attachRequired`, and names a driver where it means one of its topology keys.
  */
+import { repeats } from "#base";
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { csiDriverCells, valuesThenAge } from "../cells/others.ts";
 import { at, listAt, numberAt, objectsAt, textAt, textsAt } from "../draft.ts";
@@ -57,11 +58,11 @@ function validateDriver(object: KubeObject): Causes {
 }
 
 function validateTokenRequests(requests: readonly JsonObject[]): Causes {
-  const audiences = requests.map((request) => textAt(request, "audience"));
+  const stoodBefore = repeats(requests.map((request) => textAt(request, "audience")));
   return requests.flatMap((request, index): Causes => {
     const path = `spec.tokenRequests[${index}]`;
     const audience = textAt(request, "audience");
-    if (audiences.indexOf(audience) < index) return [duplicate(`${path}.audience`, audience)];
+    if (stoodBefore(audience, index)) return [duplicate(`${path}.audience`, audience)];
     const seconds = numberAt(request, "expirationSeconds");
     if (seconds === undefined) return [];
     if (seconds < 600) return [invalid(`${path}.expirationSeconds`, seconds, "may not specify a duration less than 10 minutes")];
@@ -73,14 +74,14 @@ function validateTokenRequests(requests: readonly JsonObject[]): Causes {
 export const csiNode: KindRules = {
   needsVersionOnUpdate: true,
   validate: (object) => validateNodeDrivers(objectsAt(object, "spec", "drivers")),
-  validateUpdate: (next, previous) =>
-    objectsAt(previous, "spec", "drivers").flatMap((old) =>
-      objectsAt(next, "spec", "drivers").flatMap((driver) =>
-        textAt(old, "name") !== textAt(driver, "name") || jsonEqual(fixedPart(old), fixedPart(driver))
-          ? []
-          : [immutable("spec.drivers", fixedPart(driver))],
-      ),
-    ),
+  validateUpdate: (next, previous) => {
+    // of one name there is one driver: others are refused anyway
+    const byName = new Map(objectsAt(next, "spec", "drivers").map((driver) => [textAt(driver, "name"), driver]));
+    return objectsAt(previous, "spec", "drivers").flatMap((old) => {
+      const driver = byName.get(textAt(old, "name"));
+      return driver === undefined || jsonEqual(fixedPart(old), fixedPart(driver)) ? [] : [immutable("spec.drivers", fixedPart(driver))];
+    });
+  },
   deletion: { answersObject: true },
   cells: valuesThenAge((object) => listAt(object, "spec", "drivers").length),
 };
@@ -99,7 +100,7 @@ function fixedPart(driver: JsonObject): JsonObject {
 const MAX_NODE_ID = 256;
 
 function validateNodeDrivers(drivers: readonly JsonObject[]): Causes {
-  const names = drivers.map((driver) => textAt(driver, "name"));
+  const stoodBefore = repeats(drivers.map((driver) => textAt(driver, "name")));
   return drivers.flatMap((driver, index) => {
     const path = `spec.drivers[${index}]`;
     const [name, node] = [textAt(driver, "name"), textAt(driver, "nodeID")];
@@ -108,28 +109,36 @@ function validateNodeDrivers(drivers: readonly JsonObject[]): Causes {
       ...(node === "" ? [required(`${path}.nodeID`)] : []),
       ...(node.length > MAX_NODE_ID ? [invalid(`${path}.nodeID`, node, `must be ${MAX_NODE_ID} characters or less`)] : []),
       ...nonNegative(`${path}.allocatable.count`, numberAt(driver, "allocatable", "count")),
-      ...(names.indexOf(name) < index ? [duplicate(`${path}.name`, name)] : []),
+      ...(stoodBefore(name, index) ? [duplicate(`${path}.name`, name)] : []),
       ...validateTopologyKeys(textsAt(driver, "topologyKeys"), path),
     ];
   });
 }
 
 function validateTopologyKeys(keys: readonly string[], path: string): Causes {
+  const stoodBefore = repeats(keys);
   return keys.flatMap((key, index) => [
     ...(key === "" ? [required(path)] : []),
-    ...(keys.indexOf(key) < index ? [duplicate(path, key)] : []),
+    ...(stoodBefore(key, index) ? [duplicate(path, key)] : []),
     ...invalidEach(path, key, qualifiedName(key)),
   ]);
 }
 
+/** The server complains of every pair; nobody reads so many. */
+const MOST_ALIKE = 100;
+
 /** Where volumes of a StorageClass may be: no two terms may say the same. */
 export function validateTopologies(terms: readonly JsonObject[], path: string): Causes {
-  const shapes = terms.map(shapeOf);
+  const counts = new Map<string, number>();
+  let left = MOST_ALIKE;
   return terms.flatMap((term, index) => {
     const at = `${path}[${index}].matchLabelExpressions`;
-    const alike = shapes.slice(0, index).filter((shape) => shape === shapes[index]).length;
+    const shape = shapeOf(term);
+    const alike = counts.get(shape) ?? 0;
+    counts.set(shape, alike + 1);
     // the server compares with as many empty terms as there are terms, before it compares with the real ones
-    const again = alike + (shapes[index] === "[]" ? terms.length : 0);
+    const again = Math.min(left, alike + (shape === "[]" ? terms.length : 0));
+    left -= again;
     return [...validateTerm(objectsAt(term, "matchLabelExpressions"), at), ...Array.from({ length: again }, () => duplicate(at, ""))];
   });
 }
@@ -142,14 +151,15 @@ function shapeOf(term: JsonObject): string {
 }
 
 function validateTerm(expressions: readonly JsonObject[], path: string): Causes {
-  const keys = expressions.map((one) => textAt(one, "key"));
+  const keyStoodBefore = repeats(expressions.map((one) => textAt(one, "key")));
   return expressions.flatMap((one, index) => {
     const [key, values] = [textAt(one, "key"), textsAt(one, "values")];
+    const stoodBefore = repeats(values);
     return [
       ...(values.length === 0 ? [required(`${path}[${index}].values`)] : []),
-      ...values.flatMap((value, place) => (values.indexOf(value) < place ? [duplicate(`${path}[${index}].values[${place}]`, value)] : [])),
+      ...values.flatMap((value, place) => (stoodBefore(value, place) ? [duplicate(`${path}[${index}].values[${place}]`, value)] : [])),
       ...invalidEach(`${path}[${index}].key`, key, qualifiedName(key)),
-      ...(keys.indexOf(key) < index ? [duplicate(`${path}[${index}].key`, key)] : []),
+      ...(keyStoodBefore(key, index) ? [duplicate(`${path}[${index}].key`, key)] : []),
     ];
   });
 }

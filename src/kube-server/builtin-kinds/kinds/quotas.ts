@@ -1,4 +1,5 @@
 /** LimitRange and ResourceQuota. */
+import { repeats } from "#base";
 import { quantityToNumber, type JsonObject, type Quantity } from "#kube";
 import { resourceQuotaCells } from "../cells/core.ts";
 import { at, childOf, entriesAt, objectsAt, textAt } from "../draft.ts";
@@ -18,8 +19,9 @@ export const limitRange: KindRules = {
   validate: (object) => {
     const limits = objectsAt(object, "spec", "limits");
     const types = limits.map((limit) => textAt(limit, "type"));
+    const stoodBefore = repeats(types);
     return limits.flatMap((limit, index) => [
-      ...validateType(types[index] ?? "", `spec.limits[${index}].type`, types.indexOf(types[index] ?? "") < index),
+      ...validateType(types[index] ?? "", `spec.limits[${index}].type`, stoodBefore(types[index] ?? "", index)),
       ...validateLimit(limit, `spec.limits[${index}]`),
     ]);
   },

@@ -1,4 +1,5 @@
 /** Service: its rules, and the addresses and ports it is given when it is created or changes its type. */
+import { repeats } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import { serviceCells } from "../cells/networking.ts";
 import { at, childOf, entriesAt, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
@@ -136,12 +137,13 @@ function validateAddresses(service: KubeObject): Causes {
   if (!hasClusterIP(service)) return [];
   const [address, all] = [textAt(service, "spec", "clusterIP"), textsAt(service, "spec", "clusterIPs")];
   const families = textsAt(service, "spec", "ipFamilies");
+  const stoodBefore = repeats(families);
   return [
     ...(address === "" && all.length > 0 ? [invalid("spec.clusterIPs", all, "must be empty when `clusterIP` is not specified")] : []),
     ...(address !== "" && all[0] !== address ? [invalid("spec.clusterIPs", all, "first value must match `clusterIP`")] : []),
     ...families.flatMap((family, index) => [
       ...ifSetOneOf(`spec.ipFamilies[${index}]`, family, ["IPv4", "IPv6"]),
-      ...(families.indexOf(family) < index ? [duplicate(`spec.ipFamilies[${index}]`, family)] : []),
+      ...(stoodBefore(family, index) ? [duplicate(`spec.ipFamilies[${index}]`, family)] : []),
     ]),
     ...ifSetOneOf("spec.ipFamilyPolicy", at(service, "spec", "ipFamilyPolicy"), ["PreferDualStack", "RequireDualStack", "SingleStack"]),
     ...(all[0] === "None" && all.length > 1 ? [invalid("spec.clusterIPs", all, "'None' must be the first and only value")] : []),

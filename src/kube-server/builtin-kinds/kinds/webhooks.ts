@@ -1,4 +1,5 @@
 /** Webhook configurations, and the rules that say which requests are looked at. */
+import { repeats } from "#base";
 import type { JsonObject } from "#kube";
 import { valuesThenAge } from "../cells/others.ts";
 import { at, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
@@ -59,9 +60,10 @@ function validateReviewVersions(hook: JsonObject, path: string): Causes {
   const versions = textsAt(hook, "admissionReviewVersions");
   if (versions.length === 0) return [required(path, "must specify one of v1, v1beta1")];
   const known = versions.some((version) => version === "v1" || version === "v1beta1");
+  const stoodBefore = repeats(versions);
   return [
     ...versions.flatMap((version, index) =>
-      versions.indexOf(version) < index
+      stoodBefore(version, index)
         ? [invalid(`${path}[${index}]`, version, "duplicate version")]
         : invalidEach(`${path}[${index}]`, version, dns1035LabelProblems(version)),
     ),

@@ -1,4 +1,5 @@
 /** The rules by which webhooks and policies say what they look at: groups, versions, resources, operations. */
+import { repeats } from "#base";
 import type { JsonObject } from "#kube";
 import { textsAt } from "../draft.ts";
 import { duplicate, invalid, invalidEach, notSupported, required, type Causes } from "./causes.ts";
@@ -33,9 +34,14 @@ export function validateRule(rule: JsonObject, path: string): Causes {
 
 function validateResources(resources: readonly string[], path: string): Causes {
   const plain = resources.filter((resource) => resource !== "" && !resource.includes("/"));
+  const stoodBefore = repeats(resources);
   return [
     ...(resources.length === 0 ? [required(path)] : []),
-    ...resources.flatMap((resource, index) => (resource === "" ? [required(`${path}[${index}]`)] : coveredBefore(resources, index, path))),
+    ...resources.flatMap((resource, index) =>
+      resource === ""
+        ? [required(`${path}[${index}]`)]
+        : coveredBefore(resource, index, stoodBefore).map((why) => invalid(`${path}[${index}]`, resource, why)),
+    ),
     ...(resources.length > 1 && resources.includes("*/*")
       ? [invalid(path, [...resources], "if '*/*' is present, must not specify other resources")]
       : []),
@@ -47,23 +53,22 @@ function validateResources(resources: readonly string[], path: string): Causes {
 }
 
 /** A wildcard for all subresources, or for all resources, came earlier: this one says nothing new. */
-function coveredBefore(resources: readonly string[], index: number, path: string): Causes {
-  const own = resources[index] ?? "";
+function coveredBefore(own: string, index: number, stoodBefore: (resource: string, at: number) => boolean): readonly string[] {
   const slash = own.indexOf("/");
   if (slash < 0) return [];
   const [resource, subresource] = [own.slice(0, slash), own.slice(slash + 1)];
-  const before = resources.slice(0, index);
   return [`${resource}/*`, `*/${subresource}`]
-    .filter((wide) => before.includes(wide))
-    .map((wide) => invalid(`${path}[${index}]`, own, `if '${wide}' is present, must not specify ${own}`));
+    .filter((wide) => stoodBefore(wide, index))
+    .map((wide) => `if '${wide}' is present, must not specify ${own}`);
 }
 
 /** Rules of policies may also name objects. */
 export function validateNamedRule(rule: JsonObject, path: string): Causes {
   const names = textsAt(rule, "resourceNames");
+  const stoodBefore = repeats(names);
   const ofNames = names.flatMap((name, index) => [
     ...invalidEach(`${path}.resourceNames[${index}]`, name, pathSegment(name)),
-    ...(names.indexOf(name) < index ? [duplicate(`${path}.resourceNames[${index}]`, name)] : []),
+    ...(stoodBefore(name, index) ? [duplicate(`${path}.resourceNames[${index}]`, name)] : []),
   ]);
   return [...ofNames, ...validateRule(rule, path)];
 }

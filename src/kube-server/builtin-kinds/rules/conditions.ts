@@ -1,4 +1,5 @@
 /** Conditions of the shape that all newer kinds share (metav1.Condition). */
+import { repeats } from "#base";
 import type { JsonObject } from "#kube";
 import { numberAt, objectsAt, textAt } from "../draft.ts";
 import { duplicate, invalid, invalidEach, notSupported, required, tooLong, type Causes } from "./causes.ts";
@@ -14,8 +15,9 @@ const MAX_MESSAGE = 32_768;
 export function validateConditions(status: JsonObject | undefined, path: string): Causes {
   const conditions = objectsAt(status, "conditions");
   const types = conditions.map((condition) => textAt(condition, "type"));
+  const stoodBefore = repeats(types);
   return conditions.flatMap((condition, index) => [
-    ...(types.indexOf(types[index] ?? "") < index ? [duplicate(`${path}[${index}].type`, types[index])] : []),
+    ...(stoodBefore(types[index] ?? "", index) ? [duplicate(`${path}[${index}].type`, types[index])] : []),
     ...validateCondition(condition, `${path}[${index}]`),
   ]);
 }

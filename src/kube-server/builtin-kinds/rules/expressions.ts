@@ -1,4 +1,5 @@
 /** Expressions in objects: compiled when they are written, so that a mistake is told to its author and not to whoever is judged by it. */
+import { repeats } from "#base";
 import type { JsonObject } from "#kube";
 import { compile, compileVariables, type CompileOptions, type CompileProblem, type Declared } from "../../admission/cel/index.ts";
 import { isReserved } from "../../custom-resources/cel/escaping.ts";
@@ -24,6 +25,7 @@ const MAX_CONDITIONS = 64;
 export function validateMatchConditions(conditions: readonly JsonObject[], list: string, declared: Declared): Causes {
   const names = conditions.map((condition) => textAt(condition, "name"));
   const tooManyOfThem = conditions.length > MAX_CONDITIONS ? [tooMany(list, conditions.length, MAX_CONDITIONS)] : [];
+  const stoodBefore = repeats(names);
   return [
     ...tooManyOfThem,
     ...conditions.flatMap((condition, index) => {
@@ -35,7 +37,7 @@ export function validateMatchConditions(conditions: readonly JsonObject[], list:
           ? [required(`${path}.expression`)]
           : validateExpression(expression, `${path}.expression`, { ...declared, returns: [BOOL] })),
         ...(name === "" ? [required(`${path}.name`)] : invalidEach(`${path}.name`, name, qualifiedName(name))),
-        ...(name !== "" && names.indexOf(name) < index ? [duplicate(`${path}.name`, name)] : []),
+        ...(name !== "" && stoodBefore(name, index) ? [duplicate(`${path}.name`, name)] : []),
       ];
     }),
   ];

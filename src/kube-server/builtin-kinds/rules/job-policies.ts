@@ -1,4 +1,5 @@
 /** When a Job has failed or succeeded early: its podFailurePolicy and successPolicy. */
+import { repeats } from "#base";
 import type { Json, JsonObject } from "#kube";
 import { at, listAt, numberAt, objectAt, objectsAt, textAt } from "../draft.ts";
 import { duplicate, invalid, invalidEach, nonNegative, notSupported, required, tooLong, tooMany, type Causes } from "./causes.ts";
@@ -73,10 +74,11 @@ function validateExitCodes(codes: JsonObject, names: readonly string[], path: st
 
 function validateValues(values: readonly Json[], operator: string, path: string): Causes {
   const ordered = values.every((value, index) => index === 0 || Number(values[index - 1]) <= Number(value));
+  const stoodBefore = repeats(values);
   return [
     ...values.flatMap((value, index) => [
       ...(operator === "In" && value === 0 ? [invalid(`${path}[${index}]`, value, "must not be 0 for the In operator")] : []),
-      ...(values.indexOf(value) < index ? [duplicate(`${path}[${index}]`, value)] : []),
+      ...(stoodBefore(value, index) ? [duplicate(`${path}[${index}]`, value)] : []),
     ]),
     ...(ordered ? [] : [invalid(path, [...values], "must be ordered")]),
   ];

@@ -1,4 +1,5 @@
 /** Names, printer columns, subresources, selectable fields and the conversion stanza of a CRD. */
+import { repeats } from "#base";
 import { field, isJsonObject, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from "../causes/causes.ts";
@@ -128,8 +129,9 @@ export function conversionCauses(conversion: JsonObject | undefined, path: strin
 
 function reviewVersionCauses(versions: readonly string[], path: string): readonly FieldCause[] {
   if (versions.length === 0) return [required(path)];
+  const stoodBefore = repeats(versions);
   const causes = versions.flatMap((version, at) => {
-    if (versions.indexOf(version) < at) return [invalid(index(path, at), version, "duplicate version")];
+    if (stoodBefore(version, at)) return [invalid(index(path, at), version, "duplicate version")];
     return dns1035LabelProblems(version).map((problem) => invalid(index(path, at), version, problem));
   });
   return versions.includes("v1") || versions.includes("v1beta1")

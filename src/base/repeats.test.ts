@@ -1,0 +1,14 @@
+import { describe, expect, it } from "vitest";
+import { repeats } from "./repeats.ts";
+
+describe("repeats", () => {
+  const items = ["a", "b", "a"];
+  const stoodBefore = repeats(items);
+  it("tells the second from the first", () => {
+    expect(items.map(stoodBefore)).toEqual([false, false, true]);
+  });
+
+  it("knows nothing of what is not there", () => {
+    expect([stoodBefore("c", 2), stoodBefore("b", 1), stoodBefore("b", 2)]).toEqual([false, false, true]);
+  });
+});
