@@ -55,6 +55,14 @@ describe("the log", () => {
     expect(patch?.body).toEqual({ data: { a: "1" } });
   });
 
+  it("gives queries away, and later requests have their own", async () => {
+    await using cluster = await startEmbeddedCluster();
+    await cluster.client.create(configmaps, configMap);
+    for (const { query } of cluster.actions) query.set("dryRun", "All");
+    await cluster.client.create(configmaps, { ...configMap, metadata: { ...configMap.metadata, name: "b" } });
+    expect((await cluster.client.get(configmaps, { ...key, name: "b" })).ok).toBe(true);
+  });
+
   it("can be cleared, goes on counting, and says when it is empty", async () => {
     await using cluster = await busyCluster();
     cluster.actions.clear();
