@@ -3,7 +3,7 @@ export { MAX_UPDATE_MANAGERS } from "./cap-managers.ts";
 export type { Conflict } from "./conflicts.ts";
 export { compare, isUnchanged, type Comparison } from "./compare.ts";
 export { emptyObjectOf } from "./empty-objects.ts";
-export { ANY_STEP, excluding, including, type FieldFilter, type ResetFields } from "./field-filter.ts";
+export { excluding, type FieldFilter, type ResetFields } from "./field-filter.ts";
 export {
   difference,
   EMPTY_SET,
