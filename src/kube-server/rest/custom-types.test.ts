@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
 import { createMemoryStore } from "../store/memory-store.ts";
+import type { Store } from "../store/port.ts";
 import { realServer, type TestServer } from "./test-server.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -172,13 +173,19 @@ test("a store that is opened again serves what it held, and keeps its history", 
 
 const held = { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a", finalizers: ["x.dev/held"] }, spec: {} };
 
-test("a definition that waits for an object waits after a restart too, and goes with it", async () => {
+/** Left by a server that ended while a definition waited for its last object. */
+async function storeWithHeldWidget(): Promise<Store> {
   const store = createMemoryStore();
   const first = realServer({ store });
   await first.ask("POST", CRDS, { body: definition() });
   await first.ask("POST", WIDGETS, { body: held });
   await first.ask("DELETE", `${CRDS}/widgets.x.dev`);
   first.server.close();
+  return store;
+}
+
+test("a definition that waits for an object waits after a restart too, and goes with it", async () => {
+  const store = await storeWithHeldWidget();
   const second = realServer({ store });
   expect((await second.ask("GET", `${WIDGETS}/a`)).body).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
   expect((await second.ask("POST", WIDGETS, { body: { ...held, metadata: { name: "b" } } })).status).toBe(403);
@@ -188,12 +195,7 @@ test("a definition that waits for an object waits after a restart too, and goes 
 });
 
 test("a definition whose last object went while nobody served is gone at the next start, and so is its kind", async () => {
-  const store = createMemoryStore();
-  const first = realServer({ store });
-  await first.ask("POST", CRDS, { body: definition() });
-  await first.ask("POST", WIDGETS, { body: held });
-  await first.ask("DELETE", `${CRDS}/widgets.x.dev`);
-  first.server.close();
+  const store = await storeWithHeldWidget();
   const expected = store.get("x.dev/widgets", "default/a")?.revision;
   expect(store.write({ collection: "x.dev/widgets", key: "default/a", expected, object: undefined }).ok).toBe(true);
   const second = realServer({ store });
