@@ -1,4 +1,5 @@
 /** JSON patch (RFC 6902) as the server's Go library reads it, which is not always as the RFC does. */
+import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { configMap, podTemplate } from "./objects.ts";
 
@@ -149,5 +150,14 @@ export const jsonPatch = area("json patch", {
 
   "a patch of what is not there is a 404": async (api) => {
     (await api.jsonPatch("configmaps/no", [])).refuses(404, "NotFound", 'configmaps "no" not found');
+  },
+
+  "copies may grow to three megabytes together": async (api) => {
+    await api.created("configmaps", { metadata: { name: "a" }, data: { k: "x".repeat(100_000) } });
+    const copies = (count: number) => Array.from({ length: count }, (_, at) => ({ op: "copy", from: "/data/k", path: `/data/k${at}` }));
+    const refused = "the server rejected our request due to an error in our request";
+    (await api.jsonPatch("configmaps/a", copies(32))).refuses(422, "Invalid", refused);
+    // a few less, and it is the ConfigMap that has become too large
+    (await api.jsonPatch("configmaps/a", copies(31))).gives(422, { message: expect.stringContaining("Too long") });
   },
 });
