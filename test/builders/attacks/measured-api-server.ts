@@ -29,7 +29,12 @@ export async function startMeasuredApiServer(options: MeasuredApiServerOptions =
   const tokenFile = join(home, "tokens.csv");
   await writeFile(tokenFile, [`${TOKEN},admin,admin,"system:masters"`, ...tokens, ""].join("\n"), { mode: 0o600 });
   const process = new MeasuredProcess([
-    ...["api-server", "--port", "0", "--http", "--token-file", tokenFile],
+    "api-server",
+    "--port",
+    "0",
+    "--http",
+    "--token-file",
+    tokenFile,
     ...(persistent ? ["--data-dir", join(home, "data")] : []),
     ...(controllers ? [] : ["--no-controllers"]),
   ]);

@@ -82,7 +82,10 @@ export class MeasuredProcess implements AsyncDisposable {
   #measure(message: "reset" | "report"): Promise<Measurement> {
     return new Promise((resolve, reject) => {
       const ended = () => reject(new Error(`the process ended: ${this.#stderr.slice(-2_000)}`));
-      if (!this.alive) return void ended();
+      if (!this.alive) {
+        ended();
+        return;
+      }
       this.#child.once("close", ended);
       this.#child.once("message", (measured) => {
         this.#child.off("close", ended);
