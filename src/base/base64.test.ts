@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { base64OfBytes, base64OfText, bytesOfBase64 } from "./base64.ts";
+import { base64OfBytes, base64OfText, bytesOfBase64, bytesOfBase64Url } from "./base64.ts";
 import { ok } from "./result.ts";
 
 test("bytes go there and back, as Node writes them", () => {
@@ -22,4 +22,19 @@ test("text is written as UTF-8", () => {
 test("line breaks are fine, anything else is not", () => {
   expect(bytesOfBase64("aGVs\nbG8=\n")).toEqual(ok(new TextEncoder().encode("hello")));
   for (const wrong of ["a", "aGVsbG8", "aG=s", "a!==", "===="]) expect(bytesOfBase64(wrong).ok).toBe(false);
+});
+
+test("base64url is read in its canonical form only", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(bytesOfBase64Url(Buffer.from(bytes).toString("base64url"))).toEqual(ok(bytes));
+    }),
+  );
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(..."AZaz09-_+/=. \n!\u00e9"), maxLength: 12 }), (text) => {
+      const read = bytesOfBase64Url(text);
+      expect(read.ok).toBe(Buffer.from(text, "base64url").toString("base64url") === text);
+    }),
+    { numRuns: 2_000 },
+  );
 });

@@ -21,3 +21,14 @@ export function bytesOfBase64(text: string): Result<Uint8Array, string> {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(dense) || dense.length % 4 !== 0) return err("is not valid base64");
   return ok(Uint8Array.from(atob(dense), (character) => character.charCodeAt(0)));
 }
+
+/**
+ * Base64url without padding (RFC 7515), in its canonical form only: `Buffer.from(text, "base64url")` skips what it does not know and ignores
+ * spare bits, so that many texts would be the same signature.
+ */
+export function bytesOfBase64Url(text: string): Result<Uint8Array, string> {
+  if (!/^[A-Za-z0-9_-]*$/.test(text) || text.length % 4 === 1) return err("is not valid base64url");
+  const standard = text.replaceAll("-", "+").replaceAll("_", "/");
+  const bytes = Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+  return base64OfBytes(bytes).replace(/=+$/, "") === standard ? ok(bytes) : err("is not canonical base64url");
+}

@@ -1,4 +1,4 @@
-export { base64OfBytes, base64OfText, bytesOfBase64 } from "./base64.ts";
+export { base64OfBytes, base64OfText, bytesOfBase64, bytesOfBase64Url } from "./base64.ts";
 export { backoffDelay, withJitter, type BackoffPolicy } from "./backoff.ts";
 export type { Brand } from "./brand.ts";
 export { millisecondsOf, sleep, systemClock, timestamp, type Clock } from "./clock.ts";

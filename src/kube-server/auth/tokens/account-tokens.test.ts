@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { expectOk, FakeClock } from "#base";
 import type { KubeObject } from "#kube";
@@ -210,4 +211,40 @@ test("tokens the server was given are for the server only; a refusal lists what 
     error: "[invalid bearer token, service account UID (u9) does not match claim (u1)]",
   });
   expect(userOf(token)).toBeUndefined();
+});
+
+const BASE64URL = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
+/** Node's own decoder skips these, or reads them as others. */
+const JUNK = ["!", "=", " ", "\n", "\t", "+", "/", ".", "\u0000", "\u00e9", "\u2713"];
+
+test("every character of a token counts: changing, adding or leaving out one makes it invalid, in every segment", () => {
+  const { issue, accounts, store } = world();
+  const pod = object("Pod", "p", "p1");
+  put(store, "/pods", pod);
+  const { userOf, ofToken } = createAuthentication(accounts);
+  const tokens = [issue(), issue({ bound: { pod } })];
+  for (const token of tokens) expect(userOf(token)?.name).toBe("system:serviceaccount:n:sa");
+  const character = fc.constantFrom(...BASE64URL, ...JUNK);
+  const edit = fc.record({ token: fc.constantFrom(...tokens), at: fc.nat(), character, removed: fc.constantFrom(0, 1) });
+  fc.assert(
+    fc.property(edit, ({ token, at, character: added, removed }) => {
+      const place = at % (token.length + 1);
+      const changed = `${token.slice(0, place)}${added}${token.slice(place + removed)}`;
+      fc.pre(changed !== token);
+      expect(userOf(changed)).toBeUndefined();
+      expect(ofToken(changed, API_AUDIENCES).ok).toBe(false);
+    }),
+    { numRuns: 3_000, seed: 11 },
+  );
+});
+
+test("a signature is written in one way only: spare bits, padding and junk behind it are refused", () => {
+  const { issue, accounts } = world();
+  const token = issue();
+  for (const last of BASE64URL) {
+    const changed = `${token.slice(0, -1)}${last}`;
+    expect(accounts.authenticate(changed, API_AUDIENCES)?.ok === true, `last character ${last}`).toBe(changed === token);
+  }
+  for (const junk of JUNK) expect(accounts.authenticate(`${token}${junk}`, API_AUDIENCES)?.ok).not.toBe(true);
+  expect(accounts.authenticate(`${token}==`, API_AUDIENCES)?.ok).not.toBe(true);
 });

@@ -2,7 +2,7 @@
  * JSON Web Tokens in their compact form: three texts with dots between them. Reading one and believing it are two steps.
  */
 import { Buffer } from "node:buffer";
-import { fromThrowing } from "#base";
+import { bytesOfBase64Url, fromThrowing } from "#base";
 import { isJsonObject, type JsonObject } from "#kube";
 import type { SigningKey } from "#pki";
 
@@ -18,25 +18,26 @@ export function signToken(key: SigningKey, claims: JsonObject): string {
   return `${signed}.${Buffer.from(key.sign(signed)).toString("base64url")}`;
 }
 
-/** `undefined`: it is no such token. Nothing is said yet about who made it. */
+/** `undefined`: it is no such token. The signature is not verified yet. Each segment has exactly one spelling; junk in any of them is refused. */
 export function readToken(token: string): ReadToken | undefined {
-  const [header = "", claims = "", signature = "", ...more] = token.split(".");
-  if (more.length > 0 || header === "" || claims === "" || signature === "") return undefined;
-  const [readHeader, readClaims] = [decode(header), decode(claims)];
-  if (readHeader === undefined || readClaims === undefined) return undefined;
-  return { header: readHeader, claims: readClaims, signed: `${header}.${claims}`, signature: Buffer.from(signature, "base64url") };
+  const [header = "", claims = "", signature = "", ...more] = token.split(".", 4);
+  if (more.length > 0 || signature === "") return undefined;
+  const [readHeader, readClaims, bytes] = [decode(header), decode(claims), bytesOfBase64Url(signature)];
+  if (readHeader === undefined || readClaims === undefined || !bytes.ok) return undefined;
+  return { header: readHeader, claims: readClaims, signed: `${header}.${claims}`, signature: bytes.value };
 }
 
 function encode(value: JsonObject): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-const BASE64URL = /^[A-Za-z0-9_-]+$/;
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function decode(text: string): JsonObject | undefined {
-  if (!BASE64URL.test(text)) return undefined;
+  const bytes = bytesOfBase64Url(text);
+  if (!bytes.ok) return undefined;
   const parsed = fromThrowing(
-    () => JSON.parse(Buffer.from(text, "base64url").toString("utf8")) as unknown,
+    () => JSON.parse(utf8.decode(bytes.value)) as unknown,
     () => undefined,
   );
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
