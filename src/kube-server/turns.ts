@@ -13,6 +13,11 @@ export class Turns {
   next(): Promise<void> | undefined {
     if (this.#calls === 0) setImmediate(() => (this.#calls = 0));
     this.#calls += 1;
-    return this.#calls <= CALLS_PER_TURN ? undefined : new Promise((resolve) => setImmediate(resolve));
+    return this.#calls <= CALLS_PER_TURN ? undefined : nextTurn();
   }
+}
+
+/** Ends this turn of the event loop: timers, sockets and other requests go first. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -51,6 +51,8 @@ function sum(texts: readonly string[], measure: (text: string) => number): numbe
 const PIECE = 64 * 1024;
 /** How much is sent before anybody waits for the other end to read it. To wait after each piece takes longer than to send it. */
 const AHEAD = 1024 * 1024;
+/** What waits for the client of a watch is counted by the watch, so little may wait here uncounted. */
+const AHEAD_OF_WATCH = 0;
 
 async function writeTexts(response: HttpResponse, texts: readonly string[], bytes: number, signal: AbortSignal): Promise<void> {
   // pure ASCII need not be looked at again, and goes out together with the head
@@ -69,11 +71,16 @@ async function writeTexts(response: HttpResponse, texts: readonly string[], byte
 }
 
 /** Writes; the promise, if there is one, is to be waited for before the next. */
-function outflow(response: HttpResponse, encoding: BufferEncoding, signal: AbortSignal): (text: string) => Promise<void> | undefined {
+function outflow(
+  response: HttpResponse,
+  encoding: BufferEncoding,
+  signal: AbortSignal,
+  most = AHEAD,
+): (text: string) => Promise<void> | undefined {
   let ahead = 0;
   return (text) => {
     ahead = send(response, text, encoding) ? 0 : ahead + text.length;
-    if (ahead < AHEAD) return undefined;
+    if (ahead < most) return undefined;
     ahead = 0;
     return drained(response, signal);
   };
@@ -106,7 +113,8 @@ function inLatin1(text: string): string {
 /** Headers go out at once: a client knows that it watches before anything happens. */
 async function pour(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
   if ("flushHeaders" in response) response.flushHeaders();
-  const write = outflow(response, "utf8", signal);
+  chunks.whenDropped?.(() => breakOff(response));
+  const write = outflow(response, "utf8", signal, AHEAD_OF_WATCH);
   for await (const chunk of chunks) {
     if (signal.aborted) break;
     const full = write(chunk);

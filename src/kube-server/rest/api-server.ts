@@ -41,6 +41,7 @@ import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
 import { answerSubresource } from "./subresources/table.ts";
 import { TypeRegistry, type AdaptType } from "./type-registry.ts";
+import { WatchBacklog, type BacklogLimits } from "./watch-backlog.ts";
 import { watch } from "./watches.ts";
 import { create, update } from "./writes.ts";
 
@@ -63,6 +64,8 @@ export type ApiServerOptions = {
   readonly admission?: ((context: AdmissionContext) => readonly AdmissionPlugin[]) | undefined;
   /** Where the Service of a webhook is; without it at an endpoint on loopback, or where its external name leads. */
   readonly resolveService?: ResolveService | undefined;
+  /** How much may wait for watchers that do not read. */
+  readonly watchBacklog?: Partial<BacklogLimits> | undefined;
   /** "host:port", as discovery tells it to clients. */
   readonly address?: (() => string) | undefined;
 };
@@ -110,6 +113,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     admission: admissionChain([creationChecks(context), ...plugins, escalationChecks(context)]),
     authentication: createAuthentication(options.accounts ?? accountTokens(ground), options.authenticate),
     printed: { object: undefined, text: "" },
+    backlog: new WatchBacklog(options.watchBacklog),
   };
   const isNew = options.store.collections().length === 0;
   ensureFirstNamespaces(core);

@@ -9,6 +9,7 @@ import type { Output } from "./media-types.ts";
 import type { ApiRequest } from "./request.ts";
 import type { Target } from "./route.ts";
 import type { TypeRegistry } from "./type-registry.ts";
+import type { WatchBacklog } from "./watch-backlog.ts";
 
 export type Core = {
   readonly store: Store;
@@ -24,6 +25,7 @@ export type Core = {
   /** Nobody is asked what he may do. */
   readonly openToAll: boolean;
   readonly printed: PrintedObject;
+  readonly backlog: WatchBacklog;
   readonly admission: Admission;
 };
 

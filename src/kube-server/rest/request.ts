@@ -26,7 +26,10 @@ export type ApiRequest = {
 };
 
 /** Parts of an answer that comes bit by bit. `end` of the iteration closes the answer. */
-export type EventStream = AsyncIterable<string>;
+export type EventStream = AsyncIterable<string> & {
+  /** The listener is called when a part that was handed out must not wait for the client any longer: the connection is to be cut. */
+  readonly whenDropped?: (listener: () => void) => void;
+};
 
 export type ApiBody =
   /** `texts`: a quicker way to the JSON of the value than printing it, in pieces. */

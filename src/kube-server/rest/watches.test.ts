@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
 import { testServer, type Answer, type TestServer } from "./test-server.ts";
-import { MAX_WAITING, WatchFeed } from "./watch-feed.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -192,14 +191,6 @@ test("tables and metadata can be watched; columns are said once", async () => {
 test("YAML cannot be watched", async () => {
   const { ask } = testServer();
   expect(await ask("GET", `${MAPS}?watch=1`, { headers: { accept: "application/yaml" } })).toMatchObject({ status: 406 });
-});
-
-test("a reader that does not keep up is cut off", () => {
-  let ended = 0;
-  const feed = new WatchFeed(() => (ended += 1));
-  for (let count = 0; count <= MAX_WAITING; count += 1) feed.push(() => "x");
-  feed.push(() => "never");
-  expect(ended).toBe(1);
 });
 
 type Write = { readonly name: string; readonly kind: "create" | "label" | "delete"; readonly label: string };

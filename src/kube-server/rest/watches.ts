@@ -1,6 +1,7 @@
 /** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
+import { approximateSize } from "../store/approximate-size.ts";
 import type { RevisionError, StoreEvent } from "../store/port.ts";
 import { readable, withMetadataOf } from "./convert-objects.ts";
 import { inVersion, type Call } from "./core.ts";
@@ -10,15 +11,16 @@ import { isSelected, parseVersion, readPage, unparsableVersion } from "./reads.t
 import type { Answering } from "./respond.ts";
 import { expired, notAcceptable, unexplained, type Failure } from "./status.ts";
 import { includeObject } from "./table.ts";
-import { WatchFeed } from "./watch-feed.ts";
+import { WatchFeed, type EventText } from "./watch-feed.ts";
 import { warningTexts } from "./warnings.ts";
-import { eventWriter, type EventWriter, type WatchEventType } from "./watch-events.ts";
+import { eventWriter, type EventWriter } from "./watch-events.ts";
 
 /** A real server ends watches between 30 and 60 minutes when nobody says otherwise. */
 const DEFAULT_TIMEOUT_MS = 1_800_000;
 const BOOKMARK_EVERY_MS = 60_000;
 /** So long before the end comes the last bookmark. */
 const LAST_BOOKMARK_MS = 2_000;
+const NO_TEXT: EventText = () => undefined;
 
 export function watch(call: Call): Answering {
   if (call.output.form === "yaml")
@@ -51,7 +53,7 @@ class Watch {
     this.#call = call;
     this.#options = options;
     this.#writer = writer;
-    this.#feed = new WatchFeed(() => this.#stop());
+    this.#feed = new WatchFeed(call.core.backlog, () => this.#stop());
   }
 
   start(from: number): Later<Result<WatchFeed, Failure>> {
@@ -73,14 +75,17 @@ class Watch {
       return ok(this.#feed);
     }
     this.#endStore = watching.value.end;
+    this.#feed.started();
     this.#startTimers();
-    const end = () => this.#feed.end();
-    for (const ending of [signal, core.closing]) {
-      if (ending.aborted) end();
-      ending.addEventListener("abort", end, { once: true });
-      this.#timers.add(() => ending.removeEventListener("abort", end));
-    }
+    this.#endWith(signal, () => this.#feed.drop());
+    this.#endWith(core.closing, () => this.#feed.end());
     return ok(this.#feed);
+  }
+
+  #endWith(signal: AbortSignal, end: () => void): void {
+    if (signal.aborted) end();
+    signal.addEventListener("abort", end, { once: true });
+    this.#timers.add(() => signal.removeEventListener("abort", end));
   }
 
   #subscribe(from: number): Result<{ readonly end: () => void }, RevisionError> {
@@ -93,47 +98,54 @@ class Watch {
     const all: ListOptions = { ...this.#options, limit: 0, continue: "", resourceVersion: "", resourceVersionMatch: "" };
     return whenOk(readPage(this.#call, all), ({ objects, metadata }) => {
       const revision = Number(metadata.resourceVersion);
-      for (const object of objects) this.#send("ADDED", object);
+      for (const object of objects) this.#send(object);
       if (this.#options.bookmarks) this.#bookmark(revision, true);
       return ok(revision);
     });
   }
 
-  /** What a webhook converts has to wait, and so has everything that comes behind it. */
-  #inOrder(objects: readonly (KubeObject | undefined)[], go: () => void): void {
+  #onEvent(event: StoreEvent): void {
     const { type } = this.#call.target;
-    if (type.conversion === undefined) return go();
+    if (type.conversion !== undefined) return this.#convertFirst(event);
+    const text = this.#textOf(event);
+    if (text !== undefined) this.#feed.push(text, event);
+  }
+
+  /** What a webhook converts keeps its place, and everything behind it waits. The converted objects are in memory beside those of the store. */
+  #convertFirst(event: StoreEvent): void {
+    const { type } = this.#call.target;
+    const { object, previous } = event;
+    const slot = this.#feed.push(undefined, event);
     this.#queue = this.#queue.then(async () => {
-      const ready = await readable(type, objects);
-      if (ready.ok) return go();
-      this.#feed.push(() => this.#writer.failure(ready.error));
+      if (this.#feed.ended) return;
+      const ready = await readable(type, [object, previous]);
+      if (ready.ok) return this.#feed.fill(slot, this.#textOf(event) ?? NO_TEXT, approximateSize(inVersion(type, object)));
+      this.#feed.fill(slot, () => this.#writer.failure(ready.error), 0);
       return this.#feed.end();
     });
   }
 
-  #onEvent(event: StoreEvent): void {
-    this.#inOrder([event.object, event.previous], () => this.#show(event));
-  }
-
   /** Selectors turn changes into comings and goings; who leaves is shown as it was, under the version that took it away (KUBE-FACTS 15). */
-  #show(event: StoreEvent): void {
+  #textOf(event: StoreEvent): EventText | undefined {
     const { type } = this.#call.target;
     const { object, previous, revision } = event;
     const is = event.type !== "DELETED" && isSelected(this.#call, this.#options, object);
     const before = event.type === "DELETED" ? object : previous;
     const was = before !== undefined && isSelected(this.#call, this.#options, before);
-    if (revision <= this.#from) return; // a version from the future: what comes before it is not asked for
-    if (is) return this.#send(was ? "MODIFIED" : "ADDED", inVersion(type, object));
-    if (was) this.#send("DELETED", withMetadataOf(type, withMetadata(before, { resourceVersion: String(revision) }), before));
+    if (revision <= this.#from) return undefined; // a version from the future: what comes before it is not asked for
+    if (is) return () => this.#writer.event(was ? "MODIFIED" : "ADDED", inVersion(type, object));
+    if (!was) return undefined;
+    const gone = () => withMetadataOf(type, withMetadata(before, { resourceVersion: String(revision) }), before);
+    return () => this.#writer.event("DELETED", gone());
   }
 
-  #send(type: WatchEventType, object: KubeObject): void {
-    this.#feed.push(() => this.#writer.event(type, object));
+  #send(object: KubeObject): void {
+    this.#feed.push(() => this.#writer.event("ADDED", object));
   }
 
   #bookmark(revision: number, initialEnd = false): void {
     this.#bookmarked = revision;
-    this.#inOrder([], () => this.#feed.push(() => this.#writer.bookmark(revision, initialEnd)));
+    this.#feed.push(() => this.#writer.bookmark(revision, initialEnd));
   }
 
   /** A version that history no longer reaches: the answer is 200, and the only event says so. */

@@ -1,27 +1,39 @@
 /**
- * Roughly how many bytes a value has as JSON, without making the text: for limits, not for formats.
+ * Roughly how many bytes of memory a JSON value takes: for limits. A value of many small parts takes ten times as much memory as text.
  *
  * Every update pays for it, so it is written for speed: `for in` makes no array of the fields, and JSON inherits none.
  */
 import { isJsonObject } from "#kube";
 
+const STRING = 24;
+const OBJECT = 56;
+const ARRAY = 32;
+const FIELD = 24;
+const SLOT = 8;
+
 export function approximateSize(value: unknown): number {
-  if (typeof value === "string") return value.length + 3;
-  let size = 2;
-  if (Array.isArray(value)) for (const item of value) size += approximateSize(item);
-  else if (isJsonObject(value)) for (const name in value) size += name.length + 4 + approximateSize(value[name]);
-  else return 6;
+  if (typeof value === "string") return value.length + STRING;
+  if (typeof value !== "object" || value === null) return SLOT;
+  if (Array.isArray(value)) {
+    let size = ARRAY;
+    for (const item of value) size += approximateSize(item);
+    return size;
+  }
+  let size = OBJECT;
+  if (isJsonObject(value)) for (const name in value) size += name.length + FIELD + approximateSize(value[name]);
   return size;
 }
 
 /** What of `value` is not also a part of `other`, in the same place: what it costs to keep both. */
 export function sizeBeside(value: unknown, other: unknown): number {
   if (value === other || typeof value !== "object" || value === null) return value === other ? 0 : approximateSize(value);
-  let size = 2;
   if (Array.isArray(value) && Array.isArray(other)) {
+    let size = ARRAY;
     for (let index = 0; index < value.length; index += 1) size += sizeBeside(value[index], other[index]);
-  } else if (isJsonObject(value) && isJsonObject(other)) {
-    for (const name in value) size += name.length + 4 + sizeBeside(value[name], other[name]);
-  } else return approximateSize(value);
+    return size;
+  }
+  if (!isJsonObject(value) || !isJsonObject(other)) return approximateSize(value);
+  let size = OBJECT;
+  for (const name in value) size += name.length + FIELD + sizeBeside(value[name], other[name]);
   return size;
 }

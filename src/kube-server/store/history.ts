@@ -4,8 +4,6 @@
  * Only replaced and deleted objects count as memory: the newest state of an object is kept by its collection anyway. So a
  * million creations cost little more than the objects themselves.
  */
-import type { KubeObject } from "#kube";
-import { approximateSize, sizeBeside } from "./approximate-size.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { CollectionName, StoreEvent, Stored } from "./port.ts";
 
@@ -18,18 +16,16 @@ export type HistoryEntry = {
 export type HistoryLimit = {
   /** How many events are kept at most. */
   readonly events: number;
-  /** How many bytes of objects that are no longer current are kept at most, roughly as JSON. */
+  /** How many bytes of objects that are no longer current are kept at most, roughly. */
   readonly bytes: number;
 };
 
-export const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 16 * 1024 * 1024 };
-
-type Sized = HistoryEntry & { readonly bytes: number };
+export const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 32 * 1024 * 1024 };
 
 export class History {
   readonly #limit: HistoryLimit;
-  readonly #all = new EventQueue<Sized>();
-  readonly #byCollection = new Map<CollectionName, EventQueue<Sized>>();
+  readonly #all = new EventQueue<HistoryEntry>();
+  readonly #byCollection = new Map<CollectionName, EventQueue<HistoryEntry>>();
   #bytes = 0;
   #oldest: number;
   #pinned = Number.POSITIVE_INFINITY;
@@ -45,12 +41,12 @@ export class History {
   }
 
   add(event: StoreEvent, before: Stored | undefined): void {
-    const sized = { event, before, bytes: before === undefined ? 0 : costOf(before.object, event) };
-    this.#all.push(sized);
-    const own = this.#byCollection.get(event.collection) ?? new EventQueue<Sized>();
+    const entry = { event, before };
+    this.#all.push(entry);
+    const own = this.#byCollection.get(event.collection) ?? new EventQueue<HistoryEntry>();
     this.#byCollection.set(event.collection, own);
-    own.push(sized);
-    this.#bytes += sized.bytes;
+    own.push(entry);
+    this.#bytes += event.replacedBytes;
     this.#keepWithinLimit();
   }
 
@@ -80,17 +76,12 @@ export class History {
   }
 
   /** The first of all is the first of its collection, too. */
-  #forgetFirst({ event, bytes }: Sized): void {
+  #forgetFirst({ event }: HistoryEntry): void {
     const own = this.#byCollection.get(event.collection);
     this.#all.dropFirst();
     own?.dropFirst();
     if (own?.size === 0) this.#byCollection.delete(event.collection);
-    this.#bytes -= bytes;
+    this.#bytes -= event.replacedBytes;
     this.#oldest = event.revision;
   }
-}
-
-/** A state shares with the next one what did not change; a deleted one has no next. */
-function costOf(before: KubeObject, { type, object }: StoreEvent): number {
-  return type === "DELETED" ? approximateSize(before) : sizeBeside(before, object);
 }

@@ -43,6 +43,8 @@ export type StoreEvent = {
   readonly object: KubeObject;
   /** What it was before; absent for ADDED. Selectors need it to tell who leaves. */
   readonly previous: KubeObject | undefined;
+  /** How many bytes of `previous` are not part of the new state, roughly: the memory that is kept only for readers of this event. */
+  readonly replacedBytes: number;
 };
 
 export type ListRequest = {

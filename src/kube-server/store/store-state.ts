@@ -6,6 +6,7 @@
  */
 import { err, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
+import { approximateSize, sizeBeside } from "./approximate-size.ts";
 import { Collection } from "./collection.ts";
 import { History, type HistoryLimit } from "./history.ts";
 import type { CollectionName, Listed, ListRequest, RevisionError, Stored, StoreEvent, StoreKey } from "./port.ts";
@@ -94,6 +95,12 @@ export class StoreState {
 }
 
 function eventOf({ object, ...rest }: ChangeRecord, before: Stored | undefined): StoreEvent | undefined {
-  if (object !== undefined) return { type: before === undefined ? "ADDED" : "MODIFIED", ...rest, object, previous: before?.object };
-  return before === undefined ? undefined : { type: "DELETED", ...rest, object: before.object, previous: before.object };
+  const previous = before?.object;
+  if (object === undefined) {
+    if (previous === undefined) return undefined;
+    return { type: "DELETED", ...rest, object: previous, previous, replacedBytes: approximateSize(previous) };
+  }
+  // a state shares with the next one what did not change
+  const replacedBytes = previous === undefined ? 0 : sizeBeside(previous, object);
+  return { type: previous === undefined ? "ADDED" : "MODIFIED", ...rest, object, previous, replacedBytes };
 }

@@ -7,10 +7,12 @@ import { fieldAt, type KubeObject } from "#kube";
 import type { Listed, ListRequest, RevisionError, Stored, StoreEvent } from "#kube-server";
 
 type State = ReadonlyMap<string, Stored>;
+/** Memory is not part of the model. */
+export type ModelEvent = Omit<StoreEvent, "replacedBytes">;
 
 export class ModelStore {
   readonly #states: State[] = [new Map(), new Map()]; // by revision; 0 is never used
-  readonly #events: StoreEvent[] = [];
+  readonly #events: ModelEvent[] = [];
   oldest = 1;
 
   get revision(): number {
@@ -49,7 +51,7 @@ export class ModelStore {
     return ok({ revision, items, remaining: all.length - items.length });
   }
 
-  eventsAfter(collection: string, from: number): Result<readonly StoreEvent[], RevisionError> {
+  eventsAfter(collection: string, from: number): Result<readonly ModelEvent[], RevisionError> {
     const reachable = this.#reachable(from);
     if (!reachable.ok) return reachable;
     return ok(this.#events.filter((event) => event.collection === collection && event.revision > from));
