@@ -21,7 +21,8 @@ export {
 } from "./auth/index.ts";
 export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
-export { resourceSegments, routeOf, type Target, type Verb } from "./rest/route.ts";
+export { requestInfoOf } from "./rest/request-info.ts";
+export { routeOf, type Target, type Verb } from "./rest/route.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./rest/request.ts";
 export type { DeletePolicy, FieldCause, ResourceType, StrategicSchema, TableColumn } from "./resource-type.ts";
 export { certificateFor, startServer, type RunningServer, type ServerOptions, type ServingCertificate } from "./server.ts";

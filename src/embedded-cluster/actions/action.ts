@@ -9,7 +9,7 @@ import { apiVersionOf, field, fieldAt, parseJson, parseYaml, type Json, type Res
 import {
   decodeProtobuf,
   isProtobuf,
-  resourceSegments,
+  requestInfoOf,
   routeOf,
   type ApiRequest,
   type ApiServer,
@@ -60,8 +60,8 @@ const PATCH_TYPES: ReadonlyMap<string, NonNullable<Action["patchType"]>> = new M
 ]);
 
 export function actionOf(request: ApiRequest, types: ApiServer["types"]): Action {
-  const segments = resourceSegments(request.path);
-  const routed = segments === undefined ? undefined : routeOf(request, segments, types);
+  const info = requestInfoOf(request);
+  const routed = info.ok && info.value.kind === "resource" ? routeOf(info.value, request.method, types) : undefined;
   const target = routed?.ok === true ? routed.value : undefined;
   const { method, path, query, user } = request;
   const patchType = method === "PATCH" ? PATCH_TYPES.get(contentType(request)) : undefined;

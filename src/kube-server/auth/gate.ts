@@ -3,7 +3,8 @@
  * resource exists: who may not ask learns nothing.
  */
 import { err, ok, type Result } from "#base";
-import { textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
+import type { ApiRequest, ApiResponse } from "../rest/request.ts";
+import type { RequestInfo } from "../rest/request-info.ts";
 import { answerFailure } from "../rest/respond.ts";
 import type { Failure } from "../rest/status.ts";
 import { forbiddenAccess } from "./forbidden.ts";
@@ -12,19 +13,18 @@ import type { Authorizer } from "./port.ts";
 import { accessOf } from "./request-access.ts";
 
 /** The request as it goes on, or the answer that ends it here. */
-export type Gate = (request: ApiRequest) => Result<ApiRequest, ApiResponse>;
+export type Gate = (request: ApiRequest, info: RequestInfo) => Result<ApiRequest, ApiResponse>;
 
 /** `openToAll`: nobody asked for rules, and who is nobody else needs no more than to be let in. */
 export function createGate(authorize: Authorizer, openToAll = false): Gate {
   const impersonate = impersonation(authorize);
-  return (request) => {
+  return (request, info) => {
     if (openToAll && !asSomebodyElse(request)) return ok(request);
-    const access = accessOf(request);
-    if (!access.ok) return err(textAnswer(500, `Internal Server Error: ${JSON.stringify(urlOf(request))}: ${access.error}\n`));
-    const user = impersonate(request, access.value);
+    const access = accessOf(info);
+    const user = impersonate(request, access);
     if (!user.ok) return err(answerRefusal(request, user.error));
-    const { allowed, reason } = authorize(user.value, access.value);
-    if (!allowed) return err(answerRefusal(request, forbiddenAccess(user.value, access.value, reason).error));
+    const { allowed, reason } = authorize(user.value, access);
+    if (!allowed) return err(answerRefusal(request, forbiddenAccess(user.value, access, reason).error));
     return ok(user.value === request.user ? request : { ...request, user: user.value });
   };
 }
@@ -32,10 +32,6 @@ export function createGate(authorize: Authorizer, openToAll = false): Gate {
 function asSomebodyElse({ headers }: ApiRequest): boolean {
   for (const name in headers) if (name.startsWith("impersonate-")) return true;
   return false;
-}
-
-function urlOf({ path, query }: ApiRequest): string {
-  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }
 
 function answerRefusal(request: ApiRequest, failure: Failure): ApiResponse {

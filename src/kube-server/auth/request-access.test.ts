@@ -1,11 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { map } from "#base";
+import { requestInfoOf } from "../rest/request-info.ts";
 import { accessOf } from "./request-access.ts";
 
 const ask = (method: string, url: string) => {
   const mark = url.indexOf("?");
   const [path, query] = mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
-  return accessOf({ method, path, query: new URLSearchParams(query) });
+  return map(requestInfoOf({ method, path, query: new URLSearchParams(query) }), accessOf);
 };
 const resource = (verb: string, more: object = {}) => ({
   ok: true,
@@ -64,7 +66,21 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
     given: ["GET", "/api/v1/namespaces/n/pods/p%2Flog"],
     want: resource("get", { name: "p", subresource: "log" }),
   },
-  { name: "a broken escape", given: ["GET", "/api/v1/namespaces/n/pods/%"], want: resource("get", { name: "%" }) },
+  {
+    name: "a malformed escape, which is refused before authorization",
+    given: ["GET", "/api/v1/namespaces/n/pods/%"],
+    want: { ok: false, error: { kind: "malformed-path" } },
+  },
+  {
+    name: "a write below /watch/, which is authorized as watch and not allowed",
+    given: ["POST", "/api/v1/watch/namespaces/n/pods"],
+    want: resource("watch"),
+  },
+  {
+    name: "a second watch prefix, which is a resource",
+    given: ["GET", "/api/v1/watch/watch/pods"],
+    want: resource("watch", { resource: "watch", namespace: undefined, name: "pods" }),
+  },
   { name: "slashes around", given: ["GET", "//api/v1/namespaces/n/pods/"], want: resource("list") },
   { name: "an empty namespace", given: ["GET", "/api/v1/namespaces//pods"], want: resource("list", { namespace: undefined }) },
   { name: "discovery", given: ["GET", "/apis/apps/v1"], want: { ok: true, value: { kind: "path", verb: "get", path: "/apis/apps/v1" } } },
@@ -73,7 +89,14 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
   {
     name: "a watch of nothing",
     given: ["GET", "/api/v1/watch?a=b"],
-    want: { ok: false, error: "failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=b" },
+    want: {
+      ok: false,
+      error: {
+        kind: "no-resource",
+        message:
+          'Internal Server Error: "/api/v1/watch?a=b": failed to create RequestInfo: unable to determine kind and namespace from url, /api/v1/watch?a=b\n',
+      },
+    },
   },
 ];
 

@@ -3,7 +3,7 @@
  *
  * A request is worked on from its first to its last step without letting another in between, so what it read is still true when it writes.
  */
-import { err, silentLogger, whenThere, type Clock, type Later, type Logger } from "#base";
+import { err, silentLogger, whenThere, type Clock, type Later, type Logger, type Result } from "#base";
 import { fieldAt } from "#kube";
 import { createDiscovery } from "../discovery/index.ts";
 import { admissionChain, admissionPlugins, type AdmissionContext, type AdmissionPlugin } from "../admission/index.ts";
@@ -17,7 +17,6 @@ import {
   escalationChecks,
   type AccountTokens,
   type Authorizer,
-  type Gate,
 } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
@@ -35,7 +34,8 @@ import { getObject, listObjects } from "./reads.ts";
 import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
 import { answerFailure, TRANSFORMS, type Answering } from "./respond.ts";
 import { RecentRoutes } from "./recent-routes.ts";
-import { decodedPath, isQuestion, resourceSegments, routeOf, type Target, type Verb } from "./route.ts";
+import { requestInfoOf, type RequestInfo } from "./request-info.ts";
+import { isQuestion, routeOf, type Target, type Verb } from "./route.ts";
 import { badRequest, methodNotAllowed } from "./status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
@@ -72,8 +72,8 @@ export type ApiServerOptions = {
 
 export interface ApiServer {
   handle(request: ApiRequest, signal: AbortSignal): Later<ApiResponse>;
-  /** The first thing that `handle` asks, for who wants to know before the body has come. */
-  readonly letIn?: Gate;
+  /** Authorizes a request before its body is read; `handle` does it again. */
+  readonly letIn?: (request: ApiRequest) => Result<ApiRequest, ApiResponse>;
   /** Whom a bearer token belongs to, if it is good for this server. */
   readonly authenticate?: (token: string) => User | undefined;
   readonly types: TypeRegistry;
@@ -125,17 +125,24 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const discovery = createDiscovery({ types, store: options.store, address });
   const about = (request: ApiRequest) =>
     discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
-  const letIn = createGate(context.authorize, options.authorize === undefined);
-  const routes = new RecentRoutes(types);
-  const targetOf = (request: ApiRequest) => routes.find(request) ?? newTarget(request, { about, types, routes });
+  const gate = createGate(context.authorize, options.authorize === undefined);
+  const paths: Paths = { about, types, routes: new RecentRoutes(types) };
   return {
     types,
     store: options.store,
-    letIn,
+    letIn(request) {
+      const info = paths.routes.find(request)?.info ?? infoOf(request);
+      return "kind" in info ? gate(request, info) : err(info);
+    },
     authenticate: core.authentication.userOf,
-    handle: (request, signal) => {
-      const entered = letIn(request);
-      return entered.ok ? handle(core, targetOf, entered.value, signal) : entered.error;
+    handle(request, signal) {
+      const known = paths.routes.find(request);
+      const info = known?.info ?? infoOf(request);
+      if (!("kind" in info)) return info;
+      const entered = gate(request, info);
+      if (!entered.ok) return entered.error;
+      const target = known?.target ?? newTarget(entered.value, info, paths);
+      return "type" in target ? handle(core, target, entered.value, signal) : target;
     },
     close() {
       definitions.end();
@@ -154,24 +161,25 @@ type Paths = {
   readonly routes: RecentRoutes;
 };
 
+/** What a request asks for; or its answer, when that cannot be read. */
+function infoOf(request: ApiRequest): RequestInfo | ApiResponse {
+  const info = requestInfoOf(request);
+  if (info.ok) return info.value;
+  return info.error.kind === "no-resource" ? textAnswer(500, info.error.message) : textAnswer(400, "400 Bad Request");
+}
+
 /** What a request is about; or its answer, when that is no object. */
-function newTarget(request: ApiRequest, { about, types, routes }: Paths): Target | ApiResponse {
-  if (decodedPath(request.path) === undefined) return textAnswer(400, "400 Bad Request");
+function newTarget(request: ApiRequest, info: RequestInfo, { about, types, routes }: Paths): Target | ApiResponse {
   const own = about(request);
   if (own !== undefined) return own;
-  const segments = resourceSegments(request.path);
-  const target = segments === undefined ? undefined : routeOf(request, segments, types);
-  if (target === undefined) return textAnswer(404, NOT_FOUND_PAGE);
+  const target = info.kind === "path" ? undefined : routeOf(info, request.method, types);
+  if (info.kind === "path" || target === undefined) return textAnswer(404, NOT_FOUND_PAGE);
   if (!target.ok) return answerFailure(request, target.error);
-  routes.add(request, target.value);
+  routes.add(request, { info, target: target.value });
   return target.value;
 }
 
-type TargetOf = (request: ApiRequest) => Target | ApiResponse;
-
-function handle(core: Core, targetOf: TargetOf, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
-  const target = targetOf(request);
-  if (!("type" in target)) return target;
+function handle(core: Core, target: Target, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
   const deprecation = deprecationOf(target.type);
   const warnings = new Set<string>(deprecation === undefined ? undefined : [deprecation]);
   return whenThere(answerTarget(core, request, { target, signal, warnings }), (answered) =>

@@ -12,7 +12,7 @@ import { SCHEME } from "./legacy-kinds.ts";
 import { integer } from "./list-options.ts";
 import { inputForm } from "./media-types.ts";
 import { bodyText, header } from "./request.ts";
-import { isTrue } from "./route.ts";
+import { isTrue } from "./request-info.ts";
 import { badRequest, invalid, type Failure } from "./status.ts";
 import { parseStrictJson } from "./strict-json.ts";
 import { dryRunCauses } from "./write-options.ts";

@@ -5,7 +5,7 @@ import type { FieldCause, ResourceType } from "../resource-type.ts";
 import { parseFieldSelector, type FieldTerm } from "./field-selector.ts";
 import { parseLabelSelector } from "./label-selector.ts";
 import type { ApiRequest } from "./request.ts";
-import { isTrue } from "./route.ts";
+import { isTrue } from "./request-info.ts";
 import { badRequest, invalid, type Failure } from "./status.ts";
 
 export type ListOptions = {

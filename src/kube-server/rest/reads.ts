@@ -9,7 +9,7 @@ import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { answerList, answerObject, type Answering } from "./respond.ts";
 import { parameter } from "./request.ts";
-import { isTrue } from "./route.ts";
+import { isTrue } from "./request-info.ts";
 import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "./status.ts";
 import type { ListMeta } from "./table.ts";
 

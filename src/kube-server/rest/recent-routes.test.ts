@@ -1,17 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { RecentRoutes } from "./recent-routes.ts";
+import { expectOk } from "#base";
+import { RecentRoutes, type Route } from "./recent-routes.ts";
 import type { ApiRequest } from "./request.ts";
+import { requestInfoOf, type ResourceRequest } from "./request-info.ts";
 import type { Target } from "./route.ts";
 import { configMaps as type } from "./test-types.ts";
 import { TypeRegistry } from "./type-registry.ts";
 
-const target = (name: string, verb: Target["verb"] = "get"): Target => ({
-  type,
-  namespace: "a",
-  name,
-  subresource: undefined,
-  rest: [],
-  verb,
+const info = expectOk(requestInfoOf({ method: "GET", path: "/api/v1/namespaces/a/configmaps/x", query: new URLSearchParams() }));
+const route = (name: string, verb: Target["verb"] = "get"): Route => ({
+  info: info as ResourceRequest,
+  target: { type, namespace: "a", name, subresource: undefined, rest: [], verb },
 });
 const asked = (path: string, method = "GET"): ApiRequest => ({
   method,
@@ -24,7 +23,7 @@ const asked = (path: string, method = "GET"): ApiRequest => ({
 describe("recent routes", () => {
   it("are those of a path and a method", () => {
     const routes = new RecentRoutes(new TypeRegistry([type]));
-    const there = target("x");
+    const there = route("x");
     routes.add(asked("/a/x"), there);
     expect(routes.find(asked("/a/x"))).toBe(there);
     expect(routes.find(asked("/a/x", "PUT"))).toBeUndefined();
@@ -33,23 +32,23 @@ describe("recent routes", () => {
 
   it("hold no list, no watch, and no path without end", () => {
     const routes = new RecentRoutes(new TypeRegistry([type]));
-    for (const verb of ["list", "watch"] as const) routes.add(asked("/a"), target("x", verb));
+    for (const verb of ["list", "watch"] as const) routes.add(asked("/a"), route("x", verb));
     const long = `/${"x".repeat(500)}`;
-    routes.add(asked(long), target("x"));
+    routes.add(asked(long), route("x"));
     expect([routes.find(asked("/a")), routes.find(asked(long))]).toEqual([undefined, undefined]);
   });
 
   it("are forgotten when the kinds change", () => {
     const types = new TypeRegistry([type]);
     const routes = new RecentRoutes(types);
-    routes.add(asked("/a/x"), target("x"));
+    routes.add(asked("/a/x"), route("x"));
     types.setCustom("example.com", "widgets", []);
     expect(routes.find(asked("/a/x"))).toBeUndefined();
   });
 
   it("are only so many", () => {
     const routes = new RecentRoutes(new TypeRegistry([type]));
-    for (let at = 0; at <= 4_096; at += 1) routes.add(asked(`/a/${at}`), target(String(at)));
-    expect([routes.find(asked("/a/0")), routes.find(asked("/a/4096"))?.name]).toEqual([undefined, "4096"]);
+    for (let at = 0; at <= 4_096; at += 1) routes.add(asked(`/a/${at}`), route(String(at)));
+    expect([routes.find(asked("/a/0")), routes.find(asked("/a/4096"))?.target.name]).toEqual([undefined, "4096"]);
   });
 });

@@ -4,8 +4,12 @@
  * Lists and watches are not here: which of the two is asked for stands in the query. Nor is what a path did not lead to.
  */
 import type { ApiRequest } from "./request.ts";
+import type { ResourceRequest } from "./request-info.ts";
 import type { Target } from "./route.ts";
 import type { TypeRegistry } from "./type-registry.ts";
+
+/** What was read from a path, and the kind and object it leads to. */
+export type Route = { readonly info: ResourceRequest; readonly target: Target };
 
 const MOST_PATHS = 4_096;
 /** Names are shorter; a longer path is worth no memory. */
@@ -13,7 +17,7 @@ const LONGEST_PATH = 400;
 
 export class RecentRoutes {
   readonly #types: TypeRegistry;
-  readonly #byMethod = new Map<string, Map<string, Target>>();
+  readonly #byMethod = new Map<string, Map<string, Route>>();
   #generation: number;
   #size = 0;
 
@@ -22,16 +26,17 @@ export class RecentRoutes {
     this.#generation = types.generation;
   }
 
-  find({ method, path }: ApiRequest): Target | undefined {
+  find({ method, path }: ApiRequest): Route | undefined {
     if (this.#generation !== this.#types.generation) this.#forget();
     return this.#byMethod.get(method)?.get(path);
   }
 
-  add({ method, path }: ApiRequest, target: Target): void {
-    if (target.verb === "list" || target.verb === "watch" || path.length > LONGEST_PATH) return;
+  add({ method, path }: ApiRequest, route: Route): void {
+    const { verb } = route.target;
+    if (verb === "list" || verb === "watch" || path.length > LONGEST_PATH) return;
     if (this.#size >= MOST_PATHS) this.#forget();
-    const paths = this.#byMethod.get(method) ?? new Map<string, Target>();
-    this.#byMethod.set(method, paths.set(path, target));
+    const paths = this.#byMethod.get(method) ?? new Map<string, Route>();
+    this.#byMethod.set(method, paths.set(path, route));
     this.#size += 1;
   }
 

@@ -1,16 +1,18 @@
 /**
- * A path, taken apart: which resource, which object, which subresource, and what is to be done with it.
+ * From what a request asks for to what this server serves: the kind, the object, and the verb that was authorized.
  *
- * The deprecated `/watch/` paths are still served, as on a real server. A group nobody knows is not an error of ours to word: the real
- * server falls through to its plain 404 page, so the caller gets `undefined`.
+ * The deprecated `/watch/` paths are still served, as on a real server, for GET. An unknown group is `undefined`: the real server answers
+ * with its plain 404 page.
  */
 import { ok, type Result } from "#base";
 import type { ResourceType } from "../resource-type.ts";
-import type { ApiRequest } from "./request.ts";
+import type { ResourceRequest } from "./request-info.ts";
 import { badRequest, methodNotAllowed, notFound, unknownResource, type Failure } from "./status.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+const ALL_VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
+export type Verb = (typeof ALL_VERBS)[number];
+const VERBS: ReadonlyMap<string, Verb> = new Map(ALL_VERBS.map((verb) => [verb, verb]));
 
 export type Target = {
   readonly type: ResourceType;
@@ -22,47 +24,37 @@ export type Target = {
   readonly verb: Verb;
 };
 
-type Place = Omit<Target, "verb"> & { readonly watching: boolean };
-
-/** A slash is a slash, encoded or not; those at the end count for nothing. */
-export function resourceSegments(path: string): readonly string[] | undefined {
-  const plain = decodedPath(path);
-  if (plain === undefined || !(plain.startsWith("/api/") || plain.startsWith("/apis/"))) return undefined;
-  return (plain.endsWith("/") ? plain.replace(/\/+$/, "") : plain).slice(1).split("/");
-}
-
-/** `undefined`: a broken percent sign, which names nothing. */
-export function decodedPath(path: string): string | undefined {
-  if (!path.includes("%")) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-}
+type Place = Omit<Target, "verb">;
 
 /** `undefined`: no such group. */
-export function routeOf(request: ApiRequest, segments: readonly string[], types: TypeRegistry): Result<Target, Failure> | undefined {
-  const core = segments[0] === "api";
-  const [group, version] = core ? ["", segments[1] ?? ""] : [segments[1] ?? "", segments[2] ?? ""];
-  if (core !== (group === "") || !types.hasGroup(group)) return undefined;
+export function routeOf(info: ResourceRequest, method: string, types: TypeRegistry): Result<Target, Failure> | undefined {
+  const { group, version, name, subresource, rest } = info;
+  // "/apis//v1/pods" and "//api/v1/pods" lead nowhere
+  if (!info.path.startsWith(group === "" ? "/api/" : "/apis/") || !types.hasGroup(group)) return undefined;
   // behind a custom group there is nothing but what its definitions serve, and the plain 404 page
   const unknown = () => (types.isCustomGroup(group) ? undefined : unknownResource());
   if (!types.hasVersion(group, version)) return unknown();
-  const place = placeOf(segments.slice(core ? 2 : 3), (plural) => types.find(group, version, plural));
-  if (place === undefined) return unknown();
-  const { type, namespace, name, subresource, rest } = place;
+  const type = types.find(group, version, info.resource);
+  if (type === undefined || !isPlacedRight(info, type)) return unknown();
+  const place = { type, namespace: info.inNamespace ? info.namespace : undefined, name, subresource, rest };
   if (subresource !== undefined && !type.subresources.has(subresource))
     return type.custom ? notFound({ resource: type.resource, name: name ?? "" }) : unknown();
   if (isQuestion(place) && !isPlaceOfQuestions(place)) return unknown();
-  const verb = verbOf(request, place);
-  const isHomeless = type.resource.namespaced && (namespace ?? "") === "";
+  const verb = verbOf(info, method, place);
+  const isHomeless = type.resource.namespaced && (place.namespace ?? "") === "";
   if (type.custom && isHomeless && verb !== "list" && verb !== "watch") return unknown();
   if (verb === undefined) {
-    const nameless = name === undefined && (request.method === "PUT" || request.method === "PATCH");
+    const nameless = name === undefined && (method === "PUT" || method === "PATCH");
     return type.custom && nameless ? badRequest("name must be provided") : methodNotAllowed();
   }
-  return named({ type, namespace, name, subresource, rest, verb });
+  return named({ ...place, verb });
+}
+
+/** A namespaced object is named in its namespace, and only there. `/watch/` has no subresources, `/proxy/` is no longer served. */
+function isPlacedRight(info: ResourceRequest, type: ResourceType): boolean {
+  const { inNamespace, name, prefixed, verb, subresource } = info;
+  if (prefixed && (verb !== "watch" || subresource !== undefined)) return false;
+  return type.resource.namespaced ? inNamespace || name === undefined : !inNamespace;
 }
 
 /** Empty names are names all the same, until somebody looks at them. */
@@ -86,59 +78,20 @@ function isPlaceOfQuestions({ type, namespace, name }: Pick<Target, "type" | "na
   return name === undefined && type.resource.namespaced === (namespace !== undefined);
 }
 
-function placeOf(segments: readonly string[], find: (plural: string) => ResourceType | undefined): Place | undefined {
-  if (segments[0] === "watch" && segments.length > 1) {
-    const place = placeOf(segments.slice(1), find);
-    return place === undefined || place.subresource !== undefined ? undefined : { ...place, watching: true };
-  }
-  const [first = "", namespace = "", plural] = segments;
-  if (first === "namespaces" && plural !== undefined) {
-    const inside = find(plural);
-    if (inside?.resource.namespaced === true) return below(inside, namespace, segments.slice(3));
-  }
-  const type = find(first);
-  if (type === undefined) return undefined;
-  // a namespaced object without its namespace cannot be named
-  if (type.resource.namespaced && segments.length > 1) return undefined;
-  return below(type, undefined, segments.slice(1));
+/** The verb that was authorized, or `undefined` where the method is not allowed. Every other answer here would be a hole in authorization. */
+function verbOf(info: ResourceRequest, method: string, place: Place): Verb | undefined {
+  const { type, namespace, name, subresource } = place;
+  const verb = VERBS.get(info.verb);
+  if (verb === undefined || !isMethodAllowed(info, method, type)) return undefined;
+  // custom resources take a POST to a name, and ignore that name
+  if (verb === "create" && name !== undefined && subresource === undefined && !type.custom) return undefined;
+  if ((verb === "update" || verb === "patch") && name === undefined) return undefined;
+  const acrossNamespaces = type.resource.namespaced && (namespace ?? "") === "";
+  if (acrossNamespaces && (namespace === undefined ? verb !== "list" && verb !== "watch" : verb === "deletecollection")) return undefined;
+  return subresource !== undefined || type.verbs.includes(verb) ? verb : undefined;
 }
 
-function below(type: ResourceType, namespace: string | undefined, rest: readonly string[]): Place {
-  const [name, subresource, ...more] = rest;
-  return { type, namespace, name, subresource, rest: more, watching: false };
-}
-
-const BY_METHOD: ReadonlyMap<string, (place: Place) => Verb | undefined> = new Map<string, (place: Place) => Verb | undefined>([
-  ["GET", ({ name }) => (name === undefined ? "list" : "get")],
-  ["POST", ({ name, subresource }) => (name === undefined || subresource !== undefined ? "create" : undefined)],
-  ["PUT", ({ name }) => (name === undefined ? undefined : "update")],
-  ["PATCH", ({ name }) => (name === undefined ? undefined : "patch")],
-  ["DELETE", ({ name }) => (name === undefined ? "deletecollection" : "delete")],
-]);
-
-function verbOf(request: ApiRequest, place: Place): Verb | undefined {
-  // custom resources answer HEAD as they answer GET
-  const method = request.method === "HEAD" && place.type.custom ? "GET" : request.method;
-  // and take what is sent to a name that they do not look at
-  const creates = method === "POST" && place.type.custom && place.subresource === undefined;
-  const verb = creates ? "create" : BY_METHOD.get(method)?.(place);
-  if (verb === undefined) return undefined;
-  const { resource, verbs } = place.type;
-  const acrossNamespaces = resource.namespaced && (place.namespace ?? "") === "";
-  if (acrossNamespaces && (place.namespace === undefined ? verb !== "list" : verb === "deletecollection")) return undefined;
-  if (place.subresource !== undefined) return verb;
-  const asked = verb === "list" || verb === "get" ? watchAsked(request, place, verb) : verb;
-  return verbs.includes(asked) ? asked : undefined;
-}
-
-/** `?watch` counts on a collection and on an object alike. */
-function watchAsked(request: ApiRequest, place: Place, verb: Verb): Verb {
-  if (place.watching) return "watch";
-  const asked = request.query.get("watch");
-  return verb === "list" && asked !== null && isTrue(asked) ? "watch" : verb;
-}
-
-/** A flag of a query string: whatever is not a clear no is a yes, the empty text too. */
-export function isTrue(text: string): boolean {
-  return !["0", "false"].includes(text.toLowerCase());
+/** HEAD is answered for custom resources only. Below `/watch/` there is nothing but GET. */
+function isMethodAllowed(info: ResourceRequest, method: string, type: ResourceType): boolean {
+  return method === "HEAD" ? type.custom && !info.prefixed : method === "GET" || !info.prefixed;
 }

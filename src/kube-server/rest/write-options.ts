@@ -4,7 +4,7 @@ import { ok, type Result } from "#base";
 import { quote } from "../apply/go-text.ts";
 import type { FieldCause } from "../resource-type.ts";
 import { header, type ApiRequest } from "./request.ts";
-import { isTrue } from "./route.ts";
+import { isTrue } from "./request-info.ts";
 import { invalid, type Failure } from "./status.ts";
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";

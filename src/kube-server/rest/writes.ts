@@ -17,8 +17,10 @@ export function create(call: Call): Answering {
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const { type } = call.target;
-  const placed = inItsNamespace(call, type.applyDefaults(withoutSystemFields(decoded.value)));
+  const { type, name } = call.target;
+  const object = type.applyDefaults(withoutSystemFields(decoded.value));
+  // a name in the path was authorized; a real server creates a custom resource of another name all the same
+  const placed = name === undefined ? inItsNamespace(call, object) : placedAt(call, object);
   if (!placed.ok) return placed;
   const created = createObject(call, { object: placed.value, options: options.value, tracked: false });
   return whenOk(created, (object) => answerObject(call, 201, object));

@@ -9,6 +9,22 @@ import { configMap } from "./objects.ts";
 const version = (answer: Answer) => answer.textAt("metadata.resourceVersion");
 
 export const watch = area("watch", {
+  "below /watch/ nothing but GET is allowed, and a second prefix is not found": async (api) => {
+    await api.created("configmaps", configMap("a"));
+    const collection = `/api/v1/watch/namespaces/${api.namespace}/configmaps`;
+    const message = "the server does not allow this method on the requested resource";
+    for (const [method, path] of [
+      ["POST", collection],
+      ["PUT", `${collection}/a`],
+      ["PATCH", `${collection}/a`],
+      ["DELETE", `${collection}/a`],
+      ["DELETE", collection],
+    ] as const)
+      (await api.send(method, path, method === "DELETE" ? undefined : configMap("a"))).refuses(405, "MethodNotAllowed", message);
+    (await api.get(`/api/v1/watch/watch/namespaces/${api.namespace}/configmaps`)).gives(404);
+    (await api.get("configmaps/a")).gives(200);
+  },
+
   "a watch from a version tells everything after it, in order": async (api) => {
     const made = await api.created("secrets", { metadata: { name: "a" } });
     await api.created("secrets", { metadata: { name: "b" } });
