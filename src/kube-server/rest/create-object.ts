@@ -6,7 +6,7 @@ import { attributesOf } from "./attributes.ts";
 import { oneFromStorage, oneToStorage } from "./convert-objects.ts";
 import { generateName, newUid, readStored, storeKey, type Call } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import { checkNamespace, inItsNamespace } from "./namespaces.ts";
+import { checkNamespace, inItsNamespace, placedAt } from "./namespaces.ts";
 import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
 import { alreadyExists, internalError, invalid, refuse, subjectOf, unexplained, type Failure } from "./status.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -43,14 +43,14 @@ export function createObject(call: Call, { object, options, tracked }: NewObject
 function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
   const { core, target } = call;
   const { type } = target;
-  const placed = inItsNamespace(
-    call,
-    withoutDuplicateOwners(object, (text) => call.warnings.add(text), " after mutating admission happens"),
-  );
+  const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text), " after mutating admission happens");
+  // PUT and apply were authorized for one name: admission cannot choose another
+  const placed = target.name === undefined ? inItsNamespace(call, clean) : placedAt(call, clean);
   if (!placed.ok) return placed;
   // identity comes first: a Job writes its uid into its own labels
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
-  const named = nameFor(call, withMetadata(placed.value, identity));
+  // once more after admission: a new object that is on its way out could be neither used nor deleted
+  const named = nameFor(call, withMetadata(withoutSystemFields(placed.value), identity));
   const made = type.prepareForCreate(named);
   const prepared = type.generationOf === undefined || type.generationAfterChange === true ? made : withMetadata(made, { generation: 1 });
   const causes = type.validate(prepared, undefined, undefined);
@@ -122,7 +122,7 @@ function taken(call: Call, object: KubeObject, existing: KubeObject | undefined)
 
 const SYSTEM_FIELDS = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
-/** What a client can never say about a new object. */
+/** What neither a client nor admission can choose for a new object. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
   // a custom object has come this far without any metadata
   const given: KubeObject["metadata"] | undefined = object.metadata;

@@ -36,6 +36,17 @@ export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObjec
     : badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
+/** The same for a request that names its object: the name must be there, and agree with the path. */
+export function placedAt(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+  const placed = inItsNamespace(call, object);
+  if (!placed.ok) return placed;
+  const { name = "" } = call.target;
+  const own = metaText(object, "name");
+  if (own === "") return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  if (own !== name) return badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
+  return placed;
+}
+
 /** Made as the API server itself, once; a store that was opened again has them already. */
 export function ensureFirstNamespaces(core: Core): void {
   const type = core.types.find(NAMESPACES.group, NAMESPACES.version, NAMESPACES.plural);

@@ -11,6 +11,7 @@ import { strictText } from "./findings.ts";
 import { readYaml } from "./yaml-body.ts";
 import { decodeConverted } from "./decode-converted.ts";
 import { asJsonObject, gvkText, type Gvk } from "./managed-kinds.ts";
+import { placedAt } from "./namespaces.ts";
 import { metaText } from "./object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
 import { bodyText, header } from "./request.ts";
@@ -19,7 +20,6 @@ import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaTy
 import { withVersions } from "./tracked-versions.ts";
 import { changeStored, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "./write-options.ts";
-import { placedAt } from "./writes.ts";
 
 const KINDS: ReadonlyMap<string, PatchKind | "apply"> = new Map<string, PatchKind | "apply">([
   ["application/json-patch+json", "json"],

@@ -1,13 +1,12 @@
 /** POST and PUT of whole objects. */
-import { whenOk, type Result } from "#base";
+import { whenOk } from "#base";
 import type { KubeObject } from "#kube";
 import { createObject, withoutSystemFields, withoutVersion } from "./create-object.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
 import { decodeBody } from "./decode-body.ts";
-import { inItsNamespace } from "./namespaces.ts";
-import { metaText } from "./object-meta.ts";
+import { inItsNamespace, placedAt } from "./namespaces.ts";
 import { answerObject, type Answering } from "./respond.ts";
-import { badRequest, notFound, type Failure } from "./status.ts";
+import { notFound } from "./status.ts";
 import { changeStored, checkUid, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "./write-options.ts";
 import type { Stored } from "../store/port.ts";
@@ -52,15 +51,4 @@ function put(call: Call, previous: Stored | undefined, { object, options }: Put)
   }
   const updated = updateObject(call, { previous, next: object, options, tracked: false });
   return whenOk(updated, (stored) => answerObject(call, 200, stored));
-}
-
-/** An object may leave out its namespace, but not its name; what it says must agree with the path. */
-export function placedAt(call: Call, object: KubeObject): Result<KubeObject, Failure> {
-  const placed = inItsNamespace(call, object);
-  if (!placed.ok) return placed;
-  const { name = "" } = call.target;
-  const own = metaText(object, "name");
-  if (own === "") return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (own !== name) return badRequest(`the name of the object (${own}) does not match the name on the URL (${name})`);
-  return placed;
 }

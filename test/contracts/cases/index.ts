@@ -28,6 +28,7 @@ import { strategicPatch } from "./strategic-patch.ts";
 import { subresources } from "./subresources.ts";
 import { tables } from "./tables.ts";
 import { watch } from "./watch.ts";
+import { webhookMetadata } from "./webhook-metadata.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const contracts: readonly Contract[] = [
@@ -54,6 +55,7 @@ export const contracts: readonly Contract[] = [
   ...celRules,
   ...access,
   ...webhooks,
+  ...webhookMetadata,
   ...policies,
   ...quota,
   ...controllers,

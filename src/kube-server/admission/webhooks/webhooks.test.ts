@@ -378,6 +378,33 @@ describe("a mutating webhook", () => {
     ]);
   });
 
+  test("cannot create an object that is on its way out, by POST or by apply", async () => {
+    const metadata = ["deletionTimestamp", "deletionGracePeriodSeconds", "uid", "selfLink"];
+    const values = ["2001-01-01T00:00:00Z", 5, "chosen", "/x"];
+    const chosen = patchOf(...metadata.map((name, at) => ({ op: "add", path: `/metadata/${name}`, value: values[at] ?? "" })));
+    const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }];
+    const posted = await mutated(chosen, { rules });
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "d" } };
+    const applied = await world.ask("PATCH", `${CONFIG_MAPS}/d?fieldManager=m`, { body, type: "application/apply-patch+yaml" });
+    for (const { status, body: made } of [posted, applied]) {
+      expect(status).toBe(201);
+      const names = Object.keys((made as { metadata: JsonObject }).metadata);
+      expect(names.filter((name) => metadata.includes(name))).toEqual(["uid"]);
+      expect(JSON.stringify(made)).not.toContain("chosen");
+    }
+    expect((await world.ask("DELETE", `${CONFIG_MAPS}/c`)).status).toBe(200);
+    expect((await world.ask("GET", `${CONFIG_MAPS}/c`)).status).toBe(404);
+  });
+
+  test("cannot rename an object whose name the request has", async () => {
+    world.says.set("m", () => patchOf({ op: "replace", path: "/metadata/name", value: "other" }));
+    await world.configure("Mutating", "a", [world.hook("m")]);
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "d" } };
+    const applied = await world.ask("PATCH", `${CONFIG_MAPS}/d?fieldManager=m`, { body, type: "application/apply-patch+yaml" });
+    expect(messageOf(applied.body)).toBe("the name of the object (other) does not match the name on the URL (d)");
+    expect((await world.ask("GET", `${CONFIG_MAPS}/other`)).status).toBe(404);
+  });
+
   test("is told of an owner that it gave twice", async () => {
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u" };
     const given = await mutated(patchOf({ op: "add", path: "/metadata/ownerReferences", value: [owner, owner] }));

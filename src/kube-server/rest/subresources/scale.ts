@@ -31,7 +31,7 @@ import { answer, type Answering } from "../respond.ts";
 import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../status.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
-import { placedAt } from "../writes.ts";
+import { placedAt } from "../namespaces.ts";
 import type { Stored } from "../../store/port.ts";
 import { hiddenType, speaking } from "./hidden-kinds.ts";
 import { API_VERSION, numberAt, SCALE, scaleOf, setAt } from "./scale-object.ts";

@@ -289,6 +289,12 @@ describe("a mutating policy", () => {
     expect(fieldAt(body, "metadata", "annotations")).toEqual({ n: want });
   });
 
+  it("cannot create an object that is on its way out", async () => {
+    const dying = "[JSONPatch{op: 'add', path: '/metadata/deletionTimestamp', value: '2001-01-01T00:00:00Z'}]";
+    const body = await mutated(patch(dying));
+    expect([fieldAt(body, "metadata", "name"), fieldAt(body, "metadata", "deletionTimestamp")]).toEqual(["c", undefined]);
+  });
+
   it("mutates nothing that is deleted, and no policy", async () => {
     const running = policyServer();
     await running.ask("POST", CONFIG_MAPS, { body: configMap("c") });
