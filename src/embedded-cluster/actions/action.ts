@@ -6,16 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 import { apiVersionOf, field, fieldAt, parseJson, parseYaml, type Json, type Resource } from "#kube";
-import {
-  decodeProtobuf,
-  isProtobuf,
-  requestInfoOf,
-  routeOf,
-  type ApiRequest,
-  type ApiServer,
-  type Target,
-  type User,
-} from "#kube-server";
+import { decodeProtobuf, isProtobuf, requestInfoOf, routeOf, type ApiRequest, type ApiServer, type Target, type User } from "#kube-server";
 
 /**
  * What a request does. `request` is everything that is no resource: discovery, health checks, /version.
