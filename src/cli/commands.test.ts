@@ -118,9 +118,43 @@ describe("lattice rbac", () => {
     expect(kinds).toEqual(["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]);
     expect(stdout).toContain("namespace: elsewhere");
   });
+
+  it("prints Roles for some namespaces, and nothing that has a namespace is granted in the whole cluster", async () => {
+    const { stdout } = await runCli(["rbac", "--namespaces", "shop,payments"]);
+    type Printed = {
+      readonly kind: string;
+      readonly metadata: { readonly namespace?: string };
+      readonly rules?: readonly { readonly resources: readonly string[] }[];
+    };
+    const documents = expectOk(parseYaml(stdout)) as unknown as readonly Printed[];
+    const roles = documents.filter(({ kind }) => kind === "Role").map(({ metadata }) => metadata.namespace);
+    expect(roles).toEqual(["shop", "payments", "lattice-system", "default"]);
+    const wide = documents.find(({ kind }) => kind === "ClusterRole")?.rules?.flatMap(({ resources }) => resources);
+    expect(wide?.toSorted()).toEqual([
+      "latticeenvironments",
+      "latticeenvironments/finalizers",
+      "latticeenvironments/status",
+      "namespaces",
+      "namespaces/finalizers",
+    ]);
+  });
+
+  it("refuses namespaces that Lattice never changes", async () => {
+    expect(await runCli(["rbac", "--namespaces", "kube-system"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--namespaces: kube-system is a system namespace") as string,
+    });
+  });
 });
 
 describe("lattice operator", () => {
+  it("refuses namespaces that are none", async () => {
+    expect(await runCli(["operator", "--namespaces", "A"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--namespaces: "A" must be a lowercase RFC 1123 label') as string,
+    });
+  });
+
   it.each([
     { name: "no kubeconfig", argv: [], want: "no kubeconfig" },
     { name: "a kubeconfig that is not there", argv: ["--kubeconfig", "/nonexistent/config"], want: "/nonexistent/config" },

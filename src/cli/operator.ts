@@ -15,11 +15,13 @@ import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type Op
 import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
 import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { parseListenAddress } from "./listen-address.ts";
+import { parseNamespaces } from "./namespaces-flag.ts";
 import { settingsOf, type WorldFlags } from "./world-files.ts";
 
 export type OperatorFlags = ClusterFlags &
   Omit<WorldFlags, "filename" | "namespace"> & {
     readonly namespace: string;
+    readonly namespaces?: string;
     readonly healthAddress: string;
     readonly leaderElect: boolean;
     readonly logLevel: LogLevel;
@@ -31,30 +33,35 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
   if (!health.ok) return complain(io, `--health-address: ${health.error}`);
   const services = settingsOf(flags);
   if (!services.ok) return misunderstood(io, services.error);
+  const namespaces = parseNamespaces(flags.namespaces);
+  if (!namespaces.ok) return misunderstood(io, namespaces.error);
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
   const connection = await connect(io, flags, logger);
   if (!connection.ok) return complain(io, connection.error);
   try {
-    return await runOperator(io, flags, { health: health.value, services: services.value, logger, connection: connection.value });
+    const prepared = { health: health.value, services: services.value, namespaces: namespaces.value, logger, connection: connection.value };
+    return await runOperator(io, flags, prepared);
   } finally {
     await connection.value.client.close();
   }
 }
 
 type Prepared = {
+  readonly namespaces: readonly string[] | undefined;
   readonly services: OperatorConfig["services"];
   readonly health: { readonly host: string; readonly port: number };
   readonly logger: Logger;
   readonly connection: Connection;
 };
 
-async function runOperator(io: CliIo, flags: OperatorFlags, { health, services, logger, connection }: Prepared): Promise<ExitCode> {
+async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared): Promise<ExitCode> {
+  const { health, services, namespaces, logger, connection } = prepared;
   const metrics = new MetricsRegistry();
   const tracer = createTracer(io, logger, metrics);
   const identity = `${io.hostname}-${sha256Hex(`${io.clock.now()} ${io.random()}`).slice(0, 8)}`;
-  const config = { namespace: flags.namespace, identity, leaderElection: flags.leaderElect, health, services };
+  const config = { namespace: flags.namespace, namespaces, identity, leaderElection: flags.leaderElect, health, services };
   const { clock, random } = io;
   const started = await startOperator(
     config,

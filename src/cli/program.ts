@@ -14,6 +14,7 @@ import type { CliIo, ExitCode } from "./io.ts";
 import type { DownFlags } from "./down.ts";
 import type { OperatorFlags } from "./operator.ts";
 import type { PatchFlags } from "./patch.ts";
+import type { RbacFlags } from "./rbac.ts";
 import type { UpFlags } from "./up.ts";
 import { visibleIo } from "./visible-text.ts";
 import type { WhyFlags } from "./why.ts";
@@ -85,7 +86,8 @@ function addLocalCommands(program: Command, io: CliIo, done: (code: ExitCode) =>
     .command("rbac")
     .description("print the ServiceAccount and the roles of the operator")
     .option("-n, --namespace <name>", "where the operator runs", "lattice-system")
-    .action(async ({ namespace }: { namespace: string }) => done((await import("./rbac.ts")).printRbac(io, namespace)));
+    .option("--namespaces <a,b>", "Roles for these namespaces only, for an operator with the same flag; without it, for the whole cluster")
+    .action(async (flags: RbacFlags) => done((await import("./rbac.ts")).printRbac(io, flags)));
   program
     .command("version")
     .description("print the version of Lattice")
@@ -171,6 +173,10 @@ function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) 
   withDomains(withCluster(program.command("operator")))
     .description("run the operator against a cluster")
     .option("-n, --namespace <name>", "where the operator is at home: its Lease, its hash key, provisioners for all", "lattice-system")
+    .option(
+      "--namespaces <a,b>",
+      "work in these namespaces only, with the roles of lattice rbac --namespaces; without it, in the whole cluster",
+    )
     .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
     .option("--no-leader-elect", "lead without asking; only where no second operator runs")
     .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))

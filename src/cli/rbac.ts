@@ -1,9 +1,14 @@
 /** `lattice rbac`: what the operator must be allowed to do, computed from its controllers. */
 import { formatYamlDocuments } from "#kube";
 import { operatorRbac } from "#operator";
-import type { CliIo, ExitCode } from "./io.ts";
+import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { parseNamespaces } from "./namespaces-flag.ts";
 
-export function printRbac(io: CliIo, namespace: string): ExitCode {
-  io.stdout(formatYamlDocuments(operatorRbac(namespace)));
+export type RbacFlags = { readonly namespace: string; readonly namespaces?: string };
+
+export function printRbac(io: CliIo, flags: RbacFlags): ExitCode {
+  const namespaces = parseNamespaces(flags.namespaces);
+  if (!namespaces.ok) return misunderstood(io, namespaces.error);
+  io.stdout(formatYamlDocuments(operatorRbac(flags.namespace, namespaces.value)));
   return 0;
 }

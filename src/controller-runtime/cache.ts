@@ -1,5 +1,5 @@
 /**
- * One informer per kind for all controllers of a manager, and the view of them that controllers read.
+ * One informer per kind (and namespace, where the manager works in some only) for all controllers of a manager, and the view of them that controllers read.
  *
  * Of managedFields only our own entry is kept: the apply engine needs it to see how the server merges lists, and all entries
  * together are often half of an object.
@@ -8,7 +8,9 @@ import type { Clock, Logger, Metrics } from "#base";
 import { field, groupResourceOf, isJsonObject, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher } from "#kube-client";
 import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./apply/identity.ts";
-import { Informer, type ChangeHandler, type InformerHealth } from "./informer/informer.ts";
+import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
+import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
+import { EVERYWHERE, type Scope } from "./scope.ts";
 
 /** The cluster as last heard of. Everything in it may be a moment old. Asking for a kind that was not declared is a bug. */
 export interface CacheReader {
@@ -17,6 +19,8 @@ export interface CacheReader {
   byIndex<T extends KubeObject>(resource: Resource<T>, index: string, value: string): readonly T[];
   /** False for an optional kind that the cluster does not have at present. */
   isServed(resource: Resource): boolean;
+  /** Whether objects of the kind can be read in this namespace; of Namespaces: the one with this name. */
+  access(resource: Resource, namespace: string): ReadAccess;
 }
 
 /** Objects by owner label, on every informer. */
@@ -28,11 +32,13 @@ export type InformerSetOptions = {
   readonly random: () => number;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Absent: the whole cluster. */
+  readonly scope?: Scope | undefined;
 };
 
 export class InformerSet implements CacheReader {
   readonly #options: InformerSetOptions;
-  readonly #informers = new Map<string, Informer<KubeObject>>();
+  readonly #informers = new Map<string, InformerGroup>();
 
   /** A kind that both lists name is not optional. */
   constructor(options: InformerSetOptions, resources: readonly Resource[], optional: readonly Resource[] = []) {
@@ -58,9 +64,19 @@ export class InformerSet implements CacheReader {
     return this.#of(resource).served;
   }
 
-  /** Calls back when an optional kind comes or goes. */
+  access(resource: Resource, namespace: string): ReadAccess {
+    return this.#of(resource).access(namespace);
+  }
+
+  /** Calls back when an optional kind comes or goes, or when it becomes readable or forbidden in a namespace. */
   subscribeServed(resource: Resource, handler: () => void): () => void {
     return this.#of(resource).subscribeServed(handler);
+  }
+
+  /** Calls back when any kind comes or goes, or becomes readable or forbidden in any namespace. */
+  subscribeAccess(handler: () => void): () => void {
+    const ends = [...this.#informers.values()].map((group) => group.subscribeServed(handler));
+    return () => ends.forEach((end) => end());
   }
 
   addIndex(resource: Resource, name: string, keysOf: (object: KubeObject) => readonly string[]): void {
@@ -83,18 +99,21 @@ export class InformerSet implements CacheReader {
   }
 
   health(): ReadonlyMap<string, InformerHealth> {
-    return new Map([...this.#informers].map(([name, informer]) => [name, informer.health()]));
+    const named = (name: string, place: string) => (place === EVERYWHERE ? name : `${name} in ${place}`);
+    const all = [...this.#informers];
+    return new Map(all.flatMap(([name, group]) => [...group.health()].map(([place, health]) => [named(name, place), health] as const)));
   }
 
   #add(resource: Resource, optional: boolean): void {
     const name = nameOf(resource);
     if (this.#informers.has(name)) return;
-    const informer = new Informer<KubeObject>({ ...this.#options, resource, optional, transform: keepOwnManagedFields });
+    const { scope, ...options } = this.#options;
+    const informer = new InformerGroup({ ...options, resource, optional, transform: keepOwnManagedFields }, scope);
     informer.addIndex(OWNER_INDEX, (object) => [labelOf(object, OWNER_LABEL) ?? []].flat());
     this.#informers.set(name, informer);
   }
 
-  #of(resource: Resource): Informer<KubeObject> {
+  #of(resource: Resource): InformerGroup {
     const informer = this.#informers.get(nameOf(resource));
     if (informer === undefined) throw new Error(`no controller of this manager declares ${nameOf(resource)}`);
     return informer;

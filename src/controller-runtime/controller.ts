@@ -12,7 +12,7 @@ import type { Prune } from "./apply/engine.ts";
 import type { Order, Planned } from "./apply/waves.ts";
 import type { CacheReader } from "./cache.ts";
 import type { Cause, Outcome } from "./outcome.ts";
-import type { PolicyRule } from "./rbac.ts";
+import type { Need } from "./rbac.ts";
 
 /** What the runner gives every pass. A controller's own Context usually adds to it. */
 export type Runtime = {
@@ -90,7 +90,7 @@ export type Declaration = {
   /** false: nothing is written into the status of what it reconciles, because that is not a kind of ours. */
   readonly writesStatus?: false;
   /** What its commands and clean-up need beyond that. */
-  readonly permissions?: readonly PolicyRule[];
+  readonly permissions?: readonly Need[];
   /** Given by default when there is a `teardown`. */
   readonly finalizer?: string;
   readonly order?: Order;

@@ -35,6 +35,7 @@ export {
 export { eventResource, type EventNote, type KubeEvent } from "./events/event.ts";
 export { EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
 export { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer/informer.ts";
+export type { ReadAccess } from "./informer/informer-group.ts";
 export type { Change } from "./informer/object-cache.ts";
 export { LeaderElector, type LeaderElectorOptions } from "./leader/elector.ts";
 export { LeaseFence, openFence, type Fence } from "./leader/fence.ts";
@@ -58,8 +59,9 @@ export {
 export { bindController, type BoundController } from "./pass.ts";
 export { RETRY_BACKOFF, WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export type { Rate } from "./queue/token-bucket.ts";
-export { rbacFor, type PolicyRule, type RbacOptions } from "./rbac.ts";
+export { rbacFor, type Need, type PolicyRule, type RbacOptions } from "./rbac.ts";
 export { READY } from "./reconciler.ts";
 export { DEFAULT_LIMITS, type RunnerLimits } from "./runner.ts";
+export type { Scope } from "./scope.ts";
 export { safeText } from "./safe-text.ts";
 export { conditionsOf, STATUS_FIELD_MANAGER, writeStatus, type StatusRequest } from "./status-writer.ts";

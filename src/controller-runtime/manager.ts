@@ -13,6 +13,7 @@ import { fencedClient } from "./leader/fenced-client.ts";
 import type { LeaseTimes } from "./leader/lease.ts";
 import type { BoundController } from "./pass.ts";
 import { DEFAULT_LIMITS, Runner, type RunnerLimits } from "./runner.ts";
+import type { Scope } from "./scope.ts";
 import { within } from "./within.ts";
 
 export type ManagerOptions = {
@@ -28,6 +29,8 @@ export type ManagerOptions = {
   /** Absent: this is the only process, and it always leads. */
   readonly leaderElection?: { readonly namespace: string; readonly name: string; readonly times?: LeaseTimes } | undefined;
   readonly limits?: Partial<RunnerLimits> | undefined;
+  /** Absent: the whole cluster. */
+  readonly scope?: Scope | undefined;
 };
 
 export type ManagerHealth = {
@@ -109,7 +112,10 @@ class RunningManager {
   health(): ManagerHealth {
     const informers = [...this.informers.health()];
     const details = Object.fromEntries([
-      ...informers.map(([name, { phase, failures }]) => [`informer ${name}`, failures === 0 ? phase : `${phase}, ${failures} failures`]),
+      ...informers.map(([name, { phase, failures, forbidden }]) => {
+        const trouble = forbidden ? `forbidden, ${phase}` : phase;
+        return [`informer ${name}`, failures === 0 ? trouble : `${trouble}, ${failures} failures`];
+      }),
       ["leader", this.#leading ? "this process" : "another, or none yet"],
     ]) as Record<string, string>;
     const informersRun = this.#state !== "running" || informers.every(([, { phase }]) => phase !== "stopped");

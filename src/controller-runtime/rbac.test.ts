@@ -10,6 +10,10 @@ const widgets = resource("lattice.dev", "widgets");
 const deployments = resource("apps", "deployments");
 const nodes = resource("", "nodes");
 const pods = resource("", "pods");
+const claims: Resource = { ...resource("", "persistentvolumeclaims"), kind: "PersistentVolumeClaim" };
+const namespaces: Resource = { ...resource("", "namespaces"), namespaced: false };
+const fleets: Resource = { ...resource("lattice.dev", "fleets"), namespaced: false };
+const configMaps = resource("", "configmaps");
 
 const line = ({ apiGroups, resources, verbs, resourceNames }: PolicyRule) =>
   `${apiGroups.join()}: ${resources.join()}: ${verbs.join()}${resourceNames === undefined ? "" : ` (${resourceNames.join()})`}`;
@@ -22,6 +26,7 @@ const rulesOf = (objects: readonly KubeObject[], kind: string) =>
   ).map(line);
 
 const READS = "get,list,watch";
+const WATCHES = "list,watch";
 const OWN = "create,delete,get,list,patch,watch";
 const EVENTS = "events.k8s.io: events: create,patch";
 
@@ -29,25 +34,35 @@ type Row = { readonly name: string; readonly given: readonly Declaration[]; read
 const rows: readonly Row[] = [
   { name: "no controller needs only events", given: [], want: [EVENTS] },
   {
-    name: "a controller reads its kind, writes its status, and may block deletion of what it owns",
+    name: "a controller that owns nothing reads its kind and writes its status",
     given: [{ name: "a", reconciles: widgets }],
-    want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/finalizers,widgets/status: update"],
+    want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/status: update"],
   },
   {
-    name: "a controller of somebody else's kind does not write its status",
+    name: "a controller of a foreign kind does not write its status",
     given: [{ name: "a", reconciles: widgets, writesStatus: false }],
-    want: [EVENTS, `lattice.dev: widgets: ${READS}`, "lattice.dev: widgets/finalizers: update"],
+    want: [EVENTS, `lattice.dev: widgets: ${READS}`],
   },
   {
     name: "a finalizer needs patch",
     given: [{ name: "a", reconciles: widgets, finalizer: "x/y" }],
-    want: [EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/finalizers,widgets/status: update"],
+    want: [EVENTS, "lattice.dev: widgets: get,list,patch,watch", "lattice.dev: widgets/status: update"],
+  },
+  {
+    name: "what is never pruned may not be deleted",
+    given: [{ name: "a", reconciles: widgets, owns: [claims] }],
+    want: [
+      ": persistentvolumeclaims: create,get,list,patch,watch",
+      EVENTS,
+      `lattice.dev: widgets: ${READS}`,
+      "lattice.dev: widgets/finalizers,widgets/status: update",
+    ],
   },
   {
     name: "owned kinds are written, watched and read ones are not",
     given: [{ name: "a", reconciles: widgets, owns: [deployments], watches: [watch(nodes, () => [])], reads: [pods] }],
     want: [
-      `: nodes,pods: ${READS}`,
+      `: nodes,pods: ${WATCHES}`,
       `apps: deployments: ${OWN}`,
       EVENTS,
       `lattice.dev: widgets: ${READS}`,
@@ -62,11 +77,11 @@ const rows: readonly Row[] = [
         name: "b",
         reconciles: widgets,
         reads: [deployments, pods],
-        permissions: [{ apiGroups: [""], resources: ["pods"], verbs: ["delete"] }],
+        permissions: [{ resource: pods, verbs: ["delete"] }],
       },
     ],
     want: [
-      ": pods: delete,get,list,watch",
+      ": pods: delete,list,watch",
       `apps: deployments: ${OWN}`,
       EVENTS,
       `lattice.dev: widgets: ${READS}`,
@@ -83,6 +98,59 @@ test("leases are allowed in the own namespace only, and only the one lease can b
   const objects = rbacFor([], { name: "lattice", namespace: "lattice-system", leaseName: "lead" });
   expect(rulesOf(objects, "Role")).toEqual(["coordination.k8s.io: leases: create", "coordination.k8s.io: leases: get,update (lead)"]);
   expect(objects.find(({ kind }) => kind === "Role")?.metadata.namespace).toBe("lattice-system");
+});
+
+test("in some namespaces: a Role in each, Namespaces by name, and nothing that has a namespace is granted cluster-wide", () => {
+  const controllers: readonly Declaration[] = [
+    { name: "a", reconciles: widgets, owns: [deployments, configMaps] },
+    {
+      name: "b",
+      reconciles: namespaces,
+      writesStatus: false,
+      owns: [pods],
+      permissions: [{ resource: namespaces, verbs: ["create", "patch"] }],
+    },
+    { name: "c", reconciles: fleets, permissions: [{ resource: namespaces, verbs: ["create"] }] },
+  ];
+  const homeRules = [{ apiGroups: [""], resources: ["secrets"], verbs: ["get"], resourceNames: ["key"] }];
+  const scope = { namespaces: ["shop", "pay"], more: [{ resource: configMaps, namespace: "home" }] };
+  const objects = rbacFor(controllers, { name: "lattice", namespace: "home", clusterName: "lattice-home", scope, homeRules });
+  expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? "-"}/${metadata.name}`)).toEqual([
+    "ServiceAccount home/lattice",
+    "ClusterRole -/lattice-home",
+    "ClusterRoleBinding -/lattice-home",
+    ...["shop", "pay", "home", "default"].flatMap((namespace) => [`Role ${namespace}/lattice`, `RoleBinding ${namespace}/lattice`]),
+  ]);
+  expect(rulesOf(objects, "ClusterRole")).toEqual([
+    ": namespaces: get,list,patch,watch (pay,shop)",
+    ": namespaces/finalizers: update (pay,shop)",
+    `lattice.dev: fleets: ${READS}`,
+    "lattice.dev: fleets/status: update",
+  ]);
+  const roleIn = (namespace: string) =>
+    rulesOf(
+      objects.filter(({ metadata }) => metadata.namespace === namespace),
+      "Role",
+    );
+  expect(roleIn("pay")).toEqual(roleIn("shop"));
+  expect(roleIn("shop")).toEqual([
+    `: configmaps,pods: ${OWN}`,
+    `apps: deployments: ${OWN}`,
+    EVENTS,
+    `lattice.dev: widgets: ${READS}`,
+    "lattice.dev: widgets/finalizers,widgets/status: update",
+  ]);
+  expect(roleIn("home")).toEqual([
+    `: configmaps: ${WATCHES}`,
+    ": secrets: get (key)",
+    "coordination.k8s.io: leases: create",
+    "coordination.k8s.io: leases: get,update (lattice)",
+  ]);
+  expect(roleIn("default")).toEqual([EVENTS]);
+  for (const { metadata, ...binding } of objects.filter(({ kind }) => kind.endsWith("Binding"))) {
+    const name = metadata.namespace === undefined ? "lattice-home" : "lattice";
+    expect(binding).toMatchObject({ roleRef: { name }, subjects: [{ kind: "ServiceAccount", name: "lattice", namespace: "home" }] });
+  }
 });
 
 test("every binding points at its role and at the service account", () => {

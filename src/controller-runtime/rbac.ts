@@ -1,10 +1,12 @@
 /**
- * RBAC from what controllers declare: nobody writes a role by hand, so nobody forgets one or grants too much.
+ * RBAC from what controllers declare: no role is written by hand, so none is forgotten and none grants a verb that no controller uses.
  *
  * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a controller does.
  */
 import type { KubeObject, Resource } from "#kube";
+import { KEPT_KINDS } from "./apply/identity.ts";
 import type { Declaration } from "./controller.ts";
+import { isNamespaceKind, type Scope } from "./scope.ts";
 
 export type PolicyRule = {
   readonly apiGroups: readonly string[];
@@ -13,29 +15,50 @@ export type PolicyRule = {
   readonly resourceNames?: readonly string[];
 };
 
+/** What a controller does to a kind, or to a subresource of it. */
+export type Need = { readonly resource: Resource; readonly subresource?: string; readonly verbs: readonly string[] };
+
 export type RbacOptions = {
-  /** Of the service account and of everything made here. */
+  /** Of the service account and of the roles. */
   readonly name: string;
+  /** Where the service account is: the operator's own namespace. */
   readonly namespace: string;
-  /** The Lease that replicas compete for; absent: the same name. */
+  /** Of what has no namespace, so that two operators do not share it; absent: `name`. */
+  readonly clusterName?: string;
+  /** The Lease that replicas compete for; absent: `name`. */
   readonly leaseName?: string;
+  /** Absent: the whole cluster, by one ClusterRole. Otherwise a Role in each of these namespaces, and a ClusterRole for what has no namespace. */
+  readonly scope?: Scope | undefined;
+  /** What is needed in `namespace` beyond the Lease when there is a scope. */
+  readonly homeRules?: readonly PolicyRule[];
 };
 
-const READ = ["get", "list", "watch"];
-/** Applying an object that is not there needs create as well as patch. */
-const OWN = [...READ, "create", "patch", "delete"];
+const WATCH = ["list", "watch"];
+/** Applying an object that does not exist needs create as well as patch. */
+const OWN = [...WATCH, "get", "create", "patch"];
+/** Events about objects without a namespace are in this one. */
+const EVENTS_OF_CLUSTER_OBJECTS = "default";
 
 export function rbacFor(controllers: readonly Declaration[], options: RbacOptions): readonly KubeObject[] {
-  const { name, namespace } = options;
-  const subjects = [{ kind: "ServiceAccount", name, namespace }];
-  const rbac = { apiVersion: "rbac.authorization.k8s.io/v1" };
-  const roleRef = (kind: string) => ({ apiGroup: "rbac.authorization.k8s.io", kind, name });
+  const { name, namespace, scope } = options;
+  const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
+  const needs = controllers.flatMap(needsOf);
+  const cluster = scope === undefined ? [...needs.map(ruleOf), EVENTS] : clusterRules(needs, scope);
+  const roles = scope === undefined ? new Map([[namespace, leaseRules(options)]]) : namespaceRules(needs, scope, options);
+  return [account, ...grant(cluster, undefined, options), ...[...roles].flatMap(([where, rules]) => grant(rules, where, options))];
+}
+
+/** A role and its binding, in a namespace or for the whole cluster. */
+function grant(rules: readonly PolicyRule[], where: string | undefined, options: RbacOptions): readonly KubeObject[] {
+  const { namespace } = options;
+  const prefix = where === undefined ? "Cluster" : "";
+  const name = where === undefined ? (options.clusterName ?? options.name) : options.name;
+  const head = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: where === undefined ? { name } : { name, namespace: where } };
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: `${prefix}Role`, name };
+  const subjects = [{ kind: "ServiceAccount", name: options.name, namespace }];
   const objects = [
-    { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } },
-    { ...rbac, kind: "ClusterRole", metadata: { name }, rules: mergeRules([...controllers.flatMap(rulesOf), EVENTS]) },
-    { ...rbac, kind: "ClusterRoleBinding", metadata: { name }, roleRef: roleRef("ClusterRole"), subjects },
-    { ...rbac, kind: "Role", metadata: { name, namespace }, rules: leaseRules(options.leaseName ?? name) },
-    { ...rbac, kind: "RoleBinding", metadata: { name, namespace }, roleRef: roleRef("Role"), subjects },
+    { ...head, kind: `${prefix}Role`, rules: mergeRules(rules) },
+    { ...head, kind: `${prefix}RoleBinding`, roleRef, subjects },
   ];
   return objects;
 }
@@ -43,29 +66,57 @@ export function rbacFor(controllers: readonly Declaration[], options: RbacOption
 const EVENTS: PolicyRule = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
 
 /** `create` cannot be limited to a name: the name is not known to the authoriser then. */
-function leaseRules(name: string): readonly PolicyRule[] {
+function leaseRules({ name, leaseName = name }: RbacOptions): readonly PolicyRule[] {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
-  return mergeRules([
+  return [
     { ...lease, verbs: ["create"] },
-    { ...lease, verbs: ["get", "update"], resourceNames: [name] },
-  ]);
+    { ...lease, verbs: ["get", "update"], resourceNames: [leaseName] },
+  ];
 }
 
-function rulesOf(controller: Declaration): readonly PolicyRule[] {
-  const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer } = controller;
+/** What has no namespace. Namespaces only by name, and none can be created: that cannot be limited to a name. */
+function clusterRules(needs: readonly Need[], { namespaces }: Scope): readonly PolicyRule[] {
+  return needs
+    .filter(({ resource }) => !resource.namespaced)
+    .map((need) => {
+      if (!isNamespaceKind(need.resource)) return ruleOf(need);
+      return { ...ruleOf({ ...need, verbs: need.verbs.filter((verb) => verb !== "create") }), resourceNames: namespaces };
+    })
+    .filter(({ verbs }) => verbs.length > 0);
+}
+
+/** By namespace: where controllers work, the operator's own, and the one of events about objects without a namespace. */
+function namespaceRules(needs: readonly Need[], scope: Scope, options: RbacOptions): ReadonlyMap<string, readonly PolicyRule[]> {
+  const work = [...needs.filter(({ resource }) => resource.namespaced).map(ruleOf), EVENTS];
+  const home = [...leaseRules(options), ...(options.homeRules ?? [])];
+  const all: readonly (readonly [string, readonly PolicyRule[]])[] = [
+    ...scope.namespaces.map((namespace) => [namespace, work] as const),
+    [options.namespace, home],
+    ...(scope.more ?? []).map(({ namespace, resource }) => [namespace, [ruleOf({ resource, verbs: WATCH })]] as const),
+    [EVENTS_OF_CLUSTER_OBJECTS, [EVENTS]],
+  ];
+  const byNamespace = new Map<string, readonly PolicyRule[]>();
+  for (const [namespace, rules] of all) byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), ...rules]);
+  return byNamespace;
+}
+
+function needsOf(controller: Declaration): readonly Need[] {
+  const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer, writesStatus } = controller;
+  const status: readonly Need[] = writesStatus === false ? [] : [{ resource: reconciles, subresource: "status", verbs: ["update"] }];
+  // lets us set blockOwnerDeletion on what we own, where that is enforced
+  const blocking: readonly Need[] = owns.length === 0 ? [] : [{ resource: reconciles, subresource: "finalizers", verbs: ["update"] }];
+  const watched = [...watches.map(({ resource }) => resource), ...reads];
   return [
-    rule(reconciles, finalizer === undefined ? READ : [...READ, "patch"]),
-    ...(controller.writesStatus === false ? [] : [rule(reconciles, ["update"], "status")]),
-    // lets us set blockOwnerDeletion on what we own, where that is enforced
-    rule(reconciles, ["update"], "finalizers"),
-    ...owns.map((resource) => rule(resource, OWN)),
-    ...watches.map((watch) => rule(watch.resource, READ)),
-    ...reads.map((resource) => rule(resource, READ)),
+    { resource: reconciles, verbs: [...WATCH, "get", ...(finalizer === undefined ? [] : ["patch"])] },
+    ...status,
+    ...blocking,
+    ...owns.map((resource) => ({ resource, verbs: KEPT_KINDS.has(resource.kind) ? OWN : [...OWN, "delete"] })),
+    ...watched.map((resource) => ({ resource, verbs: WATCH })),
     ...permissions,
   ];
 }
 
-function rule(resource: Resource, verbs: readonly string[], subresource?: string): PolicyRule {
+function ruleOf({ resource, subresource, verbs }: Need): PolicyRule {
   const name = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
   return { apiGroups: [resource.group], resources: [name], verbs };
 }

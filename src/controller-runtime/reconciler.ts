@@ -33,6 +33,7 @@ export const READY = "Ready";
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
+  #statusForbidden = false;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -109,8 +110,20 @@ export class Reconciler {
     runtime.logger[handling.level]("reconciled", { result: handling.result, ...describe(outcome) });
     // the outcome stands when it was bad enough; a status that could not be written must not end in "settled"
     if (written.ok || outcome.kind === "failed") return handling;
+    // a right that is missing does not come by trying: the work itself is done, and the log has it once
+    if (written.error.kind === "forbidden") {
+      this.#reportForbiddenStatus(written.error.message);
+      return handling;
+    }
     runtime.logger.warn("status was not written", { error: written.error.message });
     return { ...handling, requeue: handlingOf(failed(written.error)).requeue, result: "failed" };
+  }
+
+  #reportForbiddenStatus(error: string): void {
+    const { logger, controller } = this.#options;
+    const level = this.#statusForbidden ? "debug" : "warn";
+    this.#statusForbidden = true;
+    logger[level]("status may not be written; grant update of its status subresource", { kind: controller.reconciles.kind, error });
   }
 
   #writeStatus(object: KubeObject, desired: DesiredStatus, signal: AbortSignal): Promise<Result<boolean, KubeError>> {

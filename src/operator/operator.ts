@@ -12,13 +12,15 @@ import { LATTICE_API_VERSION, latticeKinds } from "#crds";
 import { startHealthServer, type HealthServer } from "#http";
 import { field, isJsonObject, parseJson } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { OPERATOR_NAME, operatorControllers } from "./controllers.ts";
+import { OPERATOR_NAME, operatorControllers, operatorScope, unhandledKinds } from "./controllers.ts";
 
 export type OperatorConfig = {
   /** Where the Lease lies. */
   readonly namespace: string;
   /** Of this process and no other. */
   readonly identity: string;
+  /** Where it works; absent: the whole cluster. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly leaderElection: boolean;
   readonly leaseTimes?: LeaseTimes | undefined;
   /** Where health and metrics are served; port 0: any free one. */
@@ -60,11 +62,12 @@ export async function startOperator(
 }
 
 function managerFor(
-  { namespace, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
+  { namespace, namespaces, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
   dependencies: OperatorDependencies,
 ): Manager {
   const { logger, randomBytes = secureRandomBytes } = dependencies;
-  const followed = new FollowedWorld({ namespace, randomBytes, settings: services, logger });
+  const followed = new FollowedWorld({ namespace, namespaces, randomBytes, settings: services, logger });
+  if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
   const manager = createManager({
     ...dependencies,
@@ -72,6 +75,7 @@ function managerFor(
     identity,
     leaderElection: leaderElection ? lease : undefined,
     limits,
+    scope: operatorScope(followed.reach),
   });
   followed.follow(manager.cache);
   return manager;

@@ -3,9 +3,9 @@ import { createLogger, expectOk, MetricsRegistry, noTracing, type FakeClock, typ
 import { createManager, eventResource, type KubeEvent, type Manager } from "#controller-runtime";
 import { FollowedWorld, reducedMeshCrds, type FollowedWorldOptions } from "#controllers";
 import { latticeKinds, latticeServices, type LatticeService } from "#crds";
-import { resources, startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
+import { resources, startEmbeddedCluster, type ClusterUser, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { groupResourceOf, keyText, parseKey, parseYaml, type Condition, type KubeObject, type Resource } from "#kube";
-import { OPERATOR_NAMESPACE, operatorControllers } from "#operator";
+import { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, operatorScope } from "#operator";
 
 export type OperatedOptions = {
   readonly objects?: readonly FixtureObject[];
@@ -14,31 +14,49 @@ export type OperatedOptions = {
   /** Whether Deployments, garbage collection and so on work; default: true. */
   readonly controllers?: boolean;
   readonly settings?: FollowedWorldOptions["settings"];
+  /** true: the operator runs as its ServiceAccount with the roles of `lattice rbac`, and RBAC decides; default: as an administrator. */
+  readonly rbac?: boolean;
+  /** `--namespaces`: where the operator works. */
+  readonly namespaces?: readonly string[];
+  /** Where `lattice rbac --namespaces` granted Roles; default: in `namespaces`. */
+  readonly granted?: readonly string[];
 };
+
+/** The operator's ServiceAccount, as the API server knows it. */
+export const OPERATOR_USER: ClusterUser = {
+  name: `system:serviceaccount:${OPERATOR_NAMESPACE}:${OPERATOR_NAME}`,
+  groups: ["system:serviceaccounts", `system:serviceaccounts:${OPERATOR_NAMESPACE}`, "system:authenticated"],
+};
+
+const ADMINISTRATOR: ClusterUser = { name: "operator", groups: ["system:masters"] };
 
 export class OperatedCluster implements AsyncDisposable {
   readonly cluster: EmbeddedCluster<FakeClock>;
   readonly metrics = new MetricsRegistry();
   readonly lines: { readonly level: string; readonly message: string; readonly fields: LogFields }[] = [];
-  readonly #settings: OperatedOptions["settings"];
+  #options: OperatedOptions;
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #manager: Manager | undefined;
 
-  private constructor(cluster: EmbeddedCluster<FakeClock>, settings: OperatedOptions["settings"]) {
+  private constructor(cluster: EmbeddedCluster<FakeClock>, options: OperatedOptions) {
     this.cluster = cluster;
-    this.#settings = settings;
+    this.#options = options;
   }
 
-  static async start({ objects = [], mesh = true, controllers = true, settings }: OperatedOptions = {}): Promise<OperatedCluster> {
+  static async start(options: OperatedOptions = {}): Promise<OperatedCluster> {
+    const { objects = [], mesh = true, controllers = true, rbac = false } = options;
     const meshCrds = mesh === true ? reducedMeshCrds() : mesh === false ? [] : mesh;
     const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
     const cluster = await startEmbeddedCluster({ clock: "fake", controllers, objects: [home] });
     // as a person installs them: fixtures would have to name kinds that are not there yet
     await cluster.add(...latticeKinds.map(({ crd }) => crd()), ...meshCrds);
     await cluster.clock.advance(10);
-    const operated = new OperatedCluster(cluster, settings);
+    const operated = new OperatedCluster(cluster, options);
     await operated.apply(...objects);
+    const granted = options.granted ?? options.namespaces;
+    for (const name of granted ?? []) await cluster.client.create(resources.namespaces, namespaceObject(name));
+    if (rbac) await operated.apply(...operatorRbac(OPERATOR_NAMESPACE, granted));
     operated.startOperator();
     await operated.live(3_000);
     return operated;
@@ -57,18 +75,34 @@ export class OperatedCluster implements AsyncDisposable {
     return this.#manager;
   }
 
+  /** Who the operator is. */
+  get user(): ClusterUser {
+    return this.#options.rbac === true ? OPERATOR_USER : ADMINISTRATOR;
+  }
+
   startOperator(): void {
     const { clock, metrics } = this;
+    const { settings, namespaces } = this.#options;
     const logger = createLogger((level, message, fields) => void this.lines.push({ level, message, fields }));
-    const client = this.cluster.clientFor({ name: "operator", groups: ["system:masters"] });
+    const client = this.cluster.clientFor(this.user);
     const bytes = (count: number) => Uint8Array.from({ length: count }, (_, at) => at);
-    const followed = new FollowedWorld({ namespace: OPERATOR_NAMESPACE, randomBytes: bytes, settings: this.#settings, logger });
+    const followed = new FollowedWorld({ namespace: OPERATOR_NAMESPACE, namespaces, randomBytes: bytes, settings, logger });
     const controllers = operatorControllers(followed);
-    const manager = createManager({ client, controllers, clock, random: () => 0.5, logger, metrics, tracer: noTracing, identity: "test" });
+    const scope = operatorScope(followed.reach);
+    const runtime = { clock, random: () => 0.5, logger, metrics, tracer: noTracing, identity: "test" };
+    const manager = createManager({ ...runtime, client, controllers, scope });
     followed.follow(manager.cache);
     this.#manager = manager;
     this.#stop = new AbortController();
     this.#running = manager.run(this.#stop.signal);
+  }
+
+  /** Ends the operator and starts it with other options. */
+  async restart(options: Pick<OperatedOptions, "namespaces">): Promise<void> {
+    await this.stopOperator();
+    this.#options = { ...this.#options, ...options };
+    this.startOperator();
+    await this.live(3_000);
   }
 
   async stopOperator(): Promise<void> {
@@ -134,7 +168,7 @@ export class OperatedCluster implements AsyncDisposable {
   writes(): readonly string[] {
     return this.cluster.actions
       .writes()
-      .filter(({ user, resource, code = 500 }) => user.name === "operator" && resource?.plural !== "events" && code < 300)
+      .filter(({ user, resource, code = 500 }) => user.name === this.user.name && resource?.plural !== "events" && code < 300)
       .map(({ verb, resource, subresource, namespace, name = "" }) => {
         const what = resource === undefined ? "" : groupResourceOf(resource);
         return `${verb} ${what}${subresource === undefined ? "" : `/${subresource}`} ${keyText({ namespace, name })}`;

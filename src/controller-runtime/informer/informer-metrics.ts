@@ -1,4 +1,4 @@
-/** What an informer counts. Registered once per process; the resource is a label. */
+/** What an informer counts. Registered once per process; resource, and namespace where there is one per namespace, are labels. */
 import type { Counter, Gauge, Labels, Metrics } from "#base";
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
@@ -11,9 +11,9 @@ export class InformerMetrics {
   readonly #objects: Gauge;
   readonly #healthy: Gauge;
 
-  constructor(metrics: Metrics, resource: string) {
-    this.#labels = { resource };
-    const ofType = (type: EventType): Labels => ({ resource, type });
+  constructor(metrics: Metrics, labels: Labels) {
+    this.#labels = labels;
+    const ofType = (type: EventType): Labels => ({ ...labels, type });
     this.#eventLabels = { ADDED: ofType("ADDED"), MODIFIED: ofType("MODIFIED"), DELETED: ofType("DELETED"), BOOKMARK: ofType("BOOKMARK") };
     this.#events = metrics.counter("lattice_informer_events_total", "Watch events received");
     this.#restarts = metrics.counter("lattice_informer_restarts_total", "Lists and watches begun again, by cause");

@@ -328,3 +328,45 @@ test("without being optional, a kind that is missing is waited for", async () =>
   await clock.advance(120_000);
   expect([informer.served, informer.health().healthy]).toEqual([false, false]);
 });
+
+test("a kind that may be forbidden holds nothing up: it is reported once, asked for again, and readable when it is allowed", async () => {
+  const { api, informer, changes, start, clock, logged } = setUp({ mayBeForbidden: true, place: "shop" });
+  let refused = true;
+  api.faults.script({ kind: "answer", code: 403 }, () => refused, 1_000);
+  const turns: boolean[] = [];
+  informer.subscribeServed(() => turns.push(informer.forbidden));
+  await start();
+  expect(await informer.synced(new AbortController().signal)).toBe(true);
+  await clock.advance(300_000);
+  expect([informer.forbidden, informer.served, informer.health().healthy]).toEqual([true, false, true]);
+  expect(informer.health()).toMatchObject({ forbidden: true, synced: true });
+  expect(logged.filter((line) => line.startsWith("warn"))).toEqual([expect.stringContaining('"cause":"forbidden"')]);
+  refused = false;
+  api.put(things, thing("a"));
+  await clock.advance(40_000);
+  expect([informer.forbidden, informer.served, changes, turns]).toEqual([false, true, ["a ->1"], [false]]);
+});
+
+test("a watch that becomes forbidden keeps what was read, and is reported once", async () => {
+  const { api, informer, start, clock, logged } = setUp({ mayBeForbidden: true });
+  api.put(things, thing("a"));
+  await start();
+  let refused = true;
+  api.faults.script({ kind: "answer", code: 403 }, ({ isWatch }) => refused && isWatch, 1_000);
+  api.interruptWatches("end");
+  await clock.advance(400_000);
+  expect([informer.forbidden, informer.list().length]).toEqual([true, 1]);
+  expect(logged.filter((line) => line.startsWith("warn") && line.includes('"cause":"forbidden"'))).toHaveLength(1);
+  refused = false;
+  await clock.advance(100_000);
+  expect(informer.forbidden).toBe(false);
+});
+
+test("where nothing may be forbidden, the first list is waited for, and the refusal is logged once", async () => {
+  const { api, informer, start, clock, logged } = setUp();
+  api.faults.script({ kind: "answer", code: 403 }, () => true, 1_000);
+  await start();
+  await clock.advance(300_000);
+  expect([informer.forbidden, informer.health().healthy, informer.health().synced]).toEqual([false, false, false]);
+  expect(logged.filter((line) => line.startsWith("warn"))).toHaveLength(1);
+});

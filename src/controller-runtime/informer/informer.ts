@@ -26,6 +26,10 @@ export type InformerOptions<T extends KubeObject> = {
   readonly pageSize?: number | undefined;
   /** The cluster may not have the kind: then there are no objects of it, and now and then it is asked again. */
   readonly optional?: boolean | undefined;
+  /** The API server may refuse to let us read: then nothing waits for the first list, and now and then it is asked again. */
+  readonly mayBeForbidden?: boolean | undefined;
+  /** The namespace as metrics name it; absent: all. */
+  readonly place?: string | undefined;
   /** What is kept of an object. By default all but `managedFields`: often half of an object, and only the server reads them. */
   readonly transform?: ((object: T) => T) | undefined;
 };
@@ -40,6 +44,8 @@ export type InformerHealth = {
   readonly failures: number;
   readonly objects: number;
   readonly synced: boolean;
+  /** The API server refuses to let us read. */
+  readonly forbidden: boolean;
   /** Synced, and not failing again and again: what readiness asks. */
   readonly healthy: boolean;
 };
@@ -70,12 +76,17 @@ export class Informer<T extends KubeObject> {
   #synced = false;
   #healthy = false;
   #absent = false;
+  /** What was refused last, until it is allowed again. */
+  #forbidden: "list" | "watch" | undefined;
+  /** Why it started again since the watch last worked. */
+  #lastCause: string | undefined;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
     const resource = groupResourceOf(options.resource);
-    this.#logger = options.logger.with({ resource });
-    this.#metrics = new InformerMetrics(options.metrics, resource);
+    const place = options.place === undefined || options.place === "" ? {} : { namespace: options.place };
+    this.#logger = options.logger.with({ resource, ...place });
+    this.#metrics = new InformerMetrics(options.metrics, { resource, ...place });
     this.#transform = options.transform ?? withoutManagedFields;
     this.#since = options.clock.now();
     this.#metrics.healthy(false);
@@ -125,10 +136,15 @@ export class Informer<T extends KubeObject> {
 
   /** False: an optional kind that the cluster does not have, or none that it was asked for yet. */
   get served(): boolean {
-    return this.#synced && !this.#absent;
+    return this.#synced && !this.#absent && !this.forbidden;
   }
 
-  /** Calls back when an optional kind comes or goes. */
+  /** The API server refuses to let us read; what is in the cache may be old. */
+  get forbidden(): boolean {
+    return this.#forbidden !== undefined;
+  }
+
+  /** Calls back when an optional kind comes or goes, or when it becomes readable or forbidden. */
   subscribeServed(handler: () => void): () => void {
     const own = () => handler();
     this.#servedHandlers.add(own);
@@ -151,6 +167,7 @@ export class Informer<T extends KubeObject> {
       failures: failuresOf(this.#state),
       objects: this.#cache.size,
       synced: this.#synced,
+      forbidden: this.forbidden,
       healthy: this.#healthy,
     };
   }
@@ -162,7 +179,7 @@ export class Informer<T extends KubeObject> {
         case "listing":
           return this.#heardOfList(await this.#list(state.paged, signal));
         case "watching":
-          return await this.#watch(state, signal);
+          return this.#heardOfWatch(await this.#watch(state, signal));
         case "backing-off":
           await sleep(this.#options.clock, state.until - this.#options.clock.monotonic(), signal);
           return { kind: "waited" };
@@ -194,27 +211,33 @@ export class Informer<T extends KubeObject> {
     this.#lastEventAt = this.#options.clock.now();
     for (const change of changes) this.#tell(change);
     this.#metrics.objects(this.#cache.size);
-    this.#know({ absent: false });
+    this.#know({ absent: false, forbidden: this.#forbidden === "list" ? undefined : this.#forbidden });
     return { kind: "listed", resourceVersion };
   }
 
   /** "Not found" about a whole collection means that there is no such kind. */
   #heardOfList(input: InformerInput): InformerInput {
+    if (this.#isRefusal(input)) this.#know({ absent: this.#absent, forbidden: "list" });
     if (!this.#isAbsence(input)) return input;
     for (const change of this.#cache.replace([], "0")) this.#tell(change);
     this.#metrics.objects(0);
-    this.#know({ absent: true });
+    this.#know({ absent: true, forbidden: undefined });
     return input;
+  }
+
+  #isRefusal(input: InformerInput): boolean {
+    return this.#options.mayBeForbidden === true && input.kind === "failed" && input.error.kind === "forbidden";
   }
 
   #isAbsence(input: InformerInput): boolean {
     return this.#options.optional === true && input.kind === "failed" && input.error.kind === "not-found";
   }
 
-  #know({ absent }: { readonly absent: boolean }): void {
-    const turned = this.#synced && absent !== this.#absent;
+  #know({ absent, forbidden }: { readonly absent: boolean; readonly forbidden: "list" | "watch" | undefined }): void {
+    const turned = this.#synced && (absent !== this.#absent || (forbidden === undefined) === this.forbidden);
     this.#synced = true;
     this.#absent = absent;
+    this.#forbidden = forbidden;
     for (const done of this.#waiting) done();
     if (turned) for (const handler of this.#servedHandlers) handler();
   }
@@ -240,6 +263,11 @@ export class Informer<T extends KubeObject> {
       cancelAccepted();
       signal.removeEventListener("abort", end);
     }
+  }
+
+  #heardOfWatch(input: InformerInput): InformerInput {
+    if (this.#isRefusal(input)) this.#know({ absent: this.#absent, forbidden: "watch" });
+    return input;
   }
 
   /** Puts an event into the cache and tells subscribers; says how far the watch has come. */
@@ -275,6 +303,8 @@ export class Informer<T extends KubeObject> {
 
   #take(input: InformerInput): InformerState {
     const { clock, random } = this.#options;
+    if (input.kind === "progress") this.#lastCause = undefined;
+    if (input.kind === "progress" && this.forbidden) this.#know({ absent: false, forbidden: undefined });
     const after = next(this.#state, input, { now: clock.monotonic(), random });
     if (input.kind === "failed" || input.kind === "silent" || input.kind === "ended" || input.kind === "bug") this.#report(input, after);
     return this.#enter(after);
@@ -285,14 +315,18 @@ export class Informer<T extends KubeObject> {
     this.#metrics.restart(cause);
     const waitMs = after.phase === "backing-off" ? Math.round(after.until - this.#options.clock.monotonic()) : 0;
     const message = input.kind === "failed" ? { error: input.error.message } : {};
-    const level = after.phase === "backing-off" && !this.#isAbsence(input) ? "warn" : "debug";
+    // a right that is missing is missing until a person grants it: reported once
+    const repeated = cause === "forbidden" && this.#lastCause === "forbidden";
+    const level = after.phase === "backing-off" && !this.#isAbsence(input) && !repeated ? "warn" : "debug";
+    this.#lastCause = cause;
     this.#logger[level]("informer starts again", { cause, waitMs, ...message });
   }
 
   #enter(state: InformerState): InformerState {
     if (state.phase !== this.#state.phase) this.#since = this.#options.clock.now();
     this.#state = state;
-    const healthy = this.#synced && state.phase !== "stopped" && (this.#absent || failuresOf(state) < LIST_AFTER_FAILURES);
+    const healthy =
+      this.#synced && state.phase !== "stopped" && (this.#absent || this.forbidden || failuresOf(state) < LIST_AFTER_FAILURES);
     if (healthy !== this.#healthy) this.#metrics.healthy(healthy);
     this.#healthy = healthy;
     return state;

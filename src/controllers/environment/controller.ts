@@ -23,7 +23,7 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import { latticeEnvironments, parseLatticeEnvironment, type FieldError, type LatticeEnvironment } from "#crds";
-import type { KubeObject, NewCondition, Resource } from "#kube";
+import { findCondition, type KubeObject, type NewCondition, type Resource } from "#kube";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import {
   authorizationPolicies,
@@ -36,7 +36,8 @@ import {
   peerAuthentications,
   resourceQuotas,
 } from "../kinds.ts";
-import { namespaceProblem } from "../namespace/namespace-problem.ts";
+import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
+import { reachProblem } from "../namespace/reach.ts";
 import { describeMissing } from "../service/conditions.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { isolationObjects } from "./isolation.ts";
@@ -49,7 +50,9 @@ type Observed =
       readonly environment: LatticeEnvironment;
       readonly namespace: string;
       readonly exists: boolean;
-      readonly problem: string | undefined;
+      readonly problem: NamespaceProblem | undefined;
+      /** The namespace is none of this operator's: another one may have it, and write the status. */
+      readonly outside: boolean;
       readonly missing: readonly Resource[];
     };
 
@@ -60,12 +63,16 @@ export const ENVIRONMENT_REASONS = {
   Compiled: "Ready: the namespace is there, closed by default, and within its limits",
   NamespaceTaken: "Ready: another, older LatticeEnvironment has the same namespace",
   NamespaceNotReady: "Ready: the namespace is being made or closed; the message says what is missing",
+  NamespaceOutOfReach:
+    "Ready: the operator runs with `--namespaces` and has no rights in the namespace; the message has the command that grants them",
   Applied: "PoliciesApplied: everything in the namespace is closed until both sides agree",
   CRDsMissing:
     "PoliciesApplied, Ready: the cluster lacks kinds of Cilium or Istio, so nothing closes the namespace; it goes on by itself when they come",
 } as const satisfies Record<string, string>;
 
 const SOON_MS = 1_000;
+/** Only a restart with other flags changes it. */
+const OUTSIDE_MS = 600_000;
 
 export function environmentController(followed: FollowedWorld): Controller<LatticeEnvironment, Observed, Command, Runtime> {
   return defineController<LatticeEnvironment, Observed, Command, Runtime>({
@@ -76,7 +83,7 @@ export function environmentController(followed: FollowedWorld): Controller<Latti
     reads: [ciliumNetworkPolicies, authorizationPolicies, peerAuthentications, gateways],
     optional: meshKinds,
     triggers: followed.triggers("environments"),
-    permissions: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["create"] }],
+    permissions: [{ resource: namespaces, verbs: ["create"] }],
     observe: (environment, { cache }) => Promise.resolve(ok(look(environment, followed, cache))),
     plan,
     perform: makeNamespace,
@@ -92,7 +99,8 @@ function environmentsOf(namespace: string, cache: CacheReader): readonly Lattice
   return cache.list(latticeEnvironments).filter((environment) => namespaceOf(environment) === namespace);
 }
 
-function look(raw: LatticeEnvironment, { world }: FollowedWorld, cache: CacheReader): Observed {
+function look(raw: LatticeEnvironment, followed: FollowedWorld, cache: CacheReader): Observed {
+  const { world } = followed;
   const parsed = parseLatticeEnvironment(raw);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.error };
   const environment = parsed.value;
@@ -103,7 +111,8 @@ function look(raw: LatticeEnvironment, { world }: FollowedWorld, cache: CacheRea
   const exists = cache.get(namespaces, { name: namespace }) !== undefined;
   const needed = new Set(world.namespaceObjects(namespace).flatMap((object) => meshKindOf(object) ?? []));
   const missing = [...needed].filter((resource) => !cache.isServed(resource));
-  return { kind: "valid", environment, namespace, exists, problem: namespaceProblem(namespace, world, cache), missing };
+  const outside = reachProblem(namespace, followed.reach, cache)?.kind === "outside";
+  return { kind: "valid", environment, namespace, exists, problem: namespaceProblem(namespace, followed, cache), outside, missing };
 }
 
 function byAge(a: KubeObject, b: KubeObject): number {
@@ -118,14 +127,18 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
     case "taken":
       return err({ kind: "invalid-spec", reason: "NamespaceTaken", message: describeTaken(observed) });
     case "valid": {
-      const { environment, namespace, exists, problem, missing } = observed;
+      const { environment, namespace, exists, problem, outside, missing } = observed;
+      if (problem?.reason === "NamespaceOutOfReach") {
+        const outcome = outside ? waiting(problem.reason, OUTSIDE_MS, problem.message) : stalled(problem.reason, problem.message);
+        return ok({ apply: [], commands: [], outcome });
+      }
       if (!exists) {
-        const soon = waiting("NamespaceNotReady", SOON_MS, problem);
+        const soon = waiting("NamespaceNotReady", SOON_MS, problem?.message);
         return ok({ apply: [], commands: [{ kind: "make-namespace", name: namespace }], outcome: soon });
       }
       const outcome: Outcome =
         problem !== undefined
-          ? waiting("NamespaceNotReady", SOON_MS, problem)
+          ? waiting("NamespaceNotReady", SOON_MS, problem.message)
           : missing.length > 0
             ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
             : settled;
@@ -152,7 +165,10 @@ function statusOf({ spec, status }: LatticeEnvironment, observed: Observed, { ou
   const conditions = [accepted, ...implementedCondition(unbuilt, status?.conditions)];
   if (observed.kind === "invalid") return { phase: "Failed", message: accepted.message, conditions };
   if (observed.kind === "taken") return { phase: "Failed", message: describeTaken(observed), namespaces: undefined, conditions };
-  const { namespace, exists, missing } = observed;
+  const { namespace, exists, outside, missing } = observed;
+  const written = findCondition(status?.conditions ?? [], "Ready");
+  // of an operator that has the namespace: its status stays
+  if (outside && written !== undefined && written.reason !== "NamespaceOutOfReach") return { conditions: [written] };
   const namespacesMade = exists ? [namespace] : undefined;
   const closed = missing.length > 0 ? [policies("False", "CRDsMissing", describeMissing(missing))] : [];
   if (outcome.kind === "failed") return { message: outcome.cause.message, namespaces: namespacesMade, conditions };

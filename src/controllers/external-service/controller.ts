@@ -8,6 +8,7 @@ import {
   waiting,
   type Controller,
   type DesiredStatus,
+  type Outcome,
   type PassResult,
   type Plan,
   type PlanError,
@@ -18,6 +19,7 @@ import { keyText, type KubeObject, type NewCondition } from "#kube";
 import { splitId, type MeshNode } from "#mesh-compiler";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import { namespaces, serviceEntries } from "../kinds.ts";
+import { reachProblem } from "../namespace/reach.ts";
 import { describeMissing } from "../service/conditions.ts";
 import { listErrors } from "../service/error-text.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
@@ -25,7 +27,7 @@ import type { FollowedWorld } from "../world/followed-world.ts";
 type Observed =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "not-compiled"; readonly errors: readonly ServiceError[] }
-  | { readonly kind: "waiting"; readonly message: string }
+  | { readonly kind: "waiting"; readonly reason: keyof typeof EXTERNAL_SERVICE_REASONS; readonly message: string }
   | { readonly kind: "compiled"; readonly objects: readonly KubeObject[]; readonly hosts: readonly string[]; readonly served: boolean };
 
 /** Reasons in the conditions of a LatticeExternalService, with when each surfaces; docs are checked against them. */
@@ -34,6 +36,8 @@ export const EXTERNAL_SERVICE_REASONS = {
   CompileError: "Ready: it was not compiled; the message says what is wrong and what would fix it",
   CRDsMissing: "Ready: the cluster has no ServiceEntries; it goes on by itself when Istio is installed",
   NamespaceNotReady: "Ready: the namespace of its environment does not exist yet",
+  NamespaceOutOfReach:
+    "Ready: the operator runs with `--namespaces` and has no rights in the namespace; the message has the command that grants them",
 } as const satisfies Record<string, string>;
 
 export function externalServiceController(followed: FollowedWorld): Controller<LatticeExternalService, Observed, never, Runtime> {
@@ -54,15 +58,17 @@ export function externalServiceController(followed: FollowedWorld): Controller<L
   });
 }
 
-function look(external: LatticeExternalService, { world }: FollowedWorld, { cache }: Runtime): Observed {
+function look(external: LatticeExternalService, { world, reach }: FollowedWorld, { cache }: Runtime): Observed {
   const parsed = parseLatticeExternalService(external);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.error };
   const compiled = world.compileExternal(keyText(external.metadata));
   if (!compiled.ok) return { kind: "not-compiled", errors: compiled.error };
   const id = world.idOf(keyText(external.metadata)) ?? "";
   const { namespace } = splitId(id);
+  const beyond = reachProblem(namespace, reach, cache);
+  if (beyond !== undefined) return { kind: "waiting", reason: "NamespaceOutOfReach", message: beyond.message };
   if (cache.get(namespaces, { name: namespace }) === undefined)
-    return { kind: "waiting", message: `namespace ${namespace} does not exist yet` };
+    return { kind: "waiting", reason: "NamespaceNotReady", message: `namespace ${namespace} does not exist yet` };
   return { kind: "compiled", objects: compiled.value, hosts: hostsOf(world.mesh.graph.get(id)), served: cache.isServed(serviceEntries) };
 }
 
@@ -80,11 +86,15 @@ function plan(_external: LatticeExternalService, observed: Observed): Result<Pla
     case "not-compiled":
       return err({ kind: "compile-error", message: listErrors(observed.errors) });
     case "waiting":
-      return ok({ apply: [], commands: [], outcome: waiting("NamespaceNotReady", NAMESPACE_SOON_MS, observed.message) });
+      return ok({ apply: [], commands: [], outcome: waitFor(observed) });
     case "compiled":
       if (observed.served) return ok({ apply: observed.objects, prune: true, commands: [] });
       return ok({ apply: [], commands: [], outcome: stalled("CRDsMissing", describeMissing([serviceEntries]), REQUEUE.compileErrorMs) });
   }
+}
+
+function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): Outcome {
+  return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
 }
 
 function statusOf({ status }: LatticeExternalService, observed: Observed, { outcome }: PassResult): DesiredStatus {

@@ -12,7 +12,9 @@ import {
   FIELD_MANAGER,
   ownedFieldsOf,
   OWNER_LABEL,
+  REQUEUE,
   settled,
+  stalled,
   watch,
   type CacheReader,
   type Cause,
@@ -36,6 +38,7 @@ import {
   peerAuthentications,
 } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
+import { rbacCommand } from "./reach.ts";
 
 type Observed = {
   /** In the world: what belongs there. Left: not in the world, but something of ours is inside. */
@@ -61,10 +64,10 @@ export function namespaceController(followed: FollowedWorld): Controller<KubeObj
     optional: meshKinds,
     triggers: followed.triggers("namespaces"),
     writesStatus: false,
-    permissions: [{ apiGroups: [""], resources: ["namespaces"], verbs: ["patch"] }],
+    permissions: [{ resource: namespaces, verbs: ["patch"] }],
     observe: (namespace, { cache }) => Promise.resolve(ok(look(namespace, followed, cache))),
     plan,
-    perform: label,
+    perform: (command, runtime) => label(command, runtime, followed),
     status: () => ({}),
   });
 }
@@ -109,10 +112,23 @@ function isLabelled(namespace: KubeObject, wanted: Readonly<Record<string, strin
 }
 
 /** Not by force: a label that a person set is the person's, and the services wait and say so. */
-async function label({ name, labels }: Command, { client, signal }: Runtime): Promise<Outcome> {
+async function label({ name, labels }: Command, { client, signal }: Runtime, { labelRefusals, reach }: FollowedWorld): Promise<Outcome> {
   const object: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
   const answer = await client.apply(namespaces, object, { fieldManager: FIELD_MANAGER, signal });
+  labelRefusals.delete(name);
   if (answer.ok) return settled;
+  if (answer.error.kind === "forbidden") {
+    const message = `${describeRefusal(name, labels)}, or grant it: ${rbacCommand(reach)}`;
+    labelRefusals.set(name, message);
+    return stalled("NamespaceOutOfReach", message, REQUEUE.compileErrorMs);
+  }
   const cause: Cause = answer.error.kind === "conflict" ? { kind: "not-ours", message: answer.error.message } : answer.error;
   return failed(cause);
+}
+
+function describeRefusal(name: string, labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+  const command =
+    pairs.length === 0 ? "remove the labels of field manager lattice" : `run: kubectl label namespace ${name} ${pairs.join(" ")}`;
+  return `RBAC does not let this operator label namespace ${name}; ${command}`;
 }

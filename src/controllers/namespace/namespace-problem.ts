@@ -1,11 +1,21 @@
-/** What keeps workloads out of a namespace: it is not there, not in the mesh, or not closed yet. Pure but for the cache. */
-import type { World } from "#compile";
+/** What keeps workloads out of a namespace: it is out of reach, not there, not in the mesh, or not closed yet. Pure but for the cache. */
 import { OWNER_LABEL, type CacheReader } from "#controller-runtime";
 import { describeObject, isBeingDeleted, keyOf } from "#kube";
 import { meshKindOf, namespaces } from "../kinds.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+import { reachProblem } from "./reach.ts";
 
-/** A sentence, or undefined when all is well. A kind that the cluster lacks is somebody else's sentence. */
-export function namespaceProblem(name: string, world: World, cache: CacheReader): string | undefined {
+export type NamespaceProblem = { readonly reason: "NamespaceNotReady" | "NamespaceOutOfReach"; readonly message: string };
+
+/** Undefined when all is well. Kinds that the cluster lacks are not reported here. */
+export function namespaceProblem(name: string, followed: FollowedWorld, cache: CacheReader): NamespaceProblem | undefined {
+  const beyond = reachProblem(name, followed.reach, cache);
+  if (beyond !== undefined) return { reason: "NamespaceOutOfReach", message: beyond.message };
+  const message = notReady(name, followed, cache);
+  return message === undefined ? undefined : { reason: "NamespaceNotReady", message };
+}
+
+function notReady(name: string, { world, labelRefusals }: FollowedWorld, cache: CacheReader): string | undefined {
   const live = cache.get(namespaces, { name });
   if (live === undefined) return `namespace ${name} does not exist yet`;
   if (isBeingDeleted(live)) return `namespace ${name} is being deleted`;
@@ -13,7 +23,8 @@ export function namespaceProblem(name: string, world: World, cache: CacheReader)
   for (const [label, value] of Object.entries(wanted?.metadata.labels ?? {})) {
     if (!MUST_BE.has(label)) continue;
     const found = live.metadata.labels?.[label];
-    if (found === undefined) return `namespace ${name} is not in the mesh yet`;
+    const refusal = labelRefusals.get(name);
+    if (found === undefined) return refusal ?? `namespace ${name} is not in the mesh yet`;
     if (found !== value)
       return `namespace ${name} has label ${label}=${found}, and Lattice needs ${value}; remove the label, or use another namespace`;
   }

@@ -20,6 +20,8 @@ export const SERVICE_REASONS = {
   CRDsMissing:
     "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
+  NamespaceOutOfReach:
+    "Ready: the operator runs with `--namespaces` and has no rights in the namespace where the service runs; nothing was changed there, and the message has the command that grants them",
   PatchModeNotBuilt:
     "any condition: `workloadRef` is recorded and not acted on in this release; what was made for the service before goes on, and Ready names it",
 } as const satisfies Record<string, string>;

@@ -20,10 +20,12 @@ import {
 } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
 import { keyText, parseKey } from "#kube";
+import { namespaceOfEnvironment } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
 import { deployments, meshKindOf, meshKinds, namespaces, peerAuthentications, gateways, secretsByMetadata } from "../kinds.ts";
+import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { describeMissing } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
@@ -76,7 +78,7 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
       return ok({ apply: policies, prune: policies.length > 0 ? { kinds: POLICY_KINDS } : false, commands: [], outcome });
     }
     case "waiting":
-      return ok({ apply: [], commands: [], outcome: waiting("NamespaceNotReady", NAMESPACE_SOON_MS, observed.message) });
+      return ok({ apply: [], commands: [], outcome: waitFor(observed) });
     case "compiled": {
       const { application, missing, deployment } = observed;
       const rollout = rolloutOf(deployment);
@@ -95,8 +97,20 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
   }
 }
 
-/** What has an owner reference goes with it, the rest is released by the runtime; the world has let it go already. */
-function teardown({ metadata }: LatticeService, { compiled }: ServiceContext): Promise<Outcome> {
+function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): Outcome {
+  return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
+}
+
+/**
+ * What has an owner reference goes with it, the rest is released by the runtime; the world has let it go already. Objects in a namespace without
+ * rights cannot be released: the finalizer stays, unless nothing was ever made there.
+ */
+function teardown({ metadata, spec, status }: LatticeService, { compiled, followed, cache }: ServiceContext): Promise<Outcome> {
+  const { environment } = spec;
+  const target =
+    environment === undefined ? metadata.namespace : namespaceOfEnvironment(environment, followed.world.environment(environment));
+  const beyond = status?.compiledAt === undefined ? undefined : reachProblem(target ?? "", followed.reach, cache);
+  if (beyond !== undefined) return Promise.resolve(stalled("NamespaceOutOfReach", `its objects are not deleted: ${beyond.message}`));
   compiled.forget(keyText(metadata));
   return Promise.resolve(settled);
 }

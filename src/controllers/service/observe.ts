@@ -6,7 +6,8 @@ import { parseLatticeService, type FieldError, type LatticeService } from "#crds
 import { canonicalJson, keyText, type KubeObject, type Resource } from "#kube";
 import { splitId, type ServiceId } from "#mesh-compiler";
 import { deployments, meshKindOf, type DeploymentObject } from "../kinds.ts";
-import { namespaceProblem } from "../namespace/namespace-problem.ts";
+import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
+import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { leftObjects, type LeftObject } from "./left-objects.ts";
 import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
@@ -45,7 +46,7 @@ export type Observed =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | PatchMode
   | NotCompiled
-  | { readonly kind: "waiting"; readonly message: string }
+  | ({ readonly kind: "waiting" } & NamespaceProblem)
   | Compiled;
 
 /** When the objects of a service last became others. Kept here, because the status must not be written on every pass. */
@@ -70,6 +71,8 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
   const parsed = parseLatticeService(raw);
   if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error });
   const service = parsed.value;
+  const beyond = outOfReach(service, context);
+  if (beyond !== undefined) return ok(beyond);
   if (service.spec.workloadRef !== undefined) return ok(patchMode(service, service.spec.workloadRef, context));
   const { followed, client, signal } = context;
   const key = keyText(service.metadata);
@@ -79,6 +82,13 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
   if (!compiled.ok) return compiled;
   if (!compiled.value.ok) return ok(notCompiled(key, compiled.value.error, context));
   return ok(lookAround(service, compiled.value.value, context));
+}
+
+/** Nothing is read, compiled or written in a namespace that the operator has no rights in. */
+function outOfReach(service: LatticeService, { followed, cache }: ServiceContext): Observed | undefined {
+  const id = followed.world.idOf(keyText(service.metadata));
+  const problem = id === undefined ? undefined : reachProblem(splitId(id).namespace, followed.reach, cache);
+  return problem === undefined ? undefined : { kind: "waiting", reason: "NamespaceOutOfReach", message: problem.message };
 }
 
 /** Of a resource with one of these errors it is not known what it calls. */
@@ -133,8 +143,8 @@ function lookAround(service: LatticeService, application: CompiledApplication, c
   const { namespace } = splitId(application.id);
   const deployment = deploymentOf(followed, key, context);
   // closed first: no pod of ours runs in a namespace that is open
-  const problem = deployment === undefined ? namespaceProblem(namespace, followed.world, cache) : undefined;
-  if (problem !== undefined) return { kind: "waiting", message: problem };
+  const problem = deployment === undefined ? namespaceProblem(namespace, followed, cache) : undefined;
+  if (problem !== undefined) return { kind: "waiting", ...problem };
   const objects = application.objects.map(({ object }) => object);
   const needed = [...objects, ...followed.world.namespaceObjects(namespace)].flatMap((object) => meshKindOf(object) ?? []);
   const missing = [...new Set(needed)].filter((resource) => !cache.isServed(resource));

@@ -164,8 +164,13 @@ const rows: readonly Row[] = [
   },
   {
     reason: "NamespaceNotReady",
-    given: { kind: "waiting", message: "namespace shop is not in the mesh yet" },
+    given: { kind: "waiting", reason: "NamespaceNotReady", message: "namespace shop is not in the mesh yet" },
     want: ["Ready=False: namespace shop is not in the mesh yet"],
+  },
+  {
+    reason: "NamespaceOutOfReach",
+    given: { kind: "waiting", reason: "NamespaceOutOfReach", message: "namespace shop is out of reach" },
+    want: ["Ready=False: namespace shop is out of reach"],
   },
   {
     reason: "PatchModeNotBuilt",

@@ -56,7 +56,7 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
     case "patch-mode":
       return sayPatchMode(service, observed, result);
     case "waiting":
-      return { phase: "Pending", message: observed.message, conditions: [notReady("NamespaceNotReady", observed.message)] };
+      return { phase: "Pending", message: observed.message, conditions: [notReady(observed.reason, observed.message)] };
     case "not-compiled": {
       const message = listErrors(observed.errors);
       const running = observed.deployment === undefined ? [] : [workloadsReady(rolloutOf(observed.deployment))];

@@ -28,11 +28,14 @@ import {
 import { field, isBeingDeleted, jsonEqual, keyText, parseKey, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { Settings } from "#service-compiler";
 import { configMaps, meshKinds } from "../kinds.ts";
+import type { OperatorReach } from "../namespace/reach.ts";
 import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";
 import { SecretShelf, type Asked } from "./secret-shelf.ts";
 
 export type FollowedWorldOptions = HashKeyOptions & {
+  /** Where the operator works; absent: the whole cluster. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly settings?: Partial<Omit<Settings, "hashKey">> | undefined;
   readonly logger: Logger;
 };
@@ -65,11 +68,15 @@ export class FollowedWorld {
   readonly world: World;
   readonly secrets = new SecretShelf();
   readonly hashKey: ConfigHashKey;
+  readonly reach: OperatorReach;
+  /** Namespaces that the API server does not let us label, with its message. */
+  readonly labelRefusals = new Map<string, string>();
   readonly #provisioners: DeclaredProvisioners;
   readonly #environments = new Set<string>();
   readonly #listeners = new Set<(touched: Touched) => void>();
 
-  constructor({ settings, logger, ...home }: FollowedWorldOptions) {
+  constructor({ settings, logger, namespaces, ...home }: FollowedWorldOptions) {
+    this.reach = { home: home.namespace, namespaces };
     const hashKey = new ConfigHashKey(home);
     this.hashKey = hashKey;
     this.#provisioners = new DeclaredProvisioners(home.namespace, logger);
@@ -88,6 +95,7 @@ export class FollowedWorld {
     for (const kind of WORLD_KINDS) informers.subscribe(kind.resource, (change) => this.#changed(kind, change));
     informers.subscribe(configMaps, ({ key, after }) => this.#provisionerChanged(key, after));
     for (const resource of meshKinds) informers.subscribeServed(resource, () => this.#tell(this.#everything()));
+    if (this.reach.namespaces !== undefined) informers.subscribeAccess(() => this.#tell(this.#everything()));
   }
 
   compile(key: ServiceKey): Compilation {

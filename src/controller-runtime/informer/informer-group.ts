@@ -1,0 +1,92 @@
+/**
+ * The informers of one kind: one for the whole cluster, or one per namespace where the manager works in some namespaces only. Readers see one cache.
+ *
+ * A namespace whose objects may not be read holds up no other: its informer counts as synced, and `access` says what is wrong.
+ */
+import type { KubeObject, ObjectKey, Resource } from "#kube";
+import { EVERYWHERE, isNamespaceKind, selectionsOf, type Scope } from "../scope.ts";
+import { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer.ts";
+
+/** Whether objects of a kind can be read in a namespace: yes, refused by the API server, or not a namespace that the manager works in. */
+export type ReadAccess = "readable" | "forbidden" | "not-followed";
+
+export class InformerGroup {
+  readonly #resource: Resource;
+  readonly #parts: ReadonlyMap<string, Informer<KubeObject>>;
+  readonly #all: readonly Informer<KubeObject>[];
+
+  constructor(options: InformerOptions<KubeObject>, scope: Scope | undefined) {
+    this.#resource = options.resource;
+    const mayBeForbidden = scope !== undefined;
+    const selections = [...selectionsOf(options.resource, scope)];
+    this.#parts = new Map(
+      selections.map(([place, selection]) => [place, new Informer({ ...options, ...selection, place, mayBeForbidden })]),
+    );
+    this.#all = [...this.#parts.values()];
+  }
+
+  get(key: ObjectKey): KubeObject | undefined {
+    return this.#partOf(placeOf(this.#resource, key))?.get(key);
+  }
+
+  list(namespace?: string): readonly KubeObject[] {
+    const [only, ...others] = this.#all;
+    if (only !== undefined && others.length === 0) return only.list(namespace);
+    if (namespace !== undefined) return this.#partOf(namespace)?.list(namespace) ?? [];
+    return this.#all.flatMap((informer) => informer.list());
+  }
+
+  byIndex(name: string, value: string): readonly KubeObject[] {
+    const [only, ...others] = this.#all;
+    return only !== undefined && others.length === 0 ? only.byIndex(name, value) : this.#all.flatMap((one) => one.byIndex(name, value));
+  }
+
+  /** False: the cluster does not have the kind, as far as it could be asked. */
+  get served(): boolean {
+    return this.#all.some((informer) => informer.served);
+  }
+
+  access(place: string): ReadAccess {
+    const informer = this.#partOf(place);
+    if (informer === undefined) return "not-followed";
+    return informer.forbidden ? "forbidden" : "readable";
+  }
+
+  /** Calls back when the kind comes or goes, or when it becomes readable or forbidden in a namespace. */
+  subscribeServed(handler: () => void): () => void {
+    return together(this.#all.map((informer) => informer.subscribeServed(handler)));
+  }
+
+  subscribe(handler: ChangeHandler<KubeObject>): () => void {
+    return together(this.#all.map((informer) => informer.subscribe(handler)));
+  }
+
+  addIndex(name: string, keysOf: (object: KubeObject) => readonly string[]): void {
+    for (const informer of this.#all) informer.addIndex(name, keysOf);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#all.map((informer) => informer.run(signal)));
+  }
+
+  async synced(signal: AbortSignal): Promise<boolean> {
+    return (await Promise.all(this.#all.map((informer) => informer.synced(signal)))).every(Boolean);
+  }
+
+  /** By namespace; `EVERYWHERE` for the whole cluster. */
+  health(): ReadonlyMap<string, InformerHealth> {
+    return new Map([...this.#parts].map(([place, informer]) => [place, informer.health()]));
+  }
+
+  #partOf(place: string): Informer<KubeObject> | undefined {
+    return this.#parts.get(EVERYWHERE) ?? this.#parts.get(place);
+  }
+}
+
+function placeOf(resource: Resource, { namespace, name }: ObjectKey): string {
+  return isNamespaceKind(resource) ? name : (namespace ?? EVERYWHERE);
+}
+
+function together(ends: readonly (() => void)[]): () => void {
+  return () => ends.forEach((end) => end());
+}

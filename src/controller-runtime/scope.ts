@@ -1,0 +1,37 @@
+/**
+ * Which part of a cluster a manager works in: all of it, or some namespaces. In some namespaces every list, watch and rule names one of them, so that
+ * Roles suffice and nothing is granted cluster-wide that has a namespace.
+ */
+import type { Resource } from "#kube";
+
+export type Scope = {
+  /** Where controllers read and write. */
+  readonly namespaces: readonly string[];
+  /** Kinds that are read in one more namespace, such as the operator's own. */
+  readonly more?: readonly { readonly resource: Resource; readonly namespace: string }[];
+};
+
+/** What one list and its watch ask for. */
+export type Selection = { readonly namespace?: string; readonly fieldSelector?: string };
+
+/** Of a kind that is listed once, for the whole cluster. */
+export const EVERYWHERE = "";
+
+export function isNamespaceKind({ group, plural }: Resource): boolean {
+  return group === "" && plural === "namespaces";
+}
+
+/** By namespace, or one for the whole cluster: kinds without a namespace, but Namespaces themselves are asked for by name. */
+export function selectionsOf(resource: Resource, scope: Scope | undefined): ReadonlyMap<string, Selection> {
+  if (scope === undefined) return new Map([[EVERYWHERE, {}]]);
+  if (isNamespaceKind(resource)) {
+    return new Map(scope.namespaces.map((name) => [name, { fieldSelector: `metadata.name=${name}` }]));
+  }
+  if (!resource.namespaced) return new Map([[EVERYWHERE, {}]]);
+  const more = (scope.more ?? []).filter((one) => sameKind(one.resource, resource)).map(({ namespace }) => namespace);
+  return new Map([...scope.namespaces, ...more].map((namespace) => [namespace, { namespace }]));
+}
+
+function sameKind(a: Resource, b: Resource): boolean {
+  return a.group === b.group && a.plural === b.plural;
+}

@@ -1,0 +1,180 @@
+/** An operator for some namespaces: it works with the rights it has, and says what is out of reach and which command grants it. */
+import { describe, expect, test } from "vitest";
+import { expectOk } from "#base";
+import { latticeServices } from "#crds";
+import { field, type KubeObject } from "#kube";
+import { operatorRbac } from "#operator";
+import { environment, externalService, latticeService, secret, withVariables } from "../../../test/builders/lattice-objects.ts";
+import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
+import { namespaces } from "../kinds.ts";
+
+const inShop = environment("shop", { sourceNamespaces: ["team"] });
+const api = latticeService("team/api", { environment: "shop" });
+const own = latticeService("team/own");
+
+const refusals = (operated: OperatedCluster) =>
+  [...operated.cluster.actions].filter(({ user, code }) => user.name === operated.user.name && code === 403).length;
+const warnings = (operated: OperatedCluster) => operated.lines.filter(({ level }) => level === "warn" || level === "error").length;
+
+/** Takes a rule out of the operator's ClusterRole. */
+async function forbid(operated: OperatedCluster, resource: string, verb: string): Promise<void> {
+  type Rule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
+  const role = await operated.read("ClusterRole", "lattice-operator");
+  const rules = (field(role, "rules") ?? []) as unknown as readonly Rule[];
+  const fewer = rules
+    .map((rule) => (rule.resources.includes(resource) ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) } : rule))
+    .filter(({ verbs }) => verbs.length > 0);
+  const key = { name: "lattice-operator" };
+  expectOk(await operated.client.patch(operated.cluster.resource("ClusterRole"), key, { type: "merge", patch: { rules: fewer } as never }));
+}
+
+describe("a namespace that is not one of the operator's", () => {
+  test("is out of reach: the service says so with the command, nothing is asked of it, and other services run", async () => {
+    const stripe = externalService("team/stripe", { environment: "shop", endpoints: { api: "https://api.stripe.com" } });
+    const elsewhere = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+    await using operated = await OperatedCluster.start({
+      rbac: true,
+      namespaces: ["team"],
+      objects: [elsewhere, inShop, api, own, stripe],
+    });
+    const message =
+      "namespace shop is out of reach: this operator works in team only; to add it, run: lattice rbac --namespace lattice-system " +
+      "--namespaces team,shop | kubectl apply --server-side -f -; then restart the operator with --namespaces team,shop";
+    const want = { status: "False", reason: "NamespaceOutOfReach", message };
+    expect(await operated.condition("team/api", "Ready")).toMatchObject(want);
+    expect((await operated.service("team/api")).status).toMatchObject({ phase: "Pending", message });
+    expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Pending", message } });
+    expect(await operated.read("LatticeExternalService", "team/stripe")).toMatchObject({ status: { phase: "Pending", message } });
+    expect((await operated.service("team/own")).status).toMatchObject({ phase: "Ready" });
+    expect(await operated.names("Deployment", "shop")).toEqual([]);
+    expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["istio.io/dataplane-mode"]).toBeUndefined();
+    expect(operated.manager.health()).toMatchObject({ live: true, ready: true });
+    expect(refusals(operated)).toBe(0);
+    const quiet = warnings(operated);
+    await operated.live(250_000, 10_000);
+    expect(warnings(operated)).toBe(quiet);
+  });
+
+  test("can have another operator: the status that it wrote stays", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"], objects: [inShop] });
+    const theirs = { type: "Ready", status: "True", reason: "Compiled", message: "ok", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    const patch = { status: { phase: "Ready", message: "closed", conditions: [theirs] } } as never;
+    const environments = operated.cluster.resource("LatticeEnvironment");
+    await operated.client.patch(environments, { name: "shop" }, { type: "merge", patch }, { subresource: "status" });
+    await operated.live(1_300_000, 50_000);
+    expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({ status: { phase: "Ready", conditions: [theirs] } });
+  });
+
+  test("keeps what was made there when the service is deleted, and the service says why it stays", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"], objects: [inShop, api] });
+    await operated.live(3_000, 500);
+    expect(await operated.names("Deployment", "shop")).toEqual(["api"]);
+    await operated.restart({ namespaces: ["team"] });
+    await operated.remove(latticeServices, "team/api");
+    await operated.live(5_000, 500);
+    expect(await operated.condition("team/api", "Ready")).toMatchObject({
+      reason: "NamespaceOutOfReach",
+      message: expect.stringContaining("its objects are not deleted: namespace shop is out of reach") as string,
+    });
+    await operated.restart({ namespaces: ["team", "shop"] });
+    await operated.live(5_000, 500);
+    expect(await operated.read("LatticeService", "team/api")).toBeUndefined();
+    expect(await operated.names("Deployment", "shop")).toEqual([]);
+  });
+
+  test("does not hold a service that never ran there", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"], objects: [inShop, api] });
+    await operated.remove(latticeServices, "team/api");
+    await operated.live(2_000, 200);
+    expect(await operated.read("LatticeService", "team/api")).toBeUndefined();
+  });
+});
+
+describe("a namespace whose Role is missing", () => {
+  const secretUser = latticeService("shop/db", {
+    ...withVariables({ P: "${resources.db.password}" }),
+    resources: { db: { type: "postgres" } },
+  });
+
+  test("is reported once and asked for again now and then; the service goes on by itself when it is granted", async () => {
+    await using operated = await OperatedCluster.start({
+      rbac: true,
+      namespaces: ["team", "shop"],
+      granted: ["team"],
+      objects: [secret("shop/postgres-db", { password: "p" }), inShop, api, own, secretUser],
+    });
+    expect(await operated.condition("team/api", "Ready")).toMatchObject({
+      reason: "NamespaceOutOfReach",
+      message:
+        "namespace shop is out of reach: RBAC does not let this operator read namespaces, configmaps, secrets and 13 more kinds in it; " +
+        "run: lattice rbac --namespace lattice-system --namespaces team,shop | kubectl apply --server-side -f -",
+    });
+    expect((await operated.service("team/own")).status).toMatchObject({ phase: "Ready" });
+    expect(operated.manager.health()).toMatchObject({ live: true, ready: true });
+    expect(operated.manager.health().details["informer deployments.apps/v1 in shop"]).toContain("forbidden");
+    const quiet = warnings(operated);
+    await operated.live(250_000, 10_000);
+    expect(warnings(operated)).toBe(quiet);
+    await operated.apply(...operatorRbac("lattice-system", ["team", "shop"]));
+    await operated.live(60_000, 1_000);
+    expect((await operated.service("team/api")).status).toMatchObject({ phase: "Ready" });
+    expect((await operated.service("shop/db")).status).toMatchObject({ phase: "Ready" });
+  });
+
+  test("that loses its Role later keeps what runs, and its services say so", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"], objects: [inShop, api] });
+    await operated.live(3_000, 500);
+    await operated.remove(operated.cluster.resource("RoleBinding"), "shop/lattice-operator");
+    await operated.live(400_000, 5_000);
+    expect(await operated.condition("team/api", "Ready")).toMatchObject({ reason: "NamespaceOutOfReach" });
+    expect(await operated.names("Deployment", "shop")).toEqual(["api"]);
+    expect(await operated.names("CiliumNetworkPolicy", "shop")).toContain("lattice-default-deny");
+  });
+});
+
+test("a namespace that does not exist is not created, and the commands that create it and grant rights are named", async () => {
+  const shop = environment("shop");
+  await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"], objects: [shop] });
+  await operated.remove(namespaces, "shop");
+  await operated.live(5_000, 500);
+  expect(await operated.read("LatticeEnvironment", "shop")).toMatchObject({
+    status: {
+      message:
+        "namespace shop does not exist, and this operator may not create namespaces; run: kubectl create namespace shop; " +
+        "then run: lattice rbac --namespace lattice-system --namespaces team,shop | kubectl apply --server-side -f -",
+    },
+  });
+});
+
+describe("what has no namespace and may not be written", () => {
+  test("labels of the Namespace: the services say which to set, and run when a person sets them", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"] });
+    await forbid(operated, "namespaces", "patch");
+    await operated.apply(own);
+    await operated.live(3_000, 500);
+    expect(await operated.condition("team/own", "Ready")).toMatchObject({
+      reason: "NamespaceNotReady",
+      message: expect.stringMatching(
+        /^RBAC does not let this operator label namespace team; run: kubectl label namespace team .*istio.io\/dataplane-mode=ambient.*, or grant it: lattice rbac /,
+      ) as string,
+    });
+    expect(await operated.names("Deployment", "team")).toEqual([]);
+    const command = (await operated.condition("team/own", "Ready"))?.message ?? "";
+    const pairs = /kubectl label namespace team ([^,]+),/.exec(command)?.[1]?.split(" ") ?? [];
+    const labels = Object.fromEntries(pairs.map((pair) => pair.split("=")));
+    const named: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team", labels } };
+    await operated.apply(named);
+    await operated.live(5_000, 500);
+    expect((await operated.service("team/own")).status).toMatchObject({ phase: "Ready" });
+  });
+
+  test("the status of a LatticeEnvironment: its services run, and the log has it once", async () => {
+    await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team"] });
+    await forbid(operated, "latticeenvironments/status", "update");
+    await operated.apply(environment("team"), latticeService("team/api", { environment: "team" }));
+    await operated.live(250_000, 10_000);
+    expect((await operated.service("team/api")).status).toMatchObject({ phase: "Ready" });
+    const told = operated.lines.filter(({ level, message }) => level === "warn" && message.startsWith("status may not be written"));
+    expect(told).toHaveLength(1);
+  });
+});
