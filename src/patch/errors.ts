@@ -34,7 +34,9 @@ export type PatchErrorKind =
   | "bad-operation"
   | "missing-path"
   | "test-failed"
-  | "too-many-operations";
+  | "too-many-operations"
+  /** JSON Patch: all operations together shift more list items than one patch may. */
+  | "too-much-work";
 
 /** Why a patch could not be made or applied: decide by `kind`, show `message`. */
 export type PatchError = { readonly kind: PatchErrorKind; readonly message: string };
@@ -62,6 +64,7 @@ export function httpStatusOf(error: PatchError): 400 | 413 | 422 | 500 {
     case "test-failed":
       return 422;
     case "too-many-operations":
+    case "too-much-work":
       return 413;
     case "bad-directive":
     case "no-merge-key":

@@ -19,8 +19,20 @@ export type JsonPatchOptions = {
 const MAX_OPERATIONS = 10_000;
 /** All copies together; what kube-apiserver allows. */
 const MAX_COPIED = 3 * 1024 * 1024;
+/**
+ * List items that insertions and removals before them may shift, all together: a tenth of a second. Ten thousand operations at the front of a
+ * list of two thousand stay below it.
+ */
+const MAX_SHIFTED = 20_000_000;
 type Applied = Result<Json, PatchError>;
-type Work = { readonly strict: boolean; readonly parts: OwnParts; /** Characters of JSON. */ copied: number };
+type Work = {
+  readonly strict: boolean;
+  readonly parts: OwnParts;
+  /** Characters of JSON. */
+  copied: number;
+  /** List items. */
+  shifted: number;
+};
 type Step = { readonly document: Json; readonly operation: JsonObject; readonly path: string; readonly work: Work };
 
 /**
@@ -36,7 +48,7 @@ export function applyJsonPatch(document: Json, operations: Json, options: JsonPa
     return failure("too-many-operations", `The allowed maximum operations in a JSON patch is ${limit}, got ${operations.length}`);
   }
   if (depthExceeds(document, MAX_DEPTH) || depthExceeds(operations, MAX_DEPTH)) return tooDeep();
-  const work: Work = { strict: options.dialect === "rfc6902", parts: new OwnParts(), copied: 0 };
+  const work: Work = { strict: options.dialect === "rfc6902", parts: new OwnParts(), copied: 0, shifted: 0 };
   let result = document;
   for (const operation of operations) {
     if (!isObject(operation)) return failure("bad-json", "json: cannot unmarshal value into Go value of type jsonpatch.Operation");
@@ -88,13 +100,22 @@ function addAt(place: Place, value: Json, messages: Messages): Applied {
       return failure("bad-operation", `value was not a proper array index: '${name}': ${index.error.message}`);
     }
     if (strict && name.startsWith("-") && name !== "-") return failure("missing-path", `"${name}" is not an index`);
-    return index.ok ? ok(spliced(parts.list(list), index.value, 0, value)) : index;
+    return index.ok ? splice(place.work, list, { at: index.value, remove: 0, add: [value] }) : index;
   });
 }
 
-function spliced(list: Json[], at: number, removed: number, ...added: readonly Json[]): Json {
+type Splice = { readonly at: number; readonly remove: 0 | 1; readonly add: readonly Json[] };
+
+/** The limit is checked before the items are shifted. */
+function splice(work: Work, given: readonly Json[], { at, remove: removed, add: added }: Splice): Applied {
+  work.shifted += given.length - at - removed;
+  if (work.shifted > MAX_SHIFTED) {
+    const advice = "change long lists near their end, or replace the whole list";
+    return failure("too-much-work", `The JSON patch shifts more than ${MAX_SHIFTED} list items; ${advice}`);
+  }
+  const list = work.parts.list(given);
   list.splice(at, removed, ...added);
-  return list;
+  return ok(list);
 }
 
 function remove({ document, path, work }: Step): Applied {
@@ -119,7 +140,7 @@ function removeAt(place: Place, messages: Messages): Applied {
     }
     const list = container as readonly Json[];
     const index = indexIn(name, list.length - 1);
-    return index.ok ? ok(spliced(parts.list(list), index.value, 1)) : index;
+    return index.ok ? splice(place.work, list, { at: index.value, remove: 1, add: [] }) : index;
   });
 }
 
@@ -206,11 +227,12 @@ function changeLast({ document, path, work }: Place, messages: Messages, change:
   const last = names?.at(-1);
   if (names === undefined || last === undefined) return failure("missing-path", messages.missing);
   let reached = false;
-  const changed = changeAt(document, names.slice(0, -1), work.parts, (container) => {
+  const changed = changeAt(document, { path: names.slice(0, -1), parts: work.parts }, (container) => {
     reached = true;
     return change(container, last);
   });
   if (changed.ok) return changed;
   if (!reached) return failure("missing-path", messages.missing);
-  return messages.failed === "" ? changed : failure(changed.error.kind, `${messages.failed}: ${changed.error.message}`);
+  const isOwn = messages.failed === "" || changed.error.kind === "too-much-work";
+  return isOwn ? changed : failure(changed.error.kind, `${messages.failed}: ${changed.error.message}`);
 }

@@ -8,10 +8,16 @@ import { ok, type Result } from "#base";
 import { failure, type PatchError } from "./errors.ts";
 import { fieldOf, isList, isObject, setField, type Json, type JsonObject, type MutableObject } from "./json.ts";
 
-/** The names along a pointer; undefined for a pointer without a slash. The empty pointer, which means everything, is not passed here. */
+/** Deeper than any document that a patch can make: longer pointers lead nowhere, and are not read to their end. */
+const MAX_NAMES = 10_000;
+
+/**
+ * The names along a pointer; undefined for a pointer without a slash, or one that is too long to lead anywhere. The empty pointer, which means
+ * everything, is not passed here.
+ */
 export function parsePointer(pointer: string): readonly string[] | undefined {
-  const parts = pointer.split("/");
-  if (parts.length < 2) return undefined;
+  const parts = pointer.split("/", MAX_NAMES + 2);
+  if (parts.length < 2 || parts.length > MAX_NAMES + 1) return undefined;
   return parts.slice(1).map((part) => part.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~")));
 }
 
@@ -52,19 +58,21 @@ export class OwnParts {
   }
 }
 
-/** `document`, or a copy of it, in which the container at `path` has been changed. The path must be there. */
+/**
+ * `document`, or a copy of it, in which the container at `path` has been changed. The path must be there. `from` is where in `path` to begin: a
+ * path of a million names is never copied.
+ */
 export function changeAt(
   document: Json,
-  path: readonly string[],
-  parts: OwnParts,
+  { path, parts, from = 0 }: { readonly path: readonly string[]; readonly parts: OwnParts; readonly from?: number },
   change: (container: Json) => Result<Json, PatchError>,
 ): Result<Json, PatchError> {
-  const [name, ...rest] = path;
+  const name = path[from];
   if (name === undefined) return change(document);
   const inner = child(document, name);
   if (!inner.ok) return inner;
   if (!isObject(inner.value) && !isList(inner.value)) return failure("missing-path", "missing value");
-  const changed = changeAt(inner.value, rest, parts, change);
+  const changed = changeAt(inner.value, { path, parts, from: from + 1 }, change);
   if (!changed.ok || changed.value === inner.value) return changed.ok ? ok(document) : changed;
   return ok(replaceChild(document, name, changed.value, parts));
 }

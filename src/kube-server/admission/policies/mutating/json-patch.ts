@@ -8,12 +8,20 @@ import { asJsonObject, asObject } from "../../../rest/managed-kinds.ts";
 import { internalError, type Failure } from "../../../rest/status.ts";
 import { toJson, wrongNames } from "./made-values.ts";
 
+const MAX_OPERATIONS = 10_000;
+/** Characters of JSON in all operations of a patch: as much as a body may have. An expression can repeat a large value in every operation. */
+const MAX_CHARACTERS = 3 * 1024 * 1024;
+
 /** A failure ends the request whatever the policy says; a text is the policy's problem. Without a type nothing is known of the object's fields. */
 export function applyOperations(object: KubeObject, type: ResourceType | undefined, made: CelList): Result<KubeObject, string | Failure> {
+  if (made.size > MAX_OPERATIONS) return err(`JSON Patch: has ${made.size} operations; at most ${MAX_OPERATIONS} are allowed`);
   const operations: JsonObject[] = [];
+  let characters = 0;
   for (const item of itemsOf(made)) {
     const operation = operationOf(item);
     if (!operation.ok) return operation;
+    characters += JSON.stringify(operation.value).length;
+    if (characters > MAX_CHARACTERS) return err(`JSON Patch: has more than ${MAX_CHARACTERS} characters in its operations`);
     operations.push(operation.value);
   }
   const patched = applyJsonPatch(asJsonObject(object), operations);

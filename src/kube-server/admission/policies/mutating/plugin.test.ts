@@ -1,7 +1,9 @@
 /** Mutating policies in a server: what they change, what they cannot change, and in which words they say so. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
+import { listOf } from "../../../custom-resources/cel/values.ts";
 import { addMutating, addValidating, configMap, CONFIG_MAPS, messageOf, policyServer } from "../policy-fixture.ts";
+import { applyOperations } from "./json-patch.ts";
 
 const apply = (...expressions: string[]) => ({
   mutations: expressions.map((expression) => ({ patchType: "ApplyConfiguration", applyConfiguration: { expression } })),
@@ -193,6 +195,19 @@ describe("JSONPatch", () => {
     },
   ])("refuses $name", async ({ given, want }) => {
     expect(fieldAt(await mutated(patch(given)), "message")).toMatch(want);
+  });
+
+  it("refuses more operations, or longer values, than one patch may have", async () => {
+    const each = (count: number) => `lists.range(${count}).map(i, JSONPatch{op: 'add', path: '/data/y', value: object.data.x})`;
+    const object = configMap("c", { x: "x".repeat(10_000) });
+    expect(fieldAt(await mutated(patch(each(300)), { object }), "data", "y")).toHaveLength(10_000);
+    expect(fieldAt(await mutated(patch(each(400)), { object }), "message")).toContain("JSON Patch: has more than 3145728 characters");
+    const many = applyOperations(
+      { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } },
+      undefined,
+      listOf(Array.from({ length: 10_001 }, () => "")),
+    );
+    expect(many).toEqual({ ok: false, error: "JSON Patch: has 10001 operations; at most 10000 are allowed" });
   });
 
   it("changes a Scale", async () => {
