@@ -1,5 +1,6 @@
 /** What the mesh has to know of a service or an external service. */
 import type { LatticeExternalService, LatticeService } from "#crds";
+import type { KubeObject } from "#kube";
 import {
   declarationsByPeer,
   serviceId,
@@ -11,8 +12,9 @@ import {
 } from "#mesh-compiler";
 import {
   agreementParams,
+  compileRoutes,
   entriesOf,
-  resolveService,
+  resolveDeclarations,
   type Params,
   type Resolution,
   type ResourceEntry,
@@ -21,7 +23,7 @@ import {
 
 export function meshNodeOf(input: ServiceInput): ServiceNode {
   const { service, namespace } = input;
-  const resolution = resolveService(input);
+  const resolution = resolveDeclarations(input);
   const ports = Object.entries(service.spec.service?.ports ?? {}).map(([name, { port, targetPort = port, protocol }]) => ({
     name,
     port,
@@ -39,6 +41,11 @@ export function meshNodeOf(input: ServiceInput): ServiceNode {
     canary: service.spec.deploy?.strategy === "canary",
     measured: isMeasured(service),
   };
+}
+
+/** HTTPRoutes that the service declares without a mistake. */
+export function routesOf(input: ServiceInput): readonly KubeObject[] {
+  return compileRoutes(input, resolveDeclarations(input)).routes.map(({ object }) => object);
 }
 
 /** Flagger judges by metrics, unless somebody gave it none. */

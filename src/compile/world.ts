@@ -10,7 +10,8 @@ import { keyText, type KubeObject } from "#kube";
 import { Mesh, serviceId, splitId, type ServiceId } from "#mesh-compiler";
 import { compileService, registryWith, type Compiled, type CompiledService, type Provisioner, type ServiceInput } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
-import { externalNodeOf, meshNodeOf, sameNode } from "./mesh-node.ts";
+import { closedForm, type InvalidKind } from "./invalid-object.ts";
+import { externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
 import { NameClaims, type Claimant } from "./name-claims.ts";
 import { objectNames, reservedFor } from "./object-names.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
@@ -49,6 +50,8 @@ export class World {
   /** Who runs where. */
   readonly #places = new NameClaims();
   readonly #objects = new NameClaims();
+  /** Services and external services whose spec cannot be understood: they hold their place and declare nothing. */
+  readonly #invalid = new Set<string>();
   #registry = registryWith();
 
   constructor(settings: WorldSettings) {
@@ -102,11 +105,22 @@ export class World {
   }
 
   put(object: WorldObject): ReadonlySet<ServiceKey> {
+    const wasInvalid = this.#invalid.delete(`${object.kind} ${keyText(object.metadata)}`);
+    return this.#put(object, wasInvalid ? "always" : "if it differs");
+  }
+
+  /** One that cannot be understood. Whatever it declared before is taken back. */
+  putInvalid(kind: InvalidKind, object: KubeObject): ReadonlySet<ServiceKey> {
+    this.#invalid.add(`${kind} ${keyText(object.metadata)}`);
+    return this.#put(closedForm(kind, object), "always");
+  }
+
+  #put(object: WorldObject, when: When): ReadonlySet<ServiceKey> {
     const key = keyText(object.metadata);
     switch (object.kind) {
       case "LatticeService":
         this.#services.set(key, object);
-        return this.#replace({ kind: object.kind, key }, "if it differs");
+        return this.#replace({ kind: object.kind, key }, when);
       case "LatticeExternalService":
         this.#externals.set(key, object);
         return this.#replace({ kind: object.kind, key });
@@ -126,6 +140,7 @@ export class World {
   }
 
   remove(kind: WorldObject["kind"], key: ServiceKey): ReadonlySet<ServiceKey> {
+    this.#invalid.delete(`${kind} ${key}`);
     switch (kind) {
       case "LatticeService":
         this.#services.delete(key);
@@ -150,7 +165,7 @@ export class World {
 
   compile(key: ServiceKey): Result<CompiledApplication, readonly ServiceError[]> {
     const service = this.#services.get(key);
-    if (service === undefined) return err([]);
+    if (service === undefined || this.#isInvalid({ kind: "LatticeService", key })) return err([]);
     const placed = this.#place(service);
     if (!placed.ok) return err([placed.error]);
     const id = serviceId(placed.value.namespace, service.metadata.name);
@@ -162,10 +177,22 @@ export class World {
     return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies] });
   }
 
+  /**
+   * What decides who reaches a service: its policies and its HTTPRoutes, from declarations alone. It is there whether or not the workload
+   * compiles; empty for a service that has no place of its own to run.
+   */
+  accessOf(key: ServiceKey): readonly KubeObject[] {
+    const id = this.#heldBy({ kind: "LatticeService", key });
+    const service = this.#services.get(key);
+    const placed = service === undefined ? undefined : this.#place(service);
+    if (id === undefined || service === undefined || placed?.ok !== true) return [];
+    return [...this.mesh.policiesOf(id), ...routesOf(this.#inputFor(service, placed.value))];
+  }
+
   /** ServiceEntries of an external service. */
   compileExternal(key: ServiceKey): Result<readonly KubeObject[], readonly ServiceError[]> {
     const external = this.#externals.get(key);
-    if (external === undefined) return err([]);
+    if (external === undefined || this.#isInvalid({ kind: "LatticeExternalService", key })) return err([]);
     const placed = this.#place(external);
     if (!placed.ok) return err([placed.error]);
     const id = serviceId(placed.value.namespace, external.metadata.name);
@@ -238,8 +265,11 @@ export class World {
       readFile,
       syncedVersion,
       findService: (address) => {
-        const node = this.mesh.graph.service(serviceId(address.namespace, address.name));
-        return node === undefined ? undefined : { ports: new Map(node.ports.map(({ name, port }) => [name, port])) };
+        const id = serviceId(address.namespace, address.name);
+        const [node, holder] = [this.mesh.graph.service(id), this.#places.holder(id)];
+        // a callee that cannot be understood has no ports that a caller could be rolled out with
+        if (node === undefined || (holder !== undefined && this.#isInvalid(holder))) return undefined;
+        return { ports: new Map(node.ports.map(({ name, port }) => [name, port])) };
       },
       findExternalService: (address) => {
         const external = this.#externalAt(serviceId(address.namespace, address.name));
@@ -250,7 +280,11 @@ export class World {
 
   #externalAt(id: ServiceId): LatticeExternalService | undefined {
     const holder = this.#places.holder(id);
-    return holder?.kind === "LatticeExternalService" ? this.#externals.get(holder.key) : undefined;
+    return holder?.kind === "LatticeExternalService" && !this.#isInvalid(holder) ? this.#externals.get(holder.key) : undefined;
+  }
+
+  #isInvalid({ kind, key }: Writing): boolean {
+    return this.#invalid.size > 0 && this.#invalid.has(describe({ kind, key }));
   }
 
   #replaceAll(services: Iterable<ServiceKey>, externals: Iterable<ServiceKey> = []): ReadonlySet<ServiceKey> {

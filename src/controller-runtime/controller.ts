@@ -8,7 +8,7 @@ import { ok, type Clock, type Logger, type Ok, type Result } from "#base";
 import type { KubeObject, NewCondition, ObjectKey, Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { ChangeSet } from "./apply/change-set.ts";
-import type { Prune } from "./apply/engine.ts";
+import type { AccessPlan, Prune } from "./apply/engine.ts";
 import type { Order, Planned } from "./apply/waves.ts";
 import type { CacheReader } from "./cache.ts";
 import type { Cause, Outcome } from "./outcome.ts";
@@ -26,6 +26,11 @@ export type Runtime = {
 };
 
 export type Plan<Command> = {
+  /**
+   * What decides who reaches whom. It is carried out before `apply`, object by object, and whatever becomes of the rest: a revocation
+   * must not wait for a workload.
+   */
+  readonly access?: AccessPlan;
   /**
    * A list is sorted into waves by kind; a list of lists is waves already. What this owner applied before and is missing here
    * is pruned, but an empty `apply` prunes nothing: "I have nothing to say now" must never read as "delete everything".
@@ -79,6 +84,8 @@ export type Declaration = {
   readonly reconciles: Resource;
   /** Kinds it applies and prunes. A kind that a newer version no longer makes stays here for one release, so that it is pruned. */
   readonly owns?: readonly Resource[];
+  /** Those of them that decide who reaches whom. When the owner goes they are deleted first. */
+  readonly access?: readonly Resource[];
   readonly watches?: readonly Watch[];
   /** Kinds it only looks up in the cache. */
   readonly reads?: readonly Resource[];

@@ -1,6 +1,6 @@
 export { NO_CHANGES, hasChanged, outcomeOfChanges, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
 export { hasDrifted } from "./apply/drift.ts";
-export { ApplyEngine, type ApplyEngineOptions, type ApplyRequest, type Prune } from "./apply/engine.ts";
+export { ApplyEngine, type AccessPlan, type ApplyEngineOptions, type ApplyRequest, type Prune } from "./apply/engine.ts";
 export {
   ADOPT_ANNOTATION,
   APPLIED_ANNOTATION,

@@ -4,12 +4,10 @@
  */
 import type { KubeObject } from "#kube";
 import { NO_CHANGES, outcomeOfChanges, type ChangeSet } from "./apply/change-set.ts";
-import type { Prune } from "./apply/engine.ts";
-import type { Planned } from "./apply/waves.ts";
-import type { Controller, Declaration, DesiredStatus, PassResult, PlanError, Runtime } from "./controller.ts";
+import type { Controller, Declaration, DesiredStatus, PassResult, Plan, PlanError, Runtime } from "./controller.ts";
 import { failed, REQUEUE, settled, stalled, worstOf, type Outcome } from "./outcome.ts";
 
-export type ApplyPlan = (planned: Planned, prune: Prune | undefined) => Promise<ChangeSet>;
+export type ApplyPlan = (plan: Pick<Plan<never>, "access" | "apply" | "prune">) => Promise<ChangeSet>;
 
 export type Pass = PassResult & {
   /** Undefined when nothing was observed: the last status stays. */
@@ -74,7 +72,7 @@ async function carryOut<O extends KubeObject, Observed, Command, Context>(
 ): Promise<PassResult> {
   const plan = controller.plan(seen.object, seen.observed);
   if (!plan.ok) return { outcome: outcomeOfPlanError(plan.error), changes: NO_CHANGES };
-  const changes = await apply(plan.value.apply, plan.value.prune);
+  const changes = await apply(plan.value);
   const applied = outcomeOfChanges(changes);
   if (applied.kind !== "settled") return { outcome: applied, changes };
   const outcomes: Outcome[] = [plan.value.outcome ?? settled];

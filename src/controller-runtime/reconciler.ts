@@ -7,7 +7,7 @@ import { ok, type Clock, type Logger, type Result } from "#base";
 import { field, findCondition, isBeingDeleted, type KubeObject, type NewCondition, type ObjectKey } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import { outcomeOfChanges } from "./apply/change-set.ts";
-import type { ApplyEngine, Prune } from "./apply/engine.ts";
+import type { ApplyEngine } from "./apply/engine.ts";
 import type { CacheReader } from "./cache.ts";
 import type { DesiredStatus, Runtime } from "./controller.ts";
 import type { EventNote } from "./events/event.ts";
@@ -63,9 +63,9 @@ export class Reconciler {
   async #pass(object: KubeObject, runtime: Runtime): Promise<Finished> {
     const { controller, engine } = this.#options;
     const owner = { controller: controller.name, object };
-    const apply = (planned: Parameters<ApplyEngine["apply"]>[0]["planned"], prune: Prune | undefined) =>
-      engine.apply({ owner, planned, prune, signal: runtime.signal });
-    const pass: Pass = await controller.pass(object, runtime, apply);
+    const pass: Pass = await controller.pass(object, runtime, ({ access, apply: planned, prune }) =>
+      engine.apply({ owner, access, planned, prune, signal: runtime.signal }),
+    );
     return { object, outcome: pass.outcome, status: pass.status };
   }
 

@@ -84,8 +84,8 @@ export class Runner {
     this.#passes = metrics.counter("lattice_reconcile_total", "Passes, by how they ended");
     this.#errors = metrics.counter("lattice_reconcile_errors_total", "Passes that failed");
     this.#seconds = metrics.histogram("lattice_reconcile_seconds", "How long passes took", LATENCY_BUCKETS);
-    const { reconciles: ownerResource, owns = [], order, force } = controller;
-    const engine = new ApplyEngine({ client, cache: informers, ownerResource, resources: owns, order, force });
+    const { reconciles: ownerResource, owns = [], access, order, force } = controller;
+    const engine = new ApplyEngine({ client, cache: informers, ownerResource, resources: owns, access, order, force });
     const { logger } = this.#options;
     this.#reconciler = new Reconciler({ controller, client, cache: informers, engine, record, clock, logger, settledMs: limits.settledMs });
   }

@@ -6,7 +6,7 @@
 import type { KubeObject } from "#kube";
 import { incoming, outgoing, type Outgoing } from "./graph/agreements.ts";
 import { ServiceGraph } from "./graph/graph.ts";
-import { splitId, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode } from "./graph/node.ts";
+import { closedNode, splitId, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode } from "./graph/node.ts";
 import { authorizationPolicies, type Identities } from "./policies/authorization.ts";
 import { ciliumPolicy, type Neighbourhood } from "./policies/cilium.ts";
 import { defaultDeny, namespaceObject, waypointObjects } from "./policies/namespace.ts";
@@ -47,6 +47,14 @@ export class Mesh {
     const made = node.kind === "external" ? this.#entriesOf(node) : this.#servicePolicies(node);
     this.#policies.set(id, made);
     return made;
+  }
+
+  /**
+   * For pods that still run where their service is not declared: probes and DNS, so that they live, and no caller or callee. It takes the
+   * place of the service's own policy, which has the same name.
+   */
+  closedPolicy(id: ServiceId): KubeObject {
+    return ciliumPolicy(this.neighbourhood(closedNode(id)));
   }
 
   hasWaypoint(namespace: string): boolean {

@@ -21,7 +21,7 @@ export {
   type ServiceAddress,
   type Surroundings,
 } from "./provisioners/index.ts";
-export { entriesOf, resolveService } from "./rendering/render-service.ts";
+export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
 export {
   hasPlaceholders,
   plain,
@@ -34,3 +34,4 @@ export {
 } from "./templates/index.ts";
 export { CONFIG_HASH_ANNOTATION, CONFIG_TYPE_LABEL, labelsOf, SERVICE_LABEL } from "./workload/names.ts";
 export { atFirst, type Compiled } from "./workload/once.ts";
+export { compileRoutes } from "./workload/routes.ts";

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { silentLogger } from "#base";
 import type { KubeObject } from "#kube";
 import { createKubeClient } from "#kube-client";
@@ -114,6 +114,67 @@ test("two owners cannot have the same object", async () => {
   expect((await bench.apply([configMap("a")])).failed).toMatchObject([
     { kind: "not-ours", message: expect.stringContaining(ownerLabelOf(first)) as string },
   ]);
+});
+
+describe("objects that decide who reaches whom", () => {
+  const kinds = new Set(["Secret"]);
+  const policy = (name: string, data: Readonly<Record<string, string>> = {}) => ({ ...configMap(name, data), kind: "Secret" });
+  const request = (bench: Bench) => ({ owner: bench.owner, signal: never });
+  const settle = (bench: Bench) => bench.world.clock.advance(100);
+
+  test("are applied and pruned although an earlier object is refused", async () => {
+    await using bench = new Bench({ access: [secrets] });
+    const open = [policy("kept", { to: "all" }), policy("gone")];
+    await bench.engine.apply({ ...request(bench), planned: [configMap("a")], access: { apply: open, kinds } });
+    await settle(bench);
+    bench.world.api.put(configMaps, configMap("b", { theirs: "yes" }));
+    await settle(bench);
+    const planned = [configMap("a"), configMap("b")];
+    const changes = await bench.engine.apply({ ...request(bench), planned, access: { apply: [policy("kept", { to: "one" })], kinds } });
+    expect(changes).toMatchObject({
+      failed: [{ object: "ConfigMap shop/b", kind: "not-ours" }],
+      configured: ["Secret shop/kept"],
+      pruned: ["Secret shop/gone"],
+    });
+  });
+
+  test("do not wait for one another, and a refused one stops no workload", async () => {
+    await using bench = new Bench({ access: [secrets] });
+    bench.world.api.put(secrets, policy("a") as never);
+    await settle(bench);
+    const access = { apply: [policy("a"), policy("b")], kinds };
+    expect(await bench.engine.apply({ ...request(bench), planned: [configMap("work")], access })).toMatchObject({
+      failed: [{ object: "Secret shop/a" }],
+      created: ["ConfigMap shop/work", "Secret shop/b"],
+    });
+  });
+
+  test("close before a workload is touched, and open after it", async () => {
+    await using bench = new Bench({ access: [secrets] });
+    await bench.engine.apply({ ...request(bench), planned: [], access: { apply: [policy("gone"), policy("kept", { to: "all" })], kinds } });
+    await settle(bench);
+    const before = bench.world.api.log.length;
+    const apply = [policy("new"), policy("kept", { to: "one" })];
+    await bench.engine.apply({ ...request(bench), planned: [configMap("work")], access: { apply, kinds } });
+    const written = bench.world.api.log.slice(before).filter(({ method }) => method !== "GET");
+    expect(written.map(({ path }) => /[^/]+$/.exec(path.split("?")[0] ?? "")?.[0])).toEqual(["gone", "kept", "work", "new"]);
+  });
+
+  test("a prune that cannot ask whether its plan is current has failed, and says so", async () => {
+    await using bench = new Bench({ access: [secrets] });
+    await bench.engine.apply({ ...request(bench), planned: [], access: { apply: [policy("gone")], kinds } });
+    await settle(bench);
+    bench.world.api.faults.script({ kind: "answer", code: 410 }, ({ path }) => path.includes("/widgets/api"), 99);
+    const changes = await bench.engine.apply({ ...request(bench), planned: [], access: { apply: [], kinds } });
+    expect(changes.failed).toMatchObject([{ object: "Secret shop/gone", kind: "rejected" }]);
+  });
+
+  test("are deleted first when the owner goes, whether or not the garbage collector would", async () => {
+    await using bench = new Bench({ access: [secrets] });
+    await bench.engine.apply({ ...request(bench), planned: [configMap("work")], access: { apply: [policy("a")], kinds } });
+    await settle(bench);
+    expect(await bench.engine.release(bench.owner, never)).toMatchObject({ pruned: ["Secret shop/a"] });
+  });
 });
 
 test("a later wave waits for the earlier one, and nothing is pruned when something failed", async () => {

@@ -101,3 +101,14 @@ export function isOurs(object: KubeObject, owner: Owner): boolean {
   const setByUs = fieldAt(ownedFieldsOf(object), "f:metadata", "f:labels", `f:${OWNER_LABEL}`) !== undefined;
   return labelOf(object, OWNER_LABEL) === label && setByUs;
 }
+
+/** "group/Kind". */
+export function resourceId(object: KubeObject): string {
+  const slash = object.apiVersion.indexOf("/");
+  return `${slash < 0 ? "" : object.apiVersion.slice(0, slash)}/${object.kind}`;
+}
+
+/** "group/Kind/namespace/name". */
+export function idOf(object: KubeObject): string {
+  return `${resourceId(object)}/${keyText(keyOf(object))}`;
+}

@@ -1,5 +1,5 @@
 /** Brings a LatticeExternalService into the mesh: its ServiceEntries. Who may call it stands in the policies of the callers. */
-import { err, ok, type Result } from "#base";
+import { ok, type Result } from "#base";
 import type { ServiceError } from "#compile";
 import {
   defineController,
@@ -45,6 +45,7 @@ export function externalServiceController(followed: FollowedWorld): Controller<L
     name: "external-service",
     reconciles: latticeExternalServices,
     owns: [serviceEntries],
+    access: [serviceEntries],
     reads: [namespaces],
     optional: [serviceEntries],
     triggers: followed.triggers("externals"),
@@ -79,16 +80,20 @@ function hostsOf(node: MeshNode | undefined): readonly string[] {
 
 const NAMESPACE_SOON_MS = 1_000;
 
+const ENTRIES: ReadonlySet<string> = new Set([serviceEntries.kind]);
+/** No host of it is known to the mesh. */
+const CLOSED: Plan<never> = { access: { apply: [], kinds: ENTRIES }, apply: [], prune: false, commands: [] };
+
 function plan(_external: LatticeExternalService, observed: Observed): Result<Plan<never>, PlanError> {
   switch (observed.kind) {
     case "invalid":
-      return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
+      return ok({ ...CLOSED, outcome: stalled("InvalidSpec", describeErrors(observed.errors)) });
     case "not-compiled":
-      return err({ kind: "compile-error", message: listErrors(observed.errors) });
+      return ok({ ...CLOSED, outcome: stalled("CompileError", listErrors(observed.errors), REQUEUE.compileErrorMs) });
     case "waiting":
       return ok({ apply: [], commands: [], outcome: waitFor(observed) });
     case "compiled":
-      if (observed.served) return ok({ apply: observed.objects, prune: true, commands: [] });
+      if (observed.served) return ok({ ...CLOSED, access: { apply: observed.objects, kinds: ENTRIES } });
       return ok({ apply: [], commands: [], outcome: stalled("CRDsMissing", describeMissing([serviceEntries]), REQUEUE.compileErrorMs) });
   }
 }

@@ -57,6 +57,7 @@ export function namespaceController(followed: FollowedWorld): Controller<KubeObj
     name: "namespace",
     reconciles: namespaces,
     owns: OWNED,
+    access: OWNED,
     reads: [latticeServices],
     watches: [
       watch(deployments, ({ metadata }) => (metadata.labels?.[SERVICE_LABEL] === undefined ? [] : [{ name: metadata.namespace ?? "" }])),
@@ -100,7 +101,8 @@ function plan(namespace: KubeObject, { state, labels, closing }: Observed): Resu
   if (isBeingDeleted(namespace) || state === "left") return ok({ apply: [], commands: [] });
   const command: Command = { kind: "label", name: namespace.metadata.name, labels };
   const commands = isLabelled(namespace, labels) ? [] : [command];
-  return ok({ apply: closing, prune: true, commands });
+  // pruned last: to delete a default deny is to open
+  return ok({ access: { apply: closing, kinds: new Set() }, apply: [], prune: true, commands });
 }
 
 /** As wanted, and nothing of ours beyond it. */

@@ -9,14 +9,16 @@ export const SERVICE_REASONS = {
   Resolved: "TemplatesResolved: every `${…}` of the service was filled in",
   TemplateError: "TemplatesResolved: a `${…}` or a resource that it reads has an error; the message has place and fix of each",
   Compiled: "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied",
-  CompileError: "ConfigCompiled, Ready: the service was not compiled; what ran before goes on, and only its policies follow",
+  CompileError:
+    "ConfigCompiled, Ready: the service was not compiled; what ran before goes on, and its policies and routes follow the declarations",
   NotCompiled: "any condition: nothing is known yet, because the service has never been compiled",
   RolloutComplete: "WorkloadsReady: all pods are of the newest version, and ready",
   RollingOut: "WorkloadsReady: pods are being started or replaced",
   ProgressDeadlineExceeded: "WorkloadsReady, Ready: the rollout does not get on; the message is the Deployment's own",
   ReplicaFailure: "WorkloadsReady: pods cannot be made; the message is the Deployment's own (a quota, say)",
   Applied: "PoliciesApplied: the policies of the service are in place",
-  ApplyFailed: "PoliciesApplied: something was not applied; the message names it, and it is tried again",
+  ApplyFailed:
+    "PoliciesApplied: a policy or a route in the cluster differs from the declaration; the message names it, and it is tried again",
   CRDsMissing:
     "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",

@@ -1,13 +1,14 @@
 /**
  * Brings a LatticeService into the cluster: compiled in the world of all the others, applied in order, its rollout watched.
  *
- * A service that cannot be compiled goes on as it ran before, and the status says what is wrong; only its policies follow the declarations all the
- * same, because a door that must close cannot wait for a template. When one changes, those whose objects follow from it are compiled anew too,
- * and no others (`world/`).
+ * A service that cannot be compiled goes on as it ran before, and the status says what is wrong; its policies and routes follow the declarations
+ * all the same (`access.ts`), because a revocation cannot wait for a template. When one changes, those whose objects follow from it are compiled
+ * anew too, and no others (`world/`).
  */
-import { err, ok, type Result } from "#base";
+import { ok, type Result } from "#base";
 import {
   defineController,
+  failed,
   REQUEUE,
   settled,
   stalled,
@@ -19,7 +20,7 @@ import {
   type PlanError,
 } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
-import { keyText, parseKey } from "#kube";
+import { keyText, parseKey, type KubeObject } from "#kube";
 import { namespaceOfEnvironment } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
@@ -29,9 +30,9 @@ import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { describeMissing } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
-import { describeLeft } from "./left-objects.ts";
-import { observe, type Observed, type ServiceContext } from "./observe.ts";
-import { CONTROLLER_NAME, ownedKinds, POLICY_KINDS } from "./owned-kinds.ts";
+import { describeLeft } from "./owned-objects.ts";
+import { observe, type Compiled, type Observed, type ServiceContext } from "./observe.ts";
+import { accessKinds, CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
 import { rolloutOf } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
@@ -43,6 +44,7 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
     name: CONTROLLER_NAME,
     reconciles: latticeServices,
     owns: ownedKinds,
+    access: accessKinds,
     reads: [namespaces, peerAuthentications, gateways],
     optional: meshKinds,
     watches: [
@@ -63,38 +65,39 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
 }
 
 function plan(_service: LatticeService, observed: Observed): Result<Plan<never>, PlanError> {
+  const { objects, kinds } = observed.access;
+  const left = { access: { apply: objects, kinds }, apply: [], prune: false, commands: [] };
   switch (observed.kind) {
     case "invalid":
-      return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
-    case "not-compiled": {
-      const message = listErrors(observed.errors);
-      if (observed.policies.length === 0) return err({ kind: "compile-error", message });
-      const outcome = stalled("CompileError", message, REQUEUE.compileErrorMs);
-      return ok({ apply: observed.policies, prune: { kinds: POLICY_KINDS }, commands: [], outcome });
-    }
-    case "patch-mode": {
-      const { policies, left } = observed;
-      const outcome = stalled("PatchModeNotBuilt", `patch mode is not built yet${describeLeft(left)}`);
-      return ok({ apply: policies, prune: policies.length > 0 ? { kinds: POLICY_KINDS } : false, commands: [], outcome });
-    }
+      return ok({ ...left, outcome: stalled("InvalidSpec", describeErrors(observed.errors)) });
+    case "not-compiled":
+      return ok({ ...left, outcome: stalled("CompileError", listErrors(observed.errors), REQUEUE.compileErrorMs) });
+    case "unread":
+      return ok({ ...left, outcome: failed(observed.cause) });
+    case "patch-mode":
+      return ok({ ...left, outcome: stalled("PatchModeNotBuilt", `patch mode is not built yet${describeLeft(observed.left)}`) });
     case "waiting":
-      return ok({ apply: [], commands: [], outcome: waitFor(observed) });
-    case "compiled": {
-      const { application, missing, deployment } = observed;
-      const rollout = rolloutOf(deployment);
-      const apply = application.objects
-        .filter(({ object }) => !missing.some((resource) => resource === meshKindOf(object)))
-        .map(({ object, once }) => (once === undefined ? object : { object, once }));
-      const outcome: Outcome =
-        missing.length > 0
-          ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
-          : rollout.stuck
-            ? stalled("ProgressDeadlineExceeded", rollout.message, REQUEUE.compileErrorMs)
-            : settled;
-      // while a kind is missing nobody knows what there is of it, so nothing is taken away
-      return ok({ apply, commands: [], outcome, ...(missing.length > 0 ? { prune: false } : {}) });
-    }
+      return ok({ ...left, outcome: waitFor(observed) });
+    case "compiled":
+      return ok({ ...left, ...workloadPlan(observed) });
   }
+}
+
+function workloadPlan({ application, missing, deployment }: Compiled): Omit<Plan<never>, "access"> {
+  const rollout = rolloutOf(deployment);
+  const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
+  const apply = application.objects
+    .filter(({ object }) => !isAccess(object) && !missing.some((resource) => resource === meshKindOf(object)))
+    .map(({ object, once }) => (once === undefined ? object : { object, once }));
+  const outcome: Outcome =
+    missing.length > 0
+      ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
+      : rollout.stuck
+        ? stalled("ProgressDeadlineExceeded", rollout.message, REQUEUE.compileErrorMs)
+        : settled;
+  // of a kind that is missing nothing is known, so nothing of it is deleted
+  const known = ownedKinds.filter((resource) => !missing.includes(resource)).map(({ kind }) => kind);
+  return { apply, commands: [], outcome, prune: { kinds: new Set(known) } };
 }
 
 function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): Outcome {

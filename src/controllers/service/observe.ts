@@ -1,20 +1,23 @@
 /** What a pass over a LatticeService starts from: the service compiled as the world is now, and what the cluster has of it. */
 import { err, ok, sha256Hex, timestamp, type Result } from "#base";
 import type { CompiledApplication, ServiceError, ServiceKey } from "#compile";
-import { APPLIED_ANNOTATION, stamp, type Cause, type Runtime } from "#controller-runtime";
+import type { Cause, Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
 import { canonicalJson, keyText, type KubeObject, type Resource } from "#kube";
-import { splitId, type ServiceId } from "#mesh-compiler";
+import { splitId } from "#mesh-compiler";
 import { deployments, meshKindOf, type DeploymentObject } from "../kinds.ts";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { leftObjects, type LeftObject } from "./left-objects.ts";
-import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
+import { accessOf, type Access } from "./access.ts";
+import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
 
 export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
 
-export type Compiled = {
+/** In every state: what decides who reaches the service. */
+type WithAccess = { readonly access: Access };
+
+export type Compiled = WithAccess & {
   readonly kind: "compiled";
   readonly application: CompiledApplication;
   /** Kinds that the service or its namespace needs and the cluster lacks. */
@@ -23,30 +26,28 @@ export type Compiled = {
   readonly deployment: DeploymentObject | undefined;
 };
 
-export type NotCompiled = {
+export type NotCompiled = WithAccess & {
   readonly kind: "not-compiled";
   readonly errors: readonly ServiceError[];
   /** What runs from before. */
   readonly deployment: DeploymentObject | undefined;
-  /** Who may talk to it, where that is known all the same; doors do not wait for templates. */
-  readonly policies: readonly KubeObject[];
 };
 
-export type PatchMode = {
+export type PatchMode = WithAccess & {
   readonly kind: "patch-mode";
   readonly workload: NonNullable<LatticeService["spec"]["workloadRef"]>;
   /** From before, when it was in ownership mode. */
-  readonly left: readonly LeftObject[];
+  readonly left: readonly OwnedObject[];
   readonly deployment: DeploymentObject | undefined;
-  /** Of the pods that still run. */
-  readonly policies: readonly KubeObject[];
 };
 
 export type Observed =
-  | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
+  | (WithAccess & { readonly kind: "invalid"; readonly errors: readonly FieldError[] })
   | PatchMode
   | NotCompiled
-  | ({ readonly kind: "waiting" } & NamespaceProblem)
+  /** Something that compiling needs could not be read. */
+  | (WithAccess & { readonly kind: "unread"; readonly cause: Cause })
+  | (WithAccess & { readonly kind: "waiting" } & NamespaceProblem)
   | Compiled;
 
 /** When the objects of a service last became others. Kept here, because the status must not be written on every pass. */
@@ -69,7 +70,7 @@ export class CompiledTimes {
 
 export async function observe(raw: LatticeService, context: ServiceContext): Promise<Result<Observed, Cause>> {
   const parsed = parseLatticeService(raw);
-  if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error });
+  if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error, access: accessOf(raw, context) });
   const service = parsed.value;
   const beyond = outOfReach(service, context);
   if (beyond !== undefined) return ok(beyond);
@@ -77,46 +78,30 @@ export async function observe(raw: LatticeService, context: ServiceContext): Pro
   const { followed, client, signal } = context;
   const key = keyText(service.metadata);
   const keyed = await followed.hashKey.ensure(client, signal);
-  if (!keyed.ok) return keyed;
+  if (!keyed.ok) return ok({ kind: "unread", cause: keyed.error, access: accessOf(service, context) });
   const compiled = await compileWithSecrets(key, context);
-  if (!compiled.ok) return compiled;
-  if (!compiled.value.ok) return ok(notCompiled(key, compiled.value.error, context));
-  return ok(lookAround(service, compiled.value.value, context));
+  if (!compiled.ok) return ok({ kind: "unread", cause: compiled.error, access: accessOf(service, context) });
+  if (compiled.value.ok) return ok(lookAround(service, compiled.value.value, context));
+  const deployment = deploymentOf(followed, key, context);
+  return ok({ kind: "not-compiled", errors: compiled.value.error, deployment, access: accessOf(service, context) });
 }
 
 /** Nothing is read, compiled or written in a namespace that the operator has no rights in. */
 function outOfReach(service: LatticeService, { followed, cache }: ServiceContext): Observed | undefined {
   const id = followed.world.idOf(keyText(service.metadata));
   const problem = id === undefined ? undefined : reachProblem(splitId(id).namespace, followed.reach, cache);
-  return problem === undefined ? undefined : { kind: "waiting", reason: "NamespaceOutOfReach", message: problem.message };
+  if (problem === undefined) return undefined;
+  const access: Access = { objects: [], kinds: new Set(), missing: [] };
+  return { kind: "waiting", reason: "NamespaceOutOfReach", message: problem.message, access };
 }
-
-/** Of a resource with one of these errors it is not known what it calls. */
-const UNKNOWN_PEERS = new Set<ServiceError["kind"]>(["provisioner", "unsupported-resource-type", "circular-dependency"]);
 
 function patchMode(service: LatticeService, workload: PatchMode["workload"], context: ServiceContext): PatchMode {
   const { followed, cache } = context;
-  const key = keyText(service.metadata);
-  const left = leftObjects(service, cache);
-  const deployment = left.some(({ resource }) => resource === deployments) ? deploymentOf(followed, key, context) : undefined;
-  const id = followed.world.idOf(key);
-  const policies = deployment === undefined || id === undefined ? [] : servedPolicies(id, context);
-  return { kind: "patch-mode", workload, left, deployment, policies };
-}
-
-function servedPolicies(id: ServiceId, { followed, cache }: ServiceContext): readonly KubeObject[] {
-  return followed.world.mesh.policiesOf(id).filter((object) => {
-    const resource = meshKindOf(object);
-    return resource === undefined || cache.isServed(resource);
-  });
-}
-
-function notCompiled(key: ServiceKey, errors: readonly ServiceError[], context: ServiceContext): NotCompiled {
-  const { followed } = context;
-  const deployment = deploymentOf(followed, key, context);
-  const id = followed.world.idOf(key);
-  const known = id !== undefined && deployment !== undefined && !errors.some(({ kind }) => UNKNOWN_PEERS.has(kind));
-  return { kind: "not-compiled", errors, deployment, policies: known ? servedPolicies(id, context) : [] };
+  const left = ownedObjects(service, cache);
+  const deployment = left.some(({ resource }) => resource === deployments)
+    ? deploymentOf(followed, keyText(service.metadata), context)
+    : undefined;
+  return { kind: "patch-mode", workload, left, deployment, access: accessOf(service, context) };
 }
 
 /** Which Secrets are needed turns out while compiling; a binding may lead to another one, but not for ever. */
@@ -133,7 +118,6 @@ async function compileWithSecrets(
     const changed = await followed.secrets.refresh(asked.values, context);
     if (!changed.ok) return err(changed.error);
     if (!changed.value || round === MOST_ROUNDS) return ok(result);
-    followed.putAgain(key);
   }
 }
 
@@ -144,22 +128,20 @@ function lookAround(service: LatticeService, application: CompiledApplication, c
   const deployment = deploymentOf(followed, key, context);
   // closed first: no pod of ours runs in a namespace that is open
   const problem = deployment === undefined ? namespaceProblem(namespace, followed, cache) : undefined;
-  if (problem !== undefined) return { kind: "waiting", ...problem };
+  if (problem !== undefined) return { kind: "waiting", ...problem, access: accessOf(service, context) };
   const objects = application.objects.map(({ object }) => object);
   const needed = [...objects, ...followed.world.namespaceObjects(namespace)].flatMap((object) => meshKindOf(object) ?? []);
   const missing = [...new Set(needed)].filter((resource) => !cache.isServed(resource));
   const digest = sha256Hex(canonicalJson(objects));
   const isNew = () => objects.some((object) => isAnother(object, service, context));
   const compiledAt = compiled.at(key, digest, { now: timestamp(clock), written: service.status?.compiledAt, isNew });
-  return { kind: "compiled", application, missing, compiledAt, deployment };
+  return { kind: "compiled", application, missing, compiledAt, deployment, access: accessOf(service, context, application) };
 }
 
 /** The cluster has another version of it. One that is merely gone is made again as it was. */
 function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceContext): boolean {
-  const resource = ownedKinds.find(({ kind }) => kind === object.kind);
-  const live = resource === undefined || !cache.isServed(resource) ? undefined : cache.get(resource, object.metadata);
-  const wanted = stamp(object, { controller: CONTROLLER_NAME, object: service }).metadata.annotations?.[APPLIED_ANNOTATION];
-  return live !== undefined && live.metadata.annotations?.[APPLIED_ANNOTATION] !== wanted;
+  const applied = appliedVersion(object, cache);
+  return applied !== undefined && applied !== versionToApply(object, service);
 }
 
 /** Under a canary it is Flagger's copy that carries the traffic; ours is the one that is tried out, and mostly has no pods. */

@@ -34,5 +34,8 @@ export const ownedKinds: readonly Resource[] = [
   ciliumNetworkPolicies,
 ];
 
-/** Those of them that say who may talk to whom. */
-export const POLICY_KINDS: ReadonlySet<string> = new Set(["AuthorizationPolicy", "CiliumNetworkPolicy", "PeerAuthentication"]);
+/** Those of them that decide who reaches whom. */
+export const accessKinds: readonly Resource[] = [authorizationPolicies, ciliumNetworkPolicies, httpRoutes];
+
+/** Those of them that people call policies. */
+export const POLICY_KINDS: ReadonlySet<string> = new Set(["AuthorizationPolicy", "CiliumNetworkPolicy"]);

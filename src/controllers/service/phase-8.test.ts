@@ -8,6 +8,7 @@ import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { seedErrors } from "../../../test/builders/seed-errors.ts";
 import { ciliumNetworkPolicies, type DeploymentObject } from "../kinds.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
+import type { Access } from "./access.ts";
 import type { Compiled, Observed, PatchMode } from "./observe.ts";
 import { statusOf } from "./status.ts";
 
@@ -64,6 +65,8 @@ const RUNNING = deployment({ replicas: 2, updatedReplicas: 2, availableReplicas:
 const trouble = (type: string, status: string, reason: string, message: string) =>
   deployment({ conditions: [{ type, status, reason, message }] });
 
+const noAccess: Access = { objects: [], kinds: new Set(), missing: [] };
+
 function compiled(more: Partial<Compiled> = {}): Compiled {
   const objects = ["ConfigMap", "ConfigMap", "Secret", "Deployment", "AuthorizationPolicy", "CiliumNetworkPolicy"].map(object);
   const application = {
@@ -81,6 +84,7 @@ function compiled(more: Partial<Compiled> = {}): Compiled {
     missing: [],
     compiledAt: "",
     deployment: RUNNING,
+    access: { ...noAccess, objects: objects.slice(-2).map((one) => one.object) },
     ...more,
   };
 }
@@ -94,13 +98,13 @@ type Row = {
 };
 
 const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resources" } as const;
-const notCompiled: Observed = { kind: "not-compiled", errors: [circle], deployment: undefined, policies: [] };
+const notCompiled: Observed = { kind: "not-compiled", errors: [circle], deployment: undefined, access: noAccess };
 const patchMode: Observed = {
   kind: "patch-mode",
   workload: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["workload"],
   left: [],
   deployment: undefined,
-  policies: [],
+  access: noAccess,
 };
 const MISSING =
   "the cluster does not have ciliumnetworkpolicies.cilium.io; everything else is applied, and these follow when they are installed";
@@ -154,8 +158,16 @@ const rows: readonly Row[] = [
     reason: "ApplyFailed",
     given: compiled(),
     outcome: failed({ kind: "rejected", message: "1 of 6 was not applied" }),
-    changes: { failed: [{ object: "Deployment shop/api", kind: "rejected", message: "denied by a webhook" }] },
-    want: ["PoliciesApplied=False: Deployment shop/api: denied by a webhook"],
+    changes: {
+      failed: [
+        { object: "Deployment shop/api", kind: "rejected", message: "denied by a webhook" },
+        { object: "CiliumNetworkPolicy shop/api", kind: "rejected", message: "denied by another" },
+      ],
+      skipped: ["HTTPRoute shop/api-web"],
+    },
+    want: [
+      "PoliciesApplied=False: CiliumNetworkPolicy shop/api: denied by another\nHTTPRoute shop/api-web: not deleted yet, because the service changed meanwhile",
+    ],
   },
   {
     reason: "CRDsMissing",
@@ -164,12 +176,12 @@ const rows: readonly Row[] = [
   },
   {
     reason: "NamespaceNotReady",
-    given: { kind: "waiting", reason: "NamespaceNotReady", message: "namespace shop is not in the mesh yet" },
+    given: { kind: "waiting", reason: "NamespaceNotReady", message: "namespace shop is not in the mesh yet", access: noAccess },
     want: ["Ready=False: namespace shop is not in the mesh yet"],
   },
   {
     reason: "NamespaceOutOfReach",
-    given: { kind: "waiting", reason: "NamespaceOutOfReach", message: "namespace shop is out of reach" },
+    given: { kind: "waiting", reason: "NamespaceOutOfReach", message: "namespace shop is out of reach", access: noAccess },
     want: ["Ready=False: namespace shop is out of reach"],
   },
   {

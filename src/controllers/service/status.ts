@@ -10,16 +10,14 @@ import {
   describeMissing,
   notCompiled,
   notReady,
-  policiesApplied,
-  policiesFailed,
   ready,
   templatesResolved,
   unknown,
 } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
-import { describeLeft } from "./left-objects.ts";
+import { policiesCondition } from "./access.ts";
+import { describeLeft } from "./owned-objects.ts";
 import type { Compiled, Observed, PatchMode } from "./observe.ts";
-import { POLICY_KINDS } from "./owned-kinds.ts";
 import { rolloutOf, workloadsReady, type Rollout } from "./rollout.ts";
 
 type Phase = NonNullable<LatticeServiceStatus["phase"]>;
@@ -51,16 +49,26 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
   switch (observed.kind) {
     case "invalid": {
       const { message } = acceptedCondition(observed.errors);
-      return { phase: "Failed", message, conditions: [] };
+      return { phase: "Failed", message, conditions: policiesCondition(observed.access, result.changes) };
     }
+    case "unread":
+      return {
+        phase: service.status?.phase ?? "Compiling",
+        message: observed.cause.message,
+        conditions: policiesCondition(observed.access, result.changes),
+      };
     case "patch-mode":
       return sayPatchMode(service, observed, result);
     case "waiting":
-      return { phase: "Pending", message: observed.message, conditions: [notReady(observed.reason, observed.message)] };
+      return {
+        phase: "Pending",
+        message: observed.message,
+        conditions: [...policiesCondition(observed.access, result.changes), notReady(observed.reason, observed.message)],
+      };
     case "not-compiled": {
       const message = listErrors(observed.errors);
       const running = observed.deployment === undefined ? [] : [workloadsReady(rolloutOf(observed.deployment))];
-      const applied = observed.policies.length > 0 && result.outcome.kind !== "failed" ? [policiesApplied(observed.policies.length)] : [];
+      const applied = policiesCondition(observed.access, result.changes);
       const conditions = [...notCompiled(observed.errors), ...running, ...applied, notReady("CompileError", message)];
       return { phase: "Failed", message, conditions };
     }
@@ -70,11 +78,11 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
 }
 
 /** What was true of the service as it was compiled before is not known any more; what still runs is. */
-function sayPatchMode({ status }: LatticeService, { workload, left, deployment, policies }: PatchMode, { outcome }: PassResult): Said {
+function sayPatchMode({ status }: LatticeService, { workload, left, deployment, access }: PatchMode, { changes }: PassResult): Said {
   const { name, namespace } = workload;
   const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeLeft(left)}`;
   const running = deployment === undefined ? [] : [workloadsReady(rolloutOf(deployment))];
-  const applied = policies.length > 0 && outcome.kind !== "failed" ? [policiesApplied(policies.length)] : [];
+  const applied = policiesCondition(access, changes);
   const stated = [...running, ...applied, notReady("PatchModeNotBuilt", message)];
   const stale = CONDITION_TYPES.filter((type) => !knows(stated, type) && knows(status?.conditions ?? [], type));
   const conditions = [...stated, ...stale.map((type) => unknown(type, "PatchModeNotBuilt", "Not looked at while spec.workloadRef is set"))];
@@ -95,7 +103,7 @@ function sayCompiled(service: LatticeService, observed: Compiled, { outcome, cha
       templatesResolved(application.resolved),
       configCompiled(objects),
       workloadsReady(rollout),
-      policies(observed, { outcome, changes }),
+      ...(observed.missing.length > 0 ? [crdsMissing(observed.missing)] : policiesCondition(observed.access, changes)),
       ...readyOf(observed, outcome, rollout),
     ],
   };
@@ -107,13 +115,6 @@ function rolloutNow({ deployment, application }: Compiled, { created, configured
   const name = own === undefined ? "" : describeObject(own.object);
   if (![...created, ...configured].includes(name)) return rolloutOf(deployment);
   return { done: false, stuck: false, reason: "RollingOut", message: "the Deployment was applied just now" };
-}
-
-function policies({ application, missing }: Compiled, { outcome, changes }: PassResult): NewCondition {
-  if (missing.length > 0) return crdsMissing(missing);
-  const failed = changes.failed.map(({ object, message }) => `${object}: ${message}`);
-  if (outcome.kind === "failed") return policiesFailed(failed.length > 0 ? failed.join("\n") : outcome.cause.message);
-  return policiesApplied(application.objects.filter(({ object }) => POLICY_KINDS.has(object.kind)).length);
 }
 
 function readyOf({ missing }: Compiled, outcome: Outcome, rollout: Rollout): readonly NewCondition[] {

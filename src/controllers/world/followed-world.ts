@@ -3,7 +3,7 @@
  * and nobody else.
  *
  * It follows in standbys too, so that the one that takes over has the whole world before its first pass. An object that is being deleted is
- * gone here at once: its neighbours close their doors while it still tidies up. One that turned invalid stays as it last was.
+ * gone here at once: its neighbours close their edges to it while it still tidies up. One that cannot be understood declares nothing.
  */
 import type { Logger, Result } from "#base";
 import {
@@ -102,15 +102,6 @@ export class FollowedWorld {
     return this.secrets.record(() => this.world.compile(key));
   }
 
-  /** After a secret came that its params read: what it declares to the mesh may be another now. Touches its neighbours, and not itself. */
-  putAgain(key: ServiceKey): void {
-    const service = this.world.service(key);
-    if (service === undefined) return;
-    const touched = new Set(this.world.put(service));
-    touched.delete(key);
-    this.#tell(this.#touchedBy(touched, []));
-  }
-
   /** What `triggers` of a controller takes. */
   triggers(which: keyof Touched): (enqueue: (key: ObjectKey) => void) => () => void {
     return (enqueue) => {
@@ -124,17 +115,31 @@ export class FollowedWorld {
     if (before !== undefined && after !== undefined && saysTheSame(before, after)) return;
     const text = keyText(key);
     const places = this.#placesOf(kind, text);
-    const gone = after === undefined || isBeingDeleted(after);
-    const parsed = gone ? undefined : parse(after);
-    // invalid: its own controller says so, and what it last was goes on
-    if (parsed?.ok === false) return;
-    const touched = parsed === undefined ? this.world.remove(kind, text) : this.world.put(parsed.value);
+    const parsed = after === undefined || isBeingDeleted(after) ? undefined : parse(after);
+    const touched = this.#enter(kind, text, after, parsed);
+    if (touched === undefined) return;
+    const gone = parsed?.ok !== true;
     if (kind === "LatticeEnvironment" && gone) this.#environments.delete(text);
     if (kind === "LatticeEnvironment" && !gone) this.#environments.add(text);
     if (gone && kind === "LatticeService") this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
     const told = this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]);
     // two environments may want the same namespace, and one of them waits for the other
     this.#tell(kind === "LatticeEnvironment" ? { ...told, environments: [...this.#environments] } : told);
+  }
+
+  /**
+   * A declaration that cannot be understood opens nothing: a service keeps its place and is closed, an environment grants nothing. Its own
+   * controller says what is wrong. Config and bindings open nothing by themselves, and what they last said goes on.
+   */
+  #enter(
+    kind: WorldObject["kind"],
+    key: ServiceKey,
+    after: KubeObject | undefined,
+    parsed: Result<WorldObject, readonly FieldError[]> | undefined,
+  ): ReadonlySet<ServiceKey> | undefined {
+    if (parsed?.ok === true) return this.world.put(parsed.value);
+    if (parsed === undefined || after === undefined || kind === "LatticeEnvironment") return this.world.remove(kind, key);
+    return kind === "LatticeService" || kind === "LatticeExternalService" ? this.world.putInvalid(kind, after) : undefined;
   }
 
   #provisionerChanged(key: ObjectKey, after: KubeObject | undefined): void {

@@ -56,6 +56,13 @@ export type ServiceNode = {
   readonly measured: boolean;
 };
 
+/** A service that declares nothing: it calls none, none calls it, and it offers no port. */
+export function closedNode(id: ServiceId): ServiceNode {
+  const { name } = splitId(id);
+  const nothing = { ports: [], declarations: new Map(), routedPorts: [], canary: false, measured: false };
+  return { kind: "service", id, serviceAccount: name, ...nothing };
+}
+
 export type Endpoint = { readonly name: string; readonly host: string; readonly port: number; readonly scheme: string };
 
 export type ExternalNode = {

@@ -33,10 +33,15 @@ export type RenderedService = {
   readonly warnings: readonly string[];
 };
 
-/** The resources of a service alone: what they bring, and what is wrong with them. The mesh needs no more. */
-export function resolveService(input: ServiceInput): Resolution {
-  const scope = scopeFor(input);
-  return resolveResources({ entries: entriesOf(input), registry: input.registry, surroundings: surroundingsOf(input), scope }).finish();
+/**
+ * The resources of a service as it declares them: what the mesh needs. No Secret is read: every secret value is there and empty, because a
+ * sensitive value cannot name a peer, a port or a route, and an edge must not close or stay open because a Secret is missing.
+ */
+export function resolveDeclarations(input: ServiceInput): Resolution {
+  const declared: ServiceInput = { ...input, secrets: () => ok("") };
+  const scope = scopeFor(declared);
+  const surroundings = surroundingsOf(declared);
+  return resolveResources({ entries: entriesOf(declared), registry: input.registry, surroundings, scope }).finish();
 }
 
 export function renderService(input: ServiceInput): Result<RenderedService, readonly CompileError[]> {

@@ -13,9 +13,10 @@ import { compileDeployment, type Replicas } from "./deployment.ts";
 import { compileEnv, type CompiledEnv } from "./env.ts";
 import { compileFiles, type CompiledFiles } from "./files.ts";
 import type { Owner } from "./names.ts";
-import { compileRoute, compileService, compileServiceAccount, portOfRoute, tcpPorts } from "./network.ts";
+import { compileService, compileServiceAccount } from "./network.ts";
 import type { Compiled } from "./once.ts";
 import { isSidecar, orderContainers, type Order } from "./order.ts";
+import { compileRoutes } from "./routes.ts";
 import { compileAutoscaler, compileClaim, compileDisruptionBudget } from "./scaling.ts";
 import { tooLarge } from "./size-limits.ts";
 import { compileVolumes, type CompiledVolumes } from "./volumes.ts";
@@ -33,14 +34,9 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
   );
   const fileVolumes = [...configs.values()].flatMap(({ files }) => files.volumes.map(({ name }) => name));
   const volumes = compileVolumes(rendered.containers, fileVolumes);
-  const routes = compileRoutes(input, owner, rendered);
-  const errors = [
-    ...(order.ok ? [] : [order.error]),
-    ...(volumes.ok ? [] : volumes.error),
-    ...(routes.ok ? [] : routes.error),
-    ...tooLarge(configs),
-  ];
-  if (!order.ok || !volumes.ok || !routes.ok || errors.length > 0) return err(errors);
+  const routes = compileRoutes(input, rendered);
+  const errors = [...(order.ok ? [] : [order.error]), ...(volumes.ok ? [] : volumes.error), ...routes.errors, ...tooLarge(configs)];
+  if (!order.ok || !volumes.ok || errors.length > 0) return err(errors);
   const replicas = replicasOf(input);
   const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
   const pod = compilePod({ input, order: order.value, configs, volumes: volumes.value, config });
@@ -54,7 +50,7 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
     compileAutoscaler(owner, replicas),
     compileDisruptionBudget(owner, replicas),
     compileCanary(owner, service.spec, replicas),
-    ...routes.value,
+    ...routes.routes,
   ].filter((object) => object !== undefined);
   return ok({ objects, warnings: [...warningsOf(input, replicas), ...canaryWarnings(service.spec)] });
 }
@@ -109,30 +105,6 @@ export function replicasOf({ service, environment }: ServiceInput): Replicas {
 function claimsOf({ provisioned }: RenderedService): readonly Claim[] {
   const claims = [...provisioned.values()].flatMap(({ claim }) => (claim === undefined ? [] : [claim]));
   return [...new Map(claims.map((claim) => [claim.name, claim])).values()];
-}
-
-function compileRoutes(
-  input: ServiceInput,
-  owner: Owner,
-  { provisioned }: RenderedService,
-): Result<readonly Compiled[], readonly CompileError[]> {
-  const ports: Ports = input.service.spec.service?.ports ?? {};
-  const gateway = input.environment?.spec.gatewayRef ?? input.settings.gateway;
-  const routes: Compiled[] = [];
-  const errors: CompileError[] = [];
-  for (const [name, { route }] of provisioned) {
-    if (route === undefined) continue;
-    const port = portOfRoute(route, ports);
-    if (port !== undefined) routes.push(compileRoute(owner, gateway, { resource: name, route, port }));
-    else errors.push({ kind: "provisioner", name, message: noPort(route.port, ports) });
-  }
-  return errors.length > 0 ? err(errors) : ok(routes);
-}
-
-function noPort(wanted: string | number | undefined, ports: Ports): string {
-  const known = tcpPorts(ports).map(([name]) => name);
-  if (known.length === 0) return "a route needs a TCP port to lead to; add one in service.ports";
-  return `params.port is ${JSON.stringify(wanted)}, and service.ports has none like that; there are ${known.join(", ")}`;
 }
 
 function warningsOf({ service }: ServiceInput, { max }: Replicas): readonly string[] {

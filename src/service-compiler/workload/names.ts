@@ -10,7 +10,11 @@ export function labelsOf(service: string): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/name": service, "app.kubernetes.io/managed-by": "lattice" };
 }
 
-export function metadataFor(owner: Owner, name: string, more: Readonly<Record<string, string>> = {}): ObjectMeta {
+export function metadataFor(
+  owner: Pick<Owner, "name" | "namespace">,
+  name: string,
+  more: Readonly<Record<string, string>> = {},
+): ObjectMeta {
   return { name, namespace: owner.namespace, labels: { ...labelsOf(owner.name), ...more } };
 }
 

@@ -32,7 +32,7 @@ function servicePorts(ports: Ports): readonly JsonObject[] {
 export type Door = { readonly resource: string; readonly route: Route; readonly port: number };
 
 export function compileRoute(
-  owner: Owner,
+  owner: Pick<Owner, "name" | "namespace">,
   gateway: { readonly namespace: string; readonly name: string },
   { resource, route, port }: Door,
 ): Compiled {

@@ -1,0 +1,71 @@
+/**
+ * What decides who reaches a service: its policies and routes, as they should be in the cluster now.
+ *
+ * They follow from declarations alone and are there in every state of the service, so that a revocation never waits for a Secret, a template
+ * or a volume. While the workload cannot be compiled nothing new is opened by a route: one that is still declared as it was stays, any other
+ * goes. Pods that run where the service is not declared (any more) keep their probes and DNS, and reach nothing else.
+ */
+import type { CompiledApplication } from "#compile";
+import type { LatticeService } from "#crds";
+import { keyText, type KubeObject, type NewCondition, type Resource } from "#kube";
+import { serviceId, splitId } from "#mesh-compiler";
+import type { ChangeSet, Runtime } from "#controller-runtime";
+import { deployments, meshKindOf } from "../kinds.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+import { crdsMissing, policiesApplied, policiesFailed } from "./conditions.ts";
+import { isApplied, ownedObjects } from "./owned-objects.ts";
+import { accessKinds, POLICY_KINDS } from "./owned-kinds.ts";
+
+export type Access = {
+  readonly objects: readonly KubeObject[];
+  /** Of these kinds there is nothing else. */
+  readonly kinds: ReadonlySet<string>;
+  /** Kinds that are needed and that the cluster lacks. */
+  readonly missing: readonly Resource[];
+};
+
+type Surroundings = Pick<Runtime, "cache"> & { readonly followed: FollowedWorld };
+
+/** `application`: absent while the service is not compiled. */
+export function accessOf(service: LatticeService, context: Surroundings, application?: CompiledApplication): Access {
+  const { cache } = context;
+  const served = accessKinds.filter((resource) => cache.isServed(resource));
+  const wanted = [...declaredObjects(service, context, application), ...closedElsewhere(service, context)];
+  const isServed = (object: KubeObject) => {
+    const resource = meshKindOf(object);
+    return resource === undefined || cache.isServed(resource);
+  };
+  const missing = new Set(wanted.filter((object) => !isServed(object)).flatMap((object) => meshKindOf(object) ?? []));
+  return { objects: wanted.filter(isServed), kinds: new Set(served.map(({ kind }) => kind)), missing: [...missing] };
+}
+
+function declaredObjects(service: LatticeService, context: Surroundings, application?: CompiledApplication): readonly KubeObject[] {
+  const isAccess = ({ kind }: KubeObject) => accessKinds.some((resource) => resource.kind === kind);
+  if (application !== undefined) return application.objects.map(({ object }) => object).filter(isAccess);
+  // a service that has nothing in the cluster has nothing to close
+  if (ownedObjects(service, context.cache).length === 0) return [];
+  const declared = context.followed.world.accessOf(keyText(service.metadata));
+  return declared.filter((object) => POLICY_KINDS.has(object.kind) || isApplied(object, service, context.cache));
+}
+
+function closedElsewhere(service: LatticeService, { followed: { world }, cache }: Surroundings): readonly KubeObject[] {
+  const id = world.idOf(keyText(service.metadata));
+  const own = id === undefined ? undefined : splitId(id).namespace;
+  const { name } = service.metadata;
+  return ownedObjects(service, cache, [deployments])
+    .map(({ object }) => object.metadata.namespace ?? "")
+    .filter((namespace) => namespace !== own)
+    .map((namespace) => world.mesh.closedPolicy(serviceId(namespace, name)));
+}
+
+/** Whether the cluster has what is declared; nothing for a service that has neither. */
+export function policiesCondition({ objects, missing }: Access, changes: ChangeSet): readonly NewCondition[] {
+  if (missing.length > 0) return [crdsMissing(missing)];
+  const isAccess = (object: string) => accessKinds.some(({ kind }) => object.startsWith(`${kind} `));
+  const failed = changes.failed.filter(({ object }) => isAccess(object)).map(({ object, message }) => `${object}: ${message}`);
+  const skipped = changes.skipped.filter(isAccess).map((object) => `${object}: not deleted yet, because the service changed meanwhile`);
+  if (failed.length + skipped.length > 0) return [policiesFailed([...failed, ...skipped].join("\n"))];
+  const policies = objects.filter(({ kind }) => POLICY_KINDS.has(kind));
+  const pruned = changes.pruned.some(isAccess);
+  return policies.length > 0 || pruned ? [policiesApplied(policies.length)] : [];
+}
