@@ -140,7 +140,7 @@ describe("objects that decide who reaches whom", () => {
 
   test("do not wait for one another, and a refused one stops no workload", async () => {
     await using bench = new Bench({ access: [secrets] });
-    bench.world.api.put(secrets, policy("a") as never);
+    bench.world.api.put(secrets, policy("a"));
     await settle(bench);
     const access = { apply: [policy("a"), policy("b")], kinds };
     expect(await bench.engine.apply({ ...request(bench), planned: [configMap("work")], access })).toMatchObject({
