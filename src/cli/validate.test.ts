@@ -52,6 +52,33 @@ describe("lattice validate", () => {
     });
   });
 
+  it("reports params that a type does not know and agreements that cannot be meant, templates aside", async () => {
+    const spec = [
+      "  resources:",
+      "    web: {direction: inbound, params: {prots: [http]}}",
+      "    cart: {direction: inbound, params: {ports: [htp]}}",
+      '    api: {params: {methods: ["${config.method}"]}}',
+      "    db: {type: postgres, params: {prot: 1}}",
+      "    files: {type: s3, params: {buckte: b}}",
+      "    odd: {type: not-known-here, params: {a: b}}\n",
+    ].join("\n");
+    const declared = provisioner("{type: s3, params: {bucket: b}, outputs: {url: x}}");
+    const bad = await runCli(["validate", "-f", "-"], { input: serviceYaml("a", { spec }) + declared });
+    expect(bad).toMatchObject({ code: 1, stderr: "" });
+    expect(bad.stdout.split("\n").slice(0, 5)).toEqual([
+      "error -",
+      '      spec.resources[cart]: params.ports[0]: this service has no port "htp"; did you mean "http"?; it has http (8080)',
+      '      spec.resources[db]: params.prot: unknown parameter; did you mean "port"?',
+      '      spec.resources[files]: params.buckte: unknown parameter; did you mean "bucket"?',
+      '      spec.resources[web]: params.prots: unknown parameter; did you mean "ports"?',
+    ]);
+    const score = SCORE.replace("files: {/etc/a: {source: ../texts/a.txt}}", "variables: {A: b}");
+    const typo = `${score}resources: {api: {type: service, params: {prots: [http]}}}\n`;
+    expect((await runCli(["validate", "-f", "-"], { input: typo })).stdout).toContain(
+      'resources.api: params.prots: unknown parameter; did you mean "ports"?',
+    );
+  });
+
   it("takes Score files, and the files that they name", async () => {
     expect(await run("validate", "-f", "score")).toEqual({
       code: 0,

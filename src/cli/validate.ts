@@ -4,8 +4,8 @@ import { dirname, resolve } from "node:path";
 import { describeThrown, fromThrowing } from "#base";
 import { isForeign, isScore, parseScore } from "#compile";
 import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
-import { describeObject, fieldAt, type KubeObject } from "#kube";
-import { declaredProvisioner } from "#service-compiler";
+import { describeObject, fieldAt, isJsonObject, type Json, type KubeObject } from "#kube";
+import { declaredProvisioner, paramMistakes, registryWith, type Provisioner, type Registry } from "#service-compiler";
 import type { CliIo, ExitCode } from "./io.ts";
 import { readResourceFiles, type FileDocument } from "./resource-files.ts";
 
@@ -34,8 +34,28 @@ function others(count: number): string {
 /** One entry per document, and one per file that could not be read. */
 export async function checkFiles(io: CliIo, paths: readonly string[]): Promise<readonly Checked[]> {
   const { documents, problems } = await readResourceFiles(io, paths);
+  const registry = registryWith(documents.flatMap(({ value }) => declaredAmong(value)));
   const unreadable = problems.map(({ file, message }): Checked => ({ file, index: 1, ok: false, errors: [{ path: "", message }] }));
-  return [...unreadable, ...documents.map((document) => (isScore(document.value) ? checkScore(io, document) : checkDocument(document)))];
+  return [
+    ...unreadable,
+    ...documents.map((document) => withParams(isScore(document.value) ? checkScore(io, document) : checkDocument(document), registry)),
+  ];
+}
+
+function declaredAmong(value: Json): readonly Provisioner[] {
+  const declared =
+    isForeign(value) && isJsonObject(fieldAt(value, "metadata")) ? declaredProvisioner(value as unknown as KubeObject) : undefined;
+  return declared?.ok === true ? [declared.value] : [];
+}
+
+/** Params are free in the schema; what a type does not know, or an agreement cannot mean, is a mistake all the same. */
+function withParams(checked: Checked, registry: Registry): Checked {
+  if (!checked.ok || "other" in checked || checked.object.kind !== "LatticeService") return checked;
+  const mistakes = paramMistakes(checked.object, registry);
+  if (mistakes.length === 0) return checked;
+  const at = (resource: string) => (checked.score === true ? `resources.${resource}` : `spec.resources[${resource}]`);
+  const errors = mistakes.map(({ resource, message }) => ({ path: at(resource), message }));
+  return { file: checked.file, index: checked.index, ok: false, errors };
 }
 
 /** Secrets and ConfigMaps may lie beside services, which read them; a type of resource that is declared is checked as well. */

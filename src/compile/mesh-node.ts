@@ -11,11 +11,10 @@ import {
   type ServiceNode,
 } from "#mesh-compiler";
 import {
-  agreementParams,
   compileRoutes,
   entriesOf,
   resolveDeclarations,
-  type Params,
+  type AgreementParams,
   type Resolution,
   type ResourceEntry,
   type ServiceInput,
@@ -56,7 +55,7 @@ function isMeasured({ spec: { deploy } }: LatticeService): boolean {
 /** Routes and volumes are no peers. What nobody knows how to provision calls nobody, until its error is mended. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
-function declarationOf(entry: ResourceEntry, { provisioned, params }: Resolution): readonly Declaration[] {
+function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resolution): readonly Declaration[] {
   const behind = provisioned.get(entry.name)?.peer;
   const address = behind?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
   if (address === undefined) return [];
@@ -65,17 +64,16 @@ function declarationOf(entry: ResourceEntry, { provisioned, params }: Resolution
       resource: entry.name,
       peer: serviceId(address.namespace, address.name),
       direction: entry.direction,
-      ...narrowedBy(params.get(entry.name)),
+      ...narrowedBy(agreements.get(entry.name)),
       managedPort: behind?.port,
     },
   ];
 }
 
-/** Params that could not be read open nothing: the other side, which is sound, must not become wide because of a mistake here. */
-function narrowedBy(params: Params | undefined): Pick<Declaration, "ports" | "requests"> {
-  const read = params === undefined ? undefined : agreementParams(params);
-  if (read?.ok !== true) return { ports: [], requests: undefined };
-  const { ports, methods, paths } = read.value;
+/** Params that were not understood open nothing: the other side, which is sound, must not become wide because of a mistake here. */
+function narrowedBy(agreement: AgreementParams | undefined): Pick<Declaration, "ports" | "requests"> {
+  if (agreement === undefined) return { ports: [], requests: undefined };
+  const { ports, methods, paths } = agreement;
   return { ports, requests: methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] } };
 }
 

@@ -26,4 +26,34 @@ describe("nearestName", () => {
     expect(didYouMean("servic", ["services", "service"])).toBe('; did you mean "service"?');
     expect(didYouMean("nothing", known)).toBe("");
   });
+
+  it("compares a bounded number of names, and none that is too long or too short to be near", () => {
+    const read: string[] = [];
+    function* names(make: (at: number) => string) {
+      for (let at = 0; at < 10_000; at += 1) {
+        read.push(make(at));
+        yield make(at);
+      }
+    }
+    expect(
+      nearestName(
+        "abcdef",
+        names((at) => `xyz${at + 100}`),
+      ),
+    ).toBeUndefined();
+    expect(read.length).toBe(257);
+    read.length = 0;
+    expect(
+      nearestName(
+        "abcdef",
+        names(() => "x".repeat(100)),
+      ),
+    ).toBeUndefined();
+    expect(read.length).toBe(10_000);
+  });
+
+  it("finds the same distance as the full table, for names that are near", () => {
+    expect(nearestName("a".repeat(60) + "bcd", ["a".repeat(60) + "dcb", "a".repeat(60) + "bdc"])).toBe("a".repeat(60) + "bdc");
+    expect(nearestName("x".repeat(64), ["y".repeat(64)])).toBeUndefined();
+  });
 });

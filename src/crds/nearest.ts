@@ -1,17 +1,33 @@
-/** "Did you mean …?": the known name that a person most likely meant. Linear in the names, and long input is not compared at all. */
+/**
+ * "Did you mean …?": the known name that a person most likely meant.
+ *
+ * Names and mistakes are the user's, and there may be thousands of both: long names are not compared at all, those that cannot be near are
+ * skipped, and only a number of the rest is looked at.
+ */
 const LONGEST_COMPARED = 64;
+const MOST_COMPARED = 256;
+/** More edits than this are another name. */
+const MOST_EDITS = 6;
 
 /** The nearest name, if it is near enough that suggesting it helps more than it misleads. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length === 0 || given.length > LONGEST_COMPARED) return undefined;
   const wanted = given.toLowerCase();
-  let best: { readonly name: string; readonly distance: number } | undefined;
+  let allowed = Math.min(MOST_EDITS, Math.max(1, Math.floor(given.length / 3)));
+  let best: string | undefined;
+  let compared = 0;
   for (const name of known) {
-    const distance = editDistance(wanted, name.toLowerCase());
-    if (best === undefined || distance < best.distance) best = { name, distance };
+    if (Math.abs(name.length - wanted.length) > allowed) continue;
+    compared += 1;
+    if (compared > MOST_COMPARED) break;
+    const distance = editDistance(wanted, name.toLowerCase(), allowed);
+    if (distance > allowed) continue;
+    best = name;
+    if (distance === 0) break;
+    // only one that is nearer counts from here on
+    allowed = distance - 1;
   }
-  const allowed = Math.max(1, Math.floor(given.length / 3));
-  return best !== undefined && best.distance <= allowed ? best.name : undefined;
+  return best;
 }
 
 /** `; did you mean "x"?`, or nothing. */
@@ -20,17 +36,27 @@ export function didYouMean(given: string, known: Iterable<string>): string {
   return name === undefined ? "" : `; did you mean "${name}"?`;
 }
 
-/** Insertions, deletions, replacements, and swaps of neighbours ("teh"), which are the commonest slip of all. */
-function editDistance(a: string, b: string): number {
+/**
+ * Insertions, deletions, replacements, and swaps of neighbours ("teh"), which are the commonest slip of all. Cells further than `most` from
+ * the diagonal cannot matter, and are not computed. More than `most`: some number above it.
+ */
+function editDistance(a: string, b: string, most: number): number {
+  const width = b.length + 1;
   let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  let last = Array.from({ length: width }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
+    const row = Array.from({ length: width }, () => Infinity);
+    row[0] = i;
+    let least = i;
+    for (let j = Math.max(1, i - most); j <= Math.min(b.length, i + most); j++) {
       const replaced = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
       const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(beforeLast, j - 2) + 1 : Infinity;
-      row.push(Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped));
+      const cell = Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped);
+      row[j] = cell;
+      least = Math.min(least, cell);
     }
+    // a swap reaches back two rows, and is never cheaper than the row between them by more than one
+    if (least > most + 1) return least;
     [beforeLast, last] = [last, row];
   }
   return at(last, b.length);

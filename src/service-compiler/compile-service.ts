@@ -1,6 +1,6 @@
 /** One service from its spec to the objects that it needs. Pure: the same input gives the same bytes. */
 import { err, ok, type Result } from "#base";
-import type { CompileError } from "./errors.ts";
+import { boundErrors, boundWarnings, type CompileError } from "./errors.ts";
 import type { ServiceInput } from "./input.ts";
 import type { Peer, Route } from "./provisioners/index.ts";
 import { renderService, type RenderedService } from "./rendering/render-service.ts";
@@ -22,9 +22,9 @@ export type CompiledService = {
 
 export function compileService(input: ServiceInput): Result<CompiledService, readonly CompileError[]> {
   const rendered = renderService(input);
-  if (!rendered.ok) return rendered;
+  if (!rendered.ok) return err(boundErrors(rendered.error));
   const workload = compileWorkload(input, rendered.value);
-  if (!workload.ok) return err(workload.error);
+  if (!workload.ok) return err(boundErrors(workload.error));
   const { provisioned, resolved, warnings } = rendered.value;
   return ok({
     objects: workload.value.objects,
@@ -32,16 +32,19 @@ export function compileService(input: ServiceInput): Result<CompiledService, rea
     peers: new Map([...provisioned].flatMap(([name, { peer }]) => (peer === undefined ? [] : [[name, peer] as const]))),
     routes: new Map([...provisioned].flatMap(([name, { route }]) => (route === undefined ? [] : [[name, route] as const]))),
     resolved,
-    warnings: [...warnings, ...workload.value.warnings],
+    warnings: boundWarnings([...warnings, ...workload.value.warnings]),
   });
 }
 
-/** A URL that cannot be made out, or that is sensitive, is left out: the status is read by everybody. */
+/** What the schema of the status allows. */
+const LONGEST_URL = 4_096;
+
+/** A URL that cannot be made out, that is sensitive or that the status cannot hold is left out. */
 function urlsOf({ provisioned }: RenderedService): ReadonlyMap<string, string> {
   const urls = new Map<string, string>();
   for (const [name, { outputs }] of provisioned) {
     const url = outputs.get("url")?.();
-    if (url?.ok === true && url.value.kind === "plain") urls.set(name, url.value.text);
+    if (url?.ok === true && url.value.kind === "plain" && url.value.text.length <= LONGEST_URL) urls.set(name, url.value.text);
   }
   return urls;
 }

@@ -7,6 +7,8 @@ export type CompileError =
   | { readonly kind: "template-file"; readonly container: string; readonly path: string; readonly message: string }
   | { readonly kind: "invalid-file-mount"; readonly container: string; readonly path: string; readonly message: string }
   | { readonly kind: "invalid-volume-mount"; readonly container: string; readonly path: string; readonly message: string }
+  /** After the last one that is listed. */
+  | { readonly kind: "not-listed" }
   | ResourceError;
 
 /** The field that is wrong. */
@@ -21,6 +23,8 @@ export function placeOf(error: CompileError): string {
       return `spec.containers.${error.container}.volumes["${error.path}"]`;
     case "circular-dependency":
       return error.of === "containers" ? "spec.containers" : "spec.resources";
+    case "not-listed":
+      return "spec";
     default:
       return `spec.resources.${error.name}`;
   }
@@ -44,9 +48,32 @@ export function describeCompileError(error: CompileError): string {
     }
     case "provisioner":
       return `resource '${error.name}' provisioner error: ${error.message}`;
+    case "not-listed":
+      return "further mistakes are not listed; correct these first";
     case "circular-dependency":
       return `circular dependency detected: ${error.path.join(" -> ")}`;
   }
+}
+
+/** Of one service: enough to work with, and few enough for a status, an event and a terminal. */
+export const MOST_ERRORS = 50;
+const MOST_WARNINGS = 50;
+const LONGEST_MESSAGE = 1_024;
+
+/** A bounded number, each of a bounded length: messages quote texts of users. */
+export function boundErrors(errors: readonly CompileError[]): readonly CompileError[] {
+  const shown = errors
+    .slice(0, MOST_ERRORS)
+    .map((error) => ("message" in error && error.message.length > LONGEST_MESSAGE ? { ...error, message: cut(error.message) } : error));
+  return errors.length > MOST_ERRORS ? [...shown, { kind: "not-listed" }] : shown;
+}
+
+export function boundWarnings(warnings: readonly string[]): readonly string[] {
+  return warnings.slice(0, MOST_WARNINGS).map((text) => (text.length > LONGEST_MESSAGE ? cut(text) : text));
+}
+
+function cut(text: string): string {
+  return `${text.slice(0, LONGEST_MESSAGE)}…`;
 }
 
 function whatIsMissing(type: string, id: string): string {

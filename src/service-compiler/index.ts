@@ -2,16 +2,13 @@ export { compileService, type CompiledService } from "./compile-service.ts";
 export { describeCompileError, placeOf, type CompileError } from "./errors.ts";
 export type { SecretStore, ServiceInput, Settings } from "./input.ts";
 export {
-  agreementParams,
   declaredProvisioner,
-  listParam,
   PROVISIONER_LABEL,
   registryWith,
   type AgreementParams,
   type Peer,
   type Provisioned,
   type Provisioner,
-  type Params,
   type Registry,
   type Resolution,
   type ResourceEntry,
@@ -21,6 +18,7 @@ export {
   type ServiceAddress,
   type Surroundings,
 } from "./provisioners/index.ts";
+export { paramMistakes, type ParamMistake } from "./rendering/param-mistakes.ts";
 export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
 export {
   hasPlaceholders,

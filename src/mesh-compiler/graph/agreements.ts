@@ -45,7 +45,7 @@ export function outgoing(graph: ServiceGraph, caller: ServiceNode): Outgoing {
   const managed: { readonly peer: ServiceId; readonly port: number }[] = [];
   for (const peer of [...caller.declarations.keys()].toSorted()) {
     const about = caller.declarations.get(peer) ?? [];
-    if (!about.some(calls)) continue;
+    if (!about.some((one) => calls(one) && opens(one))) continue;
     const node = graph.get(peer);
     if (node === undefined) managed.push(...managedAt(about, peer));
     else if (node.kind === "external") {
@@ -59,7 +59,7 @@ export function outgoing(graph: ServiceGraph, caller: ServiceNode): Outgoing {
 }
 
 function managedAt(about: readonly Declaration[], peer: ServiceId) {
-  const ports = about.flatMap((one) => (calls(one) && one.managedPort !== undefined ? [one.managedPort] : []));
+  const ports = about.flatMap((one) => (calls(one) && opens(one) && one.managedPort !== undefined ? [one.managedPort] : []));
   return [...new Set(ports)].map((port) => ({ peer, port }));
 }
 
@@ -69,12 +69,17 @@ export function admits({ id, requesters }: ExternalNode, caller: ServiceId): boo
 
 /** undefined: one side does not agree, or no port is left that both mean. */
 export function agreement(caller: ServiceNode, callee: ServiceNode): Agreement | undefined {
-  const outbound = (caller.declarations.get(callee.id) ?? []).filter(calls);
-  const inbound = (callee.declarations.get(caller.id) ?? []).filter(isCalled);
+  const outbound = (caller.declarations.get(callee.id) ?? []).filter(calls).filter(opens);
+  const inbound = (callee.declarations.get(caller.id) ?? []).filter(isCalled).filter(opens);
   if (outbound.length === 0 || inbound.length === 0) return undefined;
   const ports = callee.ports.filter((port) => names(outbound, port) && names(inbound, port));
   if (ports.length === 0) return undefined;
   return { caller: caller.id, callee: callee.id, ports, requests: requestsOf(inbound) };
+}
+
+/** One without ports opens nothing: it was not understood. It must not count where others about the same peer are joined with it. */
+function opens({ ports }: Declaration): boolean {
+  return ports?.length !== 0;
 }
 
 /** Several declarations about one peer add up. */

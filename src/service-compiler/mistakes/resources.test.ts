@@ -179,7 +179,7 @@ describe("a resource", () => {
       given: { params: { a: { b: "${secrets.s.k}" } } },
       want: "params.a.b is sensitive; only texts directly below params may be",
     },
-    { name: "ports that are a map", given: { params: { ports: {} } }, want: "params.ports must be a text" },
+    { name: "ports that are a map", given: { params: { ports: {} } }, want: "params.ports: must be a list, such as [http]" },
     {
       name: "ports that are sensitive",
       given: { params: { ports: "${secrets.s.k}" } },
@@ -188,22 +188,22 @@ describe("a resource", () => {
     {
       name: "ports that are lists of lists",
       given: { direction: "inbound", params: { ports: [["http"]] } },
-      want: "params.ports must be a list of texts",
+      want: "params.ports[0]: must be a text, as in [http]",
     },
     {
       name: "a method in lower case",
       given: { direction: "inbound", params: { methods: ["get"] } },
-      want: 'params.methods has "get"; it must be a method in upper case, such as GET',
+      want: 'params.methods[0]: "get" must be an HTTP method in upper case, such as GET; did you mean "GET"?',
     },
     {
       name: "a path that is none",
       given: { direction: "both", params: { paths: "api" } },
-      want: 'params.paths has "api"; it must begin with "/", such as /api/*',
+      want: "params.paths: must be a list, such as [/api/*]",
     },
     {
-      name: "methods of an external service that are a map",
-      given: { type: "external-service", params: { methods: {} } },
-      want: "params.methods must be a text",
+      name: "methods of an external service",
+      given: { type: "external-service", params: { methods: ["GET"] } },
+      want: "params.methods: unknown parameter; external-service has no parameters",
     },
     {
       name: "a broken template of a caller",

@@ -1,10 +1,13 @@
 /**
- * Params that narrow an agreement: which ports, methods and paths. The mesh reads them, on whichever side they stand.
+ * Params that narrow an agreement: which ports, methods and paths. This is their only parser; the service and its mesh node use its result.
  *
- * What cannot be read is an error and never "all of them": a door that was to be narrow must not stand wide open because of a typing error.
+ * What cannot be read is an error and never "all of them": a declaration with a typing error opens nothing.
  */
-import { ok, type Result } from "#base";
-import { listParam, problem, type Params } from "./params.ts";
+import { err, ok, type Result } from "#base";
+import { didYouMean } from "#crds";
+import { parsePortName, type Json } from "#kube";
+import { HTTP_METHODS } from "./http-methods.ts";
+import { openText, problem, type Params } from "./params.ts";
 import type { ResourceProblem } from "./provisioner.ts";
 
 export const AGREEMENT_PARAMS = ["ports", "methods", "paths"] as const;
@@ -16,20 +19,106 @@ export type AgreementParams = {
   readonly paths: readonly string[] | undefined;
 };
 
-export function agreementParams(params: Params): Result<AgreementParams, ResourceProblem> {
-  const ports = listParam(params, "ports");
-  const methods = listParam(params, "methods");
-  const paths = listParam(params, "paths");
-  if (!ports.ok) return ports;
-  if (!methods.ok) return methods;
-  if (!paths.ok) return paths;
-  const method = methods.value?.find((one) => !/^(\*|[A-Z][-A-Z]*)$/.test(one));
-  if (method !== undefined) return problem(`params.methods has ${JSON.stringify(method)}; it must be a method in upper case, such as GET`);
-  const path = paths.value?.find((one) => !/^[/*]\S*$/.test(one));
-  if (path !== undefined) return problem(`params.paths has ${JSON.stringify(path)}; it must begin with "/", such as /api/*`);
-  return ok({ ports: ports.value?.map(nameOrNumber), methods: methods.value, paths: paths.value });
+/** An agreement that nothing narrows. */
+export const EVERYTHING: AgreementParams = { ports: undefined, methods: undefined, paths: undefined };
+
+/** Ports of the service itself, by name: what an inbound declaration can name. */
+export type OwnPorts = ReadonlyMap<string, number>;
+
+/** `own`: given where the declaration is about this service's ports and no others. */
+export function agreementParams(params: Params, own?: OwnPorts): Result<AgreementParams, ResourceProblem> {
+  if (params.size === 0) return ok(EVERYTHING);
+  const ports = listOf(params, PORTS, (item) => portOf(item, own));
+  const methods = listOf(params, METHODS, methodOf);
+  const paths = listOf(params, PATHS, pathOf);
+  if (ports.ok && methods.ok && paths.ok) return ok({ ports: ports.value, methods: methods.value, paths: paths.value });
+  return problem([ports, methods, paths].flatMap((list) => (list.ok ? [] : [list.error])).join("; "));
 }
 
-function nameOrNumber(text: string): string | number {
-  return /^[0-9]+$/.test(text) ? Number(text) : text;
+type ListRule = { readonly name: (typeof AGREEMENT_PARAMS)[number]; readonly all: string; readonly example: string; readonly most: number };
+
+const PORTS: ListRule = { name: "ports", all: "all ports", example: "[http]", most: 32 };
+const METHODS: ListRule = { name: "methods", all: "all methods", example: "[GET]", most: 64 };
+const PATHS: ListRule = { name: "paths", all: "all paths", example: "[/api/*]", most: 64 };
+
+function listOf<T extends string | number>(
+  params: Params,
+  { name, all, example, most }: ListRule,
+  read: (item: string | number) => Result<T, string>,
+): Result<readonly T[] | undefined, string> {
+  const place = `params.${name}`;
+  if (!params.has(name)) return ok(undefined);
+  const items = itemsOf(params, name);
+  if (!items.ok) return err(items.error);
+  if (items.value === undefined) return err(`${place}: must be a list, such as ${example}`);
+  if (items.value.length === 0) return err(`${place}: must not be empty; leave it out to mean ${all}`);
+  if (items.value.length > most) return err(`${place}: must have at most ${most} items, and has ${items.value.length}`);
+  const values: T[] = [];
+  for (const [at, item] of items.value.entries()) {
+    const value: Result<T, string> =
+      typeof item === "string" || typeof item === "number" ? read(item) : err(`must be a text, as in ${example}`);
+    if (!value.ok) return err(`${place}[${at}]: ${value.error}`);
+    if (values.includes(value.value)) return err(`${place}[${at}]: ${shown(item)} is in the list already; remove one of the two`);
+    values.push(value.value);
+  }
+  if (values.length > 1 && values.some((value) => value === ANY))
+    return err(`${place}: "${ANY}" means all; remove the others, or remove it`);
+  return ok(values);
+}
+
+/** undefined: it is no list. */
+function itemsOf(params: Params, name: string): Result<readonly Json[] | undefined, string> {
+  const param = params.get(name);
+  if (param?.kind === "json") return ok(Array.isArray(param.json) ? (param.json as readonly Json[]) : undefined);
+  const text = openText(params, name);
+  if (text.ok) return ok(undefined);
+  return err(text.error.kind === "other" ? text.error.message : `params.${name} cannot be read`);
+}
+
+const LONGEST_SHOWN = 64;
+
+/** As it was written, cut: the text is the user's and may be long. */
+function shown(item: Json): string {
+  const text = JSON.stringify(item);
+  return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}…`;
+}
+
+const HIGHEST_PORT = 65_535;
+
+function portOf(item: string | number, own: OwnPorts | undefined): Result<string | number, string> {
+  const port = typeof item === "number" || /^[0-9]+$/.test(item) ? Number(item) : item;
+  if (typeof port === "number") {
+    if (!Number.isInteger(port) || port < 1 || port > HIGHEST_PORT) return err(`${shown(item)} must be between 1 and ${HIGHEST_PORT}`);
+  } else if (!parsePortName(port).ok) return err(`${shown(item)} must be the name or the number of a port, such as http`);
+  if (own === undefined) return ok(port);
+  const known = typeof port === "number" ? [...own.values()].includes(port) : own.has(port);
+  if (known) return ok(port);
+  const there = own.size === 0 ? "it has none" : `it has ${[...own].map(([name, number]) => `${name} (${number})`).join(", ")}`;
+  return err(`this service has no port ${shown(item)}${didYouMean(String(port), own.keys())}; ${there}`);
+}
+
+/** Any method. */
+const ANY = "*";
+
+function methodOf(item: string | number): Result<string, string> {
+  const method = String(item);
+  if (method === ANY || HTTP_METHODS.has(method)) return ok(method);
+  return err(`${shown(item)} must be an HTTP method in upper case, such as GET${didYouMean(method, HTTP_METHODS)}`);
+}
+
+const LONGEST_PATH = 1_024;
+
+/** Istio compares the path without the query, and reads a "*" at the end only. */
+function pathOf(item: string | number): Result<string, string> {
+  const path = String(item);
+  if (path.length <= LONGEST_PATH && /^\/[^\s?#*]*\*?$/.test(path)) return ok(path);
+  return err(
+    `${shown(item)} must begin with "/", have at most ${LONGEST_PATH} characters, no space, "?" or "#", and "*" only at its end, such as /api/*`,
+  );
+}
+
+/** Whether two agreements take the same requests. */
+export function sameRequests(one: AgreementParams, other: AgreementParams): boolean {
+  const text = ({ methods, paths }: AgreementParams) => JSON.stringify([methods?.toSorted() ?? null, paths?.toSorted() ?? null]);
+  return text(one) === text(other);
 }

@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, parseYaml, type Json, type KubeObject } from "#kube";
-import { fields, missing, plain, renderText, type Namespace, type Scope, type Value } from "../templates/index.ts";
+import { fields, missing, plain, renderText, scopeOf, type Namespace, type Scope, type Value } from "../templates/index.ts";
 import { hidden } from "./outputs.ts";
 import { problem, type Param, type Params } from "./params.ts";
 import type { Output, Peer, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
@@ -73,7 +73,7 @@ function textsIn(value: Json | undefined): ReadonlyMap<string, string> {
 function provisionerOf(declared: Declared): Provisioner {
   return {
     type: declared.type,
-    params: [...declared.params.keys()],
+    ...knownParams(declared),
     provision: (request) => {
       const scope = scopeFor(declared, request);
       const outputs = new Map<string, Output>([...declared.outputs].map(([name, output]) => [name, () => valueOf(output, request, scope)]));
@@ -84,6 +84,14 @@ function provisionerOf(declared: Declared): Provisioner {
   };
 }
 
+/** Those with a default, and those that a template reads. A type that mentions none says nothing about them. */
+function knownParams({ params, outputs, peer }: Declared): Pick<Provisioner, "params"> {
+  const templates = [...[...outputs.values()].map(({ template }) => template), ...(peer === undefined ? [] : [peer.name, peer.port])];
+  const read = templates.flatMap((template) => [...template.matchAll(/\$\{params\.([^}]+)\}/g)].map(([, name = ""]) => name));
+  const known = new Set([...params.keys(), ...read.map((name) => name.replaceAll("\\.", "."))]);
+  return known.size === 0 ? {} : { params: [...known] };
+}
+
 function scopeFor({ params }: Declared, { name, address, class: variant, params: given, surroundings }: ResourceRequest): Scope {
   const resource = new Map([
     ["name", name],
@@ -91,7 +99,7 @@ function scopeFor({ params }: Declared, { name, address, class: variant, params:
     ["namespace", address.namespace],
     ["class", variant],
   ]);
-  return new Map([
+  return scopeOf([
     ["resource", fields("resource", resource, "the resource does not say it")],
     ["params", paramsNamespace(params, given)],
     ["cluster", fields("cluster", new Map([["domain", surroundings.clusterDomain]]), "")],

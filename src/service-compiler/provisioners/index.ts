@@ -1,5 +1,6 @@
 export { agreementParams, type AgreementParams } from "./agreement.ts";
 export { declaredProvisioner, PROVISIONER_LABEL } from "./declared.ts";
+export { unknownParams } from "./known-params.ts";
 export { flagParam, listParam, openText, portParam, problem, textParam, type Param, type Params } from "./params.ts";
 export type {
   Claim,
@@ -14,6 +15,7 @@ export type {
   Surroundings,
 } from "./provisioner.ts";
 export { registryWith, type Registry } from "./registry.ts";
+export { renderParams } from "./render-params.ts";
 export {
   resolveResources,
   type Resolution,

@@ -19,7 +19,9 @@ export function hidden(value: Value): Value {
 /** As it stands in a URL. What only External Secrets knows cannot be encoded here, and goes in as it is. */
 export function encoded(value: Value): Value {
   if (value.kind === "external") return value;
-  return value.kind === "plain" ? plain(encodeURIComponent(value.text)) : secret(encodeURIComponent(reveal(value.text)));
+  // half of a surrogate pair cannot be encoded
+  const encode = (text: string) => encodeURIComponent(text.toWellFormed());
+  return value.kind === "plain" ? plain(encode(value.text)) : secret(encode(reveal(value.text)));
 }
 
 export function hostOf({ namespace, name }: { readonly namespace: string; readonly name: string }, clusterDomain: string): string {

@@ -68,7 +68,7 @@ export type Provisioned = {
 /** A type of resource. `provision` is pure: the same request gives the same answer. */
 export type Provisioner = {
   readonly type: string;
-  /** Names it understands; a warning names any other. undefined: anything goes. */
+  /** Names of the params that it understands; any other is an error. undefined: all are accepted. */
   readonly params?: readonly string[];
   readonly provision: (request: ResourceRequest) => Result<Provisioned, ResourceProblem>;
 };

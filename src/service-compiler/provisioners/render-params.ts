@@ -1,7 +1,7 @@
 /** The templates in `params` filled in. Texts on the first level may be sensitive; deeper down nothing can say so, and it is refused. */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
-import { renderText, type Scope, type TemplateProblem } from "../templates/index.ts";
+import { MOST_PROBLEMS, renderText, type Scope, type TemplateProblem, type Value } from "../templates/index.ts";
 import type { Param, Params } from "./params.ts";
 
 /** Most resources have none. */
@@ -11,47 +11,58 @@ const NONE: Result<Params, never> = ok(new Map());
 export function renderParams(params: JsonObject, scope: Scope): Result<Params, readonly TemplateProblem[]> {
   if (Object.keys(params).length === 0) return NONE;
   const rendered = new Map<string, Param>();
-  const problems: TemplateProblem[] = [];
+  const rendering: Rendering = { scope, problems: [] };
   for (const [name, given] of Object.entries(params)) {
-    if (given === undefined) continue;
-    const param = renderParam(given, scope, `params.${name}`);
-    if (param.ok) rendered.set(name, param.value);
-    else problems.push(...param.error);
+    if (given !== undefined) rendered.set(name, renderParam(given, `params.${shownName(name)}`, rendering));
+    if (isFull(rendering)) break;
   }
-  return problems.length > 0 ? err(problems) : ok(rendered);
+  return rendering.problems.length > 0 ? err(rendering.problems) : ok(rendered);
 }
 
-function renderParam(given: Json, scope: Scope, where: string): Result<Param, readonly TemplateProblem[]> {
-  if (typeof given === "string") {
-    const text = renderText(given, scope);
-    return text.ok ? ok({ kind: "text", value: text.value.value }) : err(placed(text.error, where));
-  }
-  const json = renderJson(given, scope, where);
-  return json.ok ? ok({ kind: "json", json: json.value }) : json;
+type Rendering = { readonly scope: Scope; readonly problems: TemplateProblem[] };
+
+/** Enough mistakes are known: the rest is not rendered. */
+function isFull({ problems }: Rendering): boolean {
+  return problems.length >= MOST_PROBLEMS;
 }
 
-function placed(problems: readonly TemplateProblem[], where: string): readonly TemplateProblem[] {
-  return problems.map((problem) => ({ ...problem, message: `${where}: ${problem.message}` }));
+const LONGEST_SHOWN = 64;
+
+/** Names of params are free text, and messages are short. */
+export function shownName(name: string): string {
+  return name.length <= LONGEST_SHOWN ? name : `${name.slice(0, LONGEST_SHOWN)}…`;
 }
 
-function renderJson(given: Json, scope: Scope, where: string): Result<Json, readonly TemplateProblem[]> {
-  if (typeof given === "string") return renderOpenly(given, scope, where);
-  if (Array.isArray(given)) {
-    const items = given.map((item: Json, index) => renderJson(item, scope, `${where}[${index}]`));
-    const problems = items.flatMap((item) => (item.ok ? [] : item.error));
-    return problems.length > 0 ? err(problems) : ok(items.flatMap((item) => (item.ok ? [item.value] : [])));
-  }
-  if (!isJsonObject(given)) return ok(given);
-  const entries = Object.entries(given).map(([name, inner]) => [name, renderJson(inner ?? null, scope, `${where}.${name}`)] as const);
-  const problems = entries.flatMap(([, inner]) => (inner.ok ? [] : inner.error));
-  if (problems.length > 0) return err(problems);
-  return ok(Object.fromEntries(entries.flatMap(([name, inner]) => (inner.ok ? [[name, inner.value]] : []))));
+const NOTHING: Param = { kind: "json", json: null };
+
+/** After a mistake the value does not matter. */
+function renderParam(given: Json, where: string, rendering: Rendering): Param {
+  if (typeof given !== "string") return { kind: "json", json: renderJson(given, where, rendering) };
+  const value = renderValue(given, where, rendering);
+  return value === undefined ? NOTHING : { kind: "text", value };
 }
 
-function renderOpenly(given: string, scope: Scope, where: string): Result<Json, readonly TemplateProblem[]> {
+function renderValue(given: string, where: string, { scope, problems }: Rendering): Value | undefined {
   const text = renderText(given, scope);
-  if (!text.ok) return err(placed(text.error, where));
-  const { value } = text.value;
-  if (value.kind === "plain") return ok(value.text);
-  return err([{ message: `${where} is sensitive; only texts directly below params may be`, line: 1, column: 1 }]);
+  if (text.ok) return text.value.value;
+  problems.push(...text.error.map((problem) => ({ ...problem, message: `${where}: ${problem.message}` })));
+  return undefined;
+}
+
+function renderJson(given: Json, where: string, rendering: Rendering): Json {
+  if (isFull(rendering)) return null;
+  if (typeof given === "string") return renderOpenly(given, where, rendering);
+  if (Array.isArray(given)) return given.map((item: Json, index) => renderJson(item, `${where}[${index}]`, rendering));
+  if (!isJsonObject(given)) return given;
+  return Object.fromEntries(
+    Object.entries(given).map(([name, inner]) => [name, renderJson(inner ?? null, `${where}.${shownName(name)}`, rendering)]),
+  );
+}
+
+function renderOpenly(given: string, where: string, rendering: Rendering): Json {
+  const value = renderValue(given, where, rendering);
+  if (value === undefined) return null;
+  if (value.kind === "plain") return value.text;
+  rendering.problems.push({ message: `${where} is sensitive; only texts directly below params may be`, line: 1, column: 1 });
+  return null;
 }

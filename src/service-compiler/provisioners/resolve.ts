@@ -7,10 +7,12 @@
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
-import type { Found, Missing, Namespace, Scope, TemplateProblem } from "../templates/index.ts";
-import { agreementParams } from "./agreement.ts";
-import type { Params } from "./params.ts";
-import type { Provisioned, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
+import { withNamespace, type Found, type Missing, type Namespace, type Scope, type TemplateProblem } from "../templates/index.ts";
+import { agreementParams, EVERYTHING, type AgreementParams, type OwnPorts } from "./agreement.ts";
+import { contradictions } from "./contradictions.ts";
+import { unknownParams } from "./known-params.ts";
+import { problem, type Params } from "./params.ts";
+import type { Provisioned, Provisioner, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
 import type { Registry } from "./registry.ts";
 import { renderParams } from "./render-params.ts";
 
@@ -30,8 +32,8 @@ export type ResourceError =
   | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
 export type Resolution = {
-  /** Of every entry, inbound ones too: the mesh reads ports, methods and paths from them. */
-  readonly params: ReadonlyMap<string, Params>;
+  /** Of every entry that is about a peer and was understood: which ports, methods and paths. One that is not in here opens nothing. */
+  readonly agreements: ReadonlyMap<string, AgreementParams>;
   readonly provisioned: ReadonlyMap<string, Provisioned>;
   readonly errors: readonly ResourceError[];
   readonly warnings: readonly string[];
@@ -50,20 +52,41 @@ export type Resolving = {
   readonly surroundings: Surroundings;
   /** Everything but `resources`, which params see as well. */
   readonly scope: Scope;
+  /** Of the service itself. */
+  readonly ownPorts: OwnPorts;
 };
 
-export function resolveResources({ entries, registry, surroundings, scope }: Resolving): ResolvedResources {
+export function resolveResources({ entries, registry, surroundings, scope, ownPorts }: Resolving): ResolvedResources {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const done = new Map<string, Result<Provisioned, ResourceError>>();
   const errors = new Map<string, ResourceError>();
   const warnings = new Set<string>();
   const stack: string[] = [];
-  const rendered = new Map<string, Params>();
+  const agreements = new Map<string, AgreementParams>();
 
   const keep = (name: string, result: Result<Provisioned, ResourceError>) => {
     done.set(name, result);
     if (!result.ok && !errors.has(name)) errors.set(name, result.error);
     return result;
+  };
+
+  /** Where the budget was exceeded before, that is reported there and nowhere else. */
+  const keepUnread = (entry: ResourceEntry, problems: readonly TemplateProblem[]): Result<never, ResourceError> => {
+    const error = err(paramError(entry, problems, { errors, byName }));
+    done.set(entry.name, error);
+    if (!errors.has(entry.name) && !problems.every(({ repeated }) => repeated === true)) errors.set(entry.name, error.error);
+    return error;
+  };
+
+  /** The params as they are understood; the mesh reads nothing else. */
+  const understand = (entry: ResourceEntry, params: Params, provisioner: Provisioner | undefined): Result<void, ResourceProblem> => {
+    const unknown = unknownParams(entry, provisioner);
+    if (unknown !== undefined) return problem(unknown);
+    const narrows = entry.direction !== "outbound" || entry.type === "service";
+    const read = narrows ? agreementParams(params, entry.direction === "inbound" ? ownPorts : undefined) : ok(EVERYTHING);
+    if (!read.ok) return read;
+    agreements.set(entry.name, read.value);
+    return ok(undefined);
   };
 
   const provision = (entry: ResourceEntry): Result<Provisioned, ResourceError> => {
@@ -77,11 +100,14 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     stack.push(name);
     const params = renderParams(entry.params, inner);
     stack.pop();
-    if (params.ok) rendered.set(name, params.value);
-    if (!params.ok) return keep(name, err(paramError(entry, params.error, errors)));
-    for (const text of unknownParams(entry, provisioner.params)) warnings.add(text);
+    if (!params.ok) return keepUnread(entry, params.error);
+    const understood = understand(entry, params.value, provisioner);
+    if (!understood.ok) return keep(name, err(ownError(entry, understood.error)));
     const made = provisioner.provision({ ...entry, params: params.value, surroundings });
-    if (!made.ok) return keep(name, err(ownError(entry, made.error)));
+    if (!made.ok) {
+      agreements.delete(name);
+      return keep(name, err(ownError(entry, made.error)));
+    }
     for (const text of made.value.warnings ?? []) warnings.add(`resource '${name}': ${text}`);
     return keep(name, made);
   };
@@ -89,13 +115,9 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
   /** Who calls is not looked up; what it may call is read. */
   const readInbound = (entry: ResourceEntry): undefined => {
     const params = renderParams(entry.params, inner);
-    if (!params.ok) {
-      errors.set(entry.name, paramError(entry, params.error, errors));
-      return;
-    }
-    rendered.set(entry.name, params.value);
-    const narrowed = agreementParams(params.value);
-    if (!narrowed.ok) errors.set(entry.name, ownError(entry, narrowed.error));
+    if (!params.ok) return void keepUnread(entry, params.error);
+    const understood = understand(entry, params.value, registry.get(entry.type));
+    if (!understood.ok) errors.set(entry.name, ownError(entry, understood.error));
   };
 
   /** What was found once is found again: the same output stands in many variables. */
@@ -105,7 +127,8 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     const known = found.get(text);
     if (known !== undefined) return known;
     const answer = look(path);
-    if (answer.ok) found.set(text, answer);
+    // in the middle of a circle the answer is not the last one
+    if (answer.ok || stack.length === 0) found.set(text, answer);
     return answer;
   };
 
@@ -126,7 +149,7 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
     if (!errors.has(name)) errors.set(name, ownError(entry, value.error));
     return err({ message: `resource '${name}' has an error of its own`, resource: name });
   };
-  const inner: Scope = new Map([...scope, ["resources", namespace]]);
+  const inner = withNamespace(scope, "resources", namespace);
 
   return {
     namespace,
@@ -136,7 +159,11 @@ export function resolveResources({ entries, registry, surroundings, scope }: Res
         const made = entry.direction === "inbound" ? readInbound(entry) : provision(entry);
         if (made?.ok === true) provisioned.set(entry.name, made.value);
       }
-      return { params: rendered, provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
+      for (const { name, message } of contradictions(entries, provisioned, agreements)) {
+        agreements.delete(name);
+        if (!errors.has(name)) errors.set(name, { kind: "provisioner", name, message });
+      }
+      return { agreements, provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
     },
   };
 }
@@ -148,24 +175,31 @@ function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Pr
   };
 }
 
-function unknownParams({ name, type, params }: ResourceEntry, known: readonly string[] | undefined): readonly string[] {
-  if (known === undefined) return [];
-  return Object.keys(params)
-    .filter((param) => !known.includes(param))
-    .map((param) => `resource '${name}': ${type} does not know params.${param}${didYouMean(param, known)}`);
-}
+type Around = { readonly errors: ReadonlyMap<string, ResourceError>; readonly byName: ReadonlyMap<string, ResourceEntry> };
 
 /** A param that reads a resource in a circle is that circle's error; one that reads a broken resource waits for that one. */
-function paramError(
-  { name }: ResourceEntry,
-  problems: readonly TemplateProblem[],
-  errors: ReadonlyMap<string, ResourceError>,
-): ResourceError {
+function paramError(entry: ResourceEntry, problems: readonly TemplateProblem[], { errors, byName }: Around): ResourceError {
   const circle = problems
     .map(({ resource }) => (resource === undefined ? undefined : errors.get(resource)))
     .find((error) => error?.kind === "circular-dependency");
   if (circle !== undefined) return circle;
-  return { kind: "provisioner", name, message: problems.map(({ message }) => message).join("; ") };
+  const reads = problems.some(({ exceeded }) => exceeded === true) ? readPath(entry, byName) : "";
+  return { kind: "provisioner", name: entry.name, message: `${problems.map(({ message }) => message).join("; ")}${reads}` };
+}
+
+const MOST_NAMED = 4;
+
+/** ` (c -> b -> a)`: which resources the params read, one after the other. */
+function readPath(entry: ResourceEntry, byName: ReadonlyMap<string, ResourceEntry>): string {
+  const names: string[] = [];
+  for (let at: ResourceEntry | undefined = entry; at !== undefined && !names.includes(at.name);) {
+    names.push(at.name);
+    const next: string | undefined = /\$\{resources\.([-a-z0-9]+)\./.exec(JSON.stringify(at.params))?.[1];
+    at = next === undefined ? undefined : byName.get(next);
+  }
+  if (names.length < 2) return "";
+  const shown = names.length <= MOST_NAMED ? names : [...names.slice(0, MOST_NAMED - 1), "…", names.at(-1)];
+  return ` (${shown.join(" -> ")})`;
 }
 
 function ownError({ name, type, address }: ResourceEntry, problem: ResourceProblem): ResourceError {

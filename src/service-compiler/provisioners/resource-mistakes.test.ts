@@ -1,5 +1,6 @@
 /** What is wrong with a resource: told once, with what would mend it. */
 import { describe, expect, test } from "vitest";
+import { scopeOf } from "../templates/index.ts";
 import { registryWith } from "./registry.ts";
 import { resolveResources } from "./resolve.ts";
 import { entry, resolved, surroundings } from "./test-resources.ts";
@@ -146,7 +147,8 @@ describe("mistakes of a resource", () => {
       entries: [entry("web", { type: "route" })],
       registry: registryWith(),
       surroundings: { ...surroundings, ingressDomain: undefined },
-      scope: new Map(),
+      scope: scopeOf([]),
+      ownPorts: new Map(),
     });
     expect(made.finish().errors[0]).toMatchObject({
       message: expect.stringContaining("has no host; set params.host, or an ingress domain"),
@@ -167,7 +169,8 @@ describe("mistakes of a resource", () => {
       entries: [entry("q", { type: "external-service" })],
       registry: registryWith(),
       surroundings: odd,
-      scope: new Map(),
+      scope: scopeOf([]),
+      ownPorts: new Map(),
     });
     made.namespace(["q", "port"]);
     expect(made.finish().errors).toEqual([
@@ -184,10 +187,67 @@ describe("mistakes of a resource", () => {
     expect(read("${resources.backend.urll}")).toContain("has no output 'urll'; did you mean \"url\"?; there are host, port, url, name");
     expect(read("${resources.backend}")).toContain("names resource 'backend' and none of its outputs");
   });
+});
 
-  test("params that nobody understands are warned about", () => {
-    expect(resolved([entry("db", { type: "postgres", params: { prot: 1 } })]).finish().warnings).toEqual([
-      "resource 'db': postgres does not know params.prot; did you mean \"port\"?",
-    ]);
+describe("a parameter that the type does not know is an error", () => {
+  const rows: readonly { name: string; given: Parameters<typeof entry>[1]; want: string }[] = [
+    {
+      name: "prots of a caller",
+      given: { direction: "inbound", params: { prots: ["http"] } },
+      want: 'params.prots: unknown parameter; did you mean "ports"?',
+    },
+    {
+      name: "method of a caller",
+      given: { direction: "inbound", params: { method: ["GET"] } },
+      want: 'params.method: unknown parameter; did you mean "methods"?',
+    },
+    { name: "of a callee", given: { params: { prots: ["http"] } }, want: 'params.prots: unknown parameter; did you mean "ports"?' },
+    {
+      name: "in both directions",
+      given: { direction: "both", params: { path: ["/"] } },
+      want: 'params.path: unknown parameter; did you mean "paths"?',
+    },
+    {
+      name: "several at once",
+      given: { direction: "inbound", params: { prots: [], zebra: 1 } },
+      want: 'params.prots: unknown parameter; did you mean "ports"?; params.zebra: unknown parameter; there are ports, methods, paths',
+    },
+    {
+      name: "more than ten",
+      given: { direction: "inbound", params: Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`zebra${at}`, 1])) },
+      want: `${Array.from({ length: 10 }, (_, at) => `params.zebra${at}: unknown parameter; there are ports, methods, paths`).join("; ")}; and 2 more`,
+    },
+    {
+      name: "with a name without end",
+      given: { direction: "inbound", params: { ["z".repeat(100_000)]: 1 } },
+      want: `params.${"z".repeat(64)}…: unknown parameter; there are ports, methods, paths`,
+    },
+    {
+      name: "of an inbound database",
+      given: { type: "postgres", direction: "inbound", params: { port: 1 } },
+      want: 'params.port: unknown parameter; did you mean "ports"?',
+    },
+    { name: "of postgres", given: { type: "postgres", params: { prot: 1 } }, want: 'params.prot: unknown parameter; did you mean "port"?' },
+    { name: "of redis", given: { type: "redis", params: { atuh: true } }, want: 'params.atuh: unknown parameter; did you mean "auth"?' },
+    { name: "of a route", given: { type: "route", params: { hots: "a.b" } }, want: 'params.hots: unknown parameter; did you mean "host"?' },
+    { name: "of a volume", given: { type: "volume", params: { siz: "1Gi" } }, want: 'params.siz: unknown parameter; did you mean "size"?' },
+    { name: "of dns", given: { type: "dns", params: { host: "a" } }, want: "params.host: unknown parameter; dns has no parameters" },
+    {
+      name: "of an external service, which nothing narrows",
+      given: { type: "external-service", params: { ports: [443] } },
+      want: "params.ports: unknown parameter; external-service has no parameters",
+    },
+  ];
+  test.each(rows)("$name", ({ given, want }) => {
+    const { errors, agreements, provisioned } = resolved([entry("x", given)]).finish();
+    expect(errors).toEqual([{ kind: "provisioner", name: "x", message: want }]);
+    expect([agreements.has("x"), provisioned.has("x")]).toEqual([false, false]);
+  });
+
+  test("a database that is called and calls has the parameters of both", () => {
+    const { errors, agreements } = resolved([
+      entry("x", { type: "postgres", direction: "both", params: { database: "d", ports: ["http"] } }),
+    ]).finish();
+    expect([errors, agreements.get("x")]).toEqual([[], { ports: ["http"], methods: undefined, paths: undefined }]);
   });
 });

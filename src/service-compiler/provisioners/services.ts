@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { plain } from "../templates/index.ts";
 import { hostOf, open } from "./outputs.ts";
-import { AGREEMENT_PARAMS, agreementParams } from "./agreement.ts";
+import { AGREEMENT_PARAMS } from "./agreement.ts";
 import { problem } from "./params.ts";
 import type { Output, Provisioner, ResourceProblem } from "./provisioner.ts";
 
@@ -14,9 +14,7 @@ const NO_PORT = 80;
 export const serviceProvisioner: Provisioner = {
   type: "service",
   params: AGREEMENT_PARAMS,
-  provision: ({ address, params, surroundings }) => {
-    const narrowed = agreementParams(params);
-    if (!narrowed.ok) return narrowed;
+  provision: ({ address, surroundings }) => {
     const callee = surroundings.findService(address);
     const host = hostOf(address, surroundings.clusterDomain);
     const port = String(callee === undefined ? NO_PORT : preferred(callee.ports, "http", NO_PORT));
@@ -40,10 +38,9 @@ function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fallback: T
 
 export const externalServiceProvisioner: Provisioner = {
   type: "external-service",
-  params: AGREEMENT_PARAMS,
-  provision: ({ address, params, surroundings }) => {
-    const narrowed = agreementParams(params);
-    if (!narrowed.ok) return narrowed;
+  // all endpoints of it are open to those whom it allows; there is nothing to narrow
+  params: [],
+  provision: ({ address, surroundings }) => {
     const external = surroundings.findExternalService(address);
     const url = external === undefined ? undefined : preferred(external.endpoints, "default", "");
     const part = (read: (endpoint: Endpoint) => string): Output => {

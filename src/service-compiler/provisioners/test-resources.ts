@@ -1,6 +1,6 @@
 /** Resources to resolve, and a small world around them. Only for tests. */
 import { err, ok, reveal, type Result } from "#base";
-import { fields, renderText, secret, type Rendered, type TemplateProblem } from "../templates/index.ts";
+import { fields, renderText, scopeOf, secret, withNamespace, type Rendered, type TemplateProblem } from "../templates/index.ts";
 import type { Surroundings } from "./provisioner.ts";
 import { registryWith, type Registry } from "./registry.ts";
 import { resolveResources, type ResourceEntry } from "./resolve.ts";
@@ -76,15 +76,21 @@ const config = fields(
   ]),
   "",
 );
+/** Of the service whose resources are resolved. */
+const OWN_PORTS = new Map([
+  ["http", 80],
+  ["admin", 9000],
+]);
+
 const secrets = () => ok({ value: secret("s3cret"), source: "secrets" });
 
 export function resolved(entries: readonly ResourceEntry[], registry: Registry = registryWith()) {
-  const scope = new Map([
+  const scope = scopeOf([
     ["config", config],
     ["secrets", secrets],
   ]);
-  const made = resolveResources({ entries, registry, surroundings, scope });
-  const read = (text: string) => shown(renderText(text, new Map([...scope, ["resources", made.namespace]])));
+  const made = resolveResources({ entries, registry, surroundings, scope, ownPorts: OWN_PORTS });
+  const read = (text: string) => shown(renderText(text, withNamespace(scope, "resources", made.namespace)));
   return { read, namespace: made.namespace, finish: made.finish };
 }
 

@@ -6,10 +6,19 @@
 import { err, ok, type Result } from "#base";
 import type { LatticeService } from "#crds";
 import { isJsonObject } from "#kube";
-import type { CompileError } from "../errors.ts";
+import { MOST_ERRORS, type CompileError } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
-import { resolveResources, type Provisioned, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
-import { hasPlaceholders, literal, renderText, secret, type Rendered, type Scope, type TemplateProblem } from "../templates/index.ts";
+import { resolveResources, type Provisioned, type ResolvedResources, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
+import {
+  hasPlaceholders,
+  literal,
+  renderText,
+  secret,
+  withNamespace,
+  type Rendered,
+  type Scope,
+  type TemplateProblem,
+} from "../templates/index.ts";
 import { renderFile, type RenderedFile } from "./render-file.ts";
 import { scopeFor } from "./scope.ts";
 
@@ -39,16 +48,29 @@ export type RenderedService = {
  */
 export function resolveDeclarations(input: ServiceInput): Resolution {
   const declared: ServiceInput = { ...input, secrets: () => ok("") };
-  const scope = scopeFor(declared);
-  const surroundings = surroundingsOf(declared);
-  return resolveResources({ entries: entriesOf(declared), registry: input.registry, surroundings, scope }).finish();
+  return resourcesOf(declared, scopeFor(declared)).finish();
+}
+
+function resourcesOf(input: ServiceInput, scope: Scope): ResolvedResources {
+  const { service, registry } = input;
+  return resolveResources({
+    entries: entriesOf(input),
+    registry,
+    surroundings: surroundingsOf(input),
+    scope,
+    ownPorts: ownPortsOf(service),
+  });
+}
+
+export function ownPortsOf({ spec }: LatticeService): ReadonlyMap<string, number> {
+  return new Map(Object.entries(spec.service?.ports ?? {}).map(([name, { port }]) => [name, port]));
 }
 
 export function renderService(input: ServiceInput): Result<RenderedService, readonly CompileError[]> {
-  const { service, registry } = input;
+  const { service } = input;
   const scope = scopeFor(input);
-  const resources = resolveResources({ entries: entriesOf(input), registry, surroundings: surroundingsOf(input), scope });
-  const all: Scope = new Map([...scope, ["resources", resources.namespace]]);
+  const resources = resourcesOf(input, scope);
+  const all = withNamespace(scope, "resources", resources.namespace);
   const errors: CompileError[] = [];
   const containers = sorted(service.spec.containers).map(([name, spec]) => renderContainer(name, spec, { input, scope: all, errors }));
   const resolution = resources.finish();
@@ -87,16 +109,23 @@ function surroundingsOf({ settings, environment, namespace, secrets, findService
 
 type Rendering = { readonly input: ServiceInput; readonly scope: Scope; readonly errors: CompileError[] };
 
+/** Once more mistakes are known than are listed, the rest is not rendered. */
+function isFull(errors: readonly CompileError[]): boolean {
+  return errors.length > MOST_ERRORS;
+}
+
 function renderContainer(name: string, spec: ContainerSpec, rendering: Rendering): RenderedContainer {
   const { scope, errors } = rendering;
   const variables = new Map<string, Rendered>();
   for (const [variable, text] of sorted(spec.variables)) {
+    if (isFull(errors)) break;
     const rendered = hasPlaceholders(text) ? renderText(text, scope) : ok(literal(text));
     if (rendered.ok) variables.set(variable, rendered.value);
     else for (const message of messagesOf(rendered.error)) errors.push({ kind: "template-variable", container: name, variable, message });
   }
   const files = new Map<string, RenderedFile>();
   for (const [path, file] of sorted(spec.files)) {
+    if (isFull(errors)) break;
     const rendered = renderFile(file, scope, rendering.input.readFile);
     if (rendered.ok) files.set(path, rendered.value);
     else if (rendered.error.kind === "mount")
@@ -105,6 +134,7 @@ function renderContainer(name: string, spec: ContainerSpec, rendering: Rendering
   }
   const volumes = new Map<string, RenderedVolume>();
   for (const [path, volume] of sorted(spec.volumes)) {
+    if (isFull(errors)) break;
     const source = renderText(volume.source, scope);
     if (source.ok) volumes.set(path, { source: source.value, path: volume.path, readOnly: volume.readOnly });
     else for (const message of messagesOf(source.error)) errors.push({ kind: "invalid-volume-mount", container: name, path, message });
@@ -127,7 +157,7 @@ function inOrder<T>(entries: readonly (readonly [string, T])[]): readonly (reado
 /** A resource's own mistake is told with the resource. The place helps in texts of several lines only. */
 export function messagesOf(problems: readonly TemplateProblem[]): readonly string[] {
   return problems
-    .filter(({ resource }) => resource === undefined)
+    .filter(({ resource, repeated }) => resource === undefined && repeated !== true)
     .map(({ message, line, column }) => (line === 1 && column === 1 ? message : `${message} (line ${line}, column ${column})`));
 }
 

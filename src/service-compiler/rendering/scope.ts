@@ -2,12 +2,12 @@
 import { err, ok } from "#base";
 import { didYouMean, type LatticeEnvironment, type LatticeSecretBindings, type LatticeServiceConfig } from "#crds";
 import type { ServiceInput } from "../input.ts";
-import { fields, secret, type Namespace, type Scope, type Value } from "../templates/index.ts";
+import { fields, missing, scopeOf, secret, type Namespace, type Scope, type Value } from "../templates/index.ts";
 
 export function scopeFor(input: ServiceInput): Scope {
-  return new Map([
+  return scopeOf([
     ["metadata", whenAsked(() => metadataOf(input))],
-    ["config", whenAsked(() => fields("config", configOf(input), ""))],
+    ["config", whenAsked(() => configNamespace(input))],
     ["secrets", whenAsked(() => secretsOf(input))],
     ["cluster", whenAsked(() => clusterOf(input))],
     ["environment", whenAsked(() => environmentOf(input))],
@@ -55,6 +55,22 @@ function metadataOf({ service, namespace }: ServiceInput): Namespace {
   return fields("metadata", known, "");
 }
 
+/** Objects of one kind that are read for one service; the time that it takes grows with them. */
+const MOST_APPLYING = 64;
+
+function tooMany(kind: string, count: number): Namespace {
+  return () =>
+    missing(
+      `${count} objects of kind ${kind} apply to this service, and at most ${MOST_APPLYING} may; put their entries into fewer objects`,
+    );
+}
+
+function configNamespace(input: ServiceInput): Namespace {
+  const applying = input.configs.filter((config) => rankOf(config, input) > 0);
+  if (applying.length > MOST_APPLYING) return tooMany("LatticeServiceConfig", applying.length);
+  return fields("config", configOf(input), "");
+}
+
 /** The environment's defaults, then environment < service < cluster, then by name; the last word counts. */
 export function configOf(input: ServiceInput): ReadonlyMap<string, string> {
   const ranked = input.configs.map((config) => ({ config, rank: rankOf(config, input) })).filter(({ rank }) => rank > 0);
@@ -88,6 +104,8 @@ function environmentBindings(environment: LatticeEnvironment | undefined): reado
 }
 
 function secretsOf(input: ServiceInput): Namespace {
+  const applying = input.bindings.filter(({ spec }) => spec.service === undefined || spec.service === input.service.metadata.name);
+  if (applying.length > MOST_APPLYING) return tooMany("LatticeSecretBindings", applying.length);
   const bindings = bindingsOf(input);
   return ([name = "", ...rest]) => {
     const binding = bindings.get(name);

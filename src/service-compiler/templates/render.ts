@@ -1,10 +1,12 @@
-/** A template filled in. All that is wrong with it is told at once, each with its place. */
+/** A template filled in, within the budget of its service. Its mistakes are reported together, each with its place. */
 import { err, ok, type Result } from "#base";
-import { lookUp, type Found, type Scope } from "./scope.ts";
-import { parseTemplate, placesIn, type Placeholder, type Template, type TemplateProblem } from "./template.ts";
+import { MOST_PROBLEMS, MOST_RENDERED_BYTES, NOT_RENDERED, sizeOfValue } from "./budget.ts";
+import { lookUp, type Found, type Missing, type Scope } from "./scope.ts";
+import { hasPlaceholders, parseTemplate, placesIn, type Placeholder, type Template, type TemplateProblem } from "./template.ts";
 import { isSensitive, joined, plain, type Origin, type Rendered, type Value } from "./value.ts";
 
 export function renderText(text: string, scope: Scope): Result<Rendered, readonly TemplateProblem[]> {
+  if (scope.budget.isExceeded && hasPlaceholders(text)) return err([{ message: NOT_RENDERED, line: 1, column: 1, repeated: true }]);
   const template = parseTemplate(text);
   return template.ok ? fill(text, template.value, scope) : template;
 }
@@ -15,26 +17,46 @@ export function literal(text: string): Rendered {
 }
 
 function fill(text: string, template: Template, scope: Scope): Result<Rendered, readonly TemplateProblem[]> {
-  const values: Value[] = [];
-  const origins: Origin[] = [];
-  const problems: TemplateProblem[] = [];
   let places: ReturnType<typeof placesIn> | undefined;
   const problemAt = (offset: number, message: string) => (places ??= placesIn(text))(offset, message);
-  for (const part of template) {
-    if (typeof part === "string") {
-      values.push(plain(part));
-      continue;
-    }
-    const found = lookUp(scope, part.path);
-    if (found.ok) {
-      values.push(found.value.value);
-      origins.push(originOf(part, found.value));
-    } else problems.push({ ...problemAt(part.offset, `\${${part.text}}: ${found.error.message}`), resource: found.error.resource });
-  }
-  if (problems.length > 0) return err(problems);
+  const parts = lookUpAll(template, scope, problemAt);
+  if (!parts.ok) return parts;
+  const { values, origins } = parts.value;
   const value = values.length === 0 ? plain("") : joined(values);
   if (value === undefined) return err([problemAt(0, MIXED)]);
   return ok({ value, origins });
+}
+
+type Parts = { readonly values: readonly Value[]; readonly origins: readonly Origin[] };
+type ProblemAt = (offset: number, message: string) => TemplateProblem;
+
+/** Stops at the first part that does not fit into the budget, before anything is joined. */
+function lookUpAll(template: Template, scope: Scope, problemAt: ProblemAt): Result<Parts, readonly TemplateProblem[]> {
+  const { budget } = scope;
+  const count = template.reduce((sum, part) => sum + (typeof part === "string" ? 0 : 1), 0);
+  // what has no placeholders cannot grow
+  if (count === 0) return ok({ values: template.flatMap((part) => (typeof part === "string" ? [plain(part)] : [])), origins: [] });
+  const refused = budget.takePlaceholders(count);
+  if (refused !== undefined) return err([{ ...problemAt(0, refused), exceeded: true }]);
+  const values: Value[] = [];
+  const origins: Origin[] = [];
+  const problems: TemplateProblem[] = [];
+  let bytes = 0;
+  for (const part of template) {
+    const found: Result<Found, Missing> = typeof part === "string" ? ok({ value: plain(part), source: "" }) : lookUp(scope, part.path);
+    if (found.ok) {
+      bytes += sizeOfValue(found.value.value, MOST_RENDERED_BYTES);
+      if (bytes > MOST_RENDERED_BYTES) break;
+      values.push(found.value.value);
+      if (typeof part !== "string") origins.push(originOf(part, found.value));
+    } else if (typeof part !== "string") {
+      problems.push({ ...problemAt(part.offset, `\${${part.text}}: ${found.error.message}`), resource: found.error.resource });
+      if (problems.length >= MOST_PROBLEMS) break;
+    }
+  }
+  if (problems.length > 0) return err(problems);
+  const tooLarge = budget.takeValue(bytes);
+  return tooLarge === undefined ? ok({ values, origins }) : err([{ ...problemAt(0, tooLarge), exceeded: true }]);
 }
 
 const MIXED = "this mixes a value of External Secrets with one from a Secret; give each a variable or file of its own";

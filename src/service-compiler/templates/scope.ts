@@ -1,6 +1,7 @@
 /** What the names in a template stand for. Unknown names are answered with the nearest known one. */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
+import { RenderBudget } from "./budget.ts";
 import { plain, type Value } from "./value.ts";
 
 /** Why a name stands for nothing. `resource`: it is that resource's own fault, which is told once and not at every use. */
@@ -11,17 +12,30 @@ export type Found = { readonly value: Value; readonly source: string };
 /** `rest`: the path behind the namespace's own name, with at least one name. */
 export type Namespace = (rest: readonly string[]) => Result<Found, Missing>;
 
-export type Scope = ReadonlyMap<string, Namespace>;
+export type Scope = {
+  readonly namespaces: ReadonlyMap<string, Namespace>;
+  /** Shared by all templates of a service. */
+  readonly budget: RenderBudget;
+};
+
+export function scopeOf(namespaces: Iterable<readonly [string, Namespace]>, budget = new RenderBudget()): Scope {
+  return { namespaces: new Map(namespaces), budget };
+}
+
+/** The same, with one more namespace. */
+export function withNamespace({ namespaces, budget }: Scope, name: string, namespace: Namespace): Scope {
+  return scopeOf([...namespaces, [name, namespace]], budget);
+}
 
 export function missing(message: string): Result<never, Missing> {
   return err({ message });
 }
 
-export function lookUp(scope: Scope, path: readonly string[]): Result<Found, Missing> {
+export function lookUp({ namespaces }: Pick<Scope, "namespaces">, path: readonly string[]): Result<Found, Missing> {
   const { name, rest } = namespaceOf(path);
-  const namespace = scope.get(name);
+  const namespace = namespaces.get(name);
   if (namespace === undefined) {
-    const known = [...scope.keys()];
+    const known = [...namespaces.keys()];
     return missing(`'${name}' is no namespace of templates${didYouMean(name, known)}; there are ${known.join(", ")}`);
   }
   return rest.length === 0 ? missing(`'${path.join(".")}' names a namespace and nothing in it`) : namespace(rest);

@@ -5,6 +5,7 @@
  * backslash belongs to the name around it.
  */
 import { err, ok, type Result } from "#base";
+import { MOST_PLACEHOLDERS, MOST_PROBLEMS } from "./budget.ts";
 
 export type Placeholder = {
   readonly path: readonly string[];
@@ -23,6 +24,10 @@ export type TemplateProblem = {
   readonly column: number;
   /** The resource whose own fault it is. */
   readonly resource?: string | undefined;
+  /** The budget of the service does not allow it. */
+  readonly exceeded?: true | undefined;
+  /** Not looked at, because the budget was exceeded at another place, which is reported there. */
+  readonly repeated?: true | undefined;
 };
 
 const OPENING = "${";
@@ -58,6 +63,7 @@ function readTemplate(text: string): Parsed {
   const problemAt = (offset: number, message: string) => (places ??= placesIn(text))(offset, message);
   let literal = "";
   let at = 0;
+  let placeholders = 0;
   for (let open = text.indexOf(OPENING); open >= 0; open = text.indexOf(OPENING, at)) {
     if (text[open - 1] === "$" && open - 1 >= at) {
       literal += `${text.slice(at, open - 1)}${OPENING}`;
@@ -71,11 +77,17 @@ function readTemplate(text: string): Parsed {
       return err(problems);
     }
     const read = readPath(text.slice(open + OPENING.length, end));
+    placeholders += 1;
+    // refused when it is filled in; there is no point in reading on
+    if (placeholders > MOST_PLACEHOLDERS + 1) return problems.length > 0 ? err(problems) : ok(parts);
     if (read.ok) {
       if (literal !== "") parts.push(literal);
       literal = "";
       parts.push({ path: read.value, text: text.slice(open + OPENING.length, end), offset: open });
-    } else problems.push(problemAt(open, read.error));
+    } else {
+      problems.push(problemAt(open, read.error));
+      if (problems.length >= MOST_PROBLEMS) return err(problems);
+    }
     at = end + 1;
   }
   literal += text.slice(at);

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { err, ok, reveal } from "#base";
-import { fields, lookUp, type Namespace, type Scope } from "./scope.ts";
+import { byteLength } from "./budget.ts";
+import { fields, lookUp, scopeOf, type Namespace, type Scope } from "./scope.ts";
 import { literal, renderText } from "./render.ts";
 import { hasPlaceholders, parseTemplate } from "./template.ts";
 import { joined, plain, secret, type ExternalReference, type Value } from "./value.ts";
@@ -40,13 +41,15 @@ const resources: Namespace = ([name, output]) => {
   ]).get(`${name}.${output}`);
   return value === undefined ? err({ message: "there is no such thing" }) : ok({ value, source: `output "${output}" of "${name}"` });
 };
-const scope: Scope = new Map([
-  ["metadata", metadata],
-  ["cluster", cluster],
-  ["config", config],
-  ["environment", environment],
-  ["resources", resources],
-]);
+const freshScope = (): Scope =>
+  scopeOf([
+    ["metadata", metadata],
+    ["cluster", cluster],
+    ["config", config],
+    ["environment", environment],
+    ["resources", resources],
+  ]);
+const scope = freshScope();
 
 function textOf(template: string): string {
   const rendered = renderText(template, scope);
@@ -135,14 +138,48 @@ test("values keep their kind when they stand alone", () => {
   expect(joined([])).toEqual(plain(""));
 });
 
-test("ten thousand placeholders and ten million characters are filled in", () => {
-  const many = renderText("${metadata.name},".repeat(10_000), scope);
+test("ten thousand placeholders are filled in, and one more is refused", () => {
+  const many = renderText("${metadata.name},".repeat(10_000), freshScope());
   expect(many.ok && many.value.value).toEqual(plain("api,".repeat(10_000)));
-  const long = "x".repeat(10_000_000);
-  expect(renderText(`${long}\${metadata.name}`, scope)).toMatchObject({ ok: true });
-  const wrong = renderText("${metadata.nam}\n".repeat(10_000), scope);
-  expect(!wrong.ok && wrong.error.at(-1)).toMatchObject({ line: 10_000, column: 1 });
+  const more = "with it the templates of the service have more than 10000 placeholders together; use fewer";
+  for (const count of [10_001, 50_000])
+    expect(renderText("${metadata.name},".repeat(count), freshScope())).toEqual(
+      err([{ message: more, line: 1, column: 1, exceeded: true }]),
+    );
 });
+
+test("of one template ten mistakes are listed, whether in its form or in its names", () => {
+  for (const mistake of ["${metadata.nam}\n", "${a..b}\n"]) {
+    const wrong = renderText(mistake.repeat(10_000), freshScope());
+    expect(!wrong.ok && wrong.error.map(({ line, column }) => [line, column])).toEqual(Array.from({ length: 10 }, (_, at) => [at + 1, 1]));
+  }
+});
+
+test("after a budget was exceeded nothing more is looked up", () => {
+  const looked: string[] = [];
+  const values: Namespace = ([name = ""]) => {
+    looked.push(name);
+    return ok({ value: plain("x".repeat(600_000)), source: name });
+  };
+  const small = scopeOf([["values", values]]);
+  expect(renderText("${values.a}${values.b}${values.c}", small)).toMatchObject({ ok: false, error: [{ exceeded: true }] });
+  expect(renderText("${values.d}", small)).toMatchObject({ ok: false, error: [{ repeated: true }] });
+  expect(looked).toEqual(["a", "b"]);
+});
+
+test("references to stores outside count as well: they can double like texts", () => {
+  const parts = Array.from({ length: 2_000 }, () => outside);
+  const many = scopeOf([["many", () => ok({ value: { kind: "external", parts }, source: "many" })]]);
+  expect(renderText("${many.a}", many).ok).toBe(true);
+  expect(renderText("${many.a}${many.a}", many)).toMatchObject({ ok: false, error: [{ exceeded: true }] });
+});
+
+test.each([
+  { text: "abc", bytes: 3 },
+  { text: "é", bytes: 2 },
+  { text: "漢", bytes: 3 },
+  { text: "😀", bytes: 4 },
+])("$text has $bytes bytes", ({ text, bytes }) => expect(byteLength(text)).toBe(bytes));
 
 test("whatever is escaped comes out as it went in", () => {
   fc.assert(
