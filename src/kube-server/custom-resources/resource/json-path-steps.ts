@@ -1,20 +1,41 @@
-/** What each step of a JSONPath does. A step gets many values and gives many; undefined: it cannot be done, and nothing is found. */
+/**
+ * What each step of a JSONPath does. A step gets many values and gives many; undefined: it cannot be done, and nothing is found.
+ *
+ * `..` gives a value once for every way that leads to it, so two of them square the number of values. Every value that a step gives is charged
+ * to a budget, and a path that exceeds it finds nothing.
+ */
 import { field, isJsonObject, type Json } from "#kube";
 
-export type Step = (values: readonly Json[]) => readonly Json[] | undefined;
+/** How many values may still be visited. */
+export type VisitBudget = { left: number };
+export type Step = (values: readonly Json[], budget: VisitBudget) => readonly Json[] | undefined;
 
 /** A field that is missing is no mistake. */
 export function member(name: string): Step {
-  return (values) =>
-    values.flatMap((value) => {
-      const found = field(value, name);
-      return found === undefined ? [] : [found];
-    });
+  return (values, budget) => {
+    const found: Json[] = [];
+    for (const value of values) {
+      const own = field(value, name);
+      if (own !== undefined) found.push(own);
+    }
+    return charge(budget, values.length) ? found : undefined;
+  };
 }
 
-export function children(values: readonly Json[]): readonly Json[] {
-  return values.flatMap(childrenOf);
+function charge(budget: VisitBudget, visits: number): boolean {
+  budget.left -= visits;
+  return budget.left >= 0;
 }
+
+export const children: Step = (values, budget) => {
+  const found: Json[] = [];
+  for (const value of values) {
+    const own = childrenOf(value);
+    if (!charge(budget, own.length + 1)) return undefined;
+    for (const one of own) found.push(one);
+  }
+  return found;
+};
 
 function childrenOf(value: Json): readonly Json[] {
   if (Array.isArray(value)) return value;
@@ -22,21 +43,38 @@ function childrenOf(value: Json): readonly Json[] {
 }
 
 /** Everything that has something below it, from the top down. */
-export function descendants(values: readonly Json[]): readonly Json[] {
-  return values.flatMap((value) => {
+export const descendants: Step = (values, budget) => {
+  const found: Json[] = [];
+  const open = values.toReversed();
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
     const below = childrenOf(value);
-    return below.length === 0 ? [] : [value, ...descendants(below)];
-  });
-}
+    if (!charge(budget, below.length + 1)) return undefined;
+    if (below.length > 0) found.push(value);
+    for (let at = below.length - 1; at >= 0; at -= 1) open.push(below[at] ?? null);
+  }
+  return found;
+};
 
 export function chain(steps: readonly Step[]): Step {
-  return (values) => steps.reduce((found: readonly Json[] | undefined, step) => (found === undefined ? undefined : step(found)), values);
+  return (values, budget) => {
+    let found: readonly Json[] | undefined = values;
+    for (const step of steps) {
+      found = charge(budget, 1) ? step(found, budget) : undefined;
+      if (found === undefined) return undefined;
+    }
+    return found;
+  };
 }
 
 export function union(parts: readonly Step[]): Step {
-  return (values) => {
-    const found = parts.map((part) => part(values));
-    return found.some((one) => one === undefined) ? undefined : found.flatMap((one) => one ?? []);
+  return (values, budget) => {
+    const found: Json[] = [];
+    for (const part of parts) {
+      const one = charge(budget, values.length) ? part(values, budget) : undefined;
+      if (one === undefined) return undefined;
+      for (const value of one) found.push(value);
+    }
+    return found;
   };
 }
 
@@ -44,13 +82,13 @@ export type Slice = { readonly start: number; readonly end: number | undefined; 
 
 /** An index outside of a list is a mistake, and so is anything that is no list. */
 export function slice(wanted: Slice): Step {
-  return (values) => {
+  return (values, budget) => {
     const found: Json[] = [];
     for (const value of values) {
       if (value === null) continue;
       const part = Array.isArray(value) ? sliceOf(value, wanted) : undefined;
-      if (part === undefined) return undefined;
-      found.push(...part);
+      if (part === undefined || !charge(budget, part.length + 1)) return undefined;
+      for (const one of part) found.push(one);
     }
     return found;
   };
@@ -70,12 +108,13 @@ export type Comparison = { readonly left: Step; readonly operator: string; reado
 
 /** Items of lists for which the comparison holds; without one, those in which the left side is found. */
 export function filter(left: Step, comparison: Comparison | undefined): Step {
-  return (values) => {
+  return (values, budget) => {
     const found: Json[] = [];
     for (const value of values) {
       if (!Array.isArray(value)) return undefined;
       for (const item of value as readonly Json[]) {
-        const holds = comparison === undefined ? (left([item])?.length ?? 0) > 0 : compared(item, comparison);
+        if (!charge(budget, 1)) return undefined;
+        const holds = comparison === undefined ? (left([item], budget)?.length ?? 0) > 0 : compared(item, comparison, budget);
         if (holds === undefined) return undefined;
         if (holds) found.push(item);
       }
@@ -84,8 +123,8 @@ export function filter(left: Step, comparison: Comparison | undefined): Step {
   };
 }
 
-function compared(item: Json, { left, operator, right }: Comparison): boolean | undefined {
-  const [lefts, rights] = [left([item]), right([item])];
+function compared(item: Json, { left, operator, right }: Comparison, budget: VisitBudget): boolean | undefined {
+  const [lefts, rights] = [left([item], budget), right([item], budget)];
   if (lefts === undefined || rights === undefined) return undefined;
   const [[a], [b]] = [lefts, rights];
   if (a === undefined || b === undefined) return false;

@@ -6,13 +6,17 @@
  */
 import { err, ok, type Result } from "#base";
 import type { Json } from "#kube";
-import { chain, children, descendants, filter, member, slice, union, type Step } from "./json-path-steps.ts";
+import { chain, children, descendants, filter, member, slice, union, type Step, type VisitBudget } from "./json-path-steps.ts";
 
-export type JsonPath = (root: Json) => readonly Json[];
+/** How many values one path may visit. */
+export const MAX_VISITS = 50_000;
+
+/** What is left of the budget afterwards is the caller's to use. */
+export type JsonPath = (root: Json, budget?: VisitBudget) => readonly Json[];
 
 export function parseJsonPath(text: string): Result<JsonPath, string> {
   const step = parseSteps(text);
-  return step.ok ? ok((root) => step.value([root]) ?? []) : step;
+  return step.ok ? ok((root, budget = { left: MAX_VISITS }) => step.value([root], budget) ?? []) : step;
 }
 
 /** How far a step reaches, and what it does. */

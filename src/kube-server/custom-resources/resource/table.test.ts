@@ -141,3 +141,32 @@ describe("the columns of a table", () => {
     expect(tablePrinter([column, { ...column, jsonPath: '.a["b"]' }, column]).columns).toHaveLength(2);
   });
 });
+
+describe("a path that multiplies what it finds", () => {
+  const column = (jsonPath: string) => ({ name: jsonPath, type: "string", format: "", description: "", priority: 0, jsonPath });
+  const nested = Array.from({ length: 60 }).reduce<Json>((below) => ({ a: below }), "bottom");
+  const object = {
+    ...OBJECT,
+    spec: { first: "1", nested, wide: Array.from({ length: 60_000 }, () => ({ a: [1] })) },
+  } as unknown as KubeObject;
+
+  test.each([
+    "..a..a..a..a..a..a..a",
+    ".spec.wide[*].*.*.*",
+    ".spec.wide[*]['a','a','a']",
+    ".spec.wide[?(@..a)]",
+    ".spec.wide[?(@.a[0]==1)]",
+    ".spec.wide[0:60000]",
+    ".spec.wide.*",
+    `.spec${"@".repeat(60_000)}`,
+  ])("%s finds nothing, and the columns beside it are shown", (path) => {
+    const { cells } = tablePrinter([column(".spec.first"), column(path), column(".spec.first")]);
+    expect(cells(object, NOW)).toEqual(["x", "1", null, "1"]);
+  });
+
+  test("a row holds a bounded number of whole objects", () => {
+    const large = { ...OBJECT, spec: { text: "x".repeat(100_000) } } as unknown as KubeObject;
+    const { cells } = tablePrinter(Array.from({ length: 1_000 }, () => column(".spec")));
+    expect(cells(large, NOW).filter((cell) => cell !== null).length).toBeLessThan(30);
+  });
+});

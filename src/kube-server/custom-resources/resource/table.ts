@@ -5,7 +5,8 @@ import { durationText } from "../../builtin-kinds/cells/text.ts";
 import type { TableColumn } from "../../resource-type.ts";
 import type { PrinterColumn } from "../crd/definition.ts";
 import { parseTimestamp } from "../validation/timestamps.ts";
-import { parseJsonPath, type JsonPath } from "./json-path.ts";
+import { MAX_VISITS, parseJsonPath, type JsonPath } from "./json-path.ts";
+import type { VisitBudget } from "./json-path-steps.ts";
 
 const NAME: TableColumn = {
   name: "Name",
@@ -43,8 +44,31 @@ export function tablePrinter(declared: readonly PrinterColumn[]): Printer {
   }
   return {
     columns,
-    cells: (object, now) => [object.metadata.name, ...paths.map(({ path, type }) => cellOf(path(object as unknown as Json)[0], type, now))],
+    cells: (object, now) => {
+      const row = { left: MAX_ROW_VISITS };
+      return [
+        object.metadata.name,
+        ...paths.map(({ path, type }) => cellWithin(row, { path, type, root: object as unknown as Json, now })),
+      ];
+    },
   };
+}
+
+/** How many values all paths of one row may visit. Columns beyond that are empty. */
+const MAX_ROW_VISITS = 200_000;
+/** Text is charged to the row, too: columns that show the whole object would multiply it. */
+const CHARACTERS_PER_VISIT = 8;
+
+type Cell = { readonly path: JsonPath; readonly type: string; readonly root: Json; readonly now: number };
+
+function cellWithin(row: VisitBudget, { path, type, root, now }: Cell): Json {
+  if (row.left <= 0) return null;
+  const most = Math.min(row.left, MAX_VISITS);
+  const budget = { left: most };
+  const cell = cellOf(path(root, budget)[0], type, now);
+  const characters = typeof cell === "string" ? cell.length : 0;
+  row.left -= most - budget.left + Math.ceil(characters / CHARACTERS_PER_VISIT);
+  return cell;
 }
 
 function cellOf(value: Json | undefined, type: string, now: number): Json {
