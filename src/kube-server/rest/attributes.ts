@@ -4,6 +4,7 @@ import { firstRound, type Attributes, type Operation } from "../admission/port.t
 import type { ResourceType } from "../resource-type.ts";
 import type { Call } from "./core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
+import { recordWarning } from "./warnings.ts";
 
 export type Change = {
   readonly operation: Operation;
@@ -33,7 +34,7 @@ export function attributesOf(call: Call, change: Change): Attributes {
     options: change.options ?? (() => optionsOf(call, change.operation)),
     object: change.object,
     old: change.old,
-    warn: (text) => warnings.add(text),
+    warn: (text) => recordWarning(warnings, text),
     reinvocation: firstRound(),
   };
 }

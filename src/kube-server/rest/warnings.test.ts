@@ -1,6 +1,6 @@
 /** Warning headers: what fits, what is cut, what is not said. */
 import { expect, test } from "vitest";
-import { warningTexts } from "./warnings.ts";
+import { recordWarning, warningTexts } from "./warnings.ts";
 
 const texts = (...given: readonly string[]) => warningTexts(new Set(given));
 const long = (letter: string, length: number) => letter.repeat(length);
@@ -18,4 +18,15 @@ test("beyond four thousand characters every text is cut", () => {
 test("when the room is used up the rest is not said", () => {
   const many = Array.from({ length: 60 }, (_, index) => `${index}-${long("x", 100)}`);
   expect(texts(...many)).toHaveLength(40);
+});
+
+test("of wide characters, whole ones are left", () => {
+  expect(texts("\u{1f600}".repeat(1_000_000))).toEqual(["\u{1f600}".repeat(256)]);
+});
+
+test("not more warnings are recorded than can be sent, and no empty ones", () => {
+  const recorded = new Set<string>();
+  for (const text of ["", ...Array.from({ length: 10_000 }, (_, at) => String(at))]) recordWarning(recorded, text);
+  expect(recorded.size).toBe(4_097);
+  expect(recorded.has("")).toBe(false);
 });

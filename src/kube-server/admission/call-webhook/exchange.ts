@@ -45,7 +45,8 @@ export function agentFor(serverName: string, authorities: string): Agent {
   });
 }
 
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Room for a patch that replaces an object of 3 MiB, the largest there is, as base64. */
+export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 export const DEADLINE = "context deadline exceeded";
 export const CANCELLED = "context canceled";
 
@@ -76,7 +77,7 @@ function attempt(call: Exchange): Promise<Attempt> {
       isAnswered = true;
       void readBody(response).then((body) => {
         if (body.ok) return finish({ kind: "answer", answer: answerOf(response, body.value) });
-        return finish({ kind: "failed", problem: whileReading(ended.reason() ?? body.error) });
+        return finish({ kind: "failed", problem: body.error === TOO_LARGE ? TOO_LARGE : whileReading(ended.reason() ?? body.error) });
       });
     });
     sent.on("error", (thrown) => {
@@ -127,7 +128,7 @@ function deadline({ clock, signal, timeoutMs }: Exchange): Deadline {
   return { signal: controller.signal, reason: () => reason, cancel };
 }
 
-const TOO_LARGE = `the answer is larger than ${MAX_ANSWER_BYTES} bytes`;
+const TOO_LARGE = `the response is larger than ${MAX_ANSWER_BYTES} bytes`;
 
 function readBody(response: IncomingMessage): Promise<Result<Buffer, string>> {
   return new Promise((resolve) => {

@@ -114,6 +114,13 @@ describe("reading", () => {
     expect(calls()).toEqual(["v2 a,b", "v2 c"]);
   });
 
+  test("a list of large objects asks several times: responses are limited", async () => {
+    for (const name of ["c", "d", "e"]) await ask("POST", at("v1"), { body: widget("v1", name, { size: name.repeat(900_000) }) });
+    const { items } = (await ask("GET", at("v2"))) as unknown as { readonly items: readonly JsonObject[] };
+    expect(items).toHaveLength(5);
+    expect(calls()).toEqual(["v2 a,b,c,d", "v2 e"]);
+  });
+
   test("a field selector looks into the version of the request", async () => {
     expect(await ask("GET", `${at("v2")}?fieldSelector=spec.dimension%3Dt`)).toMatchObject({ items: [{ metadata: { name: "b" } }] });
   });

@@ -7,6 +7,7 @@
 import { err, ok, type Later, type Result } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
 import type { Conversion } from "../../resource-type.ts";
+import { approximateSize } from "../../store/approximate-size.ts";
 import type { Definition } from "../crd/definition.ts";
 import { text } from "../crd/json-access.ts";
 import { coerceObject } from "../resource/coerce.ts";
@@ -35,7 +36,7 @@ export class Converter implements Conversion {
     if (unknown !== undefined) return err(`request to convert CR from an invalid group/version: ${unknown.apiVersion}`);
     const collected = (): readonly KubeObject[] => objects.map((object) => this.known(object, apiVersion) ?? object);
     if (foreign.length === 0) return ok(collected());
-    return this.#ask(foreign, apiVersion).then((asked) => (asked.ok ? ok(collected()) : asked));
+    return this.#askInBatches(foreign, apiVersion).then((asked) => (asked.ok ? ok(collected()) : asked));
   }
 
   /** The object in this other version, if nobody needs to be asked any more. */
@@ -46,6 +47,15 @@ export class Converter implements Conversion {
   remember(object: KubeObject, converted: KubeObject): void {
     const versions = this.#known.get(object) ?? new Map<string, KubeObject>();
     this.#known.set(object, versions.set(converted.apiVersion, converted));
+  }
+
+  /** One call after the other: a response holds all objects of its request, and is limited. */
+  async #askInBatches(objects: readonly KubeObject[], apiVersion: string): Promise<Result<undefined, string>> {
+    for (const batch of batchesOf(objects)) {
+      const asked = await this.#ask(batch, apiVersion);
+      if (!asked.ok) return asked;
+    }
+    return ok(undefined);
   }
 
   async #ask(objects: readonly KubeObject[], apiVersion: string): Promise<Result<undefined, string>> {
@@ -74,6 +84,25 @@ export class Converter implements Conversion {
     const version = this.#definition.versions.find(({ name }) => apiVersion === `${this.#definition.group}/${name}`);
     return version === undefined ? undefined : { schema: version.validation?.schema };
   }
+}
+
+/** Bytes of objects in one request, roughly. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+
+function* batchesOf(objects: readonly KubeObject[]): Generator<readonly KubeObject[], void> {
+  let batch: KubeObject[] = [];
+  let bytes = 0;
+  for (const object of objects) {
+    const size = approximateSize(object);
+    if (batch.length > 0 && bytes + size > BATCH_BYTES) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(object);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Undefined: conversion None, which needs nobody. */

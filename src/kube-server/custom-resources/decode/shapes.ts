@@ -71,6 +71,7 @@ function readNumber(shape: Extract<Shape, { goType: string }>, value: Json, at: 
 }
 
 function readList(reader: Reader, of: Shape, value: readonly Json[], at: Place): Result<Json, string> {
+  if (of.kind === "string" && value.every((item) => typeof item === "string")) return ok(value);
   const items: Json[] = [];
   for (const [position, item] of value.entries()) {
     const read = readValue(reader, of, item, { ...at, path: `${at.path}[${position}]` });
@@ -81,6 +82,7 @@ function readList(reader: Reader, of: Shape, value: readonly Json[], at: Place):
 }
 
 function readMap(reader: Reader, of: Shape, value: JsonObject, at: Place): Result<Json, string> {
+  if (of.kind === "string" && holdsOnlyTexts(value)) return ok(value);
   const entries: [string, Json][] = [];
   for (const [name, item] of Object.entries(value)) {
     const read = readValue(reader, of, item ?? null, { ...at, path: joined(at.path, name) });
@@ -88,6 +90,12 @@ function readMap(reader: Reader, of: Shape, value: JsonObject, at: Place): Resul
     entries.push([name, read.value ?? zeroOf(of)]);
   }
   return ok(Object.fromEntries(entries));
+}
+
+/** Mostly true of maps of texts, which may be large: then there is nothing to read. */
+function holdsOnlyTexts(value: JsonObject): boolean {
+  for (const name in value) if (typeof value[name] !== "string") return false;
+  return true;
 }
 
 function readStruct(reader: Reader, shape: Extract<Shape, { kind: "struct" }>, value: JsonObject, at: Place): Result<Json, string> {
