@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
-import { formatSelector, matches, parseSelector, requirementsOf } from "./selectors.ts";
+import { CompiledSelector } from "./compiled-selector.ts";
+import { formatSelector, matches, parseSelector, requirementsOf, type Requirement } from "./selectors.ts";
 
 describe("parseSelector", () => {
   const labels = { app: "api", tier: "back", size: "7" };
@@ -55,6 +56,39 @@ describe("parseSelector", () => {
         expect(expectOk(parseSelector(formatSelector(all)))).toEqual(all);
       }),
     );
+  });
+});
+
+describe("a selector of many requirements", () => {
+  const key = fc.constantFrom("a", "b", "c", "__proto__");
+  const value = fc.constantFrom("1", "2", "3", "x", "");
+  const requirement: fc.Arbitrary<Requirement> = fc.oneof(
+    fc.record({ key, operator: fc.constantFrom("in" as const, "notin" as const), values: fc.array(value, { minLength: 1, maxLength: 4 }) }),
+    fc.record({ key, operator: fc.constantFrom("exists" as const, "absent" as const) }),
+    fc.record({ key, operator: fc.constantFrom("greater" as const, "less" as const), value: fc.integer({ min: 0, max: 4 }) }),
+  );
+
+  it("matches what each of them matches", () => {
+    fc.assert(
+      fc.property(fc.array(requirement, { maxLength: 12 }), fc.dictionary(key, value), (all, labels) => {
+        const one = all.every((requirement) => matches([requirement], labels));
+        expect(matches(all, labels)).toBe(one);
+        expect(new CompiledSelector(all).matches(labels)).toBe(one);
+        expect(new CompiledSelector(all).matches(undefined)).toBe(all.every((requirement) => matches([requirement], undefined)));
+      }),
+    );
+  });
+
+  it("of many values, too", () => {
+    const values = Array.from({ length: 100 }, (_, at) => String(at));
+    expect(["99", "100"].map((given) => matches([{ key: "a", operator: "in", values }], { a: given }))).toEqual([true, false]);
+    expect(["99", "100"].map((given) => matches([{ key: "a", operator: "notin", values }], { a: given }))).toEqual([false, true]);
+  });
+
+  it("is read once", () => {
+    const matchLabels = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${at}`, "x"]));
+    expect(requirementsOf({ matchLabels })).toBe(requirementsOf({ matchLabels }));
+    expect(requirementsOf({ matchLabels, matchExpressions: [] })).toEqual(requirementsOf({ matchLabels }));
   });
 });
 

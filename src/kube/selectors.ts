@@ -1,5 +1,6 @@
 /** Label selectors: parsed from kubectl's text or a LabelSelector object, matched, and written back for a query string. */
 import { collect, err, map, ok, type Result } from "#base";
+import { compiledSelector, isWhole, valueSet } from "./compiled-selector.ts";
 import { parseLabelKey, parseLabelValue } from "./names.ts";
 
 export type LabelSelector = {
@@ -18,7 +19,11 @@ export type Requirement =
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
+/** Up to so many requirements, or values of one, are looked at one by one; more are compiled. */
+const FEW = 8;
+
 export function matches(requirements: readonly Requirement[], labels: Labels): boolean {
+  if (requirements.length > FEW) return compiledSelector(requirements).matches(labels);
   return requirements.every((requirement) => holds(requirement, labels));
 }
 
@@ -26,9 +31,9 @@ function holds(requirement: Requirement, labels: Labels): boolean {
   const value = labels !== undefined && Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined;
   switch (requirement.operator) {
     case "in":
-      return value !== undefined && requirement.values.includes(value);
+      return value !== undefined && isAmong(requirement.values, value);
     case "notin": // an object without the label is "not in" anything
-      return value === undefined || !requirement.values.includes(value);
+      return value === undefined || !isAmong(requirement.values, value);
     case "exists":
       return value !== undefined;
     case "absent":
@@ -40,8 +45,24 @@ function holds(requirement: Requirement, labels: Labels): boolean {
   }
 }
 
+function isAmong(values: readonly string[], value: string): boolean {
+  return values.length > FEW ? valueSet(values).has(value) : values.includes(value);
+}
+
+/** Requirements of large selectors: objects are immutable, and one selector is asked about many. */
+const large = new WeakMap<object, readonly Requirement[]>();
+
 /** An empty LabelSelector selects everything; what an absent one selects depends on the field, so the caller decides. */
 export function requirementsOf(selector: LabelSelector): readonly Requirement[] {
+  const key = selector.matchExpressions === undefined ? (selector.matchLabels ?? selector) : selector;
+  const known = large.get(key);
+  if (known !== undefined) return known;
+  const requirements = readRequirements(selector);
+  if (requirements.length > FEW) large.set(key, requirements);
+  return requirements;
+}
+
+function readRequirements(selector: LabelSelector): readonly Requirement[] {
   const labels = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "in" as const, values: [value] }));
   const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values }): Requirement => {
     switch (operator) {
@@ -146,8 +167,4 @@ function formatRequirement(requirement: Requirement): string {
     case "less":
       return `${requirement.key}<${requirement.value}`;
   }
-}
-
-function isWhole(text: string): boolean {
-  return /^-?[0-9]{1,15}$/.test(text);
 }

@@ -7,6 +7,7 @@ import type { ApiServer } from "../rest/api-server.ts";
 import { NO_QUERY, readQuery, type ApiRequest, type ApiResponse, type User } from "../rest/request.ts";
 import { answerFailure } from "../rest/respond.ts";
 import { failure, tooLarge, unauthorized } from "../rest/status.ts";
+import type { TurnBudget } from "../turns.ts";
 import { senderOf, type Credentials } from "./credentials.ts";
 import type { Limits } from "./limits.ts";
 import { writeAnswer } from "./write-answer.ts";
@@ -19,13 +20,12 @@ export type Exchange = Credentials & {
   readonly logger: Logger;
 };
 
+/** `turns`: many requests that arrive at once are not all answered in one turn of the event loop. */
+type Limited = Exchange & { readonly limits: Limits; readonly turns: TurnBudget };
+
 const NOBODY: User = { name: "", uid: "", groups: [] };
 
-export async function answerHttp(
-  request: HttpRequest,
-  response: HttpResponse,
-  exchange: Exchange & { readonly limits: Limits },
-): Promise<void> {
+export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: Limited): Promise<void> {
   const gone = new AbortController();
   // an answer that was given to its end leaves nobody to be told, and an abort costs more than most requests
   response.on("close", () => response.writableEnded || gone.abort());
@@ -52,8 +52,6 @@ function pathOf(request: HttpRequest): string {
   return (request.url ?? "/").split("?")[0] ?? "/";
 }
 
-type Limited = Exchange & { readonly limits: Limits };
-
 async function answerOf(request: HttpRequest, exchange: Limited, signal: AbortSignal): Promise<ApiResponse> {
   const sender = senderOf(request, exchange);
   if (!sender.ok) {
@@ -68,8 +66,12 @@ async function answerOf(request: HttpRequest, exchange: Limited, signal: AbortSi
 type Asked = Limited & { readonly signal: AbortSignal };
 
 /** Who may not ask is told so before his body is read. */
-async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock, limits, signal }: Asked): Promise<ApiResponse> {
-  if (BODILESS.has(asked.method)) return server.handle(asked, signal);
+async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock, limits, signal, turns }: Asked): Promise<ApiResponse> {
+  if (BODILESS.has(asked.method)) {
+    const pause = turns.pause();
+    if (pause !== undefined) await pause;
+    return server.handle(asked, signal);
+  }
   const entered = server.letIn?.(asked);
   if (entered?.ok === false) {
     drainBriefly(request, clock, limits);
@@ -80,6 +82,8 @@ async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock
     drainBriefly(request, clock, limits);
     return answerFailure(asked, tooLarge(`limit is ${limits.bodyBytes}`).error);
   }
+  const pause = turns.pause();
+  if (pause !== undefined) await pause;
   return server.handle(body.byteLength === 0 ? asked : { ...asked, body }, signal);
 }
 

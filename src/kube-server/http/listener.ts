@@ -5,6 +5,7 @@
 import type { Server, Socket } from "node:net";
 import { describeThrown, err, fromPromise, ok, reveal, type Clock, type Result } from "#base";
 import type { KeyPairPem } from "#pki";
+import { TurnBudget } from "../turns.ts";
 import { answerHttp, type Exchange, type HttpRequest, type HttpResponse } from "./answer-http.ts";
 import { LIMITS, type Limits } from "./limits.ts";
 import { StalledWrites } from "./stalled-writes.ts";
@@ -25,7 +26,7 @@ export type Listener = { readonly host: string; readonly port: number; readonly 
 
 export async function listen(options: ListenOptions, exchange: Exchange): Promise<Result<Listener, string>> {
   const limits: Limits = { ...LIMITS, ...options.limits };
-  const limited = { ...exchange, limits };
+  const limited = { ...exchange, limits, turns: new TurnBudget(exchange.clock) };
   const onRequest = (request: HttpRequest, response: HttpResponse) => void answerHttp(request, response, limited);
   const stalled = new StalledWrites(limits, exchange.clock);
   const server = await serverOf(options, { limits, clock: exchange.clock, stalled }, onRequest);

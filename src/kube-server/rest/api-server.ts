@@ -20,6 +20,7 @@ import {
 } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
+import { TurnBudget } from "../turns.ts";
 import { resolveFromStore, type ResolveService } from "../admission/call-webhook/index.ts";
 import { conversionWebhooks } from "../custom-resources/index.ts";
 import { followDefinitions } from "./custom-types.ts";
@@ -114,6 +115,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     authentication: createAuthentication(options.accounts ?? accountTokens(ground), options.authenticate),
     printed: { object: undefined, text: "" },
     backlog: new WatchBacklog(options.watchBacklog),
+    turns: new TurnBudget(options.clock),
   };
   const isNew = options.store.collections().length === 0;
   ensureFirstNamespaces(core);

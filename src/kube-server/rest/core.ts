@@ -5,6 +5,7 @@ import type { Admission } from "../admission/index.ts";
 import type { Authentication, Authorizer } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store, Stored, StoreKey } from "../store/port.ts";
+import type { TurnBudget } from "../turns.ts";
 import type { Output } from "./media-types.ts";
 import type { ApiRequest } from "./request.ts";
 import type { Target } from "./route.ts";
@@ -26,6 +27,7 @@ export type Core = {
   readonly openToAll: boolean;
   readonly printed: PrintedObject;
   readonly backlog: WatchBacklog;
+  readonly turns: TurnBudget;
   readonly admission: Admission;
 };
 

@@ -18,10 +18,15 @@ export function parseFieldSelector(text: string, type: ResourceType): Result<rea
   return unknown === undefined ? terms : err(unknownField(type, unknown.field));
 }
 
+/** A watch keeps its selector in memory, and there may be thousands of watches. */
+const MAX_FIELD_TERMS = 1_000;
+
 /** Whatever fields it names. A term without a field and without a value selects everything. */
 export function parseFieldTerms(text: string): Result<readonly FieldTerm[], string> {
   const terms: FieldTerm[] = [];
-  for (const part of splitTerms(text).toSorted()) {
+  const parts = splitTerms(text);
+  if (parts.length > MAX_FIELD_TERMS) return err(`fieldSelector: has ${parts.length} terms; must have at most ${MAX_FIELD_TERMS}`);
+  for (const part of parts.toSorted()) {
     if (part === "") continue;
     const [, field, sign, escaped = ""] = /^(.*?)(!=|==|=)(.*)$/s.exec(part) ?? [];
     if (field === undefined) return err(`invalid selector: '${text}'; can't understand '${part}'`);
@@ -64,10 +69,35 @@ function readerOf(type: ResourceType, field: string): ((object: KubeObject) => s
 }
 
 export function fieldsMatch(terms: readonly FieldTerm[], type: ResourceType, object: KubeObject): boolean {
+  if (terms.length > FEW) return joinedByField(terms).every((rule) => ruleHolds(rule, readerOf(type, rule.field)?.(object)));
   return terms.every(({ field, value, equal }) => {
     const own = readerOf(type, field)?.(object);
     return (typeof own === "string" ? own === value : own?.includes(value) === true) === equal;
   });
+}
+
+/** More terms than these are joined by field, so that each field is read once. */
+const FEW = 8;
+type FieldRule = { readonly field: string; readonly wanted: Set<string>; readonly unwanted: Set<string> };
+const joined = new WeakMap<readonly FieldTerm[], readonly FieldRule[]>();
+
+function joinedByField(terms: readonly FieldTerm[]): readonly FieldRule[] {
+  const known = joined.get(terms);
+  if (known !== undefined) return known;
+  const rules = new Map<string, FieldRule>();
+  for (const { field, value, equal } of terms) {
+    const rule = rules.get(field) ?? { field, wanted: new Set(), unwanted: new Set() };
+    rules.set(field, rule);
+    (equal ? rule.wanted : rule.unwanted).add(value);
+  }
+  joined.set(terms, [...rules.values()]);
+  return [...rules.values()];
+}
+
+/** A field of many values has each that is wanted. */
+function ruleHolds({ wanted, unwanted }: FieldRule, own: string | readonly string[] | undefined): boolean {
+  const values = new Set(typeof own === "string" ? [own] : own);
+  return [...values].every((value) => !unwanted.has(value)) && [...wanted].every((value) => values.has(value));
 }
 
 /** The one name that can match, when the selector says so: then nothing needs to be scanned. */

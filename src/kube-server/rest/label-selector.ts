@@ -30,6 +30,10 @@ class Words {
     this.#words = wordsOf(text);
   }
 
+  get terms(): number {
+    return this.#words.filter(({ kind }) => kind === "word").length;
+  }
+
   peek(): Word {
     return this.#words[this.#at] ?? END;
   }
@@ -56,8 +60,13 @@ function wordsOf(text: string): Word[] {
   return words;
 }
 
+/** Keys and values of one selector. A watch keeps its selector in memory, and there may be thousands of watches. */
+export const MAX_SELECTOR_TERMS = 2_000;
+
 export function parseLabelSelector(text: string): Result<readonly Requirement[], string> {
   const words = new Words(text);
+  if (words.terms > MAX_SELECTOR_TERMS)
+    return err(`labelSelector: has ${words.terms} keys and values; must have at most ${MAX_SELECTOR_TERMS}`);
   const requirements: Requirement[] = [];
   for (;;) {
     const first = words.peek();

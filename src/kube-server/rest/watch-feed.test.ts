@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { FakeClock } from "#base";
 import type { StoreEvent } from "../store/port.ts";
+import { TurnBudget } from "../turns.ts";
 import { EVENT_BYTES, WatchBacklog } from "./watch-backlog.ts";
 import { WatchFeed } from "./watch-feed.ts";
 
@@ -16,7 +18,7 @@ const change = (revision: number, replacedBytes = 0): StoreEvent => ({
 
 function openFeed(backlog: WatchBacklog) {
   let closed = 0;
-  const feed = new WatchFeed(backlog, () => (closed += 1));
+  const feed = new WatchFeed(backlog, new TurnBudget(new FakeClock()), () => (closed += 1));
   feed.started();
   const chunks = feed[Symbol.asyncIterator]();
   return { feed, chunks, isClosed: () => closed === 1, push: (at: number, bytes = 0) => feed.push(() => `${at};`, change(at, bytes)) };
@@ -52,7 +54,7 @@ describe("a watcher that does not read", () => {
 
   test("may begin with more than the limits: they are for what comes later", async () => {
     const backlog = new WatchBacklog({ events: 3, watcherBytes: 1_000 });
-    const feed = new WatchFeed(backlog, () => {});
+    const feed = new WatchFeed(backlog, new TurnBudget(new FakeClock()), () => {});
     for (let at = 0; at < 50; at += 1) feed.push(() => `${at};`, change(at + 1, 100));
     feed.started();
     for (let at = 50; at < 53; at += 1) feed.push(() => `${at};`, change(at + 1));
@@ -132,6 +134,16 @@ test("a long backlog is read in pieces, in order", async () => {
   for await (const chunk of chunks) pieces.push(chunk);
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(70_000);
   expect(pieces.join("").split(";").map(Number).slice(0, 3_000)).toEqual(Array.from({ length: 3_000 }, (_, at) => at));
+});
+
+test("a list in one place is read like as many events, and is counted as a list", async () => {
+  const backlog = new WatchBacklog({ events: 3 });
+  const { feed, chunks } = openFeed(backlog);
+  feed.pushAll([], String);
+  feed.pushAll([1, 2, 3, 4, 5], (item) => `${item};`);
+  feed.push(() => "after");
+  expect(backlog.bytes).toBe(2 * EVENT_BYTES + 5 * 8);
+  expect((await chunks.next()).value).toBe("1;2;3;4;5;after");
 });
 
 test("an event without a text keeps its place until it has one", async () => {

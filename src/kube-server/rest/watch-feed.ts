@@ -5,25 +5,33 @@
  * server would belong to its slowest reader.
  */
 import type { StoreEvent } from "../store/port.ts";
-import { nextTurn } from "../turns.ts";
+import type { TurnBudget } from "../turns.ts";
 import type { EventStream } from "./request.ts";
 import { EVENT_BYTES, type BacklogReader, type Retained, type WatchBacklog } from "./watch-backlog.ts";
 
 /** The text is made when it is read: a watch without a reader costs no JSON. `undefined` is nothing to send. */
 export type EventText = () => string | undefined;
 
-/** An event in its place. Without a text it is not ready, and nothing behind it is delivered. */
-export type WatchSlot = { readonly retained: Retained | undefined; readonly order: number; own: number; text: EventText | undefined };
+/** An event in its place, or several. Without a text it is not ready, and nothing behind it is delivered. */
+export type WatchSlot = {
+  readonly retained: Retained | undefined;
+  readonly order: number;
+  /** How many times the text is still to be asked for. */
+  count: number;
+  own: number;
+  text: EventText | undefined;
+};
+
+const POINTER_BYTES = 8;
 
 /** Events are joined into texts of about this length, so that a long backlog is not one text. */
 const CHUNK = 64 * 1024;
-/** After so much text other requests get their turn. */
-const TURN = 512 * 1024;
 /** Delivered entries leave a gap at the front of the array, which is closed now and then. */
 const GAP = 1_024;
 
 export class WatchFeed implements EventStream, BacklogReader {
   readonly #backlog: WatchBacklog;
+  readonly #turns: TurnBudget;
   readonly #onEnd: () => void;
   #slots: (WatchSlot | undefined)[] = [];
   #head = 0;
@@ -36,8 +44,9 @@ export class WatchFeed implements EventStream, BacklogReader {
   #ended = false;
   #onDrop: (() => void) | undefined;
 
-  constructor(backlog: WatchBacklog, onEnd: () => void) {
+  constructor(backlog: WatchBacklog, turns: TurnBudget, onEnd: () => void) {
     this.#backlog = backlog;
+    this.#turns = turns;
     this.#onEnd = onEnd;
     backlog.add(this);
   }
@@ -59,13 +68,30 @@ export class WatchFeed implements EventStream, BacklogReader {
   /** `event`: the change that the text tells of, and keeps in memory. Without a text the slot is filled later. */
   push(text?: EventText, event?: StoreEvent): WatchSlot {
     const retained = event === undefined ? undefined : this.#backlog.retained(event);
-    const slot = { text, retained, own: EVENT_BYTES, order: this.#backlog.nextOrder() };
-    if (this.#ended) return slot;
-    this.#slots.push(slot);
-    this.#bytes += slot.own + (retained?.bytes ?? 0);
-    this.#backlog.hold(retained, slot.own);
-    this.#changed();
+    const slot = { text, retained, count: 1, own: EVENT_BYTES, order: this.#backlog.nextOrder() };
+    this.#add(slot);
     return slot;
+  }
+
+  /** Many events in one place: a list that the store holds in any case. */
+  pushAll<T>(items: readonly T[], textOf: (item: T) => string): void {
+    if (items.length === 0) return;
+    let at = 0;
+    const text = (): string | undefined => {
+      const item = items[at];
+      at += 1;
+      return item === undefined ? undefined : textOf(item);
+    };
+    const own = EVENT_BYTES + POINTER_BYTES * items.length;
+    this.#add({ text, retained: undefined, count: items.length, own, order: this.#backlog.nextOrder() });
+  }
+
+  #add(slot: WatchSlot): void {
+    if (this.#ended) return;
+    this.#slots.push(slot);
+    this.#bytes += slot.own + (slot.retained?.bytes ?? 0);
+    this.#backlog.hold(slot.retained, slot.own);
+    this.#changed();
   }
 
   /** `more`: bytes that the text keeps in memory besides the objects of the store. */
@@ -100,16 +126,13 @@ export class WatchFeed implements EventStream, BacklogReader {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<string, void> {
     try {
-      for (let sent = 0; ;) {
+      for (;;) {
+        const pause = this.#turns.pause();
+        if (pause !== undefined) await pause;
         const chunk = this.#take();
-        if (chunk !== "") {
-          yield chunk;
-          sent += chunk.length;
-        } else if (this.#ended) return;
+        if (chunk !== "") yield chunk;
+        else if (this.#ended) return;
         else await this.#untilChanged();
-        if (sent < TURN) continue;
-        sent = 0;
-        await nextTurn();
       }
     } finally {
       this.end();
@@ -139,6 +162,8 @@ export class WatchFeed implements EventStream, BacklogReader {
     let chunk = "";
     for (let slot = this.#slots[this.#head]; slot?.text !== undefined && chunk.length < CHUNK; slot = this.#slots[this.#head]) {
       chunk += slot.text() ?? "";
+      slot.count -= 1;
+      if (slot.count > 0) continue;
       this.#forget(slot);
       this.#slots[this.#head] = undefined; // or the gap would keep objects alive
       this.#head += 1;

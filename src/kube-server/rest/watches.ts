@@ -1,6 +1,5 @@
 /** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
 import { ok, whenOk, type Later, type Result } from "#base";
-import type { KubeObject } from "#kube";
 import { approximateSize } from "../store/approximate-size.ts";
 import type { RevisionError, StoreEvent } from "../store/port.ts";
 import { readable, withMetadataOf } from "./convert-objects.ts";
@@ -53,7 +52,7 @@ class Watch {
     this.#call = call;
     this.#options = options;
     this.#writer = writer;
-    this.#feed = new WatchFeed(call.core.backlog, () => this.#stop());
+    this.#feed = new WatchFeed(call.core.backlog, call.core.turns, () => this.#stop());
   }
 
   start(from: number): Later<Result<WatchFeed, Failure>> {
@@ -98,7 +97,7 @@ class Watch {
     const all: ListOptions = { ...this.#options, limit: 0, continue: "", resourceVersion: "", resourceVersionMatch: "" };
     return whenOk(readPage(this.#call, all), ({ objects, metadata }) => {
       const revision = Number(metadata.resourceVersion);
-      for (const object of objects) this.#send(object);
+      this.#feed.pushAll(objects, (object) => this.#writer.event("ADDED", object));
       if (this.#options.bookmarks) this.#bookmark(revision, true);
       return ok(revision);
     });
@@ -137,10 +136,6 @@ class Watch {
     if (!was) return undefined;
     const gone = () => withMetadataOf(type, withMetadata(before, { resourceVersion: String(revision) }), before);
     return () => this.#writer.event("DELETED", gone());
-  }
-
-  #send(object: KubeObject): void {
-    this.#feed.push(() => this.#writer.event("ADDED", object));
   }
 
   #bookmark(revision: number, initialEnd = false): void {
