@@ -178,6 +178,37 @@ test("a client that leaves its watch is forgotten", async () => {
   expect((await call(server, "/livez")).status).toBe(200);
 });
 
+test.each(["application/json", "application/yaml", "application/json;as=Table;v=v1;g=meta.k8s.io"])(
+  "a list of several megabytes is sent while it is made, and is the same text: %s",
+  async (accept) => {
+    const server = await start();
+    const value = "grüße ".repeat(20_000);
+    for (let at = 0; at < 40; at += 1)
+      await call(server, MAPS, { method: "POST", body: JSON.stringify({ metadata: { name: `map-${at}`, annotations: { value } } }) });
+    const answered = await call(server, `${MAPS}?includeObject=Object`, { headers: { accept } });
+    const text = await answered.text();
+    expect(answered.headers.get("content-length")).toBeNull();
+    expect(text.length).toBeGreaterThan(4_000_000);
+    if (accept.includes("yaml")) expect(text.startsWith("apiVersion: v1\nitems:\n- ")).toBe(true);
+    else expect(Object.keys(JSON.parse(text) as object)).toHaveLength(accept.includes("Table") ? 5 : 4);
+  },
+);
+
+test("a watch over a socket brings one small event after the other", async () => {
+  const server = await start();
+  const watching = await call(server, `${MAPS}?watch=1`);
+  const names: string[] = [];
+  let next = 0;
+  const create = () => call(server, MAPS, { method: "POST", body: JSON.stringify({ metadata: { name: `map-${next++}` } }) });
+  await create();
+  for await (const chunk of watching.body ?? []) {
+    for (const [, name = ""] of new TextDecoder().decode(chunk).matchAll(/"name":"(map-\d)"/g)) names.push(name);
+    if (next === 5) break;
+    await create();
+  }
+  expect(names.slice(0, 4)).toEqual(["map-0", "map-1", "map-2", "map-3"]);
+});
+
 test("with TLS it speaks HTTP/1.1 and HTTP/2, with a certificate that its own authority issued", async () => {
   const server = await start({ plain: false, tokens: undefined });
   const token = server.adminToken === undefined ? "" : reveal(server.adminToken);

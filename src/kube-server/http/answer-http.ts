@@ -32,14 +32,15 @@ export async function answerHttp(request: HttpRequest, response: HttpResponse, e
   response.on("error", () => gone.abort());
   try {
     const answered = await answerOf(request, exchange, gone.signal);
-    await writeAnswer(response, answered, request.method === "HEAD", gone.signal);
+    await writeAnswer(response, answered, { headOnly: request.method === "HEAD", signal: gone.signal, turns: exchange.turns });
     if (request.method === "HEAD" && answered.body.kind === "stream") gone.abort(); // nobody will read it
   } catch (thrown) {
     // the client went away in the middle of its own request; one that was read to its end is "destroyed", too, and wants its answer
     if (gone.signal.aborted || (request.destroyed && !request.complete)) return;
     exchange.logger.error("a request could not be answered", { error: describeThrown(thrown), path: pathOf(request) });
-    if (response.headersSent) response.end();
-    else await writeAnswer(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), false, gone.signal);
+    if (response.headersSent) return void response.end();
+    const writing = { headOnly: false, signal: gone.signal, turns: exchange.turns };
+    await writeAnswer(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), writing);
   }
 }
 

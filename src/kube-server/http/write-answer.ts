@@ -5,12 +5,21 @@
  */
 import { Buffer } from "node:buffer";
 import type { ApiResponse, EventStream } from "../rest/request.ts";
+import type { TurnBudget } from "../turns.ts";
 import type { HttpResponse } from "./answer-http.ts";
 
 type Head = Record<string, string | number | string[]>;
 
-export async function writeAnswer(response: HttpResponse, answered: ApiResponse, headOnly: boolean, signal: AbortSignal): Promise<void> {
+export type Writing = {
+  /** Only the head is sent. */
+  readonly headOnly: boolean;
+  readonly signal: AbortSignal;
+  readonly turns: TurnBudget;
+};
+
+export async function writeAnswer(response: HttpResponse, answered: ApiResponse, writing: Writing): Promise<void> {
   const { body, headers, status, warnings } = answered;
+  const { headOnly, signal } = writing;
   if (body.kind === "cut") return breakOff(response);
   const head: Head = { "cache-control": "no-cache, private", ...headers };
   if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
@@ -19,13 +28,64 @@ export async function writeAnswer(response: HttpResponse, answered: ApiResponse,
     if (headOnly) return void response.end(); // or the connection would belong to it for as long as the watch goes on
     return pour(response, body.chunks, signal);
   }
-  const texts = body.kind === "bytes" ? [] : textsOf(answered);
-  const length = body.kind === "bytes" ? body.bytes.byteLength : sum(texts, (text) => Buffer.byteLength(text));
-  if (length > 0 || status === 200) head["content-length"] = length;
+  const begun = body.kind === "bytes" ? NOTHING : beginTexts(textsOf(answered), writing.turns);
+  const length = body.kind === "bytes" ? body.bytes.byteLength : sum(begun.first, (text) => Buffer.byteLength(text));
+  // a body that is not all there is sent in chunks
+  if (begun.rest === undefined && (length > 0 || status === 200)) head["content-length"] = length;
   startAnswer(response, status, head);
   if (headOnly) response.end();
   else if (body.kind === "bytes") response.end(body.bytes);
-  else await writeTexts(response, texts, length, signal);
+  else if (begun.rest === undefined) await writeTexts(response, begun.first, length, signal);
+  else await streamTexts(response, { ...begun, rest: begun.rest }, writing);
+}
+
+/** Longer bodies are sent while they are made. */
+const AT_ONCE = 1024 * 1024;
+
+type Begun = {
+  readonly first: readonly string[];
+  /** What comes after it; undefined: nothing. */
+  readonly rest: Iterator<string> | undefined;
+  readonly pause: Promise<void> | undefined;
+};
+const NOTHING: Begun = { first: [], rest: undefined, pause: undefined };
+
+function beginTexts(texts: Iterable<string>, turns: TurnBudget): Begun {
+  const first: string[] = [];
+  const rest = texts[Symbol.iterator]();
+  let length = 0;
+  for (let next = rest.next(); next.done !== true; next = rest.next()) {
+    first.push(next.value);
+    length += next.value.length;
+    const pause = first.length % LOOK_EVERY === 0 ? turns.pause() : undefined;
+    if (length > AT_ONCE || pause !== undefined) return { first, rest, pause };
+  }
+  return { first, rest: undefined, pause: undefined };
+}
+
+/** Texts between two looks at the clock. */
+const LOOK_EVERY = 16;
+
+async function streamTexts(
+  response: HttpResponse,
+  { first, rest, pause }: Begun & { readonly rest: Iterator<string> },
+  { signal, turns }: Writing,
+): Promise<void> {
+  const write = outflow(response, "utf8", signal);
+  let full = write(first.join(""));
+  let piece = "";
+  if (pause !== undefined) await pause;
+  for (let next = rest.next(); next.done !== true && !signal.aborted; next = rest.next()) {
+    piece += next.value;
+    if (full !== undefined) await full;
+    full = undefined;
+    const turn = turns.pause();
+    if (turn !== undefined) await turn;
+    if (piece.length < PIECE) continue;
+    full = write(piece);
+    piece = "";
+  }
+  response.end(piece, "utf8");
 }
 
 /** In one call: headers set one by one are looked at twice. */
@@ -35,11 +95,11 @@ function startAnswer(response: HttpResponse, status: number, head: Head): void {
 }
 
 /** The body, with the line break that a Go server puts behind JSON. */
-function textsOf({ body }: ApiResponse): readonly string[] {
+function textsOf({ body }: ApiResponse): Iterable<string> {
+  if (body.kind !== "text" && body.kind !== "json") return [];
+  if (body.texts !== undefined) return body.texts();
   if (body.kind === "text") return [body.text];
-  if (body.kind !== "json") return [];
-  if (body.pretty === true) return [JSON.stringify(body.value, null, 2)];
-  return body.texts === undefined ? [`${JSON.stringify(body.value)}\n`] : [...body.texts(), "\n"];
+  return [body.pretty === true ? JSON.stringify(body.value, null, 2) : `${JSON.stringify(body.value)}\n`];
 }
 
 function sum(texts: readonly string[], measure: (text: string) => number): number {
@@ -79,8 +139,9 @@ function outflow(
 ): (text: string) => Promise<void> | undefined {
   let ahead = 0;
   return (text) => {
-    ahead = send(response, text, encoding) ? 0 : ahead + text.length;
-    if (ahead < most) return undefined;
+    if (send(response, text, encoding)) ahead = 0;
+    else ahead += text.length;
+    if (ahead === 0 || ahead < most) return undefined;
     ahead = 0;
     return drained(response, signal);
   };

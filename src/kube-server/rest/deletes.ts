@@ -58,11 +58,17 @@ function inPages(options: ListOptions): ListOptions {
 /** A loop while nothing makes it wait, a promise from there on: thousands of steps are too many for a chain of calls. */
 function deleteEach(call: Call, objects: IterableIterator<KubeObject>, options: DeleteOptions): Later<Result<undefined, Failure>> {
   for (const { metadata } of objects) {
+    const pause = call.core.turns.pause();
     const one = { ...call, target: { ...call.target, name: metadata.name } };
-    const stored = readStored(one, metadata.name);
-    const deleted = stored === undefined ? ok(undefined) : deleteObject(one, stored, options, "");
+    const deleted = pause === undefined ? deleteNamed(one, options) : pause.then(async () => deleteNamed(one, options));
     if (deleted instanceof Promise) return whenOk(deleted, () => deleteEach(call, objects, options));
     if (!deleted.ok) return deleted;
   }
   return ok(undefined);
+}
+
+/** What is gone already is no mistake. */
+function deleteNamed(call: Call & { readonly target: { readonly name: string } }, options: DeleteOptions): Later<Result<unknown, Failure>> {
+  const stored = readStored(call, call.target.name);
+  return stored === undefined ? ok(undefined) : deleteObject(call, stored, options, "");
 }

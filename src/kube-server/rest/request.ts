@@ -32,9 +32,9 @@ export type EventStream = AsyncIterable<string> & {
 };
 
 export type ApiBody =
-  /** `texts`: a quicker way to the JSON of the value than printing it, in pieces. */
-  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly texts?: (() => readonly string[]) | undefined }
-  | { readonly kind: "text"; readonly text: string }
+  /** `texts`: the whole body in pieces, made one after the other. */
+  | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly texts?: (() => Iterable<string>) | undefined }
+  | { readonly kind: "text"; readonly text: string; readonly texts?: (() => Iterable<string>) | undefined }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "stream"; readonly chunks: EventStream }
   | { readonly kind: "none" }

@@ -7,7 +7,8 @@ import { negotiate, type Transform } from "./media-types.ts";
 import { header, jsonAnswer, parameter, type ApiRequest, type ApiResponse } from "./request.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { refuse, unexplained, type Failure } from "./status.ts";
-import { includeObject, partialListOf, partialOf, tableOf, type ListMeta } from "./table.ts";
+import { jsonBody, yamlBody, type ListParts } from "./list-body.ts";
+import { includeObject, partialListHead, partialOf, rowOf, tableHead, tableOf, type ListMeta } from "./table.ts";
 import { warningTexts } from "./warnings.ts";
 
 export type Answered = Result<ApiResponse, Failure>;
@@ -26,7 +27,8 @@ export function answerObject(call: Call, status: number, object: KubeObject): An
   const { output, target } = call;
   // remembered for who reads: what somebody wrote he has, and few others ask for it before it changes
   if (output.transform === undefined && target.verb !== "get") return ok(answer(call, status, object));
-  if (output.transform === undefined) return ok(answer(call, status, object, () => [objectTexts.of(object, () => JSON.stringify(object))]));
+  if (output.transform === undefined)
+    return ok(answer(call, status, object, () => [objectTexts.of(object, () => JSON.stringify(object)), "\n"]));
   if (output.transform === "PartialObjectMetadataList") return wrongShape(call, "not a list", object.kind);
   if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, call.target.type, output.version)));
   const include = includeObject(call.request.query);
@@ -37,35 +39,34 @@ export function answerObject(call: Call, status: number, object: KubeObject): An
 
 export function answerList(call: Call, objects: readonly KubeObject[], metadata: ListMeta): Answered {
   const { output, target } = call;
+  const { type } = target;
   if (output.transform === "Table") {
     const include = includeObject(call.request.query);
     if (!include.ok) return include;
-    const request = { type: target.type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
-    return ok(answer(call, 200, tableOf(objects, metadata, request)));
+    const request = { type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
+    if (objects.length === 0) return ok(answer(call, 200, tableOf(objects, metadata, request)));
+    return ok(answerParts(call, { head: tableHead(metadata, request), name: "rows", objects, partOf: (object) => rowOf(object, request) }));
   }
-  if (output.transform === "PartialObjectMetadata") return wrongShape(call, "a list", `${target.type.resource.kind}List`);
-  if (output.transform !== undefined)
-    return ok(answer(call, 200, partialListOf(objects, metadata, { type: call.target.type, version: output.version })));
-  const { resource, custom } = target.type;
+  if (output.transform === "PartialObjectMetadata") return wrongShape(call, "a list", `${type.resource.kind}List`);
+  if (output.transform !== undefined) {
+    const partOf = (object: KubeObject) => partialOf(object, type, output.version);
+    return ok(answerParts(call, { head: partialListHead(metadata, output.version), name: "items", objects, partOf }));
+  }
+  const { resource, custom } = type;
   const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
-  const meta = custom ? { continue: "", ...metadata } : metadata;
-  const head = { kind: `${resource.kind}List`, apiVersion, metadata: meta };
-  if (custom) return ok(answer(call, 200, { ...head, items: objects }));
-  const listed = answer(call, 200, { ...head, items: objects.map(withoutType) });
-  return ok(listed.body.kind === "json" ? { ...listed, body: { ...listed.body, texts: () => listTexts(head, objects) } } : listed);
+  const head = { kind: `${resource.kind}List`, apiVersion, metadata: custom ? { continue: "", ...metadata } : metadata };
+  const remembered = custom ? objectTexts : itemTexts;
+  return ok(answerParts(call, { head, name: "items", objects, partOf: custom ? (object) => object : withoutType, remembered }));
 }
 
 const itemTexts = new RecentTexts();
 
-/** Objects in the store never change, and lists of the same ones come again and again. */
-function listTexts(head: object, objects: readonly KubeObject[]): readonly string[] {
-  const texts = [`${JSON.stringify(head).slice(0, -1)},"items":[`];
-  for (const [at, object] of objects.entries()) {
-    if (at > 0) texts.push(",");
-    texts.push(itemTexts.of(object, () => JSON.stringify(withoutType(object))));
-  }
-  texts.push("]}");
-  return texts;
+/** Printed part by part when it is sent: a long list does not hold up other requests, and is never in memory as one text. */
+function answerParts(call: Call, parts: ListParts): ApiResponse {
+  const warnings = warningTexts(call.warnings);
+  if (call.output.form === "yaml") return { status: 200, headers: { "content-type": "application/yaml" }, warnings, body: yamlBody(parts) };
+  const body = jsonBody(parts, isPretty(call.request));
+  return { status: 200, headers: { "content-type": "application/json" }, warnings, body };
 }
 
 /** One cannot be shown as many, nor many as one. The type is Go's name for what there is. */
@@ -89,14 +90,15 @@ export function answer(
   call: Pick<Call, "output" | "warnings" | "request">,
   status: number,
   value: unknown,
-  texts?: () => readonly string[],
+  texts?: () => Iterable<string>,
 ): ApiResponse {
   const warnings = warningTexts(call.warnings);
   if (call.output.form === "yaml") {
     const headers = { "content-type": "application/yaml" };
     return { status, headers, warnings, body: { kind: "text", text: formatGoYaml(value) } };
   }
-  const body = { kind: "json" as const, value, pretty: isPretty(call.request), texts };
+  const pretty = isPretty(call.request);
+  const body = { kind: "json" as const, value, pretty, texts: pretty ? undefined : texts };
   return { status, headers: { "content-type": "application/json" }, warnings, body };
 }
 

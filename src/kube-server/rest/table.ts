@@ -1,6 +1,6 @@
 /** Tables and metadata-only answers: what `kubectl get` and caches of metadata ask for with their Accept header. */
 import { ok, type Result } from "#base";
-import type { Json, KubeObject } from "#kube";
+import type { Json, JsonObject, KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 import type { Output } from "./media-types.ts";
 import { badRequest, type Failure } from "./status.ts";
@@ -33,20 +33,22 @@ export type TableRequest = {
   readonly withColumns: boolean;
 };
 
-export type PartialRequest = { readonly type: ResourceType; readonly version: string };
-
 export function tableOf(objects: readonly KubeObject[], metadata: ListMeta, request: TableRequest): Json {
-  const { type, output, withColumns } = request;
+  const rows = objects.length === 0 && request.type.plainTable === true ? null : objects.map((object) => rowOf(object, request));
+  return { ...tableHead(metadata, request), rows };
+}
+
+/** A Table without its rows. */
+export function tableHead(metadata: ListMeta, { type, output, withColumns }: TableRequest): JsonObject {
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${output.version}`,
     metadata: metadata.resourceVersion === "" ? {} : metadata,
     columnDefinitions: withColumns ? type.columns : null,
-    rows: objects.length === 0 && type.plainTable === true ? null : objects.map((object) => rowOf(object, request)),
   };
 }
 
-function rowOf(object: KubeObject, { type, output, include, now }: TableRequest): Json {
+export function rowOf(object: KubeObject, { type, output, include, now }: TableRequest): Json {
   const conditions = type.rowConditions?.(object) ?? [];
   const shown = { cells: type.cells(object, now), ...(conditions.length === 0 ? {} : { conditions }) };
   if (include === "None") return { ...shown, object: null };
@@ -64,9 +66,8 @@ function storedMetadata({ metadata }: KubeObject, { versionAnnotations = [] }: R
   return stored.length === 0 ? others : { ...others, annotations: Object.fromEntries(stored) };
 }
 
-export function partialListOf(objects: readonly KubeObject[], metadata: ListMeta, { type, version }: PartialRequest): Json {
-  const items = objects.map((object) => asJson(partialOf(object, type, version)));
-  return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata, items };
+export function partialListHead(metadata: ListMeta, version: string): JsonObject {
+  return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata };
 }
 
 /** Objects are JSON; their type only says less. */

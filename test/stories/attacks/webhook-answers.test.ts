@@ -1,19 +1,19 @@
 /** Webhooks that send back more than they were asked for: the size of a response and the number of warnings are limited. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Json, JsonObject } from "#kube";
-import { requestOf, startWebhook, type TestWebhook } from "../../../src/kube-server/admission/call-webhook/test-webhook.ts";
+import type { Json } from "#kube";
 import { startMeasuredApiServer, type MeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
+import { startAttackWebhook, type AttackWebhook } from "../../builders/attacks/webhook.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const MIB = 1024 * 1024;
 
 let server: MeasuredApiServer;
-let webhook: TestWebhook;
+let webhook: AttackWebhook;
 
 beforeAll(async () => {
   server = await startMeasuredApiServer({ controllers: false });
-  webhook = await startWebhook(() => ({}));
-  const clientConfig = { url: webhook.url, caBundle: webhook.caBundle };
+  webhook = await startAttackWebhook();
+  const { clientConfig } = webhook;
   const rules = [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["configmaps"] }];
   const hook = { name: "attack.x.dev", clientConfig, rules, sideEffects: "None", admissionReviewVersions: ["v1"], failurePolicy: "Fail" };
   const path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
@@ -23,25 +23,15 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await webhook.close();
+  await webhook[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
-
-/** The review of an allowed request, with this in its response. */
-function answerWith(more: JsonObject): void {
-  const review = (uid: string) => ({
-    kind: "AdmissionReview",
-    apiVersion: "admission.k8s.io/v1",
-    response: { uid, allowed: true, ...more },
-  });
-  webhook.answer = (heard) => ({ body: review(requestOf(heard).uid) });
-}
 
 const create = (name: string) => server.exchange.ask({ method: "POST", path: MAPS, body: { metadata: { name } } });
 const texts = (count: number, text: (at: number) => string): Json => Array.from({ length: count }, (_, at) => text(at));
 
 test("a response of 40 MB is refused, with its limit", async () => {
-  answerWith({ warnings: ["x".repeat(40 * MIB)] });
+  webhook.more = { warnings: ["x".repeat(40 * MIB)] };
   expect(await create("huge")).toMatchObject({
     code: 500,
     body: { message: expect.stringContaining(`failed to call webhook: the response is larger than ${4 * MIB} bytes`) as string },
@@ -59,7 +49,7 @@ test.each([
   },
 ])("$name: the request is answered, the warnings are cut", async ({ name, more }) => {
   await server.process.reset();
-  answerWith(more);
+  webhook.more = more;
   expect(await create(name.replaceAll(" ", "-"))).toMatchObject({ code: 201 });
   await server.process.expectWithinLimits(name);
 });
