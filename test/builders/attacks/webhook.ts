@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { expectOk, reveal, systemClock } from "#base";
-import { fieldAt, type Json, type JsonObject } from "#kube";
+import { fieldAt, type JsonObject } from "#kube";
 import { createCertificateAuthority, issueCertificate } from "#pki";
 
 export type AttackWebhook = AsyncDisposable & {
@@ -37,7 +37,7 @@ export async function startAttackWebhook(): Promise<AttackWebhook> {
 }
 
 async function allow(request: IncomingMessage, response: ServerResponse, more: JsonObject): Promise<void> {
-  const uid = fieldAt((await json(request)) as Json, "request", "uid");
+  const uid = fieldAt(await json(request), "request", "uid");
   const review = { kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1", response: { uid, allowed: true, ...more } };
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify(review));
