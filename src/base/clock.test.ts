@@ -49,6 +49,14 @@ describe("FakeClock", () => {
 });
 
 describe("systemClock", () => {
+  it("does not call back at once when the wait is longer than a timer can be", async () => {
+    let calls = 0;
+    const cancel = systemClock.after(2 ** 40, () => (calls += 1));
+    await new Promise<void>((resolve) => systemClock.after(10, resolve));
+    cancel();
+    expect(calls).toBe(0);
+  });
+
   it("tells the time, never goes back, and can cancel", async () => {
     const before = systemClock.monotonic();
     expect(systemClock.now()).toBeGreaterThan(Date.UTC(2026, 0, 1));

@@ -8,15 +8,18 @@ export interface Clock {
   now(): number;
   /** Milliseconds since some fixed moment; never goes back. */
   monotonic(): number;
-  /** Calls back after `ms`; the returned function cancels. Whoever waits must cancel: a forgotten timer keeps the process alive. */
+  /** Calls back after `ms`, or after 25 days if that is sooner; the returned function cancels. Whoever waits must cancel: a forgotten timer keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
+
+/** The longest wait of setTimeout, almost 25 days; a longer one would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms);
+    const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };

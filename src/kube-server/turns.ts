@@ -1,21 +1,31 @@
 /**
- * Lets the event loop have its turn when somebody calls a server in this process without end.
+ * Shares the turns of the event loop among callers in this process and among requests.
  *
- * No such call ever waits for anything: a loop that polls, or two controllers that undo each other's changes, would keep every timer and every
- * socket from their turn for ever. On a network nobody can do that. A few calls in one turn cost nothing and stay in order.
+ * Calls in this process never wait for anything: a caller that polls, or one that sends five hundred creates at once, would keep every timer
+ * and every socket waiting until the last one is answered. A few calls in one turn pass at once; the others are released in order, as
+ * many per turn.
  */
 import type { Clock } from "#base";
 
-const CALLS_PER_TURN = 250;
+const CALLS_PER_TURN = 50;
 
 export class Turns {
   #calls = 0;
+  readonly #waiting: (() => void)[] = [];
 
   /** To be waited for before a call; undefined, as it mostly is: go on. */
   next(): Promise<void> | undefined {
-    if (this.#calls === 0) setImmediate(() => (this.#calls = 0));
+    if (this.#calls === 0) setImmediate(() => this.#begin());
     this.#calls += 1;
-    return this.#calls <= CALLS_PER_TURN ? undefined : nextTurn();
+    return this.#calls <= CALLS_PER_TURN ? undefined : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** A new turn. While calls still wait, new callers queue behind them. */
+  #begin(): void {
+    const released = this.#waiting.splice(0, CALLS_PER_TURN);
+    this.#calls = this.#waiting.length > 0 ? CALLS_PER_TURN : released.length;
+    if (this.#calls > 0) setImmediate(() => this.#begin());
+    for (const release of released) release();
   }
 }
 

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { Turns } from "./turns.ts";
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a few calls in one turn do not wait", () => {
+  const turns = new Turns();
+  expect(Array.from({ length: 50 }, () => turns.next())).toEqual(Array.from({ length: 50 }, () => undefined));
+});
+
+test("calls beyond those are released in order, fifty per turn, and new callers queue behind them", async () => {
+  const turns = new Turns();
+  const done: number[] = [];
+  const call = async (number: number) => {
+    await turns.next();
+    done.push(number);
+  };
+  const all = Array.from({ length: 160 }, (_, number) => call(number));
+  await Promise.resolve();
+  expect(done).toHaveLength(50);
+  await nextTurn();
+  expect(done).toHaveLength(100);
+  all.push(call(160));
+  await nextTurn();
+  expect(done).toHaveLength(150);
+  await Promise.all(all);
+  expect(done).toEqual(Array.from({ length: 161 }, (_, number) => number));
+  await nextTurn();
+  await nextTurn();
+  expect(turns.next()).toBeUndefined();
+});
