@@ -151,3 +151,11 @@ test("a storm of events fills a bounded queue", async () => {
   expect(events()).toHaveLength(500);
   expect(world.metrics.render()).toContain('lattice_events_dropped_total{cause="queue"} 2500');
 });
+
+test("a warning is told though the object has used up its budget of normal events", async () => {
+  const { recorder, events } = setup({ burst: 2, perSecond: 1 / 60 });
+  for (let number = 0; number < 5; number += 1) recorder.record(note({ type: "Normal", reason: "Created", note: `pod ${number}` }));
+  recorder.record(note());
+  await recorder.flush();
+  expect(events().map((event) => field(event, "note"))).toEqual(["pod 0", "pod 1", "it broke"]);
+});

@@ -18,6 +18,7 @@ export type EventRecorderOptions = {
   readonly reporter: Reporter;
   /** Ends what is under way; queued events are dropped. */
   readonly signal: AbortSignal;
+  /** Of events of one type about one object. */
   readonly perObject?: Rate;
 };
 
@@ -52,7 +53,8 @@ export class EventRecorder {
     const now = this.#options.clock.monotonic();
     const known = this.#series.get(id);
     if (known !== undefined && now - known.seenAt <= WINDOW_MS) return this.#repeat(id, known, now);
-    if (!this.#mayTell(regardingId(note.regarding), now)) return this.#drop("rate");
+    // warnings have a budget of their own: a workload that creates its first Pods would otherwise use it up before it fails
+    if (!this.#mayTell(`${note.type} ${regardingId(note.regarding)}`, now)) return this.#drop("rate");
     const { clock, reporter } = this.#options;
     const event = eventOf(note, reporter, clock.now(), (this.#serial += 1));
     this.#forgetOld(now);
@@ -80,9 +82,9 @@ export class EventRecorder {
     this.#enqueue(() => this.#patch(series.event, body));
   }
 
-  #mayTell(object: string, now: number): boolean {
-    const bucket = this.#budgets.get(object)?.bucket ?? new TokenBucket(this.#options.perObject ?? PER_OBJECT, now);
-    putLast(this.#budgets, object, { bucket, usedAt: now });
+  #mayTell(budget: string, now: number): boolean {
+    const bucket = this.#budgets.get(budget)?.bucket ?? new TokenBucket(this.#options.perObject ?? PER_OBJECT, now);
+    putLast(this.#budgets, budget, { bucket, usedAt: now });
     if (bucket.waitMs(now) > 0) return false;
     bucket.take(now);
     return true;
