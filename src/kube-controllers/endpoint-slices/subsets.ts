@@ -18,16 +18,19 @@ export function subsetsOf(service: Service, pods: readonly Pod[]): readonly Endp
     if (address === undefined) continue;
     const ready = withTerminating || isPodReady(pod);
     for (const port of portsOf(service, pod)) {
-      const entry = byPort.get(canonicalJson(port ?? null)) ?? { port, known: new Map<string, Known>() };
-      byPort.set(canonicalJson(port ?? null), entry);
+      const text = canonicalJson(port ?? null);
+      const entry = byPort.get(text) ?? { port, known: new Map<string, Known>() };
+      byPort.set(text, entry);
       entry.known.set(`${address.ip} ${address.targetRef?.uid}`, { address, ready });
     }
   }
   const bySet = new Map<string, { readonly ports: EndpointPort[]; readonly known: readonly Known[] }>();
   for (const { port, known } of byPort.values()) {
-    const sorted = [...known.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
-    const entry = bySet.get(canonicalJson(sorted)) ?? { ports: [], known: sorted };
-    bySet.set(canonicalJson(sorted), entry);
+    const sorted = [...known.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    // a Pod has one address here, whatever the port
+    const text = sorted.map(([name, { ready }]) => `${name} ${ready}`).join();
+    const entry = bySet.get(text) ?? { ports: [], known: sorted.map(([, value]) => value) };
+    bySet.set(text, entry);
     if (port !== undefined) entry.ports.push(port);
   }
   return inOrder([...bySet.values()].map(({ ports, known }) => subsetOf(ports, known)));
@@ -95,11 +98,13 @@ function subsetOf(ports: readonly EndpointPort[], known: readonly Known[]): Endp
   };
 }
 
+function sorted<T>(values: readonly T[]): readonly T[] {
+  // mostly there is one subset, of up to a thousand addresses, and its text is long
+  if (values.length <= 1) return values;
+  const withText = values.map((value) => [canonicalJson(value), value] as const);
+  return withText.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}
+
 function inOrder(subsets: readonly EndpointSubset[]): readonly EndpointSubset[] {
-  const sorted = <T>(values: readonly T[]) =>
-    values
-      .map((value) => [canonicalJson(value), value] as const)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, value]) => value);
   return sorted(subsets.map((subset) => (subset.ports === undefined ? subset : { ...subset, ports: sorted(subset.ports) })));
 }
