@@ -13,20 +13,25 @@ export type ApiServerFlags = {
   readonly kubeconfigOut?: string;
   readonly http?: boolean;
   readonly controllers: boolean;
+  readonly podLimit: string;
 };
 
 export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<ExitCode> {
   const port = parsePort(flags.port);
   if (!port.ok) return complain(io, port.error);
+  const podLimit = parsePodLimit(flags.podLimit);
+  if (!podLimit.ok) return complain(io, podLimit.error);
   const tokens = flags.tokenFile === undefined ? ok(undefined) : await readTokens(pathOf(io, flags.tokenFile));
   if (!tokens.ok) return complain(io, tokens.error);
-  const started = await fromPromise(start(io, flags, tokens.value), describeThrown);
+  const started = await fromPromise(start(io, flags, { tokens: tokens.value, podLimit: podLimit.value }), describeThrown);
   if (!started.ok) return complain(io, started.error);
   await using cluster = started.value;
   return await runUntilStopped(io, flags, { cluster, port: port.value, tokens: tokens.value });
 }
 
-function start(io: CliIo, flags: ApiServerFlags, tokens: string | undefined): Promise<EmbeddedCluster> {
+type Parsed = { readonly tokens: string | undefined; readonly podLimit: number };
+
+function start(io: CliIo, flags: ApiServerFlags, { tokens, podLimit }: Parsed): Promise<EmbeddedCluster> {
   const logger = createLogger((level, message, fields) => {
     if (level === "warn" || level === "error") io.stderr(`${level}: ${message} ${JSON.stringify(fields)}\n`);
   });
@@ -35,7 +40,7 @@ function start(io: CliIo, flags: ApiServerFlags, tokens: string | undefined): Pr
     clock,
     random,
     logger,
-    controllers: flags.controllers,
+    controllers: flags.controllers ? { podLimit } : false,
     logActions: false,
     ...(flags.dataDir === undefined ? {} : { dataDir: pathOf(io, flags.dataDir) }),
     ...(tokens === undefined ? {} : { tokens }),
@@ -61,6 +66,11 @@ function pathOf(io: CliIo, path: string): string {
 function parsePort(text: string): Result<number, string> {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return port <= 65_535 ? ok(port) : err(`--port: "${text}" is not a port; write a number up to 65535, or 0 for any`);
+}
+
+function parsePodLimit(text: string): Result<number, string> {
+  const limit = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
+  return limit > 0 ? ok(limit) : err(`--pod-limit: "${text}" is not a number from 1 to 9999999`);
 }
 
 async function readTokens(path: string): Promise<Result<string, string>> {

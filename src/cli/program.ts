@@ -169,6 +169,7 @@ function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) 
     .option("--kubeconfig-out <file>", "write a kubeconfig for kubectl, readable by you only")
     .option("--http", "plain HTTP on loopback instead of TLS")
     .option("--no-controllers", "the API server alone, as envtest has it: nothing happens by itself")
+    .option("--pod-limit <number>", "the most pods that the controllers create; one owner gets no more than are left", "5000")
     .action(async (flags: ApiServerFlags) => done(await (await import("./api-server.ts")).serveApi(io, flags)));
   withDomains(withCluster(program.command("operator")))
     .description("run the operator against a cluster")

@@ -79,7 +79,12 @@ export type ControllerOptions = {
   readonly simulation?: boolean | SimulationOptions;
   /** How long a deleted namespace is left alone; 0. */
   readonly namespaceGraceMs?: number;
-  /** So many finished Pods are kept; 12,500. */
+  /**
+   * So many Pods the workload controllers let the cluster have; 5,000. An owner may have no more Pods than are left, so that one huge
+   * workload leaves room for others.
+   */
+  readonly podLimit?: number;
+  /** So many finished Pods are kept; a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number;
 };
 

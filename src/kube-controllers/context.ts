@@ -29,6 +29,8 @@ export type KubeControllerContext = {
   readonly everyKind: () => EveryKind;
   readonly clock: Clock;
   readonly random: () => number;
+  /** So many Pods the workload controllers let the cluster have (`workloads/pods/pod-limit.ts`). */
+  readonly podLimit: number;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Fires when everything is to end. */

@@ -19,14 +19,26 @@ export type KubeControllersSettings = {
   readonly rootCa?: string | undefined;
   /** How long a deleted namespace is left alone. 5 seconds, as kube-controller-manager; 0 for a single server in this process. */
   readonly namespaceGraceMs?: number | undefined;
-  /** So many finished Pods are kept; 12,500. */
+  /**
+   * So many Pods the workload controllers let the cluster have; 5,000. An owner may have no more Pods than are left, so that one
+   * huge workload leaves room for others.
+   */
+  readonly podLimit?: number | undefined;
+  /** So many finished Pods are kept; a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
   /** What Pods use, for autoscalers. Absent: nobody knows, as in a cluster without metrics-server. */
   readonly podMetrics?: MetricsSource | undefined;
 };
 
+/** A laptop holds them in some 100 MB; a node of Kubernetes takes 110. */
+export const DEFAULT_POD_LIMIT = 5_000;
+/** As kube-controller-manager. */
+const MOST_FINISHED_PODS = 12_500;
+
 export function kubeControllers(settings: KubeControllersSettings = {}): readonly KubeController[] {
-  const { rootCa, namespaceGraceMs: graceMs, terminatedPodThreshold, podMetrics } = settings;
+  const { rootCa, namespaceGraceMs: graceMs, podLimit = DEFAULT_POD_LIMIT, podMetrics } = settings;
+  // Jobs go on only while the Pods that have ended leave room for new ones
+  const { terminatedPodThreshold = Math.min(Math.ceil(podLimit / 4), MOST_FINISHED_PODS) } = settings;
   return [
     garbageCollector,
     namespaceController(graceMs === undefined ? {} : { graceMs }),
@@ -38,7 +50,7 @@ export function kubeControllers(settings: KubeControllersSettings = {}): readonl
     policyStatusController,
     disruptionController,
     quotaController,
-    podCollector(terminatedPodThreshold === undefined ? {} : { terminatedPodThreshold }),
+    podCollector({ terminatedPodThreshold }),
     ...workloadControllers(podMetrics === undefined ? {} : { metrics: podMetrics }),
     nodeLifecycleController,
     taintEvictionController,

@@ -7,7 +7,7 @@ import { err, MetricsRegistry, ok, type Clock, type Logger, type Metrics, type R
 import { EventRecorder, type InformerHealth } from "#controller-runtime";
 import type { KubeClient } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "./context.ts";
-import { kubeControllers, type KubeControllersSettings } from "./controllers.ts";
+import { DEFAULT_POD_LIMIT, kubeControllers, type KubeControllersSettings } from "./controllers.ts";
 import { EveryKind } from "./every-kind.ts";
 import { SharedInformers } from "./shared-informers.ts";
 import { Workers } from "./work.ts";
@@ -101,7 +101,7 @@ class Running {
     { name, reportsAs = name }: KubeController,
     common: Omit<KubeControllersOptions, "metrics"> & { metrics: Metrics; signal: AbortSignal },
   ) {
-    const { client, clock, random, metrics, signal, identity = "kube-controllers" } = common;
+    const { client, clock, random, metrics, signal, identity = "kube-controllers", podLimit = DEFAULT_POD_LIMIT } = common;
     const logger = common.logger.with({ controller: name });
     const recorder = new EventRecorder({ client, clock, logger, metrics, signal, reporter: { controller: reportsAs, instance: identity } });
     this.#recorders.push(recorder);
@@ -111,6 +111,7 @@ class Running {
       everyKind: () => (this.#everyKind ??= new EveryKind({ ...context, logger: common.logger })),
       clock,
       random,
+      podLimit,
       logger,
       metrics,
       signal,

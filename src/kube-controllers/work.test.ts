@@ -55,6 +55,13 @@ test("failures wait longer each time, are logged, and never end a worker", async
   expect(lines).toEqual(["error controller met a bug oh", "warn pass failed a bug in the controller", "warn pass failed no"]);
 });
 
+test("the same failure is a warning once, until a pass succeeds", async () => {
+  const { clock, workers, lines } = setUp([failed("no"), failed("no"), retry, failed("no"), failed("other"), done]);
+  workers.queue.add("a");
+  await clock.advance(60_000);
+  expect(lines).toEqual(["warn pass failed no", "debug pass failed no", "debug pass failed no", "warn pass failed other"]);
+});
+
 test("an answer is a pass, and the worst of several counts", () => {
   expect(passOf(ok(1))).toEqual(done);
   expect(passOf(err({ kind: "conflict", message: "late" }))).toEqual({ kind: "conflict" });

@@ -63,6 +63,8 @@ export class Workers {
   readonly #options: WorkersOptions;
   readonly #logger: Logger;
   readonly #conflicts = new Map<string, number>();
+  /** By key: what its last pass failed with. */
+  readonly #errors = new Map<string, string>();
 
   constructor(work: WorkOptions, options: WorkersOptions) {
     this.#work = work;
@@ -108,15 +110,23 @@ export class Workers {
     if (conflicts === 0) this.#conflicts.delete(key);
     else this.#conflicts.set(key, conflicts);
     if (pass.kind === "failed") {
-      const waitMs = Math.round(this.queue.retry(key));
-      if (!this.#options.signal.aborted) this.#logger.warn("pass failed", { key, error: safeText(pass.error), waitMs });
+      this.#logFailure(key, pass.error, Math.round(this.queue.retry(key)));
     } else if (pass.kind === "conflict" && conflicts <= CONFLICTS_AT_ONCE) {
       this.queue.add(key);
     } else if (pass.kind === "conflict" || pass.kind === "retry") {
       this.queue.retry(key);
     } else {
       this.queue.forget(key);
+      this.#errors.delete(key);
       if (pass.kind === "again") this.queue.addAfter(key, pass.afterMs);
     }
+  }
+
+  /** A warning once: a workload that a quota or a limit refuses fails in the same way with every change of its Pods. */
+  #logFailure(key: string, error: string, waitMs: number): void {
+    if (this.#options.signal.aborted) return;
+    const isKnown = this.#errors.get(key) === error;
+    this.#errors.set(key, error);
+    this.#logger[isKnown ? "debug" : "warn"]("pass failed", { key, error: safeText(error), waitMs });
   }
 }

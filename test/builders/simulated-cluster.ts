@@ -21,7 +21,8 @@ export type SimulatedClusterOptions = Omit<ControlledClusterOptions, "simulation
 
 export async function simulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   const simulation = createSimulation(options.simulation);
-  const controllers = options.controllers ?? kubeControllers({ podMetrics: simulation.usage, namespaceGraceMs: 0 });
+  const controllers =
+    options.controllers ?? kubeControllers({ podMetrics: simulation.usage, namespaceGraceMs: 0, podLimit: options.podLimit });
   const cluster = await controlledCluster({ ...options, controllers, simulation: simulation.controllers });
   const { client } = cluster;
   const namespace = "default";

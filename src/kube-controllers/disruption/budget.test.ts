@@ -36,6 +36,12 @@ describe("how many must be healthy", () => {
       want: { expectedPods: 5, desiredHealthy: 2 },
     },
     { name: "never less than none", spec: { maxUnavailable: 9 }, scale: 3, want: { expectedPods: 3, desiredHealthy: 0 } },
+    {
+      name: "shares of the largest scale are counted",
+      spec: { maxUnavailable: "50%" },
+      scale: 2_147_483_647,
+      want: { expectedPods: 2_147_483_647, desiredHealthy: 1_073_741_823 },
+    },
     { name: "nothing asked, nothing wanted", spec: {}, scale: 3, want: { expectedPods: 0, desiredHealthy: 0 } },
   ])("$name", ({ spec, scale, want }) => {
     expect(expectedOf(budget(spec), scale)).toEqual(ok(want));

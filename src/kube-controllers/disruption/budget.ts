@@ -7,6 +7,8 @@ import type { BudgetStatus, PodDisruptionBudget } from "./kinds.ts";
 
 /** A Pod that was let go and is not being deleted after this time will stay. */
 export const DELETION_TIMEOUT_MS = 120_000;
+/** The largest value of a counter in the status. */
+export const MAX_INT32 = 2_147_483_647;
 const ALLOWED = "DisruptionAllowed";
 
 export type Expected = { readonly expectedPods: number; readonly desiredHealthy: number };
@@ -30,7 +32,7 @@ function share(value: number | string, whole: number): Result<number, string> {
   if (typeof value === "number") return ok(value);
   const percent = /^(\d+)%$/.exec(value)?.[1];
   if (percent === undefined) return err("invalid value for IntOrString: invalid type: string is not a percentage");
-  return ok(Math.ceil((Number(percent) * whole) / 100));
+  return ok(Math.min(Math.ceil((Number(percent) * whole) / 100), MAX_INT32));
 }
 
 export type Disrupted = {

@@ -6,6 +6,7 @@ import { err, map, ok, type Result } from "#base";
 import { field, fieldAt, groupResourceOf, parseJson, pathOf, type KubeObject, type OwnerReference, type Resource } from "#kube";
 import type { KubeControllerContext } from "../context.ts";
 import type { Pod } from "../kinds.ts";
+import { MAX_INT32 } from "./budget.ts";
 import { deployments, replicaSets, replicationControllers, statefulSets, type Scaled } from "./kinds.ts";
 
 export type PodScale = {
@@ -40,7 +41,8 @@ export class PodScales {
       if (found.value === undefined) return err(`found no controllers for pod "${pod.metadata.name}"`);
       scales.set(found.value.uid, found.value.replicas);
     }
-    return ok({ wanted: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0), unmanaged });
+    const wanted = [...scales.values()].reduce((sum, replicas) => sum + replicas, 0);
+    return ok({ wanted: Math.min(wanted, MAX_INT32), unmanaged });
   }
 
   async #find(owner: OwnerReference, namespace: string, signal: AbortSignal): Promise<Found> {

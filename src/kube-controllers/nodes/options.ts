@@ -38,8 +38,8 @@ export type SimulatedNode = {
   readonly capacity?: ResourceList;
 };
 
-/** Large enough for a Deployment of a thousand on one node; a real one takes 110 Pods. */
-export const DEFAULT_CAPACITY: ResourceList = { cpu: "64", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "2000" };
+/** As many Pods as the controllers create by default (`DEFAULT_POD_LIMIT`); a real node takes 110. */
+export const DEFAULT_CAPACITY: ResourceList = { cpu: "64", memory: "256Gi", "ephemeral-storage": "1Ti", pods: "5000" };
 
 /** What is played, and how fast. */
 export type SimulationOptions = {

@@ -39,7 +39,7 @@ test("nodes are registered with their labels, taints and capacity, and beat", as
   const node = await world.read(nodeResource, "a");
   expect(node.metadata.labels).toMatchObject({ zone: "x", "kubernetes.io/hostname": "a" });
   expect(node.status).toMatchObject({
-    allocatable: { cpu: "3", pods: "2k" },
+    allocatable: { cpu: "3", pods: "5k" },
     addresses: [
       { type: "InternalIP", address: "172.18.0.2" },
       { type: "Hostname", address: "a" },

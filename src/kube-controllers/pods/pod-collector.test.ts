@@ -88,3 +88,13 @@ test("of finished Pods only so many are kept: evicted ones go first, then the ol
   await advance(20_000);
   expect(await names()).toEqual(["b-second", "running", "z-third"]);
 });
+
+test("when a tenth more Pods have finished than are kept, the surplus goes at once", async () => {
+  const { make, names, running } = await start(10);
+  for (let number = 0; number < 11; number += 1) await make(`done-${number}`, "", "Succeeded");
+  await running.idle();
+  expect(await names()).toHaveLength(11);
+  await make("done-11", "", "Failed");
+  await running.idle();
+  expect(await names()).toHaveLength(10);
+});

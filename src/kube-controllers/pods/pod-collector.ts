@@ -2,7 +2,8 @@
  * Deletes Pods that nobody else will: finished ones when there are too many, those on nodes that are gone, those that were deleted
  * before they had a node, and those that cannot end because their node is out of service.
  *
- * All Pods are looked at every 20 seconds, as kube-controller-manager does: what makes a Pod garbage is often that nothing happens.
+ * All Pods are looked at every 20 seconds, as kube-controller-manager does: what makes a Pod garbage is often that nothing happens. When
+ * a tenth more Pods have finished than are kept, they are looked at sooner: Jobs can finish thousands of Pods in 20 seconds.
  */
 import { ok, timestamp } from "#base";
 import { field, keyText, type ObjectKey } from "#kube";
@@ -20,6 +21,7 @@ const PERIOD_MS = 20_000;
 /** A node that no informer shows may be new; after this time the server is asked. */
 const QUARANTINE_MS = 40_000;
 const THRESHOLD = 12_500;
+const ALL_PODS = "all pods";
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 const ORPHANED: PodCondition = {
   type: "DisruptionTarget",
@@ -37,6 +39,7 @@ class PodCollector {
   readonly #threshold: number;
   /** Nodes that Pods name and nobody has seen, and when the first Pod did. */
   readonly #missing = new Map<string, number>();
+  #finished = 0;
 
   constructor(context: KubeControllerContext, threshold: number) {
     this.#context = context;
@@ -47,7 +50,13 @@ class PodCollector {
     const { informers } = this.#context;
     informers.of(podKind);
     informers.of(nodeKind);
-    this.#context.work({ name: "pod-garbage", concurrency: 1, pass: (_key, signal) => this.#pass(signal) }).add("all pods");
+    const queue = this.#context.work({ name: "pod-garbage", concurrency: 1, pass: (_key, signal) => this.#pass(signal) });
+    queue.add(ALL_PODS);
+    informers.subscribe(podKind, ({ before, after }) => {
+      const change = Number(countsAsFinished(after)) - Number(countsAsFinished(before));
+      this.#finished += change;
+      if (change > 0 && this.#threshold > 0 && this.#finished > this.#threshold * 1.1) queue.add(ALL_PODS);
+    });
   }
 
   async #pass(signal: AbortSignal): Promise<Pass> {
@@ -122,6 +131,11 @@ class PodCollector {
       { subresource: "status", signal },
     );
   }
+}
+
+/** Finished, and not on its way out already. */
+function countsAsFinished(pod: Pod | undefined): boolean {
+  return pod !== undefined && isPodFinished(pod) && !isLeaving(pod);
 }
 
 function keyOf({ metadata }: Pod): ObjectKey {

@@ -19,13 +19,17 @@ export type MeasuredApiServerOptions = {
   readonly controllers?: boolean;
   /** Keeps the objects in `home/data`. */
   readonly persistent?: boolean;
+  /** The folder of an earlier server, for a restart on its data. It is not removed at the end. */
+  readonly home?: string;
+  /** Further arguments of `lattice api-server`. */
+  readonly args?: readonly string[];
   /** Further lines of the token file: `token,user,uid,"group"`. */
   readonly tokens?: readonly string[];
 };
 
 export async function startMeasuredApiServer(options: MeasuredApiServerOptions = {}): Promise<MeasuredApiServer> {
-  const { controllers = true, persistent = false, tokens = [] } = options;
-  const home = await mkdtemp(join(tmpdir(), "lattice-attack-"));
+  const { controllers = true, persistent = false, tokens = [], args = [] } = options;
+  const home = options.home ?? (await mkdtemp(join(tmpdir(), "lattice-attack-")));
   const tokenFile = join(home, "tokens.csv");
   await writeFile(tokenFile, [`${TOKEN},admin,admin,"system:masters"`, ...tokens, ""].join("\n"), { mode: 0o600 });
   const process = new MeasuredProcess([
@@ -37,6 +41,7 @@ export async function startMeasuredApiServer(options: MeasuredApiServerOptions =
     tokenFile,
     ...(persistent ? ["--data-dir", join(home, "data")] : []),
     ...(controllers ? [] : ["--no-controllers"]),
+    ...args,
   ]);
   const [, url = ""] = await process.untilPrinted(/^(http:\S+)\n/m);
   const exchange = new Exchange(url);
@@ -49,7 +54,7 @@ export async function startMeasuredApiServer(options: MeasuredApiServerOptions =
     [Symbol.asyncDispose]: async () => {
       exchange.close();
       await process[Symbol.asyncDispose]();
-      await rm(home, { recursive: true, force: true });
+      if (options.home === undefined) await rm(home, { recursive: true, force: true });
     },
   };
 }

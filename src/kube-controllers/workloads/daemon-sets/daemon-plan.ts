@@ -123,7 +123,8 @@ function rollInPlace({ set, now }: DaemonWorld, pairs: readonly Pair[], limit: n
 
 function rollWithSurge(world: DaemonWorld, pairs: readonly Pair[], { surge, desired }: { surge: number; desired: number }): DaemonPlan {
   const available = (pod: Pod | undefined) => pod !== undefined && isPodAvailable(pod, world.set.spec.minReadySeconds ?? 0, world.now);
-  const mayRun = (name: string) => world.nodes.some((node) => node.metadata.name === name && eligibility(world.set, node).run);
+  const running = new Set(world.nodes.filter((node) => eligibility(world.set, node).run).map(({ metadata }) => metadata.name));
+  const mayRun = (name: string) => running.has(name);
   const plain = pairs.filter(({ crowded }) => !crowded);
   const both = plain.filter(({ newPod, oldPod }) => newPod !== undefined && oldPod !== undefined);
   const onlyOld = plain.filter(({ newPod, oldPod }) => newPod === undefined && oldPod !== undefined);

@@ -13,6 +13,7 @@ import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedOrOrphaned } from "../pods/owners.ts";
 import { isNamespaceEnding, podControl, type PodControl } from "../pods/pod-control.ts";
+import { podLimitOf } from "../pods/pod-limit.ts";
 import { isPodOver, nextAvailability } from "../pods/pod-state.ts";
 import { slowStart } from "../pods/slow-start.ts";
 import { updateStatus } from "../pods/status-update.ts";
@@ -45,7 +46,7 @@ export const daemonSetController: KubeController = {
       pods: indexByController(informers.of(podResource)),
       nodes: informers.of(nodeResource),
       revisions: indexByController(informers.of(controllerRevisionResource)),
-      control: podControl(context),
+      control: podControl({ ...context, limit: podLimitOf(context) }),
       expectations: new Expectations(clock),
       backoff: new FailedPodBackoff(clock),
     };
@@ -114,7 +115,9 @@ function worldOf({ context, nodes }: Work, set: DaemonSet, pods: readonly Pod[],
   for (const pod of pods) {
     const node = targetNode(pod);
     if (node === undefined || (isPodOver(pod) && pod.metadata.deletionTimestamp !== undefined)) continue;
-    byNode.set(node, [...(byNode.get(node) ?? []), pod]);
+    const known = byNode.get(node);
+    if (known === undefined) byNode.set(node, [pod]);
+    else known.push(pod);
   }
   const sorted = nodes.list().toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   return { set, nodes: sorted, pods: byNode, hash, now: context.clock.now() };

@@ -141,6 +141,13 @@ describe("scaling", () => {
       want: [8, 5],
     },
   ])("$name", ({ rollout, want }) => expect(sizes(planScaling(rollout))).toEqual(want));
+
+  it("to 2147483647 in the middle of a rollout gives no set more than a replicas field holds", () => {
+    const oldSets = [set(99, 99, desired(100, 125))];
+    const planned = sizes(planScaling({ deployment: deployment(2_147_483_647), newSet: set(1, 1, desired(100, 125)), oldSets }));
+    expect(Math.max(...planned)).toBeLessThanOrEqual(2_147_483_647);
+    expect(planned.reduce((sum, size) => sum + size, 0)).toBe(2_147_483_647);
+  });
 });
 
 describe("annotations", () => {

@@ -4,6 +4,7 @@
  * A set may appear twice, first freed of Pods that never became ready, then shrunk further: two steps, two events, as in Kubernetes.
  */
 import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
+import { MAX_INT32 } from "../pods/int-or-percent.ts";
 import { timeOf } from "../pods/pod-state.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 import { activeSets, isRolling, maxSurge, maxUnavailable, newSetSize, totalAvailable, totalReplicas } from "./limits.ts";
@@ -88,7 +89,7 @@ function planProportions(rollout: Rollout): readonly Step[] {
   const { deployment } = rollout;
   const desired = replicasOf(deployment);
   const active = activeSets(allSets(rollout));
-  const allowed = desired > 0 ? desired + maxSurge(deployment) : 0;
+  const allowed = desired > 0 ? Math.min(desired + maxSurge(deployment), MAX_INT32) : 0;
   const toAdd = allowed - totalReplicas(active);
   const sets = active.toSorted((a, b) => replicasOf(b) - replicasOf(a) || (toAdd > 0 ? byCreation(b, a) : byCreation(a, b)));
   let added = 0;

@@ -7,13 +7,19 @@ export const NO_INDEXES: Indexes = [];
 /** What is at or above `completions` is cut off: the Job was made smaller. */
 export function parseIndexes(text: string | undefined, completions: number): Indexes {
   const intervals = (text ?? "").split(",").flatMap((part): Interval[] => {
-    const limits = /^([0-9]{1,9})(?:-([0-9]{1,9}))?$/.exec(part);
-    if (limits === null) return [];
-    const first = Number(limits[1]);
-    const last = limits[2] === undefined ? first : Math.min(Number(limits[2]), completions - 1);
-    return first < completions && first <= last ? [{ first, last }] : [];
+    const dash = part.indexOf("-");
+    const first = parseIndex(dash < 0 ? part : part.slice(0, dash));
+    const end = dash < 0 ? first : parseIndex(part.slice(dash + 1));
+    if (first === undefined || end === undefined) return [];
+    const last = Math.min(end, completions - 1);
+    return first <= last ? [{ first, last }] : [];
   });
   return union(intervals, NO_INDEXES);
+}
+
+/** Ten digits are enough for 2,147,483,646, the highest index of a Job. */
+export function parseIndex(text: string): number | undefined {
+  return /^[0-9]{1,10}$/.test(text) ? Number(text) : undefined;
 }
 
 export function withIndexes(indexes: Indexes, more: Iterable<number>): Indexes {
@@ -38,7 +44,13 @@ export function countIndexes(indexes: Indexes): number {
 }
 
 export function hasIndex(indexes: Indexes, index: number): boolean {
-  return indexes.some(({ first, last }) => first <= index && index <= last);
+  let [low, high] = [0, indexes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((indexes[middle]?.last ?? index) < index) low = middle + 1;
+    else high = middle;
+  }
+  return (indexes[low]?.first ?? Infinity) <= index;
 }
 
 /** Two neighbours are "3,4", more are "3-5". */
@@ -54,15 +66,21 @@ export function firstMissing(indexes: Indexes, count: number, completions: numbe
   let candidate = 0;
   for (const { first, last } of [...indexes, { first: completions, last: completions }]) {
     for (; candidate < Math.min(first, completions) && missing.length < count; candidate += 1) missing.push(candidate);
+    if (missing.length >= count) break;
     candidate = Math.max(candidate, last + 1);
   }
   return missing;
 }
 
 export function countCommon(a: Indexes, b: Indexes): number {
-  return a.reduce((sum, one) => sum + b.reduce((part, other) => part + overlap(one, other), 0), 0);
+  let count = 0;
+  for (let [inA, inB] = [0, 0]; inA < a.length && inB < b.length;) {
+    const [one, other] = [a[inA] ?? NONE, b[inB] ?? NONE];
+    count += Math.max(0, Math.min(one.last, other.last) - Math.max(one.first, other.first) + 1);
+    if (one.last < other.last) inA += 1;
+    else inB += 1;
+  }
+  return count;
 }
 
-function overlap(a: Interval, b: Interval): number {
-  return Math.max(0, Math.min(a.last, b.last) - Math.max(a.first, b.first) + 1);
-}
+const NONE: Interval = { first: 0, last: -1 };

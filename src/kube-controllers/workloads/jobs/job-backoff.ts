@@ -13,7 +13,7 @@ export function backoffAfter(record: BackoffRecord, succeeded: readonly Pod[], f
   if (succeeded.length === 0) {
     return failed.length === 0 ? record : { failures: record.failures + failed.length, lastFailureAt: failedAt.at(-1) ?? 0 };
   }
-  const lastSuccess = Math.max(...succeeded.map(finishedAt));
+  const lastSuccess = succeeded.map(finishedAt).reduce((a, b) => Math.max(a, b));
   const later = failedAt.filter((at) => at > lastSuccess);
   return { failures: later.length, lastFailureAt: later.at(-1) ?? 0 };
 }

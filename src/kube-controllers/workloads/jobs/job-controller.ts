@@ -15,6 +15,7 @@ import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedOrOrphaned, resolveController } from "../pods/owners.ts";
 import { podControl } from "../pods/pod-control.ts";
+import { podLimitOf } from "../pods/pod-limit.ts";
 import { WrittenVersions } from "../pods/written-versions.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { COMPLETED, ensureCondition, newCondition, type Ending } from "./job-conditions.ts";
@@ -37,7 +38,7 @@ export const jobController: KubeController = {
       record,
       jobs: informers.of(jobResource),
       pods: indexByController(informers.of(podResource)),
-      control: podControl(context),
+      control: podControl({ ...context, limit: podLimitOf(context) }),
       expectations: new Expectations(clock),
       settling: new Map(),
       backoffs: new Map(),

@@ -2,6 +2,7 @@
 import { requirementsOf, type Requirement } from "#kube";
 import type { Job, JobCondition } from "../kinds/batch.ts";
 import type { Pod } from "../kinds/pod.ts";
+import { parseIndex } from "./indexes.ts";
 
 export const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";
 export const INDEX_ANNOTATION = "batch.kubernetes.io/job-completion-index";
@@ -49,7 +50,7 @@ export function isTracked({ metadata }: Pod): boolean {
 /** -1 when it has none. */
 export function indexOf({ metadata: { annotations = {} } }: Pod): number {
   const text = Object.hasOwn(annotations, INDEX_ANNOTATION) ? annotations[INDEX_ANNOTATION] : undefined;
-  return text !== undefined && /^[0-9]{1,9}$/.test(text) ? Number(text) : -1;
+  return (text === undefined ? undefined : parseIndex(text)) ?? -1;
 }
 
 export function hasValidIndex(job: Job, pod: Pod): boolean {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Job, JobSpec } from "../kinds/batch.ts";
 import type { Pod } from "../kinds/pod.ts";
-import { countIndexes, firstMissing, formatIndexes, hasIndex, parseIndexes, withIndexes } from "./indexes.ts";
+import { countCommon, countIndexes, firstMissing, formatIndexes, hasIndex, parseIndexes, withIndexes } from "./indexes.ts";
 import { backoffAfter, finishedAt, NO_FAILURES, remainingMs } from "./job-backoff.ts";
 import { indexedGenerateName, indexedTemplate } from "./job-pods.ts";
 import { judge } from "./pod-failure-policy.ts";
@@ -155,4 +155,26 @@ test("an ignored failure is counted apart on the replacement, and long names lea
   });
   expect(indexedGenerateName({ ...given, metadata: { name: "w".repeat(63) } }, 12)).toMatch(/^w+-12-$/);
   expect(indexedGenerateName({ ...given, metadata: { name: "w".repeat(63) } }, 12).length).toBe(58);
+});
+
+describe("indexes of Jobs with 2147483647 completions", () => {
+  it("have ten digits", () => {
+    const indexes = parseIndexes("0-2147483640,2147483646", 2_147_483_647);
+    expect(countIndexes(indexes)).toBe(2_147_483_642);
+    expect(firstMissing(indexes, 500, 2_147_483_647)).toEqual([2_147_483_641, 2_147_483_642, 2_147_483_643, 2_147_483_644, 2_147_483_645]);
+    expect([hasIndex(indexes, 2_147_483_646), hasIndex(indexes, 2_147_483_641)]).toEqual([true, false]);
+    expect(countCommon(indexes, parseIndexes("5-2147483646", 2_147_483_647))).toBe(2_147_483_637);
+  });
+
+  it("of two sets are counted as one by one", () => {
+    const index = fc.integer({ min: 0, max: 60 });
+    fc.assert(
+      fc.property(fc.uniqueArray(index), fc.uniqueArray(index), (first, second) => {
+        const [a, b] = [withIndexes([], first), withIndexes([], second)];
+        expect(countCommon(a, b)).toBe(first.filter((one) => second.includes(one)).length);
+        for (let at = 0; at <= 61; at += 1) expect(hasIndex(a, at)).toBe(first.includes(at));
+      }),
+      { seed: 11 },
+    );
+  });
 });

@@ -50,8 +50,9 @@ export function viewOf(job: Job, pods: readonly Pod[], known: { settling: Readon
   const active = pods.filter(isPodActive);
   const uncounted = job.status?.uncountedTerminatedPods ?? {};
   const fresh = pods.filter((pod) => isTracked(pod) && !settling.has(uidOf(pod)) && (!isIndexed(job) || hasValidIndex(job, pod)));
-  const newSucceeded = fresh.filter((pod) => pod.status?.phase === "Succeeded" && !(uncounted.succeeded ?? []).includes(uidOf(pod)));
-  const newFailed = fresh.filter((pod) => isPodFailed(pod, job) && !(uncounted.failed ?? []).includes(uidOf(pod)));
+  const [knownSucceeded, knownFailed] = [new Set(uncounted.succeeded), new Set(uncounted.failed)];
+  const newSucceeded = fresh.filter((pod) => pod.status?.phase === "Succeeded" && !knownSucceeded.has(uidOf(pod)));
+  const newFailed = fresh.filter((pod) => isPodFailed(pod, job) && !knownFailed.has(uidOf(pod)));
   const indexes = indexesOf(job, pods, active, fresh);
   const counted = (job.status?.succeeded ?? 0) + newSucceeded.length + (uncounted.succeeded ?? []).length;
   return {
@@ -82,8 +83,8 @@ function indexesOf(job: Job, pods: readonly Pod[], active: readonly Pod[], fresh
     parseIndexes(job.status?.failedIndexes, completions),
     valid.filter((pod) => failsIndex(job, pod)).map(indexOf),
   );
-  const done = (index: number) =>
-    hasIndex(succeededIndexes, index) || hasIndex(failedIndexes, index) || active.some((pod) => indexOf(pod) === index);
+  const running = new Set(active.map(indexOf));
+  const done = (index: number) => hasIndex(succeededIndexes, index) || hasIndex(failedIndexes, index) || running.has(index);
   const waiting = fresh.filter((pod) => isPodFailed(pod, job) && !done(indexOf(pod)));
   return { previousIndexes, succeededIndexes, failedIndexes, waitingByIndex: latestByIndex(waiting) };
 }

@@ -51,8 +51,8 @@ function podsToRemove({ job, active }: JobView, atLeast: number): readonly Pod[]
   const ordered = inPlainDeletionOrder(active);
   if (!isIndexed(job)) return ordered.slice(0, atLeast);
   const kept = new Map(ordered.filter((pod) => hasValidIndex(job, pod)).map((pod) => [indexOf(pod), pod]));
-  const left = ordered.filter((pod) => kept.get(indexOf(pod)) === pod);
-  const duplicates = ordered.filter((pod) => !left.includes(pod));
+  const isKept = (pod: Pod) => kept.get(indexOf(pod)) === pod;
+  const [left, duplicates] = [ordered.filter(isKept), ordered.filter((pod) => !isKept(pod))];
   return [...duplicates, ...left.slice(0, Math.max(0, atLeast - duplicates.length))];
 }
 
@@ -94,7 +94,7 @@ async function createPods(work: JobWork, view: JobView, count: number, now: numb
   const pending = pendingIndexes(view, count);
   const waits = pending.map((index) => indexWait(view, index, now));
   const due = pending.filter((_, at) => waits[at] === 0);
-  if (due.length === 0 && pending.length > 0) return { ...unchanged(view), waitMs: Math.min(...waits) };
+  if (due.length === 0 && pending.length > 0) return { ...unchanged(view), waitMs: waits.reduce((a, b) => Math.min(a, b)) };
   return create(work, view, due);
 }
 

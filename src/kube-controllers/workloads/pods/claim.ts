@@ -7,7 +7,7 @@
 import { err, ok, type Result } from "#base";
 import { keyOf, keyText, matches, type Json, type KubeObject, type Requirement, type Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
-import { controllerOf, controllerReference } from "./owners.ts";
+import { controllerOf, controllerReference, isControlledBy } from "./owners.ts";
 
 export type Claimant<T extends KubeObject> = {
   readonly client: KubeClient;
@@ -30,6 +30,10 @@ export async function claim<T extends KubeObject>(
   const claimed: T[] = [];
   let failed: KubeError | undefined;
   for (const object of candidates) {
+    if (isClaimed(claimant, object)) {
+      claimed.push(object);
+      continue;
+    }
     const answer = await claimOne(claimant, object, mayAdopt);
     if (!answer.ok) failed = answer.error;
     else if (answer.value !== undefined) claimed.push(answer.value);
@@ -38,6 +42,11 @@ export async function claim<T extends KubeObject>(
 }
 
 type MayAdopt = () => Promise<Result<void, KubeError>>;
+
+/** Most objects are the owner's already and stay so: of thousands, none waits for a turn. */
+function isClaimed<T extends KubeObject>({ owner, selector, accepts }: Claimant<T>, object: T): boolean {
+  return isControlledBy(object, owner) && matches(selector, object.metadata.labels) && (accepts?.(object) ?? true);
+}
 
 async function claimOne<T extends KubeObject>(
   claimant: Claimant<T>,
@@ -48,10 +57,7 @@ async function claimOne<T extends KubeObject>(
   const controller = controllerOf(object);
   if (controller !== undefined && controller.uid !== owner.metadata.uid) return ok(undefined);
   const wanted = matches(selector, object.metadata.labels) && (accepts?.(object) ?? true);
-  if (controller !== undefined) {
-    if (wanted) return ok(object);
-    return owner.metadata.deletionTimestamp === undefined ? release(claimant, object) : ok(undefined);
-  }
+  if (controller !== undefined) return owner.metadata.deletionTimestamp === undefined ? release(claimant, object) : ok(undefined);
   if (!wanted || owner.metadata.deletionTimestamp !== undefined || object.metadata.deletionTimestamp !== undefined) return ok(undefined);
   const allowed = await mayAdopt();
   return allowed.ok ? adopt(claimant, object) : allowed;

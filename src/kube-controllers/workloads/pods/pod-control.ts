@@ -5,6 +5,7 @@ import type { KubeObject, Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import { podResource, type Pod, type PodTemplate } from "../kinds/pod.ts";
 import { controllerReference } from "./owners.ts";
+import type { PodLimit } from "./pod-limit.ts";
 
 export type PodOwner = { readonly object: KubeObject; readonly resource: Resource };
 
@@ -14,13 +15,18 @@ export type PodControl = {
   readonly remove: (owner: PodOwner, name: string) => Promise<Result<void, KubeError>>;
 };
 
-export type PodControlOptions = { readonly client: KubeClient; readonly record: (note: EventNote) => void };
+export type PodControlOptions = {
+  readonly client: KubeClient;
+  readonly record: (note: EventNote) => void;
+  readonly limit: Pick<PodLimit, "admit">;
+};
 
-export function podControl({ client, record }: PodControlOptions): PodControl {
+export function podControl({ client, record, limit }: PodControlOptions): PodControl {
   return {
     async create(owner, template, generateName) {
       const { object: regarding } = owner;
-      const created = await client.create(podResource, podFromTemplate(owner, template, generateName));
+      const pod = podFromTemplate(owner, template, generateName);
+      const created = await limit.admit(regarding, pod, () => client.create(podResource, pod));
       if (created.ok) {
         record({ regarding, type: "Normal", reason: "SuccessfulCreate", note: `Created pod: ${created.value.metadata.name}` });
       } else if (!isNamespaceEnding(created.error)) {

@@ -37,7 +37,7 @@ export function nextAvailability(pods: readonly Pod[], minReadySeconds: number, 
     const wait = since + minReadySeconds * 1_000 - now;
     return since > 0 && wait > 0 ? [wait] : [];
   });
-  return waits.length === 0 ? undefined : Math.min(...waits);
+  return waits.length === 0 ? undefined : waits.reduce((a, b) => Math.min(a, b));
 }
 
 export function isPodOver(pod: Pod): boolean {

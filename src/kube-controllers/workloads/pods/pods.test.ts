@@ -158,3 +158,19 @@ test("an older copy than what was written is waited out, one that cannot be comp
   versions.forget("u");
   expect(versions.isCurrent(at("1"))).toBe(true);
 });
+
+test("a percentage of a huge number stays within the 32 bits of a replicas field", () => {
+  expect(scaledValue("25%", 2_147_483_647, "up")).toBe(536_870_912);
+  expect(scaledValue("99999999999%", 2_147_483_647, "up")).toBe(2_147_483_647);
+});
+
+test("a slow start never has more than 500 under way", async () => {
+  let [now, most] = [0, 0];
+  const { succeeded } = await slowStart(2_000, async () => {
+    most = Math.max(most, (now += 1));
+    await Promise.resolve();
+    now -= 1;
+    return ok(undefined);
+  });
+  expect([succeeded, most]).toEqual([2_000, 500]);
+});

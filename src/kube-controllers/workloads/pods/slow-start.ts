@@ -10,9 +10,12 @@ export type SlowStart<E> = {
   readonly error: E | undefined;
 };
 
+/** At most so many at a time. */
+const LARGEST_BATCH = 500;
+
 export async function slowStart<E>(count: number, attempt: (index: number) => Promise<Result<unknown, E>>): Promise<SlowStart<E>> {
   let succeeded = 0;
-  for (let at = 0, size = 1; at < count; at += size, size *= 2) {
+  for (let at = 0, size = 1; at < count; at += size, size = Math.min(size * 2, LARGEST_BATCH)) {
     const batch = Array.from({ length: Math.min(size, count - at) }, (_, index) => attempt(at + index));
     const answers = await Promise.all(batch);
     const failed = answers.filter((answer) => !answer.ok);

@@ -13,6 +13,7 @@ import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, isControlledBy, ownedOrOrphaned } from "../pods/owners.ts";
 import { podControl } from "../pods/pod-control.ts";
+import { podLimitOf } from "../pods/pod-limit.ts";
 import { isPodActive, isPodTerminating, nextAvailability } from "../pods/pod-state.ts";
 import { updateStatus } from "../pods/status-update.ts";
 import { manageReplicas, type Manager } from "./manage-replicas.ts";
@@ -32,7 +33,7 @@ function replicaController<T extends Replicated>(kind: ReplicaKind<T>): KubeCont
         kind,
         owners: informers.of(kind.resource),
         pods: indexByController(informers.of(podResource)),
-        control: podControl(context),
+        control: podControl({ ...context, limit: podLimitOf(context) }),
         expectations: new Expectations(clock),
         now: () => clock.now(),
       };

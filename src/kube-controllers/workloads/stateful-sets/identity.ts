@@ -9,10 +9,13 @@ export const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
 const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
 export const REVISION_LABEL = "controller-revision-hash";
 
-/** The part before the last dash, and the number after it; -1 when there is none. */
+/** The part before the last dash, and the number after it; -1 when there is none. `start` and `replicas` together may have ten digits. */
 export function parentAndOrdinal(podName: string): { readonly parent: string; readonly ordinal: number } {
-  const parts = /^(.*)-([0-9]{1,9})$/s.exec(podName);
-  return parts === null ? { parent: "", ordinal: -1 } : { parent: parts[1] ?? "", ordinal: Number(parts[2]) };
+  const dash = podName.lastIndexOf("-");
+  const digits = podName.slice(dash + 1);
+  return dash < 0 || !/^[0-9]{1,10}$/.test(digits)
+    ? { parent: "", ordinal: -1 }
+    : { parent: podName.slice(0, dash), ordinal: Number(digits) };
 }
 
 export function ordinalOf({ metadata }: Pod): number {
@@ -64,7 +67,8 @@ export function withStorage(set: StatefulSet, pod: Pod): Pod {
   const own = templates.map((template): Volume => {
     return { name: template.metadata.name, persistentVolumeClaim: { claimName: claimName(set, template, ordinalOf(pod)) } };
   });
-  const others = (pod.spec.volumes ?? []).filter(({ name }) => !own.some((volume) => volume.name === name));
+  const names = new Set(own.map(({ name }) => name));
+  const others = (pod.spec.volumes ?? []).filter(({ name }) => !names.has(name));
   return { ...pod, spec: { ...pod.spec, volumes: [...own, ...others] } };
 }
 
@@ -75,8 +79,9 @@ export function hasIdentity(set: StatefulSet, pod: Pod): boolean {
 }
 
 export function hasStorage(set: StatefulSet, pod: Pod): boolean {
+  const volumes = new Map((pod.spec.volumes ?? []).toReversed().map((volume) => [volume.name, volume]));
   return (set.spec.volumeClaimTemplates ?? []).every((template) => {
-    const volume = (pod.spec.volumes ?? []).find(({ name }) => name === template.metadata.name);
+    const volume = volumes.get(template.metadata.name);
     return volume?.persistentVolumeClaim?.claimName === claimName(set, template, ordinalOf(pod));
   });
 }

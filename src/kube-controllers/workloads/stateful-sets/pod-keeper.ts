@@ -7,6 +7,7 @@ import type { StatefulSet } from "../kinds/apps.ts";
 import { claimResource, type VolumeClaim } from "../kinds/core.ts";
 import { podResource, type Pod } from "../kinds/pod.ts";
 import type { Expectations } from "../pods/expectations.ts";
+import type { PodLimit } from "../pods/pod-limit.ts";
 import { claimsFor, hasIdentity, hasStorage, ordinalOf, withIdentity, withStorage } from "./identity.ts";
 import { hasForeignController, hasStaleOwner, ownersAreRight, withRightOwners } from "./retention.ts";
 
@@ -17,6 +18,7 @@ export type PodKeeperOptions = {
   readonly claims: Informer<VolumeClaim>;
   readonly record: (note: EventNote) => void;
   readonly expectations: Expectations;
+  readonly limit: PodLimit;
 };
 
 export class PodKeeper {
@@ -24,21 +26,18 @@ export class PodKeeper {
   readonly #claims: Informer<VolumeClaim>;
   readonly #record: (note: EventNote) => void;
   readonly #expectations: Expectations;
+  readonly #limit: PodLimit;
 
-  constructor({ client, claims, record, expectations }: PodKeeperOptions) {
+  constructor({ client, claims, record, expectations, limit }: PodKeeperOptions) {
     this.#client = client;
     this.#claims = claims;
     this.#record = record;
     this.#expectations = expectations;
+    this.#limit = limit;
   }
 
   async create(set: StatefulSet, pod: Pod): Answer {
-    const claimed = await this.createClaims(set, pod);
-    if (!claimed.ok) return this.#told("create", set, pod, claimed);
-    const owner = keyText(keyOf(set));
-    this.#expectations.expectCreations(owner, 1);
-    const created = await this.#client.create(podResource, pod);
-    if (!created.ok) this.#expectations.created(owner);
+    const created = await this.#limit.admit(set, pod, () => this.#createWithClaims(set, pod));
     // another Pod has the name; when it goes, or shows that it is ours, there is a next pass
     if (!created.ok && created.error.kind === "already-exists") return created;
     if (created.ok) {
@@ -46,6 +45,16 @@ export class PodKeeper {
       if (!owned.ok) return this.#told("update", set, pod, owned);
     }
     return this.#told("create", set, pod, created);
+  }
+
+  async #createWithClaims(set: StatefulSet, pod: Pod): Promise<Result<Pod, KubeError>> {
+    const claimed = await this.createClaims(set, pod);
+    if (!claimed.ok) return claimed;
+    const owner = keyText(keyOf(set));
+    this.#expectations.expectCreations(owner, 1);
+    const created = await this.#client.create(podResource, pod);
+    if (!created.ok) this.#expectations.created(owner);
+    return created;
   }
 
   /** Puts labels and volumes right that somebody changed. Volumes of a Pod cannot be changed; the server's answer says so. */
@@ -77,14 +86,20 @@ export class PodKeeper {
   }
 
   async createClaims(set: StatefulSet, pod: Pod): Answer {
-    let first: KubeError | undefined;
-    for (const claim of claimsFor(set, ordinalOf(pod))) {
+    const wanted = claimsFor(set, ordinalOf(pod));
+    let first = this.#refuseClaims(set, wanted);
+    for (const claim of wanted) {
       const known = this.#claims.get(keyOf(claim));
       if (known === undefined) first ??= await this.#createClaim(set, pod, claim);
       else if (known.metadata.deletionTimestamp !== undefined)
         first ??= failure("conflict", `pvc ${claim.metadata.name} is being deleted`).error;
     }
     return first === undefined ? ok(undefined) : err(first);
+  }
+
+  #refuseClaims(set: StatefulSet, wanted: readonly VolumeClaim[]): KubeError | undefined {
+    const isComplete = wanted.every((claim) => this.#claims.get(keyOf(claim)) !== undefined);
+    return isComplete ? undefined : this.#limit.refuseClaims(set, wanted, this.#claims.health().objects);
   }
 
   claimOwnersAreRight(set: StatefulSet, pod: Pod): boolean {

@@ -8,8 +8,8 @@ import { podRevision } from "./identity.ts";
 
 export type Revisions = { readonly current: string; readonly update: string; readonly collisions: number };
 
-/** A Pod that is only planned has no phase yet. */
-export function isCreated({ status }: Pod): boolean {
+/** A server without the defaults of Pods leaves the phase to the kubelet. */
+function isCreated({ status }: Pod): boolean {
   return status?.phase !== undefined;
 }
 

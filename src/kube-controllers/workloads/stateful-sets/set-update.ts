@@ -1,20 +1,21 @@
 /**
  * One pass over the Pods of a StatefulSet: create and mend from the lowest ordinal, condemn from the highest, update from the highest.
  *
- * `OrderedReady` stops at the first Pod that is not ready; `Parallel` does everything at once. Whatever happened, a status comes out.
+ * `OrderedReady` stops at the first Pod that is not ready; `Parallel` creates up to 500 Pods per pass. Whatever happened, a status comes out.
  */
 import { ok, type Result } from "#base";
 import type { KubeError } from "#kube-client";
 import type { StatefulSet, StatefulSetStatus } from "../kinds/apps.ts";
-import type { Pod, PodTemplate } from "../kinds/pod.ts";
+import type { Pod } from "../kinds/pod.ts";
 import { isPodOver } from "../pods/pod-state.ts";
 import { slowStart } from "../pods/slow-start.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 import { templateIn } from "../revisions/history.ts";
-import { hasIdentity, hasStorage, isInRange, newPod, ordinalOf, podRevision, startOrdinal } from "./identity.ts";
+import { hasIdentity, hasStorage, newPod, podRevision, startOrdinal } from "./identity.ts";
+import { slotsOf, sortPods, updateCandidates, type Slot } from "./ordinals.ts";
 import type { PodKeeper } from "./pod-keeper.ts";
 import type { SetRevisions } from "./set-revisions.ts";
-import { isAvailable, isCreated, isRunningAndReady, isTerminating, setStatus } from "./set-status.ts";
+import { isAvailable, isRunningAndReady, isTerminating, setStatus } from "./set-status.ts";
 
 export type SetPass = {
   readonly keeper: PodKeeper;
@@ -31,17 +32,20 @@ type Walk = Result<"stop" | "on", KubeError>;
 const ON: Walk = ok("on");
 const STOP: Walk = ok("stop");
 
+/** Pods that one pass creates at most: the next pass comes with their changes. */
+const BURST = 500;
+
 export async function updateSet(pass: SetPass): Promise<SetOutcome> {
   const { set, pods } = pass;
   if (set.metadata.deletionTimestamp !== undefined) return outcome(pass, pods, ON);
-  const replicas = desiredPods(pass);
-  const condemned = pods
-    .filter((pod) => ordinalOf(pod) >= 0 && !isInRange(set, ordinalOf(pod)))
-    .toSorted((a, b) => ordinalOf(b) - ordinalOf(a));
-  const all = [...replicas, ...condemned];
-  const firstUnhealthy = [...replicas, ...condemned.toReversed()].find((pod) => isUnavailable(pass, pod));
+  const { present, condemned } = sortPods(set, pods);
+  const all = [...present, ...condemned];
+  const slots = slotsOf(set, present, isOrdered(pass) ? 1 : BURST);
+  const isWhole = present.length === replicasOf(set) && !present.some((pod) => isUnavailable(pass, pod));
+  // a Pod that is missing or not available comes before every condemned one
+  const firstUnhealthy = isWhole ? condemned.findLast((pod) => isUnavailable(pass, pod)) : undefined;
   const walks = [
-    () => walk(pass, replicas, (pod) => keep(pass, pod)),
+    () => walk(pass, slots, (slot) => keep(pass, slot)),
     () => walk(pass, condemned, (pod) => releaseClaims(pass, pod)),
     () => walk(pass, condemned, (pod) => condemn(pass, pod, firstUnhealthy)),
   ];
@@ -49,7 +53,7 @@ export async function updateSet(pass: SetPass): Promise<SetOutcome> {
     const walked = await next();
     if (!walked.ok || walked.value === "stop") return outcome(pass, all, walked);
   }
-  return set.spec.updateStrategy?.type === "OnDelete" ? outcome(pass, all, ON) : rollOn(pass, replicas, all);
+  return set.spec.updateStrategy?.type === "OnDelete" ? outcome(pass, all, ON) : rollOn(pass, present, all);
 }
 
 function outcome({ set, revisions, now }: SetPass, pods: readonly Pod[], walked: Walk, deleted = 0): SetOutcome {
@@ -57,43 +61,42 @@ function outcome({ set, revisions, now }: SetPass, pods: readonly Pod[], walked:
   return { status: setStatus(set, pods, { revisions: names, now, deleted }), result: walked.ok ? ok(undefined) : walked };
 }
 
-/** One per ordinal: the Pod that is there, or the one that is to be made. */
-function desiredPods({ set, revisions, pods }: SetPass): readonly Pod[] {
-  const byOrdinal = new Map(pods.map((pod) => [ordinalOf(pod), pod]));
+function plannedPod({ set, revisions }: SetPass, ordinal: number): Pod {
   const { partition = 0 } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  const from = startOrdinal(set);
-  return Array.from({ length: replicasOf(set) }, (_, index) => {
-    const ordinal = from + index;
-    const revision = ordinal < from + partition ? revisions.current : revisions.update;
-    const template: PodTemplate = templateIn(revision) ?? set.spec.template;
-    return byOrdinal.get(ordinal) ?? newPod(set, template, ordinal, revision.metadata.name);
-  });
+  const revision = ordinal < startOrdinal(set) + partition ? revisions.current : revisions.update;
+  return newPod(set, templateIn(revision) ?? set.spec.template, ordinal, revision.metadata.name);
 }
 
 function isOrdered({ set }: SetPass): boolean {
   return set.spec.podManagementPolicy !== "Parallel";
 }
 
-async function walk(pass: SetPass, pods: readonly Pod[], visit: (pod: Pod) => Promise<Walk>): Promise<Walk> {
+async function walk<T extends Slot>(pass: SetPass, slots: readonly T[], visit: (slot: T) => Promise<Walk>): Promise<Walk> {
   if (!isOrdered(pass)) {
-    const { error } = await slowStart(pods.length, async (index) => {
-      const pod = pods[index];
-      return pod === undefined ? ON : visit(pod);
+    const { error } = await slowStart(slots.length, async (index) => {
+      const slot = slots[index];
+      return slot === undefined ? ON : visit(slot);
     });
     return error === undefined ? ON : { ok: false, error };
   }
-  for (const pod of pods) {
-    const walked = await visit(pod);
+  for (const slot of slots) {
+    const walked = await visit(slot);
     if (!walked.ok || walked.value === "stop") return walked;
   }
   return ON;
 }
 
-async function keep(pass: SetPass, pod: Pod): Promise<Walk> {
+async function createMissing(pass: SetPass, ordinal: number): Promise<Walk> {
+  const { keeper, set } = pass;
+  const pod = plannedPod(pass, ordinal);
+  return keeper.waitsForClaims(set, pod) ? STOP : then(await keeper.create(set, pod), isOrdered(pass) ? STOP : ON);
+}
+
+async function keep(pass: SetPass, slot: Slot): Promise<Walk> {
+  if (typeof slot === "number") return createMissing(pass, slot);
+  const pod = slot;
   const { keeper, set, now } = pass;
-  const stopIfOrdered = isOrdered(pass) ? STOP : ON;
   if (isPodOver(pod)) return isTerminating(pod) ? STOP : then(await keeper.remove(set, pod), STOP);
-  if (!isCreated(pod)) return keeper.waitsForClaims(set, pod) ? STOP : then(await keeper.create(set, pod), stopIfOrdered);
   if (pod.status?.phase === "Pending") {
     const claimed = await keeper.createMissingClaims(set, pod);
     if (!claimed.ok) return claimed;
@@ -117,10 +120,9 @@ async function condemn(pass: SetPass, pod: Pod, firstUnhealthy: Pod | undefined)
 }
 
 /** From the highest ordinal down to the partition: one Pod at a time, and the next only when it is back. */
-async function rollOn(pass: SetPass, replicas: readonly Pod[], all: readonly Pod[]): Promise<SetOutcome> {
+async function rollOn(pass: SetPass, present: readonly Pod[], all: readonly Pod[]): Promise<SetOutcome> {
   const { keeper, set, revisions } = pass;
-  const { partition = 0 } = set.spec.updateStrategy?.rollingUpdate ?? {};
-  for (const pod of replicas.slice(partition).toReversed()) {
+  for (const pod of updateCandidates(set, present)) {
     if (podRevision(pod) !== revisions.update.metadata.name && !isTerminating(pod)) {
       const removed = await keeper.remove(set, pod);
       return outcome(pass, all, then(removed, ON), removed.ok ? 1 : 0);

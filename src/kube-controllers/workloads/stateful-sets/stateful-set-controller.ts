@@ -20,6 +20,7 @@ import { claim } from "../pods/claim.ts";
 import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedOrOrphaned } from "../pods/owners.ts";
+import { podLimitOf } from "../pods/pod-limit.ts";
 import { nextAvailability } from "../pods/pod-state.ts";
 import { updateStatus } from "../pods/status-update.ts";
 import { isMember } from "./identity.ts";
@@ -44,7 +45,7 @@ export const statefulSetController: KubeController = {
       sets: informers.of(statefulSetResource),
       pods: indexByController(informers.of(podResource)),
       revisions: indexByController(informers.of(controllerRevisionResource)),
-      keeper: new PodKeeper({ client, claims: informers.of(claimResource), record, expectations }),
+      keeper: new PodKeeper({ client, claims: informers.of(claimResource), record, expectations, limit: podLimitOf(context) }),
       expectations,
     };
     const queue = context.work({ name: "statefulset", pass: (key) => pass(context, caches, key) });
