@@ -205,6 +205,11 @@ export class World {
     return [...new Set([...this.#environmentOf.keys(), ...this.mesh.graph.namespaces()])].toSorted();
   }
 
+  /** Something runs in the namespace, or an environment has it. */
+  hasNamespace(namespace: string): boolean {
+    return this.#environmentOf.has(namespace) || this.mesh.graph.hasServices(namespace);
+  }
+
   namespaceObjects(namespace: string): readonly KubeObject[] {
     const environment = this.#environmentOf.get(namespace);
     return this.mesh.namespaceObjects(namespace, environment === undefined ? {} : { "lattice.dev/environment": environment.metadata.name });

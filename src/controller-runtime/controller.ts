@@ -11,6 +11,7 @@ import type { ChangeSet } from "./apply/change-set.ts";
 import type { AccessPlan, Prune } from "./apply/engine.ts";
 import type { Order, Planned } from "./apply/waves.ts";
 import type { CacheReader } from "./cache.ts";
+import type { EventNote } from "./events/event.ts";
 import type { Cause, Outcome } from "./outcome.ts";
 import type { Need } from "./rbac.ts";
 
@@ -21,6 +22,8 @@ export type Runtime = {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** An event about an object. */
+  readonly record: (note: EventNote) => void;
   /** Fires when the pass must end: shutdown, lost lease, or its own time limit. */
   readonly signal: AbortSignal;
 };
@@ -40,6 +43,8 @@ export type Plan<Command> = {
   readonly prune?: Prune;
   /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass sends them again. */
   readonly commands: readonly Command[];
+  /** The commands are performed although something was not applied: they close, and do not build on it. */
+  readonly commandsAnyway?: boolean;
   /** How the pass ends when all of it went well; settled when absent. */
   readonly outcome?: Outcome;
 };
@@ -84,7 +89,10 @@ export type Declaration = {
   readonly reconciles: Resource;
   /** Kinds it applies and prunes. A kind that a newer version no longer makes stays here for one release, so that it is pruned. */
   readonly owns?: readonly Resource[];
-  /** Those of them that decide who reaches whom. When the owner goes they are deleted first. */
+  /**
+   * Those of them that decide who reaches whom. Nothing in them but metadata and status is another client's; when the owner goes they are
+   * deleted first.
+   */
   readonly access?: readonly Resource[];
   readonly watches?: readonly Watch[];
   /** Kinds it only looks up in the cache. */

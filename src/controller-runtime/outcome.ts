@@ -35,6 +35,8 @@ export const RUNTIME_REASONS = {
   ReconcileFailed: "the last pass could not finish; it is tried again with growing waits",
   TeardownFailed: "the object is being deleted and its clean-up failed; the finalizer stays until it succeeds",
   TearingDown: "the object is being deleted and its clean-up is under way",
+  ForeignFieldsRemoved:
+    "event only: another client added fields to an object of Lattice that decides who reaches whom, or that would leave the mesh by them; they were removed",
   InternalError: "Lattice has a bug: a controller threw; its log has the details",
 } as const satisfies Record<string, string>;
 

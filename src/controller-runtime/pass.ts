@@ -74,8 +74,8 @@ async function carryOut<O extends KubeObject, Observed, Command, Context>(
   if (!plan.ok) return { outcome: outcomeOfPlanError(plan.error), changes: NO_CHANGES };
   const changes = await apply(plan.value);
   const applied = outcomeOfChanges(changes);
-  if (applied.kind !== "settled") return { outcome: applied, changes };
-  const outcomes: Outcome[] = [plan.value.outcome ?? settled];
+  if (applied.kind !== "settled" && plan.value.commandsAnyway !== true) return { outcome: applied, changes };
+  const outcomes: Outcome[] = [applied, plan.value.outcome ?? settled];
   for (const command of plan.value.commands) {
     const outcome = await controller.perform(command, context);
     outcomes.push(outcome);

@@ -41,10 +41,10 @@ export class Reconciler {
 
   /** How to go on with this key; undefined when there is nothing left to do for it. Never throws. */
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Handling | undefined> {
-    const { cache, client, clock, controller, logger } = this.#options;
+    const { cache, client, clock, controller, logger, record } = this.#options;
     const object = cache.get(controller.reconciles, key);
     if (object === undefined) return undefined;
-    const runtime: Runtime = { cache, client, clock, logger: logger.with({ ...key }), signal };
+    const runtime: Runtime = { cache, client, clock, logger: logger.with({ ...key }), record, signal };
     try {
       const pass = await (isBeingDeleted(object) ? this.#letGo(object, runtime) : this.#bringForward(object, runtime));
       return pass === undefined ? undefined : await this.#report(pass, runtime);
@@ -63,9 +63,11 @@ export class Reconciler {
   async #pass(object: KubeObject, runtime: Runtime): Promise<Finished> {
     const { controller, engine } = this.#options;
     const owner = { controller: controller.name, object };
-    const pass: Pass = await controller.pass(object, runtime, ({ access, apply: planned, prune }) =>
-      engine.apply({ owner, access, planned, prune, signal: runtime.signal }),
-    );
+    const pass: Pass = await controller.pass(object, runtime, async ({ access, apply: planned, prune }) => {
+      const changes = await engine.apply({ owner, access, planned, prune, signal: runtime.signal });
+      for (const { object: name, fields } of changes.healed) runtime.record(foreignFieldsRemoved(object, name, fields));
+      return changes;
+    });
     return { object, outcome: pass.outcome, status: pass.status };
   }
 
@@ -157,6 +159,12 @@ export class Reconciler {
 }
 
 type Finished = { readonly object: KubeObject; readonly outcome: Outcome; readonly status: DesiredStatus | undefined };
+
+/** For the person who added them, and will look for them. */
+function foreignFieldsRemoved(regarding: KubeObject, object: string, fields: string): EventNote {
+  const note = `removed what another client added to ${object}: ${fields}; Lattice keeps this object as it is declared`;
+  return { regarding, type: "Warning", reason: "ForeignFieldsRemoved", note };
+}
 
 function asTeardown(outcome: Outcome): Outcome {
   if (outcome.kind !== "failed" || outcome.cause.kind === "cancelled" || outcome.cause.kind === "conflict") return outcome;

@@ -34,6 +34,7 @@ export const secrets = core("Secret", "secrets");
 export const secretsByMetadata = metadataOf(secrets);
 export const persistentVolumeClaims = core("PersistentVolumeClaim", "persistentvolumeclaims");
 export const serviceAccounts = core("ServiceAccount", "serviceaccounts");
+export const pods = core("Pod", "pods");
 export const services = core("Service", "services");
 export const resourceQuotas = core("ResourceQuota", "resourcequotas");
 export const limitRanges = core("LimitRange", "limitranges");

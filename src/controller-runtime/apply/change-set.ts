@@ -30,14 +30,19 @@ export type ChangeSet = {
   readonly unchanged: readonly string[];
   readonly pruned: readonly string[];
   readonly failed: readonly ApplyFailure[];
+  /** What another client had added to our objects, and was removed: `spec.rules of AuthorizationPolicy shop/api`. */
+  readonly healed: readonly Healed[];
   /** Not tried, because an earlier wave failed, or not pruned because something else did. */
   readonly skipped: readonly string[];
 };
 
-export const NO_CHANGES: ChangeSet = { created: [], configured: [], unchanged: [], pruned: [], failed: [], skipped: [] };
+export const NO_CHANGES: ChangeSet = { created: [], configured: [], unchanged: [], pruned: [], healed: [], failed: [], skipped: [] };
+
+/** `fields`: those that were removed, by name and without their values. */
+export type Healed = { readonly object: string; readonly fields: string };
 
 export type ObjectResult =
-  | { readonly did: "created" | "configured" | "unchanged" | "pruned" | "skipped"; readonly object: string }
+  | { readonly did: "created" | "configured" | "unchanged" | "pruned" | "skipped"; readonly object: string; readonly healed?: string }
   | { readonly did: "failed"; readonly failure: ApplyFailure };
 
 export function changeSetOf(results: readonly ObjectResult[]): ChangeSet {
@@ -48,6 +53,9 @@ export function changeSetOf(results: readonly ObjectResult[]): ChangeSet {
     unchanged: named("unchanged"),
     pruned: named("pruned"),
     skipped: named("skipped"),
+    healed: results.flatMap((result) =>
+      result.did === "failed" || result.healed === undefined ? [] : [{ object: result.object, fields: result.healed }],
+    ),
     failed: results.flatMap((result) => (result.did === "failed" ? [result.failure] : [])),
   };
 }

@@ -169,6 +169,36 @@ describe("objects that decide who reaches whom", () => {
     expect(changes.failed).toMatchObject([{ object: "Secret shop/gone", kind: "rejected" }]);
   });
 
+  test("hold nothing that another client added, also under a changed owner label or a reserved name", async () => {
+    await using bench = new Bench({ access: [secrets] });
+    const access = { apply: [policy("a", { to: "one" })], kinds };
+    const edit = (labels: Readonly<Record<string, string>>, more: object = {}) => {
+      const live = bench.world.api.object(secrets, { namespace: "shop", name: "a" });
+      const metadata = { name: "a", namespace: "shop", ...more, labels };
+      bench.world.api.put(secrets, { ...live, ...policy("a", { to: "one" }), metadata, type: "opened" } as KubeObject, "kubectl-edit");
+      return settle(bench);
+    };
+    await bench.engine.apply({ ...request(bench), planned: [], access });
+    const mine = { [OWNER_LABEL]: ownerLabelOf(bench.owner) };
+    const body = () => bench.world.api.object(secrets, { namespace: "shop", name: "a" });
+    await edit(mine);
+    expect(await bench.engine.apply({ ...request(bench), planned: [], access })).toMatchObject({
+      healed: [{ object: "Secret shop/a", fields: expect.stringContaining("type") as string }],
+      failed: [],
+    });
+    expect(body()).not.toHaveProperty("type");
+    await settle(bench);
+    await edit({}, { annotations: { "lattice.dev/owner": "shop/api" } });
+    expect((await bench.engine.apply({ ...request(bench), planned: [], access })).failed).toEqual([]);
+    expect(body()).not.toHaveProperty("type");
+    await settle(bench);
+    await edit({ [OWNER_LABEL]: "another.1" });
+    expect((await bench.engine.apply({ ...request(bench), planned: [], access })).failed).toMatchObject([{ kind: "not-ours" }]);
+    const reserved = { ...access, reserved: new Set(["a"]) };
+    expect((await bench.engine.apply({ ...request(bench), planned: [], access: reserved })).failed).toEqual([]);
+    expect(body()).not.toHaveProperty("type");
+  });
+
   test("are deleted first when the owner goes, whether or not the garbage collector would", async () => {
     await using bench = new Bench({ access: [secrets] });
     await bench.engine.apply({ ...request(bench), planned: [configMap("work")], access: { apply: [policy("a")], kinds } });

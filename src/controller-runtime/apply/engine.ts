@@ -41,6 +41,8 @@ export type Prune = boolean | { readonly kinds: ReadonlySet<string> };
 /** Objects that decide who reaches whom. */
 export type AccessPlan = {
   readonly apply: readonly KubeObject[];
+  /** Names that are Lattice's own: an object of that name is taken over, whoever made it. */
+  readonly reserved?: ReadonlySet<string>;
   /** Kinds of which everything else is deleted, before anything is applied. */
   readonly kinds: ReadonlySet<string>;
 };
@@ -79,7 +81,7 @@ export class ApplyEngine {
     const waves = wavesOf(planned, this.#options.order);
     const results = await this.#applyWaves(waves, owner, signal);
     const opening: ObjectResult[] = [];
-    for (const wave of wavesOf(fresh, this.#options.order)) opening.push(...(await this.#applyEach(wave, owner, signal)));
+    for (const wave of wavesOf(fresh, this.#options.order)) opening.push(...(await this.#applyEach(wave, owner, { signal, access })));
     if (prune !== false && (prune !== undefined || waves.length > 0)) {
       const wanted = new Set([...waves.flat().map(objectOf), ...(access?.apply ?? [])].map(idOf));
       const mine = typeof prune === "object" ? prune.kinds : undefined;
@@ -111,31 +113,34 @@ export class ApplyEngine {
     const stale = live.filter(({ object }) => access.kinds.has(object.kind) && !wanted.has(idOf(object)));
     const pruned = await this.#pruner.prune(stale, owner, signal);
     const known = access.apply.filter((object) => !fresh.includes(object));
-    return [...pruned, ...(await this.#applyEach(known, owner, signal))];
+    return [...pruned, ...(await this.#applyEach(known, owner, { signal, access }))];
   }
 
-  #applyEach(objects: readonly Wanted[], owner: Owner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
-    return inParallel(objects, this.#parallel, (one) => this.#applyOne(one, owner, signal));
+  #applyEach(objects: readonly Wanted[], owner: Owner, group: Group): Promise<readonly ObjectResult[]> {
+    return inParallel(objects, this.#parallel, (one) => this.#applyOne(one, owner, group));
   }
 
   async #applyWaves(waves: readonly (readonly Wanted[])[], owner: Owner, signal: AbortSignal): Promise<ObjectResult[]> {
     const results: ObjectResult[] = [];
     for (const wave of waves) {
       const broken = results.some((result) => result.did === "failed");
-      results.push(...(broken ? wave.map((wanted) => skipped(objectOf(wanted))) : await this.#applyEach(wave, owner, signal)));
+      results.push(...(broken ? wave.map((wanted) => skipped(objectOf(wanted))) : await this.#applyEach(wave, owner, { signal })));
     }
     return results;
   }
 
-  async #applyOne(wanted: Wanted, owner: Owner, signal: AbortSignal): Promise<ObjectResult> {
+  async #applyOne(wanted: Wanted, owner: Owner, { signal, access }: Group): Promise<ObjectResult> {
     const object = objectOf(wanted);
     const resource = this.#resources.get(resourceId(object));
-    if (resource !== undefined) return this.#writer.write(resource, wanted, owner, signal);
+    const claim = { whole: access !== undefined, adopt: access?.reserved?.has(object.metadata.name) === true };
+    if (resource !== undefined) return this.#writer.write(resource, wanted, owner, { signal, ...claim });
     const message = `controller ${owner.controller} does not own this kind`;
     return { did: "failed", failure: { object: describeObject(object), kind: "undeclared", message } };
   }
 }
 
+/** `access`: the objects decide who reaches whom, and are ours whole. */
+type Group = { readonly signal: AbortSignal; readonly access?: AccessPlan | undefined };
 type Closing = { readonly access: AccessPlan; readonly fresh: readonly KubeObject[]; readonly live: readonly Candidate[] };
 
 function skipped(object: KubeObject): ObjectResult {

@@ -97,9 +97,12 @@ export function ownedFieldsOf(object: KubeObject): Json | undefined {
  * copies its labels too, but sets them under another manager.
  */
 export function isOurs(object: KubeObject, owner: Owner): boolean {
-  const label = ownerLabelOf(owner);
-  const setByUs = fieldAt(ownedFieldsOf(object), "f:metadata", "f:labels", `f:${OWNER_LABEL}`) !== undefined;
-  return labelOf(object, OWNER_LABEL) === label && setByUs;
+  return labelOf(object, OWNER_LABEL) === ownerLabelOf(owner) && isLabelledByUs(object);
+}
+
+/** The owner label is there and our field manager set it. */
+export function isLabelledByUs(object: KubeObject): boolean {
+  return fieldAt(ownedFieldsOf(object), "f:metadata", "f:labels", `f:${OWNER_LABEL}`) !== undefined;
 }
 
 /** "group/Kind". */

@@ -1,16 +1,31 @@
 /**
- * Brings one object to what is wanted: reads it, refuses one that is not this owner's, and writes it only where it differs.
+ * Brings one object to what is wanted: reads it, refuses one that is not this owner's, writes it only where it differs, and takes out what
+ * another client added where that must not stay.
  *
  * An object that exists and is not this owner's is reported, not taken: what a person made is never touched. Of a kind that is
  * watched by its metadata alone (Secrets), the object itself is read when something happened to it.
  */
 import { ok, type Result } from "#base";
-import { describeObject, keyOf, type JsonObject, type KubeObject, type Resource } from "#kube";
+import { describeObject, jsonEqual, keyOf, keyText, type JsonObject, type KubeObject, type Resource } from "#kube";
 import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import type { CacheReader } from "../cache.ts";
 import type { ObjectResult } from "./change-set.ts";
 import { hasDrifted } from "./drift.ts";
-import { ADOPT_ANNOTATION, annotationOf, FIELD_MANAGER, idOf, labelOf, OWNER_LABEL, ownerLabelOf, stamp, type Owner } from "./identity.ts";
+import { describeFields, removalOfForeign } from "./foreign-fields.ts";
+import {
+  ADOPT_ANNOTATION,
+  annotationOf,
+  APPLIED_ANNOTATION,
+  FIELD_MANAGER,
+  idOf,
+  isLabelledByUs,
+  labelOf,
+  OWNER_ANNOTATION,
+  OWNER_LABEL,
+  ownerLabelOf,
+  stamp,
+  type Owner,
+} from "./identity.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type Wanted } from "./once.ts";
 import { failureOf, notOurs } from "./refusal.ts";
@@ -29,24 +44,61 @@ export class ObjectWriter {
     this.#options = options;
   }
 
-  async write(resource: Resource, planned: Wanted, owner: Owner, signal: AbortSignal): Promise<ObjectResult> {
-    const { memory } = this.#options;
+  async write(resource: Resource, planned: Wanted, owner: Owner, options: WriteOptions): Promise<ObjectResult> {
+    const { signal, whole = false, adopt = false } = options;
     const [wanted, once] = [stamp(objectOf(planned), owner), onceOf(planned)];
-    const object = describeObject(wanted);
     const found = await this.#find(resource, wanted, signal);
     if (!found.ok) return { did: "failed", failure: failureOf(wanted, found.error) };
     const before = found.value;
-    const refusal = before === undefined ? undefined : whyNotOurs(wanted, before, owner);
+    const refusal = before === undefined ? undefined : whyNotOurs(wanted, before, owner, adopt);
     if (refusal !== undefined) return { did: "failed", failure: notOurs(wanted, refusal) };
+    const written = await this.#bring({ resource, wanted, once, before }, signal);
+    if (!written.ok) return { did: "failed", failure: failureOf(wanted, written.error) };
+    // of a kind that is watched by its metadata alone, the object that is compared is the one that is wanted
+    const asIs: Result<Cleaned, KubeError> = ok({ after: written.value, healed: {}, clean: true });
+    const cleaned = resource.view === "metadata" ? asIs : await this.#clean({ resource, wanted }, written.value, options);
+    if (!cleaned.ok) return { did: "failed", failure: failureOf(wanted, cleaned.error) };
+    const { after, healed, clean } = cleaned.value;
+    if (clean && (after !== before || resource.view === "metadata")) this.#options.memory.remember(idOf(wanted), wanted, after);
+    const edited = whole && before !== undefined ? editOf(wanted, before, written.value) : {};
+    return { did: whatHappened(before, after), object: describeObject(wanted), ...edited, ...healed };
+  }
+
+  /** As wanted, with whatever others added: the object that is there, or the one that was written. */
+  async #bring(item: Write, signal: AbortSignal): Promise<Result<KubeObject, KubeError>> {
+    const { wanted, once, before, resource } = item;
     const holds = before !== undefined && once !== undefined && holdsOnce(before, once);
-    if (before !== undefined && !holds && this.#isAsWanted(wanted, before)) {
-      if (resource.view === "metadata") memory.remember(idOf(wanted), wanted, before);
-      return { did: "unchanged", object };
+    if (before !== undefined && !holds && this.#isAsWanted(wanted, before)) return ok(before);
+    return this.#apply({ ...item, resource: wholeOf(resource) }, signal);
+  }
+
+  /**
+   * Takes out what another client added. An answer may hold what was added meanwhile, so it is looked at again. What comes back unchanged is
+   * filled in by the API server, and stays.
+   */
+  async #clean(
+    { resource, wanted }: Pick<Write, "resource" | "wanted">,
+    live: KubeObject,
+    options: WriteOptions,
+  ): Promise<Result<Cleaned, KubeError>> {
+    const { client, memory } = this.#options;
+    const { whole = false, signal } = options;
+    let [after, previous, healed]: readonly [KubeObject, JsonObject | undefined, Healing] = [live, undefined, {}];
+    for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+      const patch = removalOfForeign(wanted, after, whole);
+      if (patch === undefined || (previous !== undefined && jsonEqual(patch, previous))) return ok({ after, healed, clean: true });
+      if (memory.isAsApplied(idOf(wanted), wanted, after)) return ok({ after, healed, clean: true });
+      const answer = await client.patch<KubeObject>(
+        resource,
+        keyOf(wanted),
+        { type: "merge", patch },
+        { fieldManager: FIELD_MANAGER, signal },
+      );
+      if (!answer.ok) return answer;
+      if (answer.value.metadata.resourceVersion !== after.metadata.resourceVersion) healed = { healed: describeFields(patch) };
+      [after, previous] = [answer.value, patch];
     }
-    const answer = await this.#apply({ resource: wholeOf(resource), wanted, once, before }, signal);
-    if (!answer.ok) return { did: "failed", failure: failureOf(wanted, answer.error) };
-    memory.remember(idOf(wanted), wanted, answer.value);
-    return { did: whatHappened(before, answer.value), object };
+    return ok({ after, healed, clean: false });
   }
 
   /** Asked again before it is made: the cache may not have heard of an object that somebody has just created. */
@@ -79,6 +131,20 @@ export class ObjectWriter {
   }
 }
 
+export type WriteOptions = {
+  readonly signal: AbortSignal;
+  /** The object is ours but for metadata and status. */
+  readonly whole?: boolean;
+  /** Its name is reserved: it is ours, whoever made it. */
+  readonly adopt?: boolean;
+};
+
+/** Attempts to take out what is added again and again in between; after that the next pass goes on. */
+const MOST_ROUNDS = 3;
+
+type Healing = { readonly healed?: string };
+type Cleaned = { readonly after: KubeObject; readonly healed: Healing; readonly clean: boolean };
+
 type Write = {
   readonly resource: Resource;
   readonly wanted: KubeObject;
@@ -86,12 +152,23 @@ type Write = {
   readonly before: KubeObject | undefined;
 };
 
-function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner): string | undefined {
+/** The owner label decides, unless it is not the one that our field manager wrote: another client changed or removed it, and the object stays ours. */
+function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner, adopt: boolean): string | undefined {
   const label = labelOf(live, OWNER_LABEL);
   if (label === ownerLabelOf(owner)) return undefined;
+  const foreign = label === undefined || !isLabelledByUs(live);
+  if (foreign && (adopt || annotationOf(live, OWNER_ANNOTATION) === keyText(keyOf(owner.object)))) return undefined;
   if (label !== undefined) return `it belongs to another owner (${label})`;
   if (annotationOf(live, ADOPT_ANNOTATION) === "true" || annotationOf(wanted, ADOPT_ANNOTATION) === "true") return undefined;
   return `it exists already and Lattice did not make it; delete it, or annotate it with ${ADOPT_ANNOTATION}=true to hand it over`;
+}
+
+/** What was set back although the same was applied before: another client had changed it. */
+function editOf(wanted: KubeObject, before: KubeObject, after: KubeObject): Healing {
+  const same = annotationOf(before, APPLIED_ANNOTATION) === annotationOf(wanted, APPLIED_ANNOTATION);
+  if (!same || before.metadata.resourceVersion === after.metadata.resourceVersion) return {};
+  const patch = removalOfForeign(wanted, before, true);
+  return patch === undefined ? {} : { healed: describeFields(patch) };
 }
 
 function whatHappened(before: KubeObject | undefined, after: KubeObject): "created" | "configured" | "unchanged" {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_CHANGES } from "#controller-runtime";
 import { expectOk } from "#base";
 import { latticeKinds, type FieldError } from "#crds";
 import { acceptedCondition, describeErrors, describeUnbuilt, implementedCondition, usedFields } from "./conditions.ts";
@@ -22,7 +23,7 @@ function expectKind(): never {
 async function pass(object: typeof valid) {
   const observed = expectOk(await controller.observe(object, undefined as never));
   const plan = controller.plan(object, observed);
-  const changes = { created: [], configured: [], unchanged: [], pruned: [], skipped: [], failed: [] };
+  const changes = NO_CHANGES;
   return { plan, status: controller.status(object, observed, { outcome: { kind: "settled" }, changes }) };
 }
 
@@ -63,7 +64,7 @@ describe("the acceptance controller", () => {
     };
     const observed = expectOk(await reader.observe(object, undefined as never));
     expect(reader.plan(object, observed)).toEqual({ ok: true, value: { apply: [], commands: [] } });
-    const changes = { created: [], configured: [], unchanged: [], pruned: [], skipped: [], failed: [] };
+    const changes = NO_CHANGES;
     expect(reader.status(object, observed, { outcome: { kind: "settled" }, changes })).toMatchObject({
       phase: "Ready",
       conditions: [

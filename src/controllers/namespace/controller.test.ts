@@ -1,6 +1,8 @@
 /** Namespaces that Lattice services run in: closed before anything starts, and as long as anything is left inside. */
 import { describe, expect, test } from "vitest";
 import { latticeEnvironments, latticeServices } from "#crds";
+import { failWith } from "#embedded-cluster";
+import { fieldAt } from "#kube";
 import { namespaces } from "../kinds.ts";
 import { calls, environment, isCalledBy, latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
@@ -38,6 +40,7 @@ describe("a namespace", () => {
     await operated.client.patch(operated.cluster.resource("AuthorizationPolicy"), key, { type: "merge", patch });
     await operated.live(1_000);
     expect(await deny(operated, "shop")).toBe(3);
+    expect(fieldAt(await operated.read("AuthorizationPolicy", "shop/lattice-default-deny"), "spec")).toEqual({});
   });
 
   test("that a person labelled otherwise keeps the label, and its services wait and say so", async () => {
@@ -90,6 +93,81 @@ describe("a namespace", () => {
     await operated.remove(latticeServices, "team/api");
     await operated.live(5_000);
     expect([await operated.names("Deployment", "prod"), await deny(operated, "prod")]).toEqual([[], 0]);
+  });
+
+  describe("that a service moved away from", () => {
+    const prod = environment("prod", { sourceNamespaces: ["team"] });
+    const start = () => OperatedCluster.start({ objects: [prod, latticeService("team/api")] });
+    const ours = async (operated: OperatedCluster) => {
+      const { labels = {} } = (await operated.read("Namespace", "team"))?.metadata ?? {};
+      return { deny: await deny(operated, "team"), labels: Object.keys(labels).filter((name) => name !== "kubernetes.io/metadata.name") };
+    };
+    const RELEASED = { deny: 0, labels: [] };
+
+    test("is released, although the LatticeService is still written in it", async () => {
+      await using operated = await start();
+      expect(await deny(operated, "team")).toBe(3);
+      await operated.apply(latticeService("team/api", { environment: "prod" }));
+      await operated.live(60_000, 1_000);
+      expect([await operated.names("Deployment", "team"), await operated.names("Deployment", "prod")]).toEqual([[], ["api"]]);
+      expect(await ours(operated)).toEqual(RELEASED);
+      const quiet = operated.writes().length;
+      await operated.live(130_000, 10_000);
+      expect(operated.writes().slice(quiet)).toEqual([]);
+    });
+
+    test("stays closed while a pod of it runs, is closed again when its default deny is deleted, and is released after that", async () => {
+      await using operated = await start();
+      const pod = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name: "straggler", namespace: "team", labels: { "lattice.dev/service": "api" } },
+        spec: { containers: [{ name: "main", image: "a:1" }] },
+      };
+      await operated.apply(pod);
+      await operated.apply(latticeService("team/api", { environment: "prod" }));
+      await operated.live(60_000, 1_000);
+      expect(await deny(operated, "team")).toBe(3);
+      for (const kind of ["CiliumNetworkPolicy", "AuthorizationPolicy", "PeerAuthentication"])
+        await operated.remove(operated.cluster.resource(kind), "team/lattice-default-deny");
+      const unlabelled = { type: "merge", patch: { metadata: { labels: { "istio.io/dataplane-mode": null } } } } as const;
+      await operated.client.patch(namespaces, { name: "team" }, unlabelled, { fieldManager: "kubectl-label" });
+      await operated.live(1_000);
+      expect(await deny(operated, "team")).toBe(3);
+      expect((await operated.read("Namespace", "team"))?.metadata.labels?.["istio.io/dataplane-mode"]).toBe("ambient");
+      await operated.remove(operated.cluster.resource("Pod"), "team/straggler");
+      await operated.live(90_000, 1_000);
+      expect(await ours(operated)).toEqual(RELEASED);
+    });
+
+    test("whose Deployment is left by a withdrawn environment gets its default deny back", async () => {
+      await using operated = await OperatedCluster.start({ objects: [prod, latticeService("team/api", { environment: "prod" })] });
+      await operated.remove(latticeEnvironments, "prod");
+      await operated.live(3_000);
+      await operated.remove(operated.cluster.resource("AuthorizationPolicy"), "prod/lattice-default-deny");
+      await operated.live(1_000);
+      expect([await operated.names("Deployment", "prod"), await deny(operated, "prod")]).toEqual([["api"], 3]);
+    });
+  });
+
+  test("labelled by another client is labelled again and the client is told, also when a policy cannot be applied", async () => {
+    await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
+    operated.cluster.intercept({ verb: "apply", resource: "ciliumnetworkpolicies", user: "operator" }, failWith("forbidden"));
+    await operated.remove(operated.cluster.resource("CiliumNetworkPolicy"), "shop/lattice-default-deny");
+    const patch = { metadata: { labels: { "istio.io/dataplane-mode": "none", "istio.io/use-waypoint-namespace": "mine" } } };
+    await operated.client.patch(namespaces, { name: "shop" }, { type: "merge", patch }, { fieldManager: "kubectl-label" });
+    await operated.live(2_000);
+    const { labels = {} } = (await operated.read("Namespace", "shop"))?.metadata ?? {};
+    expect([labels["istio.io/dataplane-mode"], labels["istio.io/use-waypoint-namespace"]]).toEqual(["ambient", undefined]);
+    const notes = (await operated.events()).filter(({ reason }) => reason === "ForeignFieldsRemoved").map(({ note }) => note);
+    expect(notes).toContainEqual(expect.stringContaining("istio.io/dataplane-mode, istio.io/use-waypoint-namespace"));
+  });
+
+  test("with a waypoint label from before Lattice keeps it, and its services wait", async () => {
+    const mine = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", labels: { "istio.io/use-waypoint": "mine" } } };
+    await using operated = await OperatedCluster.start({ objects: [mine, latticeService("shop/api")] });
+    expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["istio.io/use-waypoint"]).toBe("mine");
+    expect((await operated.service("shop/api")).status?.phase).toBe("Pending");
   });
 
   test("gets a waypoint when something in it needs one, and loses it again", async () => {

@@ -1,31 +1,29 @@
 /**
- * Closes each namespace that Lattice services run in: it is in the mesh, nobody talks, and what is agreed opens from there. The namespace owns
+ * Closes each namespace that Lattice services run in: it is in the mesh, no pod talks, and what is agreed opens from there. The namespace owns
  * these objects, and not one of the services, which come and go.
  *
- * The door stays closed as long as anything of ours is left inside, also when the world no longer knows why it is there: an environment that was
- * deleted under its services must not open them.
+ * It stays closed as long as a pod of a service runs inside, also when nothing declares it any more: an environment that was deleted under its
+ * services must not open them. Then it is released: default deny and labels of Lattice go, and everything else stays.
  */
 import { ok, type Result } from "#base";
 import {
   defineController,
-  failed,
-  FIELD_MANAGER,
-  ownedFieldsOf,
+  OWNER_INDEX,
   OWNER_LABEL,
-  REQUEUE,
+  ownerLabelOf,
   settled,
-  stalled,
+  waiting,
   watch,
   type CacheReader,
   type Cause,
   type Controller,
-  type Outcome,
   type Plan,
   type PlanError,
   type Runtime,
 } from "#controller-runtime";
-import { isSystemNamespace, latticeServices } from "#crds";
-import { fieldAt, isBeingDeleted, isJsonObject, type KubeObject, type Resource } from "#kube";
+import { isSystemNamespace } from "#crds";
+import { isBeingDeleted, type KubeObject, type Resource } from "#kube";
+import { DEFAULT_DENY, WAYPOINT } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import {
   authorizationPolicies,
@@ -36,54 +34,67 @@ import {
   meshKinds,
   namespaces,
   peerAuthentications,
+  pods,
 } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { rbacCommand } from "./reach.ts";
+import { labelCommand, labelsInUse, ownedLabels, performLabel, type LabelCommand, type Labels } from "./labels.ts";
 
-type Observed = {
-  /** In the world: what belongs there. Left: not in the world, but something of ours is inside. */
-  readonly state: "ours" | "left" | "foreign";
-  readonly labels: Readonly<Record<string, string>>;
-  readonly closing: readonly KubeObject[];
-};
+type Observed =
+  /** Declared: services run there, or an environment has it. `inUse`: a Deployment of a service is there. */
+  | { readonly state: "declared"; readonly labels: Labels; readonly closing: readonly KubeObject[]; readonly inUse: boolean }
+  /** Declared no more, and pods of a service are there. `until`: nothing tells when they are gone. */
+  | { readonly state: "left"; readonly closing: readonly KubeObject[]; readonly until: "pods are gone" | "Deployments are gone" }
+  | { readonly state: "released" }
+  /** Lattice never closed it. */
+  | { readonly state: "foreign" };
 
-/** The labels that the namespace should have from us, and no others from us. */
-type Command = { readonly kind: "label"; readonly name: string; readonly labels: Readonly<Record<string, string>> };
-
+const CONTROLLER = "namespace";
 const OWNED: readonly Resource[] = [ciliumNetworkPolicies, authorizationPolicies, peerAuthentications, gateways];
+const RESERVED: ReadonlySet<string> = new Set([DEFAULT_DENY, `${DEFAULT_DENY}-${WAYPOINT}`]);
 
-export function namespaceController(followed: FollowedWorld): Controller<KubeObject, Observed, Command, Runtime> {
-  return defineController<KubeObject, Observed, Command, Runtime>({
-    name: "namespace",
+export function namespaceController(followed: FollowedWorld): Controller<KubeObject, Observed, LabelCommand, Runtime> {
+  return defineController<KubeObject, Observed, LabelCommand, Runtime>({
+    name: CONTROLLER,
     reconciles: namespaces,
     owns: OWNED,
     access: OWNED,
-    reads: [latticeServices],
     watches: [
       watch(deployments, ({ metadata }) => (metadata.labels?.[SERVICE_LABEL] === undefined ? [] : [{ name: metadata.namespace ?? "" }])),
     ],
     optional: meshKinds,
     triggers: followed.triggers("namespaces"),
     writesStatus: false,
-    permissions: [{ resource: namespaces, verbs: ["patch"] }],
-    observe: (namespace, { cache }) => Promise.resolve(ok(look(namespace, followed, cache))),
+    permissions: [
+      { resource: namespaces, verbs: ["patch"] },
+      { resource: pods, verbs: ["list"] },
+    ],
+    observe: (namespace, runtime) => look(namespace, followed, runtime),
     plan,
-    perform: (command, runtime) => label(command, runtime, followed),
+    perform: (command, runtime) => performLabel(command, runtime, followed),
     status: () => ({}),
   });
 }
 
-function look({ metadata: { name, labels = {} } }: KubeObject, { world }: FollowedWorld, cache: CacheReader): Observed {
-  if (isSystemNamespace(name) || !world.namespaces().includes(name)) {
-    const inside = cache.list(latticeServices, name).length > 0 || cache.list(deployments, name).some(isOfAService);
-    return { state: inside ? "left" : "foreign", labels: {}, closing: [] };
-  }
-  const [wanted, ...closing] = world.namespaceObjects(name);
-  const managed = labels[MANAGED_BY];
-  // a namespace that Helm made is Helm's; the label says no more than who made it
+async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Runtime): Promise<Result<Observed, Cause>> {
+  const { cache } = runtime;
+  const { name } = namespace.metadata;
+  const inUse = cache.list(deployments, name).some(isOfAService);
+  const [wanted, ...all] = world.namespaceObjects(name);
+  const closing = all.filter((object) => isServed(object, cache));
+  if (!isSystemNamespace(name) && world.hasNamespace(name))
+    return ok({ state: "declared", labels: labelsFor(namespace, wanted), closing, inUse });
+  if (inUse) return ok({ state: "left", closing, until: "Deployments are gone" });
+  if (!isClosedByUs(namespace, cache)) return ok({ state: "foreign" });
+  const left = await podsIn(name, runtime);
+  if (!left.ok) return left;
+  return ok(left.value ? { state: "left", closing, until: "pods are gone" } : { state: "released" });
+}
+
+/** A namespace that Helm made is Helm's; the label says no more than who made it. */
+function labelsFor({ metadata: { labels = {} } }: KubeObject, wanted: KubeObject | undefined): Labels {
   const { [MANAGED_BY]: ours, ...rest } = wanted?.metadata.labels ?? {};
-  const keep = ours === undefined || (managed !== undefined && managed !== ours) ? rest : { ...rest, [MANAGED_BY]: ours };
-  return { state: "ours", labels: keep, closing: closing.filter((object) => isServed(object, cache)) };
+  const managed = labels[MANAGED_BY];
+  return ours === undefined || (managed !== undefined && managed !== ours) ? rest : { ...rest, [MANAGED_BY]: ours };
 }
 
 const MANAGED_BY = "app.kubernetes.io/managed-by";
@@ -97,40 +108,49 @@ function isServed(object: KubeObject, cache: CacheReader): boolean {
   return resource === undefined || cache.isServed(resource);
 }
 
-function plan(namespace: KubeObject, { state, labels, closing }: Observed): Result<Plan<Command>, PlanError> {
-  if (isBeingDeleted(namespace) || state === "left") return ok({ apply: [], commands: [] });
-  const command: Command = { kind: "label", name: namespace.metadata.name, labels };
-  const commands = isLabelled(namespace, labels) ? [] : [command];
-  // pruned last: to delete a default deny is to open
-  return ok({ access: { apply: closing, kinds: new Set() }, apply: [], prune: true, commands });
+/** It has labels or objects of ours. */
+function isClosedByUs(namespace: KubeObject, cache: CacheReader): boolean {
+  const label = ownerLabelOf({ controller: CONTROLLER, object: namespace });
+  return ownedLabels(namespace).length > 0 || OWNED.some((resource) => cache.byIndex(resource, OWNER_INDEX, label).length > 0);
 }
 
-/** As wanted, and nothing of ours beyond it. */
-function isLabelled(namespace: KubeObject, wanted: Readonly<Record<string, string>>): boolean {
-  const owned = fieldAt(ownedFieldsOf(namespace), "f:metadata", "f:labels");
-  const ours = isJsonObject(owned) ? Object.keys(owned).filter((name) => name.startsWith("f:")) : [];
-  const complete = Object.entries(wanted).every(([name, value]) => namespace.metadata.labels?.[name] === value);
-  return complete && ours.every((name) => Object.hasOwn(wanted, name.slice(2)));
+/** Pods outlive their Deployment, and are not watched: asked for only before a namespace is released. */
+async function podsIn(namespace: string, { client, signal }: Runtime): Promise<Result<boolean, Cause>> {
+  const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
+  const found = await client.list(pods, { namespace, labelSelector: SERVICE_LABEL, fieldSelector, limit: 1 }, { signal });
+  return found.ok ? ok(found.value.items.length > 0) : found;
 }
 
-/** Not by force: a label that a person set is the person's, and the services wait and say so. */
-async function label({ name, labels }: Command, { client, signal }: Runtime, { labelRefusals, reach }: FollowedWorld): Promise<Outcome> {
-  const object: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } };
-  const answer = await client.apply(namespaces, object, { fieldManager: FIELD_MANAGER, signal });
-  labelRefusals.delete(name);
-  if (answer.ok) return settled;
-  if (answer.error.kind === "forbidden") {
-    const message = `${describeRefusal(name, labels)}, or grant it: ${rbacCommand(reach)}`;
-    labelRefusals.set(name, message);
-    return stalled("NamespaceOutOfReach", message, REQUEUE.compileErrorMs);
+/** How long pods may take to end is theirs to say. */
+const PODS_SOON_MS = 5_000;
+
+function plan(namespace: KubeObject, observed: Observed): Result<Plan<LabelCommand>, PlanError> {
+  const idle = { apply: [], prune: false, commands: [] };
+  if (isBeingDeleted(namespace)) return ok(idle);
+  switch (observed.state) {
+    case "foreign":
+      return ok(idle);
+    case "released":
+      return ok({ apply: [], prune: true, commands: commandsFor(namespace, {}, false) });
+    case "left": {
+      const outcome =
+        observed.until === "Deployments are gone" ? settled : waiting("PodsLeft", PODS_SOON_MS, "pods of a Lattice service still run here");
+      const commands = commandsFor(namespace, labelsInUse(namespace), true);
+      return ok({ ...idle, access: closed(observed.closing), commands, commandsAnyway: true, outcome });
+    }
+    case "declared": {
+      const commands = commandsFor(namespace, observed.labels, observed.inUse);
+      // pruned last: to delete a default deny is to open
+      return ok({ access: closed(observed.closing), apply: [], prune: true, commands, commandsAnyway: true });
+    }
   }
-  const cause: Cause = answer.error.kind === "conflict" ? { kind: "not-ours", message: answer.error.message } : answer.error;
-  return failed(cause);
 }
 
-function describeRefusal(name: string, labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
-  const command =
-    pairs.length === 0 ? "remove the labels of field manager lattice" : `run: kubectl label namespace ${name} ${pairs.join(" ")}`;
-  return `RBAC does not let this operator label namespace ${name}; ${command}`;
+function closed(closing: readonly KubeObject[]) {
+  return { apply: closing, kinds: new Set<string>(), reserved: RESERVED };
+}
+
+function commandsFor(namespace: KubeObject, labels: Labels, inUse: boolean): readonly LabelCommand[] {
+  const command = labelCommand(namespace, labels, inUse);
+  return command === undefined ? [] : [command];
 }

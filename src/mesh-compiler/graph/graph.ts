@@ -37,6 +37,10 @@ export class ServiceGraph {
     return this.#services.get(namespace) ?? [];
   }
 
+  hasServices(namespace: string): boolean {
+    return this.#services.has(namespace);
+  }
+
   namespaces(): Iterable<string> {
     return this.#services.keys();
   }

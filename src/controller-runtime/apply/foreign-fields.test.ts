@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject, KubeObject } from "#kube";
+import { describeFields, removalOfForeign } from "./foreign-fields.ts";
+
+const policy = (body: object, metadata: object = {}): KubeObject =>
+  ({ apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy", metadata: { name: "a", ...metadata }, ...body }) as KubeObject;
+const workload = (template: object, metadata: object = {}): KubeObject =>
+  ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", ...metadata }, spec: { template } }) as unknown as KubeObject;
+
+type Row = {
+  readonly name: string;
+  readonly wanted: KubeObject;
+  readonly live: KubeObject;
+  readonly whole: boolean;
+  readonly want: JsonObject | undefined;
+};
+
+const rows: readonly Row[] = [
+  { name: "the same", wanted: policy({ spec: { a: [1] } }), live: policy({ spec: { a: [1] } }), whole: true, want: undefined },
+  { name: "a field", wanted: policy({ spec: {} }), live: policy({ spec: { rules: [{}] } }), whole: true, want: { spec: { rules: null } } },
+  {
+    name: "a field deep inside",
+    wanted: policy({ spec: { mtls: { mode: "STRICT" } } }),
+    live: policy({ spec: { mtls: { mode: "STRICT", x: 1 }, y: 2 } }),
+    whole: true,
+    want: { spec: { mtls: { x: null }, y: null } },
+  },
+  {
+    name: "an item of a list",
+    wanted: policy({ spec: { ingress: [{}] } }),
+    live: policy({ spec: { ingress: [{}, { fromEntities: ["all"] }] } }),
+    whole: true,
+    want: { spec: { ingress: [{}] } },
+  },
+  {
+    name: "a second list of rules beside the spec",
+    wanted: policy({ spec: {} }),
+    live: policy({ spec: {}, specs: [{ ingress: [{}] }], status: { ok: true } }),
+    whole: true,
+    want: { specs: null },
+  },
+  { name: "a field that is gone", wanted: policy({ spec: { a: 1 } }), live: policy({}), whole: true, want: { spec: { a: 1 } } },
+  {
+    name: "a dry run, and no annotation of others",
+    wanted: policy({ spec: {} }, { annotations: { "lattice.dev/owner": "x" } }),
+    live: policy({ spec: {} }, { annotations: { "lattice.dev/owner": "x", "istio.io/dry-run": "true", "example.com/a": "b" } }),
+    whole: true,
+    want: { metadata: { annotations: { "istio.io/dry-run": null } } },
+  },
+  {
+    name: "what Istio itself writes",
+    wanted: policy({}),
+    live: policy({}, { annotations: { "gateway.istio.io/controller-version": "5" } }),
+    whole: true,
+    want: undefined,
+  },
+  {
+    name: "a label of ours that Istio reads",
+    wanted: policy({}, { labels: { "istio.io/waypoint-for": "service" } }),
+    live: policy({}, { labels: { "istio.io/waypoint-for": "service" } }),
+    whole: true,
+    want: undefined,
+  },
+  {
+    name: "containers and annotations of others on a workload",
+    wanted: workload({ spec: { containers: [] } }),
+    live: workload({ metadata: { annotations: { "example.com/a": "b" } }, spec: { containers: [{ name: "injected" }] } }),
+    whole: false,
+    want: undefined,
+  },
+  {
+    name: "what takes pods out of the mesh",
+    wanted: workload({ metadata: { labels: { a: "b" } }, spec: {} }),
+    live: workload({
+      metadata: { labels: { a: "b", "istio.io/dataplane-mode": "none" }, annotations: { "ambient.istio.io/redirection": "disabled" } },
+      spec: { hostNetwork: true },
+    }),
+    whole: false,
+    want: {
+      spec: {
+        template: {
+          metadata: { labels: { "istio.io/dataplane-mode": null }, annotations: { "ambient.istio.io/redirection": null } },
+          spec: { hostNetwork: null },
+        },
+      },
+    },
+  },
+];
+
+describe("what another client added", () => {
+  test.each(rows)("$name", ({ wanted, live, whole, want }) => expect(removalOfForeign(wanted, live, whole)).toEqual(want));
+
+  test("is described by its fields, not by their values, and not without end", () => {
+    expect(describeFields({ spec: { rules: null }, metadata: { annotations: { "istio.io/dry-run": null } }, specs: null })).toBe(
+      "spec.rules, metadata.annotations.istio.io/dry-run, specs",
+    );
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`field${n}`, null]));
+    expect(describeFields({ spec: many })).toBe("spec.field0, spec.field1, spec.field2, spec.field3, spec.field4 and 4 more");
+    expect(describeFields({ spec: { ["x".repeat(999)]: null } })).toHaveLength(64);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * What another client added to one of our objects and must not stay, as a merge patch that takes it out.
+ *
+ * Server-side apply does not remove it: of `spec: {}` our field manager owns nothing. Objects that decide who reaches whom are ours whole, but
+ * for the metadata. On any other object only what would take it out of the mesh is removed: labels and annotations that Istio and Cilium read,
+ * and the node's network. Whatever else is there may belong to an autoscaler, an injector or a person.
+ *
+ * Values that the API server itself fills in look like additions here. The patch then changes nothing, and is not sent again.
+ */
+import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
+
+/** Istio and Cilium read their own names: a dry run, another revision, another data plane, another waypoint. */
+const READ_BY_THE_MESH = /^(?:[a-z0-9.-]+\.)?(?:istio|cilium)\.io\//;
+/** Written by Istio itself, on Gateways. */
+const WRITTEN_BY_THE_MESH: ReadonlySet<string> = new Set(["gateway.istio.io/controller-version"]);
+const NOT_COMPARED: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata", "status"]);
+
+/** `whole`: nothing but metadata and status may be another client's. undefined: nothing to remove. */
+export function removalOfForeign(wanted: KubeObject, live: KubeObject, whole: boolean): JsonObject | undefined {
+  const patch: Record<string, Json> = {};
+  const metadata = meshMetadata(field(wanted, "metadata"), field(live, "metadata"));
+  if (metadata !== undefined) patch["metadata"] = metadata;
+  if (whole) Object.assign(patch, bodyDifference(wanted, live));
+  else {
+    const template = templateDifference(wanted, live);
+    if (template !== undefined) patch["spec"] = { template };
+  }
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}
+
+function bodyDifference(wanted: KubeObject, live: KubeObject): JsonObject {
+  const parts: Record<string, Json> = {};
+  for (const name of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
+    if (NOT_COMPARED.has(name)) continue;
+    const part = difference(field(wanted, name), field(live, name));
+    if (part !== undefined) parts[name] = part;
+  }
+  return parts;
+}
+
+/** The merge patch from what is live to what is wanted; undefined: none is needed. */
+function difference(wanted: Json | undefined, live: Json | undefined): Json | undefined {
+  if (wanted === undefined) return live === undefined ? undefined : null;
+  if (!isJsonObject(wanted) || !isJsonObject(live)) return live !== undefined && jsonEqual(wanted, live) ? undefined : wanted;
+  const parts: Record<string, Json> = {};
+  for (const name of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
+    const part = difference(field(wanted, name), field(live, name));
+    if (part !== undefined) parts[name] = part;
+  }
+  return Object.keys(parts).length === 0 ? undefined : parts;
+}
+
+function meshMetadata(wanted: Json | undefined, live: Json | undefined): JsonObject | undefined {
+  const parts: Record<string, Json> = {};
+  for (const map of ["labels", "annotations"]) {
+    const [ours, all] = [field(wanted, map), field(live, map)];
+    const foreign = Object.keys(isJsonObject(all) ? all : {}).filter((name) => isForeign(name, ours));
+    if (foreign.length > 0) parts[map] = Object.fromEntries(foreign.map((name) => [name, null]));
+  }
+  return Object.keys(parts).length === 0 ? undefined : parts;
+}
+
+function isForeign(name: string, ours: Json | undefined): boolean {
+  return READ_BY_THE_MESH.test(name) && !WRITTEN_BY_THE_MESH.has(name) && field(ours, name) === undefined;
+}
+
+/** Of pods: what takes them out of the mesh, or past the policies of their network. */
+function templateDifference(wanted: KubeObject, live: KubeObject): JsonObject | undefined {
+  const [ours, all] = [fieldAt(wanted, "spec", "template"), fieldAt(live, "spec", "template")];
+  if (!isJsonObject(ours) || !isJsonObject(all)) return undefined;
+  const metadata = meshMetadata(field(ours, "metadata"), field(all, "metadata"));
+  const onNode = fieldAt(all, "spec", "hostNetwork") === true && fieldAt(ours, "spec", "hostNetwork") !== true;
+  if (metadata === undefined && !onNode) return undefined;
+  return { ...(metadata === undefined ? {} : { metadata }), ...(onNode ? { spec: { hostNetwork: null } } : {}) };
+}
+
+const MOST_NAMED = 5;
+const LONGEST_NAME = 64;
+
+/** "spec.rules, metadata.annotations.istio.io/dry-run": the fields that a patch is about. */
+export function describeFields(patch: JsonObject): string {
+  const names = Object.entries(patch).flatMap(([section, part]) =>
+    isJsonObject(part) && Object.keys(part).length > 0
+      ? Object.keys(part).map((name) => `${section}.${name}${below(part[name])}`)
+      : [section],
+  );
+  const shown = names.slice(0, MOST_NAMED).map((name) => name.slice(0, LONGEST_NAME));
+  return names.length > MOST_NAMED ? `${shown.join(", ")} and ${names.length - MOST_NAMED} more` : shown.join(", ");
+}
+
+/** Labels and annotations are told apart by name. */
+function below(part: Json | undefined): string {
+  const [only, ...more] = isJsonObject(part) ? Object.keys(part) : [];
+  return only === undefined || more.length > 0 ? "" : `.${only}`;
+}
