@@ -2,10 +2,16 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
 import { describeFields, removalOfForeign } from "./foreign-fields.ts";
 
-const policy = (body: object, metadata: object = {}): KubeObject =>
-  ({ apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy", metadata: { name: "a", ...metadata }, ...body }) as KubeObject;
-const workload = (template: object, metadata: object = {}): KubeObject =>
-  ({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "a", ...metadata }, spec: { template } }) as unknown as KubeObject;
+const policy = (body: object, metadata: object = {}): KubeObject => ({
+  apiVersion: "cilium.io/v2",
+  kind: "CiliumNetworkPolicy",
+  metadata: { name: "a", ...metadata },
+  ...body,
+});
+const workload = (template: object, metadata: object = {}): KubeObject => ({
+  ...policy({ spec: { template } }, metadata),
+  kind: "Deployment",
+});
 
 type Row = {
   readonly name: string;
