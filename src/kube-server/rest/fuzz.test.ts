@@ -95,7 +95,7 @@ const accept = fc.oneof(
 
 /** The 500s that a real server answers with, and no others (KUBE-FACTS 4, 6, 12). */
 const KNOWN_500 =
-  /resourceVersion should not be set|strconv\.ParseUint|failed to create typed|does not contain declared merge key|unknown patch type|failed to decode managed fields|order in patch list|expected a|map: map|unable to find api field|element at|cannot unmarshal|illegal base64|parsing time|quantities must match/;
+  /resourceVersion should not be set|strconv\.ParseUint|failed to create typed|does not contain declared merge key|unknown patch type|failed to decode managed fields|order in patch list|expected a|map: map|unable to find api field|element at|cannot unmarshal|illegal base64|parsing time|quantities must match|unable to determine kind and namespace from url/;
 
 test("no request crashes the server, and no answer is a 500 that a real server would not give", async () => {
   await fc.assert(
