@@ -22,6 +22,7 @@ export type OperatorFlags = ClusterFlags &
   Omit<WorldFlags, "filename" | "namespace"> & {
     readonly namespace: string;
     readonly namespaces?: string;
+    readonly allowUnprotected?: boolean;
     readonly healthAddress: string;
     readonly leaderElect: boolean;
     readonly logLevel: LogLevel;
@@ -61,7 +62,16 @@ async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared):
   const metrics = new MetricsRegistry();
   const tracer = createTracer(io, logger, metrics);
   const identity = `${io.hostname}-${sha256Hex(`${io.clock.now()} ${io.random()}`).slice(0, 8)}`;
-  const config = { namespace: flags.namespace, namespaces, identity, leaderElection: flags.leaderElect, health, services };
+  const { allowUnprotected } = flags;
+  const config = {
+    namespace: flags.namespace,
+    namespaces,
+    allowUnprotected,
+    identity,
+    leaderElection: flags.leaderElect,
+    health,
+    services,
+  };
   const { clock, random } = io;
   const started = await startOperator(
     config,

@@ -178,6 +178,10 @@ function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) 
       "--namespaces <a,b>",
       "work in these namespaces only, with the roles of lattice rbac --namespaces; without it, in the whole cluster",
     )
+    .option(
+      "--allow-unprotected",
+      "start pods on a cluster without the kinds of Cilium and Istio, where nothing enforces who may talk to whom",
+    )
     .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
     .option("--no-leader-elect", "lead without asking; only where no second operator runs")
     .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))

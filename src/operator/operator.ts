@@ -21,6 +21,8 @@ export type OperatorConfig = {
   readonly identity: string;
   /** Where it works; absent: the whole cluster. */
   readonly namespaces?: readonly string[] | undefined;
+  /** Services run on a cluster without the kinds that close their namespaces; default: they wait for them. */
+  readonly allowUnprotected?: boolean | undefined;
   readonly leaderElection: boolean;
   readonly leaseTimes?: LeaseTimes | undefined;
   /** Where health and metrics are served; port 0: any free one. */
@@ -62,11 +64,11 @@ export async function startOperator(
 }
 
 function managerFor(
-  { namespace, namespaces, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
+  { namespace, namespaces, allowUnprotected, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
   dependencies: OperatorDependencies,
 ): Manager {
   const { logger, randomBytes = secureRandomBytes } = dependencies;
-  const followed = new FollowedWorld({ namespace, namespaces, randomBytes, settings: services, logger });
+  const followed = new FollowedWorld({ namespace, namespaces, allowUnprotected, randomBytes, settings: services, logger });
   if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
   const lease = { namespace, name: OPERATOR_NAME, ...(leaseTimes === undefined ? {} : { times: leaseTimes }) };
   const manager = createManager({

@@ -18,6 +18,8 @@ export type OperatedOptions = {
   readonly rbac?: boolean;
   /** `--namespaces`: where the operator works. */
   readonly namespaces?: readonly string[];
+  /** `--allow-unprotected`: services run without the kinds that close their namespaces. */
+  readonly allowUnprotected?: boolean;
   /** Where `lattice rbac --namespaces` granted Roles; default: in `namespaces`. */
   readonly granted?: readonly string[];
 };
@@ -82,11 +84,18 @@ export class OperatedCluster implements AsyncDisposable {
 
   startOperator(): void {
     const { clock, metrics } = this;
-    const { settings, namespaces } = this.#options;
+    const { settings, namespaces, allowUnprotected } = this.#options;
     const logger = createLogger((level, message, fields) => void this.lines.push({ level, message, fields }));
     const client = this.cluster.clientFor(this.user);
     const bytes = (count: number) => Uint8Array.from({ length: count }, (_, at) => at);
-    const followed = new FollowedWorld({ namespace: OPERATOR_NAMESPACE, namespaces, randomBytes: bytes, settings, logger });
+    const followed = new FollowedWorld({
+      namespace: OPERATOR_NAMESPACE,
+      namespaces,
+      allowUnprotected,
+      randomBytes: bytes,
+      settings,
+      logger,
+    });
     const controllers = operatorControllers(followed);
     const scope = operatorScope(followed.reach);
     const runtime = { clock, random: () => 0.5, logger, metrics, tracer: noTracing, identity: "test" };

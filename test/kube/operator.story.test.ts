@@ -136,18 +136,20 @@ describe("the operator", () => {
     await eventually("it says what is missing", async () => ((await condition("PoliciesApplied")) === "CRDsMissing" ? true : undefined), {
       withinMs: 40_000,
     });
-    expect(await read("configmap api-env", ".data.NAME")).toBe("api");
-    expect(await read("secret api-secrets", ".data.PASSWORD")).toBe(btoa("hunter2"));
-    expect(await read("deployment api", ".spec.replicas")).toBe("2");
     expect(await read("resourcequota lattice-isolation", ".spec.hard.pods")).toBe("20");
-    // the autoscaler's hand: ours is not raised against it
-    await plane.kubectlOk(["scale", "deployment", "api", "-n", shop, "--replicas=3"]);
+    // nothing would enforce its policies
+    expect(await read("deployments", ".items[*].metadata.name")).toBe("");
 
     await apply(...reducedMeshCrds());
     await eventually("the policies follow", async () => ((await condition("PoliciesApplied")) === "Applied" ? true : undefined), {
       withinMs: 60_000,
     });
-    expect(await condition("Ready")).toBe("Compiled");
+    await eventually("its workload follows", async () => ((await condition("Ready")) === "Compiled" ? true : undefined));
+    expect(await read("configmap api-env", ".data.NAME")).toBe("api");
+    expect(await read("secret api-secrets", ".data.PASSWORD")).toBe(btoa("hunter2"));
+    expect(await read("deployment api", ".spec.replicas")).toBe("2");
+    // as an autoscaler does: the number of replicas is not taken back
+    await plane.kubectlOk(["scale", "deployment", "api", "-n", shop, "--replicas=3"]);
     expect(await read("ciliumnetworkpolicies.cilium.io lattice-default-deny", ".spec")).toBe(
       '{"egress":[{}],"endpointSelector":{},"ingress":[{}]}',
     );

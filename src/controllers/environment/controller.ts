@@ -23,14 +23,13 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import { latticeEnvironments, parseLatticeEnvironment, type FieldError, type LatticeEnvironment } from "#crds";
-import { findCondition, type KubeObject, type NewCondition, type Resource } from "#kube";
+import { findCondition, type KubeObject, type NewCondition } from "#kube";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import {
   authorizationPolicies,
   ciliumNetworkPolicies,
   gateways,
   limitRanges,
-  meshKindOf,
   meshKinds,
   namespaces,
   peerAuthentications,
@@ -38,7 +37,7 @@ import {
 } from "../kinds.ts";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { reachProblem } from "../namespace/reach.ts";
-import { describeMissing } from "../service/conditions.ts";
+import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { isolationObjects } from "./isolation.ts";
 
@@ -53,7 +52,7 @@ type Observed =
       readonly problem: NamespaceProblem | undefined;
       /** The namespace is none of this operator's: another one may have it, and write the status. */
       readonly outside: boolean;
-      readonly missing: readonly Resource[];
+      readonly missing: MissingKinds;
     };
 
 type Command = { readonly kind: "make-namespace"; readonly name: string };
@@ -67,7 +66,9 @@ export const ENVIRONMENT_REASONS = {
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace; the message has the command that grants them",
   Applied: "PoliciesApplied: everything in the namespace is closed until both sides agree",
   CRDsMissing:
-    "PoliciesApplied, Ready: the cluster lacks kinds of Cilium or Istio, so nothing closes the namespace; it goes on by itself when they come",
+    "PoliciesApplied, Ready: the cluster lacks kinds that the message names. Those of Cilium and Istio close the namespace: no pod is started in it before. It goes on by itself when they come",
+  Unprotected:
+    "PoliciesApplied: the cluster lacks kinds of Cilium or Istio, so nothing closes the namespace; services run all the same, because the operator has `--allow-unprotected`",
 } as const satisfies Record<string, string>;
 
 const SOON_MS = 1_000;
@@ -109,8 +110,7 @@ function look(raw: LatticeEnvironment, followed: FollowedWorld, cache: CacheRead
   if (first !== undefined && first.metadata.name !== environment.metadata.name)
     return { kind: "taken", namespace, by: first.metadata.name };
   const exists = cache.get(namespaces, { name: namespace }) !== undefined;
-  const needed = new Set(world.namespaceObjects(namespace).flatMap((object) => meshKindOf(object) ?? []));
-  const missing = [...needed].filter((resource) => !cache.isServed(resource));
+  const missing = missingKinds(world.namespaceObjects(namespace), cache, followed.allowUnprotected);
   const outside = reachProblem(namespace, followed.reach, cache)?.kind === "outside";
   return { kind: "valid", environment, namespace, exists, problem: namespaceProblem(namespace, followed, cache), outside, missing };
 }
@@ -136,11 +136,12 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
         const soon = waiting("NamespaceNotReady", SOON_MS, problem?.message);
         return ok({ apply: [], commands: [{ kind: "make-namespace", name: namespace }], outcome: soon });
       }
+      const waited = missingProblem(missing);
       const outcome: Outcome =
         problem !== undefined
           ? waiting("NamespaceNotReady", SOON_MS, problem.message)
-          : missing.length > 0
-            ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
+          : waited !== undefined
+            ? stalled("CRDsMissing", waited, REQUEUE.compileErrorMs)
             : settled;
       return ok({ apply: isolationObjects(namespace, environment), prune: true, commands: [], outcome });
     }
@@ -170,14 +171,17 @@ function statusOf({ spec, status }: LatticeEnvironment, observed: Observed, { ou
   // of an operator that has the namespace: its status stays
   if (outside && written !== undefined && written.reason !== "NamespaceOutOfReach") return { conditions: [written] };
   const namespacesMade = exists ? [namespace] : undefined;
-  const closed = missing.length > 0 ? [policies("False", "CRDsMissing", describeMissing(missing))] : [];
+  const waited = missingProblem(missing);
+  const closed = waited === undefined ? [] : [policies("False", "CRDsMissing", waited)];
   if (outcome.kind === "failed") return { message: outcome.cause.message, namespaces: namespacesMade, conditions };
   if (outcome.kind !== "settled") {
     return { phase: "Pending", message: outcome.message, namespaces: namespacesMade, conditions: [...conditions, ...closed] };
   }
-  const message = `namespace ${namespace} is closed until both sides agree`;
+  const open = unprotectedProblem(missing);
+  const message = open ?? `namespace ${namespace} is closed until both sides agree`;
+  const protection = open === undefined ? policies("True", "Applied", message) : policies("False", "Unprotected", message);
   const ready: NewCondition = { type: "Ready", status: "True", reason: "Compiled", message: "All resources compiled and applied" };
-  return { phase: "Ready", message, namespaces: namespacesMade, conditions: [...conditions, policies("True", "Applied", message), ready] };
+  return { phase: "Ready", message, namespaces: namespacesMade, conditions: [...conditions, protection, ready] };
 }
 
 function policies(status: NewCondition["status"], reason: keyof typeof ENVIRONMENT_REASONS, message: string): NewCondition {

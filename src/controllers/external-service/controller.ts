@@ -20,7 +20,7 @@ import { splitId, type MeshNode } from "#mesh-compiler";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import { namespaces, serviceEntries } from "../kinds.ts";
 import { reachProblem } from "../namespace/reach.ts";
-import { describeMissing } from "../service/conditions.ts";
+import { describeMissing } from "../namespace/protection.ts";
 import { listErrors } from "../service/error-text.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 

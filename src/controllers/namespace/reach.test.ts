@@ -7,6 +7,7 @@ import { operatorRbac } from "#operator";
 import { environment, externalService, latticeService, secret, withVariables } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { namespaces } from "../kinds.ts";
+import { reachProblem } from "./reach.ts";
 
 const inShop = environment("shop", { sourceNamespaces: ["team"] });
 const api = latticeService("team/api", { environment: "shop" });
@@ -177,4 +178,13 @@ describe("what has no namespace and may not be written", () => {
     const told = operated.lines.filter(({ level, message }) => level === "warn" && message.startsWith("status may not be written"));
     expect(told).toHaveLength(1);
   });
+});
+
+test("with very many namespaces the message still fits into a condition", () => {
+  const many = Array.from({ length: 100 }, (_, at) => `a-namespace-with-a-long-name-${at}`);
+  const nothing = { get: () => undefined, list: () => [], byIndex: () => [], isServed: () => true, access: () => "readable" as const };
+  const { message = "" } = reachProblem("other", { home: "lattice-system", namespaces: many }, nothing) ?? {};
+  expect(message.length).toBeLessThan(1_024);
+  expect(message).toContain(",other | kubectl apply");
+  expect(reachProblem("other", { home: "lattice-system" }, nothing)).toBeUndefined();
 });

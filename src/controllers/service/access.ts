@@ -7,12 +7,13 @@
  */
 import type { CompiledApplication } from "#compile";
 import type { LatticeService } from "#crds";
-import { keyText, type KubeObject, type NewCondition, type Resource } from "#kube";
+import { keyText, type KubeObject, type NewCondition } from "#kube";
 import { serviceId, splitId } from "#mesh-compiler";
-import type { ChangeSet, Runtime } from "#controller-runtime";
+import type { CacheReader, ChangeSet, Runtime } from "#controller-runtime";
 import { deployments, meshKindOf } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { crdsMissing, policiesApplied, policiesFailed } from "./conditions.ts";
+import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
+import { crdsMissing, policiesApplied, policiesFailed, unprotected } from "./conditions.ts";
 import { isApplied, ownedObjects } from "./owned-objects.ts";
 import { accessKinds, POLICY_KINDS } from "./owned-kinds.ts";
 
@@ -20,8 +21,8 @@ export type Access = {
   readonly objects: readonly KubeObject[];
   /** Of these kinds there is nothing else. */
   readonly kinds: ReadonlySet<string>;
-  /** Kinds that are needed and that the cluster lacks. */
-  readonly missing: readonly Resource[];
+  /** Kinds that are needed, for the namespace too if the service is compiled, and that the cluster lacks. */
+  readonly missing: MissingKinds;
 };
 
 type Surroundings = Pick<Runtime, "cache"> & { readonly followed: FollowedWorld };
@@ -35,8 +36,8 @@ export function accessOf(service: LatticeService, context: Surroundings, applica
     const resource = meshKindOf(object);
     return resource === undefined || cache.isServed(resource);
   };
-  const missing = new Set(wanted.filter((object) => !isServed(object)).flatMap((object) => meshKindOf(object) ?? []));
-  return { objects: wanted.filter(isServed), kinds: new Set(served.map(({ kind }) => kind)), missing: [...missing] };
+  const missing = missingKinds(wanted, cache, context.followed.allowUnprotected);
+  return { objects: wanted.filter(isServed), kinds: new Set(served.map(({ kind }) => kind)), missing };
 }
 
 function declaredObjects(service: LatticeService, context: Surroundings, application?: CompiledApplication): readonly KubeObject[] {
@@ -60,12 +61,26 @@ function closedElsewhere(service: LatticeService, { followed: { world }, cache }
 
 /** Whether the cluster has what is declared; nothing for a service that has neither. */
 export function policiesCondition({ objects, missing }: Access, changes: ChangeSet): readonly NewCondition[] {
-  if (missing.length > 0) return [crdsMissing(missing)];
+  const waited = missingProblem(missing);
+  if (waited !== undefined) return [crdsMissing(waited)];
   const isAccess = (object: string) => accessKinds.some(({ kind }) => object.startsWith(`${kind} `));
   const failed = changes.failed.filter(({ object }) => isAccess(object)).map(({ object, message }) => `${object}: ${message}`);
   const skipped = changes.skipped.filter(isAccess).map((object) => `${object}: not deleted yet, because the service changed meanwhile`);
   if (failed.length + skipped.length > 0) return [policiesFailed([...failed, ...skipped].join("\n"))];
+  const open = unprotectedProblem(missing);
+  if (open !== undefined) return [unprotected(open)];
   const policies = objects.filter(({ kind }) => POLICY_KINDS.has(kind));
   const pruned = changes.pruned.some(isAccess);
   return policies.length > 0 || pruned ? [policiesApplied(policies.length)] : [];
+}
+
+/** Without routes: what a service needs before its first pod starts. */
+export function policiesOf({ objects, kinds, missing }: Access): Access {
+  const policies = objects.filter(({ kind }) => POLICY_KINDS.has(kind));
+  return { objects: policies, kinds: new Set([...kinds].filter((kind) => POLICY_KINDS.has(kind))), missing };
+}
+
+/** A policy that the cluster does not have as it is declared; undefined: it has all of them. */
+export function absentPolicy(access: Access, service: LatticeService, cache: CacheReader): KubeObject | undefined {
+  return policiesOf(access).objects.find((object) => !isApplied(object, service, cache));
 }

@@ -1,7 +1,6 @@
 /** The conditions of a LatticeService, each as a pure function of what was seen. Names and words are those that people search for. */
 import type { ServiceError } from "#compile";
-import type { NewCondition, Resource } from "#kube";
-import { groupResourceOf, type KubeObject } from "#kube";
+import type { KubeObject, NewCondition } from "#kube";
 import { listErrors } from "./error-text.ts";
 
 /** Reasons in the conditions of a LatticeService, with when each surfaces; docs are checked against them. */
@@ -20,7 +19,10 @@ export const SERVICE_REASONS = {
   ApplyFailed:
     "PoliciesApplied: a policy or a route in the cluster differs from the declaration; the message names it, and it is tried again",
   CRDsMissing:
-    "PoliciesApplied, Ready: the cluster lacks kinds that the message names; everything else was applied, and it goes on by itself when they come",
+    "PoliciesApplied, Ready: the cluster lacks kinds that the message names. Those of Cilium and Istio that close the namespace: no pod is started, and what runs stays as it is. Others: everything else was applied. It goes on by itself when they come",
+  Unprotected:
+    "PoliciesApplied: the service runs on a cluster without kinds of Cilium or Istio, because the operator has `--allow-unprotected`; nothing enforces what they would",
+  PoliciesNotReady: "Ready: the first pod waits until the policies of the service are in the cluster",
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
   NamespaceOutOfReach:
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace where the service runs; nothing was changed there, and the message has the command that grants them",
@@ -72,13 +74,12 @@ export function policiesFailed(message: string): NewCondition {
   return condition("PoliciesApplied", "False", "ApplyFailed", message);
 }
 
-export function describeMissing(missing: readonly Resource[]): string {
-  const names = [...new Set(missing.map(groupResourceOf))].toSorted();
-  return `the cluster does not have ${names.join(", ")}; everything else is applied, and these follow when they are installed`;
+export function crdsMissing(message: string): NewCondition {
+  return condition("PoliciesApplied", "False", "CRDsMissing", message);
 }
 
-export function crdsMissing(missing: readonly Resource[]): NewCondition {
-  return condition("PoliciesApplied", "False", "CRDsMissing", describeMissing(missing));
+export function unprotected(message: string): NewCondition {
+  return condition("PoliciesApplied", "False", "Unprotected", message);
 }
 
 export function ready(): NewCondition {

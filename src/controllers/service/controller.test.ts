@@ -83,6 +83,9 @@ describe("seed 001, phase 6", () => {
     expect(order.findIndex((line) => / shop\/api(-|$)/.test(line) && line.startsWith("apply "))).toBeGreaterThan(closed);
     const kinds = applied(order, "shop/api").map((line) => line.split(" ")[0]);
     expect([...new Set(kinds)]).toEqual([
+      // no pod starts before them
+      "authorizationpolicies.security.istio.io",
+      "ciliumnetworkpolicies.cilium.io",
       "configmaps",
       "secrets",
       "serviceaccounts",
@@ -92,8 +95,6 @@ describe("seed 001, phase 6", () => {
       "poddisruptionbudgets.policy",
       "canaries.flagger.app",
       "httproutes.gateway.networking.k8s.io",
-      "authorizationpolicies.security.istio.io",
-      "ciliumnetworkpolicies.cilium.io",
     ]);
     const claim = order.indexOf("apply persistentvolumeclaims shop/data");
     expect(claim).toBeGreaterThan(order.indexOf("apply secrets shop/api-secrets"));

@@ -26,9 +26,9 @@ import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
 import { deployments, meshKindOf, meshKinds, namespaces, peerAuthentications, gateways, secretsByMetadata } from "../kinds.ts";
+import { isHeld, missingProblem } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { describeMissing } from "./conditions.ts";
 import { listErrors } from "./error-text.ts";
 import { describeLeft } from "./owned-objects.ts";
 import { observe, type Compiled, type Observed, type ServiceContext } from "./observe.ts";
@@ -83,20 +83,23 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
   }
 }
 
-function workloadPlan({ application, missing, deployment }: Compiled): Omit<Plan<never>, "access"> {
+function workloadPlan({ application, access: { missing }, deployment }: Compiled): Omit<Plan<never>, "access"> {
   const rollout = rolloutOf(deployment);
-  const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
-  const apply = application.objects
-    .filter(({ object }) => !isAccess(object) && !missing.some((resource) => resource === meshKindOf(object)))
-    .map(({ object, once }) => (once === undefined ? object : { object, once }));
+  const waited = missingProblem(missing);
   const outcome: Outcome =
-    missing.length > 0
-      ? stalled("CRDsMissing", describeMissing(missing), REQUEUE.compileErrorMs)
+    waited !== undefined
+      ? stalled("CRDsMissing", waited, REQUEUE.compileErrorMs)
       : rollout.stuck
         ? stalled("ProgressDeadlineExceeded", rollout.message, REQUEUE.compileErrorMs)
         : settled;
+  if (isHeld(missing)) return { apply: [], prune: false, commands: [], outcome };
+  const absent = [...missing.protecting, ...missing.others];
+  const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);
+  const apply = application.objects
+    .filter(({ object }) => !isAccess(object) && !absent.some((resource) => resource === meshKindOf(object)))
+    .map(({ object, once }) => (once === undefined ? object : { object, once }));
   // of a kind that is missing nothing is known, so nothing of it is deleted
-  const known = ownedKinds.filter((resource) => !missing.includes(resource)).map(({ kind }) => kind);
+  const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);
   return { apply, commands: [], outcome, prune: { kinds: new Set(known) } };
 }
 

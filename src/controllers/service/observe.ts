@@ -3,13 +3,14 @@ import { err, ok, sha256Hex, timestamp, type Result } from "#base";
 import type { CompiledApplication, ServiceError, ServiceKey } from "#compile";
 import type { Cause, Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
-import { canonicalJson, keyText, type KubeObject, type Resource } from "#kube";
+import { canonicalJson, describeObject, keyText, type KubeObject } from "#kube";
 import { splitId } from "#mesh-compiler";
-import { deployments, meshKindOf, type DeploymentObject } from "../kinds.ts";
+import { deployments, type DeploymentObject } from "../kinds.ts";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
+import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { accessOf, type Access } from "./access.ts";
+import { absentPolicy, accessOf, policiesOf, type Access } from "./access.ts";
 import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
 
 export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
@@ -20,8 +21,6 @@ type WithAccess = { readonly access: Access };
 export type Compiled = WithAccess & {
   readonly kind: "compiled";
   readonly application: CompiledApplication;
-  /** Kinds that the service or its namespace needs and the cluster lacks. */
-  readonly missing: readonly Resource[];
   readonly compiledAt: string;
   readonly deployment: DeploymentObject | undefined;
 };
@@ -41,13 +40,16 @@ export type PatchMode = WithAccess & {
   readonly deployment: DeploymentObject | undefined;
 };
 
+/** What keeps the first pod from being started. */
+export type WaitingFor = NamespaceProblem | { readonly reason: "PoliciesNotReady"; readonly message: string };
+
 export type Observed =
   | (WithAccess & { readonly kind: "invalid"; readonly errors: readonly FieldError[] })
   | PatchMode
   | NotCompiled
   /** Something that compiling needs could not be read. */
   | (WithAccess & { readonly kind: "unread"; readonly cause: Cause })
-  | (WithAccess & { readonly kind: "waiting" } & NamespaceProblem)
+  | (WithAccess & { readonly kind: "waiting" } & WaitingFor)
   | Compiled;
 
 /** When the objects of a service last became others. Kept here, because the status must not be written on every pass. */
@@ -91,7 +93,7 @@ function outOfReach(service: LatticeService, { followed, cache }: ServiceContext
   const id = followed.world.idOf(keyText(service.metadata));
   const problem = id === undefined ? undefined : reachProblem(splitId(id).namespace, followed.reach, cache);
   if (problem === undefined) return undefined;
-  const access: Access = { objects: [], kinds: new Set(), missing: [] };
+  const access: Access = { objects: [], kinds: new Set(), missing: NONE_MISSING };
   return { kind: "waiting", reason: "NamespaceOutOfReach", message: problem.message, access };
 }
 
@@ -130,12 +132,21 @@ function lookAround(service: LatticeService, application: CompiledApplication, c
   const problem = deployment === undefined ? namespaceProblem(namespace, followed, cache) : undefined;
   if (problem !== undefined) return { kind: "waiting", ...problem, access: accessOf(service, context) };
   const objects = application.objects.map(({ object }) => object);
-  const needed = [...objects, ...followed.world.namespaceObjects(namespace)].flatMap((object) => meshKindOf(object) ?? []);
-  const missing = [...new Set(needed)].filter((resource) => !cache.isServed(resource));
+  const missing = missingKinds([...objects, ...followed.world.namespaceObjects(namespace)], cache, followed.allowUnprotected);
+  const access = { ...accessOf(service, context, application), missing };
+  if (deployment === undefined) {
+    const absent = isHeld(missing) ? undefined : absentPolicy(access, service, cache);
+    if (absent !== undefined) return { kind: "waiting", ...policiesNotReady(absent), access: policiesOf(access) };
+  }
   const digest = sha256Hex(canonicalJson(objects));
   const isNew = () => objects.some((object) => isAnother(object, service, context));
   const compiledAt = compiled.at(key, digest, { now: timestamp(clock), written: service.status?.compiledAt, isNew });
-  return { kind: "compiled", application, missing, compiledAt, deployment, access: accessOf(service, context, application) };
+  const first = deployment === undefined && isHeld(missing);
+  return { kind: "compiled", application, compiledAt, deployment, access: first ? policiesOf(access) : access };
+}
+
+function policiesNotReady(absent: KubeObject): WaitingFor {
+  return { reason: "PoliciesNotReady", message: `no pod is started before ${describeObject(absent)} is in the cluster` };
 }
 
 /** The cluster has another version of it. One that is merely gone is made again as it was. */

@@ -6,7 +6,8 @@ import type { KubeObject } from "#kube";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { seedErrors } from "../../../test/builders/seed-errors.ts";
-import { ciliumNetworkPolicies, type DeploymentObject } from "../kinds.ts";
+import { canaries, ciliumNetworkPolicies, type DeploymentObject } from "../kinds.ts";
+import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { Access } from "./access.ts";
 import type { Compiled, Observed, PatchMode } from "./observe.ts";
@@ -65,7 +66,7 @@ const RUNNING = deployment({ replicas: 2, updatedReplicas: 2, availableReplicas:
 const trouble = (type: string, status: string, reason: string, message: string) =>
   deployment({ conditions: [{ type, status, reason, message }] });
 
-const noAccess: Access = { objects: [], kinds: new Set(), missing: [] };
+const noAccess: Access = { objects: [], kinds: new Set(), missing: NONE_MISSING };
 
 function compiled(more: Partial<Compiled> = {}): Compiled {
   const objects = ["ConfigMap", "ConfigMap", "Secret", "Deployment", "AuthorizationPolicy", "CiliumNetworkPolicy"].map(object);
@@ -81,7 +82,6 @@ function compiled(more: Partial<Compiled> = {}): Compiled {
   return {
     kind: "compiled",
     application,
-    missing: [],
     compiledAt: "",
     deployment: RUNNING,
     access: { ...noAccess, objects: objects.slice(-2).map((one) => one.object) },
@@ -106,8 +106,7 @@ const patchMode: Observed = {
   deployment: undefined,
   access: noAccess,
 };
-const MISSING =
-  "the cluster does not have ciliumnetworkpolicies.cilium.io; everything else is applied, and these follow when they are installed";
+const MISSING = "the cluster does not have canaries.flagger.app; everything else is applied, and these follow when they are installed";
 
 const rows: readonly Row[] = [
   { reason: "Resolved", given: compiled(), want: ["TemplatesResolved=True: Resolved 3 template variables"] },
@@ -171,8 +170,20 @@ const rows: readonly Row[] = [
   },
   {
     reason: "CRDsMissing",
-    given: compiled({ missing: [ciliumNetworkPolicies] }),
+    given: compiled({ access: { ...noAccess, missing: { ...NONE_MISSING, others: [canaries] } } }),
     want: [`PoliciesApplied=False: ${MISSING}`, `Ready=False: ${MISSING}`],
+  },
+  {
+    reason: "Unprotected",
+    given: compiled({ access: { ...noAccess, missing: { protecting: [ciliumNetworkPolicies], others: [], allowed: true } } }),
+    want: [
+      "PoliciesApplied=False: who may talk to whom is not enforced by Cilium: the cluster does not have ciliumnetworkpolicies.cilium.io, and the operator runs with --allow-unprotected",
+    ],
+  },
+  {
+    reason: "PoliciesNotReady",
+    given: { kind: "waiting", reason: "PoliciesNotReady", message: "no pod is started before X", access: noAccess },
+    want: ["Ready=False: no pod is started before X"],
   },
   {
     reason: "NamespaceNotReady",

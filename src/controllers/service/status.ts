@@ -3,17 +3,8 @@ import type { ChangeSet, DesiredStatus, Outcome, PassResult } from "#controller-
 import type { LatticeService, LatticeServiceStatus } from "#crds";
 import { describeObject, type NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
-import {
-  CONDITION_TYPES,
-  configCompiled,
-  crdsMissing,
-  describeMissing,
-  notCompiled,
-  notReady,
-  ready,
-  templatesResolved,
-  unknown,
-} from "./conditions.ts";
+import { CONDITION_TYPES, configCompiled, notCompiled, notReady, ready, templatesResolved, unknown } from "./conditions.ts";
+import { missingProblem } from "../namespace/protection.ts";
 import { listErrors } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { describeLeft } from "./owned-objects.ts";
@@ -103,7 +94,7 @@ function sayCompiled(service: LatticeService, observed: Compiled, { outcome, cha
       templatesResolved(application.resolved),
       configCompiled(objects),
       workloadsReady(rollout),
-      ...(observed.missing.length > 0 ? [crdsMissing(observed.missing)] : policiesCondition(observed.access, changes)),
+      ...policiesCondition(observed.access, changes),
       ...readyOf(observed, outcome, rollout),
     ],
   };
@@ -117,10 +108,11 @@ function rolloutNow({ deployment, application }: Compiled, { created, configured
   return { done: false, stuck: false, reason: "RollingOut", message: "the Deployment was applied just now" };
 }
 
-function readyOf({ missing }: Compiled, outcome: Outcome, rollout: Rollout): readonly NewCondition[] {
+function readyOf({ access: { missing } }: Compiled, outcome: Outcome, rollout: Rollout): readonly NewCondition[] {
   if (outcome.kind === "failed") return [];
   if (rollout.stuck) return [notReady("ProgressDeadlineExceeded", rollout.message)];
-  return [missing.length > 0 ? notReady("CRDsMissing", describeMissing(missing)) : ready()];
+  const waited = missingProblem(missing);
+  return [waited === undefined ? ready() : notReady("CRDsMissing", waited)];
 }
 
 /** What the API server refused will be refused again until somebody acts; what it could not be asked for is only late. */
@@ -128,7 +120,7 @@ const REFUSED = new Set(["rejected", "not-ours", "undeclared"]);
 
 function verdict(
   service: LatticeService,
-  { missing }: Compiled,
+  { access: { missing } }: Compiled,
   { outcome, changes, rollout }: PassResult & { readonly rollout: Rollout },
 ): { readonly phase: Phase; readonly message: string } {
   if (outcome.kind === "failed") {
@@ -136,6 +128,7 @@ function verdict(
     return { phase: refused ? "Failed" : (service.status?.phase ?? "Compiling"), message: outcome.cause.message };
   }
   if (rollout.stuck) return { phase: "Failed", message: rollout.message };
-  if (missing.length > 0) return { phase: "Pending", message: describeMissing(missing) };
+  const waited = missingProblem(missing);
+  if (waited !== undefined) return { phase: "Pending", message: waited };
   return { phase: "Ready", message: rollout.message };
 }

@@ -36,6 +36,8 @@ import { SecretShelf, type Asked } from "./secret-shelf.ts";
 export type FollowedWorldOptions = HashKeyOptions & {
   /** Where the operator works; absent: the whole cluster. */
   readonly namespaces?: readonly string[] | undefined;
+  /** Services run on a cluster without the kinds that close their namespaces; default: they wait for them. */
+  readonly allowUnprotected?: boolean | undefined;
   readonly settings?: Partial<Omit<Settings, "hashKey">> | undefined;
   readonly logger: Logger;
 };
@@ -69,13 +71,15 @@ export class FollowedWorld {
   readonly secrets = new SecretShelf();
   readonly hashKey: ConfigHashKey;
   readonly reach: OperatorReach;
+  readonly allowUnprotected: boolean;
   /** Namespaces that the API server does not let us label, with its message. */
   readonly labelRefusals = new Map<string, string>();
   readonly #provisioners: DeclaredProvisioners;
   readonly #environments = new Set<string>();
   readonly #listeners = new Set<(touched: Touched) => void>();
 
-  constructor({ settings, logger, namespaces, ...home }: FollowedWorldOptions) {
+  constructor({ settings, logger, namespaces, allowUnprotected = false, ...home }: FollowedWorldOptions) {
+    this.allowUnprotected = allowUnprotected;
     this.reach = { home: home.namespace, namespaces };
     const hashKey = new ConfigHashKey(home);
     this.hashKey = hashKey;
