@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { expectOk, MetricsRegistry } from "#base";
 import { startHealthServer, type Health, type HealthServer } from "./server.ts";
@@ -6,10 +7,26 @@ import { startHealthServer, type Health, type HealthServer } from "./server.ts";
 let server: HealthServer | undefined;
 afterEach(() => server?.close());
 
+type Open = { readonly socket: Socket; readonly closed: Promise<boolean> };
+
+/** One after the other, so that the first is the oldest. */
+async function open(url: string, count: number, first = ""): Promise<readonly Open[]> {
+  const opened: Open[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const closed = new Promise<boolean>((resolve) => socket.once("close", () => resolve(true)));
+    socket.on("error", () => {}).resume();
+    await new Promise((resolve) => socket.once("connect", resolve));
+    socket.write(first);
+    opened.push({ socket, closed });
+  }
+  return opened;
+}
+
 async function serve(health: Health = { live: true, ready: true, details: {} }) {
   const metrics = new MetricsRegistry();
   metrics.counter("lattice_test_total", "test").add(1);
-  server = expectOk(await startHealthServer({ host: "127.0.0.1", port: 0, health: () => health, metrics }));
+  server = expectOk(await startHealthServer({ host: "127.0.0.1", port: 0, health: () => health, metrics, maxConnections: 64 }));
   return server.url;
 }
 
@@ -50,12 +67,36 @@ describe("the health server", () => {
     expect(second).toMatchObject({ ok: false, error: expect.stringContaining(`cannot listen on 127.0.0.1:${port}`) as string });
   });
 
-  it("close ends connections that are kept alive", async () => {
+  it("keeps no connection open after its answer", async () => {
     const url = await serve();
-    await new Promise<void>((resolve) => {
-      request(`${url}/livez`, { headers: { connection: "keep-alive" } }, (response) => response.resume().on("end", resolve)).end();
+    const connection = await new Promise((resolve) => {
+      request(`${url}/livez`, { headers: { connection: "keep-alive" } }, (response) => resolve(response.headers.connection)).end();
     });
+    expect(connection).toBe("close");
+  });
+
+  it("close ends connections that are open", async () => {
+    const url = await serve();
+    const [idle] = await open(url, 1);
     await server?.close();
+    expect(await idle?.closed).toBe(true);
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
+  });
+
+  it("closes the oldest connection when there are too many, so that a new probe is answered", async () => {
+    const url = await serve();
+    const idle = await open(url, 64);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    expect(await idle[0]?.closed).toBe(true);
+    const more = await open(url, 100);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    expect(await Promise.all([...idle, ...more.slice(0, 37)].map(({ closed }) => closed))).toEqual(Array.from({ length: 101 }, () => true));
+    expect(more.at(-1)?.socket.destroyed).toBe(false);
+  });
+
+  it("closes a connection whose headers do not come", async () => {
+    const url = await serve();
+    const [slow] = await open(url, 1, "GET /livez HTTP/1.1\r\nhost: x\r\n");
+    expect(await slow?.closed).toBe(true);
   });
 });

@@ -3,9 +3,12 @@
  *
  * It answers from memory only. A health check that asked the API server would restart the operator whenever the API server is
  * slow, which is when restarts hurt most.
+ *
+ * Clients are not authenticated, so connections that send nothing, or slowly, must not keep a probe from its answer: each serves one
+ * request within seconds, and when there are too many, the oldest is closed for the newest.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { describeThrown, err, ok, type MetricsRegistry, type Result } from "#base";
 
 export type Health = {
@@ -21,20 +24,36 @@ export type HealthServerOptions = {
   readonly port: number;
   readonly health: () => Health;
   readonly metrics: MetricsRegistry;
+  /** 512: more than can wait to be accepted at once, so that a flood does not close a probe before its request is read. */
+  readonly maxConnections?: number;
 };
 
 export type HealthServer = { readonly url: string; close(): Promise<void> };
 
-/** Short questions, short answers: nothing here needs more. */
-const LIMITS = { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000, maxHeaderSize: 8 * 1024 };
-const MAX_CONNECTIONS = 64;
+/** For requests without a body and answers that are at hand. Node checks the time limits at intervals; 30 seconds unless set. */
+const LIMITS = { requestTimeout: 3_000, headersTimeout: 2_000, connectionsCheckingInterval: 500, maxHeaderSize: 8 * 1024 };
+/** A client that neither sends nor reads. */
+const IDLE_MS = 5_000;
+const MAX_CONNECTIONS = 512;
 
 export async function startHealthServer(options: HealthServerOptions): Promise<Result<HealthServer, string>> {
   const server = createServer(LIMITS, (request, response) => answer(request, response, options));
-  server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(IDLE_MS);
+  closeOldest(server, options.maxConnections ?? MAX_CONNECTIONS);
   const listening = await listen(server, options);
   if (!listening.ok) return listening;
   return ok({ url: urlOf(server), close: () => close(server) });
+}
+
+/** Instead of `server.maxConnections`, which refuses the newest. */
+function closeOldest(server: Server, max: number): void {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > max) oldest?.destroy();
+  });
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, options: HealthServerOptions): void {
@@ -61,9 +80,8 @@ function sendHealth(response: ServerResponse, health: Health, part: "live" | "re
 }
 
 function send(response: ServerResponse, code: number, text: string, type = "text/plain; charset=utf-8"): void {
-  response
-    .writeHead(code, { "content-type": type, "content-length": Buffer.byteLength(text), "x-content-type-options": "nosniff" })
-    .end(text);
+  const headers = { "content-type": type, "content-length": Buffer.byteLength(text), "x-content-type-options": "nosniff" };
+  response.writeHead(code, { ...headers, connection: "close" }).end(text);
 }
 
 function listen(server: Server, { host, port }: HealthServerOptions): Promise<Result<void, string>> {
