@@ -16,6 +16,11 @@ const { pathToFileURL } = require("url");
 const root = path.dirname(__dirname);
 const NODE_VERSION = "24.21.0"; // STACK: the version everything here was tried with
 const NODE_MAJOR = 24;
+/** The sha512 of the packages that are unpacked, by architecture: whichever registry or mirror npm asks, only these bytes are run. */
+const NODE_PACKAGES = {
+  x64: "sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==",
+  arm64: "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==",
+};
 
 /** What each npm script runs once the clone is ready. */
 const PROGRAMS = {
@@ -64,36 +69,54 @@ function environmentFor(node) {
   return Object.assign({}, process.env, { PATH: path.dirname(node) + path.delimiter + process.env.PATH });
 }
 
+/** npm keeps compiled code; in the shared temporary folder, unless it is given another. */
+function npmEnvironment(node) {
+  const folder = path.join(privateFolder(cacheFolder()), "compiled");
+  return Object.assign(environmentFor(node), { NODE_COMPILE_CACHE: folder });
+}
+
 function suitableNode() {
   if (Number(process.versions.node.split(".")[0]) >= NODE_MAJOR) return process.execPath;
-  if (process.platform !== "linux" || (process.arch !== "x64" && process.arch !== "arm64")) {
+  const integrity = Object.prototype.hasOwnProperty.call(NODE_PACKAGES, process.arch) ? NODE_PACKAGES[process.arch] : undefined;
+  if (process.platform !== "linux" || integrity === undefined) {
     fail(
       `Lattice needs Node ${NODE_MAJOR} or newer and this is ${process.version}: install it from nodejs.org or with your package manager.`,
     );
   }
   const pkg = `node-linux-${process.arch}`;
-  const home = path.join(cacheFolder(), `${pkg}-${NODE_VERSION}`);
+  const home = path.join(privateFolder(cacheFolder()), `${pkg}-${NODE_VERSION}`);
   const node = path.join(home, "bin", "node");
   if (fs.existsSync(node)) return node;
   say(`Node ${process.versions.node} is too old for Lattice: fetching a private Node ${NODE_VERSION} into ${home}`);
-  fetchPackage(`${pkg}@${NODE_VERSION}`, home);
+  try {
+    fetchPackage(`${pkg}@${NODE_VERSION}`, integrity, home);
+  } catch (error) {
+    fail(error.message);
+  }
   return node;
 }
 
 /** Unpacks beside the target and renames, so that a run that was cut off leaves nothing that looks finished. */
-function fetchPackage(spec, home) {
-  fs.mkdirSync(path.dirname(home), { recursive: true });
+function fetchPackage(spec, integrity, home) {
   const scratch = fs.mkdtempSync(`${home}.`);
   try {
-    const packed = spawnSync("npm", ["pack", spec, "--silent", "--pack-destination", scratch], { cwd: scratch, encoding: "utf8" });
+    const options = { cwd: scratch, encoding: "utf8", env: npmEnvironment(process.execPath) };
+    const packed = spawnSync("npm", ["pack", spec, "--silent", "--pack-destination", scratch], options);
     const archive = fs.readdirSync(scratch).find((file) => file.endsWith(".tgz"));
     if (packed.status !== 0 || archive === undefined)
-      fail(`npm could not fetch ${spec}: ${(packed.stderr || String(packed.error)).trim()}`);
+      throw new Error(`npm could not fetch ${spec}: ${(packed.stderr || String(packed.error)).trim()}`);
+    const actual = integrityOf(path.join(scratch, archive));
+    if (actual !== integrity) {
+      throw new Error(
+        `${spec} from npm is not the package that Lattice was tried with, and was not unpacked: its integrity is ${actual}, expected ${integrity}. ` +
+          `Check the registry that npm uses, or install Node ${NODE_MAJOR} yourself.`,
+      );
+    }
     const unpacked = spawnSync("tar", ["-xzf", archive], { cwd: scratch, encoding: "utf8" });
-    if (unpacked.status !== 0) fail(`tar could not unpack ${spec}: ${unpacked.stderr}`);
+    if (unpacked.status !== 0) throw new Error(`tar could not unpack ${spec}: ${unpacked.stderr}`);
     const works = spawnSync(path.join(scratch, "package", "bin", "node"), ["--version"], { encoding: "utf8" });
     if (works.status !== 0)
-      fail(
+      throw new Error(
         `the fetched Node does not run on this machine (${(works.stderr || String(works.error)).trim()}): install Node ${NODE_MAJOR} yourself.`,
       );
     try {
@@ -104,6 +127,10 @@ function fetchPackage(spec, home) {
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+function integrityOf(file) {
+  return `sha512-${crypto.createHash("sha512").update(fs.readFileSync(file)).digest("base64")}`;
 }
 
 /** `npm ci`, only when the lockfile is not the one that was installed. */
@@ -121,7 +148,7 @@ function installDependencies(node) {
     say("installing dependencies from package-lock.json (once)");
     const result = spawnSync("npm", ["ci", "--include=dev", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"], {
       cwd: root,
-      env: environmentFor(node),
+      env: npmEnvironment(node),
       stdio: ["ignore", 2, 2],
     });
     if (result.status !== 0) fail("npm ci failed; what it said stands above. Is the npm registry within reach?");
@@ -144,7 +171,8 @@ function installed(stamp) {
  * in it (a link to a finished file), and one whose owner died is moved away before it is removed: never by two at once.
  */
 function takeLock() {
-  const lock = path.join(os.tmpdir(), `lattice-setup-${crypto.createHash("sha256").update(root).digest("hex").slice(0, 16)}`);
+  const folder = privateFolder(path.join(privateFolder(cacheFolder()), "setup"));
+  const lock = path.join(folder, crypto.createHash("sha256").update(root).digest("hex").slice(0, 16));
   const mine = `${lock}.${process.pid}`;
   fs.writeFileSync(mine, String(process.pid));
   try {
@@ -182,6 +210,26 @@ function isAlive(pid) {
     return true;
   } catch (error) {
     return error.code === "EPERM";
+  }
+}
+
+/**
+ * A folder that only this user can write to: programs that are run and locks are in it. In a shared temporary folder another user could put
+ * a link or a program there first.
+ */
+function privateFolder(folder) {
+  const advice = "set LATTICE_CACHE to a folder of your own";
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (process.getuid === undefined) return folder; // Windows: the profile of a user is private
+    // a link of one's own may lead elsewhere, to a folder of one's own
+    const [link, found] = [fs.lstatSync(folder), fs.statSync(folder)];
+    const foreign = [link, found].find(({ uid }) => uid !== process.getuid());
+    if (foreign !== undefined) return fail(`${folder} belongs to the user with id ${foreign.uid}, not to you; ${advice}`);
+    if ((found.mode & 0o022) !== 0) fs.chmodSync(folder, found.mode & 0o755);
+    return folder;
+  } catch (error) {
+    return fail(`cannot use the folder ${folder}: ${error.message}; ${advice}`);
   }
 }
 

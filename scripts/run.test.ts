@@ -1,16 +1,23 @@
 /** scripts/run.cjs as a child process, in a small project of its own, with real npm and nothing to fetch. */
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, lchown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { fileTree } from "../test/builders/file-tree.ts";
 import { projectRoot } from "./process/project.ts";
-import { runNode, type Ran } from "./process/run-program.ts";
+import { runNode, runProgram, type Ran } from "./process/run-program.ts";
 
-type Project = { readonly root: string; readonly temp: string; readonly run: (...args: readonly string[]) => Promise<Ran> };
+type Project = {
+  readonly root: string;
+  /** The shared temporary folder. */
+  readonly temp: string;
+  /** Of the user. */
+  readonly cache: string;
+  readonly run: (...args: readonly string[]) => Promise<Ran>;
+};
 
 /** One dependency, in a folder beside it: `npm ci` has something to do and no registry to ask. */
-async function project(): Promise<Project> {
+async function project(more: NodeJS.ProcessEnv = {}): Promise<Project> {
   const root = await fileTree({
     "scripts/run.cjs": await readFile(join(projectRoot, "scripts/run.cjs"), "utf8"),
     "scripts/check.ts": `const args: readonly string[] = process.argv.slice(2);\nconsole.log(JSON.stringify(args));\n`,
@@ -30,12 +37,13 @@ async function project(): Promise<Project> {
     "temp/keep": "",
     "npm-cache/keep": "",
   });
-  const temp = join(root, "temp");
-  const env = { ...process.env, TMPDIR: temp, npm_config_cache: join(root, "npm-cache"), npm_config_offline: "true" };
-  return { root, temp, run: (...args) => runNode(join(root, "scripts/run.cjs"), args, { cwd: root, env }) };
+  const [temp, cache] = [join(root, "temp"), join(root, "cache")];
+  const npm = { npm_config_cache: join(root, "npm-cache"), npm_config_offline: "true" };
+  const env = { ...process.env, TMPDIR: temp, LATTICE_CACHE: cache, ...npm, ...more };
+  return { root, temp, cache, run: (...args) => runNode(join(root, "scripts/run.cjs"), args, { cwd: root, env }) };
 }
 
-const lockOf = (root: string) => `lattice-setup-${createHash("sha256").update(root).digest("hex").slice(0, 16)}`;
+const lockOf = ({ root, cache }: Project) => join(cache, "setup", createHash("sha256").update(root).digest("hex").slice(0, 16));
 const SETUP = "lattice: installing dependencies from package-lock.json (once)\n";
 
 describe("run.cjs", () => {
@@ -78,10 +86,50 @@ describe("run.cjs", () => {
   });
 
   it("takes over the lock of a run that died, and leaves none behind", async () => {
-    const { root, temp, run } = await project();
-    await writeFile(join(temp, lockOf(root)), "4194304999"); // no process can have this number
+    const made = await project();
+    await mkdir(dirname(lockOf(made)), { recursive: true, mode: 0o700 });
+    await writeFile(lockOf(made), "4194304999"); // no process can have this number
+    expect(await made.run("check")).toMatchObject({ code: 0 });
+    expect(await readdir(dirname(lockOf(made)))).toEqual([]);
+  });
+
+  it("writes nothing into the shared temporary folder: its lock is where only the user can write", async () => {
+    const { temp, cache, run } = await project();
+    await mkdir(cache);
+    await chmod(cache, 0o777);
     expect(await run("check")).toMatchObject({ code: 0 });
-    expect(await readdir(temp)).not.toContain(lockOf(root));
+    expect(await readdir(temp)).toEqual(["keep"]);
+    const modes = await Promise.all([cache, join(cache, "setup")].map(async (folder) => (await stat(folder)).mode & 0o777));
+    expect(modes).toEqual([0o755, 0o700]);
+  });
+
+  it("follows a link of the user's own to a folder of the user's own", async () => {
+    const { root, cache, run } = await project();
+    await mkdir(join(root, "elsewhere"));
+    await symlink(join(root, "elsewhere"), cache);
+    expect(await run("check")).toMatchObject({ code: 0 });
+    expect(await readdir(join(root, "elsewhere"))).toContain("setup");
+  });
+
+  it("says what to do when the folder cannot be used", async () => {
+    const { cache, run } = await project();
+    await writeFile(cache, "a file");
+    const ran = await run("check");
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toMatch(/^lattice: cannot use the folder .*; set LATTICE_CACHE to a folder of your own\n$/);
+  });
+
+  it.runIf(process.getuid?.() === 0)("refuses a folder, or a link, that another user has put there", async () => {
+    const made = await project();
+    await mkdir(join(made.root, "planted"));
+    await symlink(join(made.root, "planted"), made.cache);
+    await lchown(made.cache, 12_345, 12_345);
+    expect((await made.run("check")).stderr).toContain(`${made.cache} belongs to the user with id 12345, not to you`);
+    await rm(made.cache);
+    await mkdir(join(made.cache, "setup"), { recursive: true });
+    await lchown(join(made.cache, "setup"), 12_345, 12_345);
+    expect((await made.run("check")).stderr).toContain(`${join(made.cache, "setup")} belongs to the user with id 12345, not to you`);
+    expect(await readdir(join(made.root, "planted"))).toEqual([]);
   });
 
   it("says what to do when npm ci fails, and tries again the next time", async () => {
@@ -92,5 +140,54 @@ describe("run.cjs", () => {
       expect(ran).toMatchObject({ code: 1, stdout: "" });
       expect(ran.stderr).toContain("npm ci failed");
     }
+  });
+});
+
+/** An npm that has one package: a Node that prints its arguments. */
+const NPM = `#!/bin/sh
+if [ "$1" = pack ]; then cp "$FAKE_PACKAGE" "$5/node.tgz"; fi
+if [ "$1" = ci ]; then mkdir -p node_modules; fi
+`;
+const OLD_NODE = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "14.21.3" } });\n`;
+
+describe.runIf(process.platform === "linux" && (process.arch === "x64" || process.arch === "arm64"))("run.cjs under an old Node", () => {
+  async function oldProject() {
+    const files = await fileTree({
+      "old-node.cjs": OLD_NODE,
+      "bin/npm": NPM,
+      "package/bin/node": `#!/bin/sh\necho private "$(basename "$1")" "$2"\n`,
+    });
+    await chmod(join(files, "bin/npm"), 0o755);
+    await chmod(join(files, "package/bin/node"), 0o755);
+    const archive = join(files, "node.tgz");
+    expect(await runProgram("tar", ["-czf", archive, "package"], { cwd: files })).toMatchObject({ code: 0 });
+    const made = await project({
+      PATH: `${join(files, "bin")}:${process.env["PATH"]}`,
+      NODE_OPTIONS: `--require ${join(files, "old-node.cjs")}`,
+      FAKE_PACKAGE: archive,
+    });
+    const integrity = `sha512-${createHash("sha512")
+      .update(await readFile(archive))
+      .digest("base64")}`;
+    return { ...made, integrity };
+  }
+
+  it("runs the private Node whose bytes are the pinned ones, and fetches it once", async () => {
+    const { root, run, integrity } = await oldProject();
+    const script = join(root, "scripts/run.cjs");
+    await writeFile(script, (await readFile(script, "utf8")).replaceAll(/"sha512-[^"]+"/g, `"${integrity}"`));
+    const first = await run("check", "--fast");
+    expect(first).toMatchObject({ code: 0, stdout: "private check.ts --fast\n" });
+    expect(first.stderr).toContain("fetching a private Node 24.21.0");
+    expect(await run("check", "--fast")).toEqual({ code: 0, stdout: "private check.ts --fast\n", stderr: "" });
+  });
+
+  it("does not unpack a package with other bytes, and says so", async () => {
+    const { cache, run, integrity } = await oldProject();
+    const ran = await run("check");
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain(`is not the package that Lattice was tried with, and was not unpacked: its integrity is ${integrity}`);
+    expect(ran.stderr).not.toContain("    at ");
+    expect(await readdir(cache)).toEqual([]);
   });
 });
