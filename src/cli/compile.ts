@@ -2,11 +2,12 @@
  * `lattice compile`: files in, every object out, without a cluster. With an error anywhere nothing is printed: half a world is not to be
  * applied.
  */
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { describeThrown, fromPromise, type Result } from "#base";
 import { compileAll, describeServiceError, placeOfError, type CompiledWorld, type DocumentProblem } from "#compile";
 import { describeObject, formatYaml, formatYamlDocuments, type KubeObject } from "#kube";
+import { writePrivateFile } from "#pki";
 import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
 
@@ -79,18 +80,19 @@ async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObje
   for (const [file, object] of fileNames(objects)) {
     const path = join(home, file);
     const written = await writeOne(path, formatYaml(object));
-    if (!written.ok) return complain(io, `${path} cannot be written: ${written.error}`);
+    if (!written.ok) return complain(io, written.error);
   }
   io.stdout(`${objects.length} objects in ${folder}\n`);
   return 0;
 }
 
 async function writeOne(path: string, text: string): Promise<Result<void, string>> {
-  const made = await fromPromise(mkdir(dirname(path), { recursive: true }), describeThrown);
-  if (!made.ok) return err(made.error);
+  const made = await fromPromise(
+    mkdir(dirname(path), { recursive: true }),
+    (thrown) => `${path} cannot be written: ${describeThrown(thrown)}`,
+  );
   // Secrets are among them
-  const written = await fromPromise(writeFile(path, text, { mode: 0o600 }), describeThrown);
-  return written.ok ? ok(undefined) : err(written.error);
+  return made.ok ? writePrivateFile(path, text) : made;
 }
 
 /**

@@ -1,15 +1,11 @@
 /** A kubeconfig for an API server that runs here, readable by its owner alone. */
-import { chmod, writeFile } from "node:fs/promises";
-import { describeThrown, fromPromise, type Result } from "#base";
+import { mapErr, type Result } from "#base";
 import { formatYaml } from "#kube";
 import type { Endpoint } from "#embedded-cluster";
+import { writePrivateFile } from "#pki";
 
-export function writeKubeconfig(path: string, server: Endpoint, token: string): Promise<Result<void, string>> {
-  const write = async () => {
-    await writeFile(path, kubeconfigOf(server, token), { mode: 0o600 });
-    await chmod(path, 0o600); // a file that was there before keeps its mode
-  };
-  return fromPromise(write(), (thrown) => `the kubeconfig ${path} cannot be written: ${describeThrown(thrown)}`);
+export function writeKubeconfig(path: string, server: Endpoint, token: string): Result<void, string> {
+  return mapErr(writePrivateFile(path, kubeconfigOf(server, token)), (problem) => `the kubeconfig ${problem}`);
 }
 
 function kubeconfigOf({ url, certificateAuthority }: Endpoint, token: string): string {

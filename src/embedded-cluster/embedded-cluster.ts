@@ -3,12 +3,12 @@
  *
  * Methods of the cluster throw when the test is wrong (a fixture, a file, a port); its clients never throw, they answer with Results.
  */
-import { chmod, writeFile } from "node:fs/promises";
-import { describeThrown, FakeClock, fromPromise, type Clock, type Logger } from "#base";
+import { FakeClock, mapErr, type Clock, type Logger } from "#base";
 import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { Simulation } from "#kube-controllers";
 import { inProcessClient, type ApiServer, type User } from "#kube-server";
+import { writePrivateFile } from "#pki";
 import type { ActionLog } from "./actions/index.ts";
 import type { Controllers } from "./controllers.ts";
 import { ClusterError, describeProblems, orThrow } from "./cluster-error.ts";
@@ -183,11 +183,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   /** The same as a file that only its owner can read. */
   async writeKubeconfig(path: string, options: ListenOptions & { readonly user?: string } = {}): Promise<void> {
     const text = await this.kubeconfig(options);
-    const write = async () => {
-      await writeFile(path, text, { mode: 0o600 });
-      await chmod(path, 0o600); // a file that was there before keeps its mode
-    };
-    orThrow(await fromPromise(write(), (thrown) => `the kubeconfig ${path} cannot be written: ${describeThrown(thrown)}`));
+    orThrow(mapErr(writePrivateFile(path, text), (problem) => `the kubeconfig ${problem}`));
   }
 
   #person(name: string): Person {

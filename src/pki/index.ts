@@ -9,5 +9,6 @@ export {
   type PkiError,
 } from "./certificate.ts";
 export { readChildren, readElement, type DerElement } from "./der-reader.ts";
+export { writePrivateFile } from "./private-file.ts";
 export { createSigningKey, loadSigningKey, type PublicJwk, type SigningKey } from "./signing-key.ts";
 export type { Usage } from "./x509.ts";

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,6 +28,16 @@ describe("the folder of a local cluster", () => {
     const file = join(root, "file");
     writeFileSync(file, "");
     expect(await prepareFolder(upFolder(file))).toMatchObject({ ok: false, error: expect.stringContaining("cannot be made") as string });
+  });
+
+  test("is refused when every user can write to it", async () => {
+    const folder = fresh();
+    mkdirSync(folder.path);
+    chmodSync(folder.path, 0o777);
+    expect(await prepareFolder(folder)).toEqual({
+      ok: false,
+      error: `every user can write to ${folder.path}; run chmod o-w ${folder.path} first`,
+    });
   });
 
   test("is deleted only when it carries the mark and holds nothing else", async () => {

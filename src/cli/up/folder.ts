@@ -4,7 +4,7 @@
  * It carries a mark. Without one a folder is somebody else's, and is neither used nor deleted; and what is deleted is what Lattice put there,
  * name by name.
  */
-import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { field, parseJson } from "#kube";
@@ -13,6 +13,7 @@ import { nodeProcesses, type ProcessTable } from "#kube-server";
 const MARK = "lattice-local-cluster";
 const MARK_TEXT = "This folder holds a local cluster of Lattice. `lattice down --purge` deletes it.\n";
 const RECORD = "up.json";
+const OTHERS_WRITE = 0o002;
 const OURS = [MARK, RECORD, "data", "kubeconfig"] as const;
 
 export type UpFolder = { readonly path: string; readonly data: string; readonly kubeconfig: string };
@@ -34,6 +35,9 @@ export type UpRecord = { readonly pid: number; readonly process: string; readonl
 export async function prepareFolder({ path }: UpFolder): Promise<Result<void, string>> {
   const made = await fromPromise(mkdir(path, { recursive: true, mode: 0o700 }), describeThrown);
   if (!made.ok) return err(`the folder ${path} cannot be made: ${made.error}`);
+  // the kubeconfig of an administrator goes there
+  const folder = await fromPromise(stat(path), describeThrown);
+  if (folder.ok && (folder.value.mode & OTHERS_WRITE) !== 0) return err(`every user can write to ${path}; run chmod o-w ${path} first`);
   const strange = await strangersIn(path);
   if (!strange.ok) return strange;
   if (strange.value.length > 0) {

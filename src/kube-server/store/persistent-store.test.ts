@@ -1,16 +1,19 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLogger, expectOk, FakeClock, silentLogger, type LogFields } from "#base";
 import { dataFolder, storeOpener } from "../../../test/builders/store/data-folder.ts";
 import { FaultyFiles } from "../../../test/builders/store/faulty-files.ts";
 import { configMap, contentOf, MAPS, put, remove } from "../../../test/builders/store/objects.ts";
+import { encodeRecord } from "./disk/disk-records.ts";
+import { encodeFrame } from "./disk/frames.ts";
 import { describeOpenError, openPersistentStore } from "./index.ts";
 import type { Store, StoreEvent } from "./port.ts";
 
 const openStore = storeOpener(openPersistentStore);
 
 const LOG = "log-0000000000000001";
+const headBytes = encodeFrame(encodeRecord({ kind: "log", base: 1 })).length;
 const revisionsAfter = (store: Store, from: number) => {
   const seen: number[] = [];
   const started = store.watch({ collection: MAPS, from, onEvent: ({ revision }: StoreEvent) => seen.push(revision) });
@@ -27,6 +30,8 @@ describe("a store on disk", () => {
       snapshotRevision: undefined,
       replayed: 0,
       cut: [],
+      emptied: [],
+      lost: false,
       takenOverFrom: undefined,
       tookMs: 0,
     });
@@ -267,6 +272,66 @@ describe("opening a folder", () => {
     expect(readFileSync(keptIn)).toEqual(bytes.subarray(whole, -10));
     expect(put(store, "a/y", "2").revision).toBe(3);
     store.close();
+  });
+
+  const LOST = "the data folder was in use before, but its log is empty or missing: the server starts without objects";
+  const EMPTY = "a log is empty; the changes that it held are lost";
+
+  it.each([
+    { name: "was emptied", spoil: (log: string) => truncateSync(log, 0), want: { emptied: [LOG], lines: [EMPTY, LOST] } },
+    { name: "was cut inside its head", spoil: (log: string) => truncateSync(log, 5), want: { emptied: [LOG], lines: [EMPTY, LOST] } },
+    { name: "is missing", spoil: (log: string) => rmSync(log), want: { emptied: [], lines: [LOST] } },
+    { name: "has lost all its records", spoil: (log: string) => truncateSync(log, headBytes), want: { emptied: [], lines: [LOST] } },
+  ])("says that it starts without objects when the log $name", ({ spoil, want }) => {
+    const dataDir = dataFolder();
+    const first = expectOk(openStore(dataDir)).store;
+    put(first, "a/x", "1");
+    first.close();
+    writeFileSync(join(dataDir, "service-account.key"), ""); // a server leaves it there
+    spoil(join(dataDir, LOG));
+    const lines: string[] = [];
+    const logger = createLogger((level, message) => level !== "info" && lines.push(message));
+    const { store, recovered } = expectOk(openStore(dataDir, { logger }));
+    expect(recovered).toMatchObject({ objects: 0, lost: true, emptied: want.emptied.map((name) => join(dataDir, name)) });
+    expect(lines).toEqual(want.lines);
+    store.close();
+  });
+
+  it("says of an empty log behind a snapshot that its changes are lost", () => {
+    const dataDir = dataFolder();
+    const first = expectOk(openStore(dataDir, { snapshotAfterBytes: 1_000 })).store;
+    for (let at = 0; at < 40; at += 1) put(first, `a/${at}`, "x".repeat(100));
+    first.close();
+    const log = readdirSync(dataDir).findLast((name) => name.startsWith("log-")) ?? "";
+    truncateSync(join(dataDir, log), 0);
+    const { store, recovered } = expectOk(openStore(dataDir));
+    expect(recovered).toMatchObject({ lost: false, emptied: [join(dataDir, log)] });
+    expect(recovered.objects).toBeGreaterThan(0);
+    store.close();
+  });
+
+  it("says nothing of the kind about a new folder, or one in which everything was deleted", () => {
+    const dataDir = dataFolder();
+    expectOk(openStore(dataDir)).store.close();
+    const { store, recovered } = expectOk(openStore(dataDir));
+    expect(recovered).toMatchObject({ lost: false, emptied: [] });
+    put(store, "a/x", "1");
+    remove(store, "a/x");
+    store.close();
+    writeFileSync(join(dataDir, "service-account.key"), "");
+    const again = expectOk(openStore(dataDir));
+    expect(again.recovered).toMatchObject({ objects: 0, lost: false });
+    again.store.close();
+  });
+
+  it("takes from others the right to read its files", () => {
+    const dataDir = dataFolder();
+    const first = expectOk(openStore(dataDir)).store;
+    put(first, "a/x", "1");
+    first.close();
+    chmodSync(join(dataDir, LOG), 0o644);
+    expectOk(openStore(dataDir)).store.close();
+    expect(statSync(join(dataDir, LOG)).mode & 0o777).toBe(0o600);
   });
 
   it("never overwrites what was set aside before", () => {

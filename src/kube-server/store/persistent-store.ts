@@ -5,7 +5,7 @@
  * seconds, unless `fsync` is "always"; that makes each write wait for the disk.
  */
 import { andThen, map, ok, type Clock, type Logger, type Result } from "#base";
-import { logPath } from "./disk/data-folder.ts";
+import { logPath, readFolder } from "./disk/data-folder.ts";
 import { DiskJournal } from "./disk/disk-journal.ts";
 import { acquireLock, type Lock } from "./disk/lock-file.ts";
 import { LogFile } from "./disk/log-file.ts";
@@ -13,7 +13,7 @@ import { mend, type Kept } from "./disk/mend.ts";
 import type { StoreOpenError } from "./disk/open-error.ts";
 import { nodeProcesses, type ProcessTable } from "./disk/process-table.ts";
 import { recover, type Recovered } from "./disk/recover.ts";
-import { attempt, FOLDER_MODE, nodeFiles, type StoreFiles } from "./disk/store-files.ts";
+import { attempt, FILE_MODE, FOLDER_MODE, nodeFiles, type StoreFiles } from "./disk/store-files.ts";
 import type { HistoryLimit } from "./history.ts";
 import { LiveStore } from "./live-store.ts";
 import type { StorageError, Store } from "./port.ts";
@@ -43,6 +43,10 @@ export type RecoveryReport = {
   readonly replayed: number;
   /** What was no record: the torn end of a log, or what a repair has left out. Copies are in `keptIn`. */
   readonly cut: readonly Kept[];
+  /** Logs without even their head: whatever they held is gone. */
+  readonly emptied: readonly string[];
+  /** A server has worked in the folder before, and nothing of its objects is left. */
+  readonly lost: boolean;
   /** The dead process whose lock was taken over. */
   readonly takenOverFrom: number | undefined;
   readonly tookMs: number;
@@ -85,6 +89,7 @@ function openLocked(settings: Settings, lock: Lock): Result<OpenedStore, StoreOp
   const { clock, logger, dataDir, files } = settings;
   const began = clock.monotonic();
   return andThen(readAndMend(settings), ({ recovered, cut }) => {
+    keepPrivate(settings);
     // before there is a new log: an unused one of its name is among them. What cannot be removed is tried again by the next start
     for (const path of recovered.obsolete) attempt("", () => files.rmSync(path));
     return map(liveLog(settings, recovered), (log) => {
@@ -93,6 +98,14 @@ function openLocked(settings: Settings, lock: Lock): Result<OpenedStore, StoreOp
       return { store: new LiveStore(recovered.state, journalOf(settings, { recovered, log, lock })), recovered: report };
     });
   });
+}
+
+/** Files that were copied here may have lost their mode. Files of another user are left alone: their owner decides who reads them. */
+function keepPrivate({ files, dataDir }: Settings): void {
+  const content = attempt("", () => readFolder(files, dataDir));
+  for (const { path } of content.ok ? [...content.value.logs, ...content.value.snapshots] : []) {
+    attempt("", () => files.chmodSync(path, FILE_MODE));
+  }
 }
 
 /** What was mended is read again: the state in memory is never anything but what the files say. */
@@ -127,15 +140,19 @@ function countsOf({
   state,
   snapshot,
   replayed,
-}: Recovered): Pick<RecoveryReport, "revision" | "objects" | "snapshotRevision" | "replayed"> {
+  emptied,
+  lost,
+}: Recovered): Pick<RecoveryReport, "revision" | "objects" | "snapshotRevision" | "replayed" | "emptied" | "lost"> {
   const objects = state.collections().reduce((sum, name) => sum + state.count(name), 0);
-  return { revision: state.revision, objects, snapshotRevision: snapshot?.revision, replayed };
+  return { revision: state.revision, objects, snapshotRevision: snapshot?.revision, replayed, emptied, lost };
 }
 
-function tell(logger: Logger, { cut, takenOverFrom, ...counts }: RecoveryReport): void {
+function tell(logger: Logger, { cut, emptied, lost, takenOverFrom, ...counts }: RecoveryReport): void {
   if (takenOverFrom !== undefined) logger.warn("took over the folder of a process that is gone", { pid: takenOverFrom });
   for (const { file, offset, bytes, problem, keptIn } of cut) {
     logger.warn("cut off what was no whole record", { file, offset, bytes, problem, keptIn });
   }
+  for (const file of emptied) logger.warn("a log is empty; the changes that it held are lost", { file });
+  if (lost) logger.error("the data folder was in use before, but its log is empty or missing: the server starts without objects");
   logger.info("opened the store", counts);
 }

@@ -24,7 +24,8 @@ const SLEEP = 4;
 /** More than the 16 MiB of log after which a store makes a snapshot, and a few writes to finish it with. */
 const BALLAST = { writes: 24, bytes: 900_000 };
 /** What a server may say after a kill: that it mended what the kill has left. */
-const EXPECTED = /^(warn: (took over the folder|cut off what was no whole record)|$)/;
+const EXPECTED =
+  /^(warn: (took over the folder|cut off what was no whole record|a log is empty)|error: the data folder was in use before|$)/;
 
 export type KillReport = {
   readonly rounds: number;

@@ -6,6 +6,7 @@ import * as fs from "node:fs";
 import type { StoreFiles } from "#kube-server";
 
 const CHANGES = new Set([
+  "chmodSync",
   "copyFileSync",
   "fsyncSync",
   "ftruncateSync",

@@ -93,7 +93,11 @@ class KillStory {
     return Buffer.concat(said)
       .toString("utf8")
       .split("\n")
-      .filter((line) => line !== "" && !/^(took over the folder|cut off what was no whole record)/.test(line))
+      .filter(
+        (line) =>
+          line !== "" &&
+          !/^(took over the folder|cut off what was no whole record|a log is empty|the data folder was in use before)/.test(line),
+      )
       .join("\n");
   }
 

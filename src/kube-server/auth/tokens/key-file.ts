@@ -3,10 +3,10 @@
  *
  * A key that cannot be read stops the start. A new one in its place would silently end every token that is out there.
  */
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { andThen, describeThrown, err, fromThrowing, mapErr, ok, reveal, sensitive, type Result } from "#base";
-import { createSigningKey, loadSigningKey, type SigningKey } from "#pki";
+import { createSigningKey, loadSigningKey, writePrivateFile, type SigningKey } from "#pki";
 
 const NAME = "service-account.key";
 const OWNER_ONLY = 0o600;
@@ -26,7 +26,7 @@ export function openKeyFile(folder: string): Result<SigningKey, string> {
   }
   if (!isMissing(kept.error)) return err(told(kept.error));
   const key = createSigningKey();
-  const written = fromThrowing(() => writeFileSync(path, reveal(key.pem), { mode: OWNER_ONLY, flag: "wx" }), told);
+  const written = mapErr(writePrivateFile(path, reveal(key.pem)), told);
   return written.ok ? ok(key) : written;
 }
 

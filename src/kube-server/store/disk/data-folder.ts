@@ -5,6 +5,7 @@ import type { StoreFiles } from "./store-files.ts";
 const DIGITS = 16; // the largest revision that a number can hold
 const NUMBERED = /^(log|snapshot)-(\d{16})$/;
 const PART = ".part";
+const MARK = /^(cut|damaged)-|\.key$/;
 
 export type NumberedFile = { readonly name: string; readonly path: string; readonly revision: number };
 export type FolderContent = {
@@ -13,6 +14,8 @@ export type FolderContent = {
   readonly snapshots: readonly NumberedFile[];
   /** Snapshots that were never finished. */
   readonly parts: readonly string[];
+  /** A server has worked here: its key, or what was cut off, is there. */
+  readonly marked: boolean;
 };
 
 export const logPath = (folder: string, base: number): string => join(folder, `log-${padded(base)}`);
@@ -29,7 +32,8 @@ export function readFolder(files: StoreFiles, folder: string): FolderContent {
       return found?.[1] === kind ? [{ name, path: join(folder, name), revision: Number(found[2]) }] : [];
     });
   const parts = names.filter((name) => name.endsWith(PART) && NUMBERED.test(name.slice(0, -PART.length)));
-  return { logs: numbered("log"), snapshots: numbered("snapshot"), parts: parts.map((name) => join(folder, name)) };
+  const marked = names.some((name) => MARK.test(name));
+  return { logs: numbered("log"), snapshots: numbered("snapshot"), parts: parts.map((name) => join(folder, name)), marked };
 }
 
 /** A name that is not taken: what was set aside once is never overwritten. */

@@ -35,6 +35,10 @@ export type Recovered = {
   readonly damages: readonly Damage[];
   /** Files that a snapshot has replaced or that were never finished. */
   readonly obsolete: readonly string[];
+  /** Logs that end inside their head: emptied by something else, or the process died while it made them. */
+  readonly emptied: readonly string[];
+  /** A server left something here, and no change of it is left. */
+  readonly lost: boolean;
 };
 
 /** Says what is wrong with a record in this place, or undefined. */
@@ -72,7 +76,11 @@ class Recovery {
     const gone = [...content.snapshots.slice(0, -1), ...sized.filter((log) => !logs.includes(log))].map(({ path }) => path);
     const snapshot = newest === undefined ? undefined : { revision: start, bytes: sizeOf(files, newest.path) };
     const found = { tail: this.#tail, damages: this.#damages, replayed: this.#replayed };
-    return ok({ state, snapshot, logs, ...found, obsolete: [...gone, ...content.parts] });
+    const emptied = sized.filter(({ revision, bytes }) => revision >= start && bytes < headBytes(revision)).map(({ path }) => path);
+    // a log with its head and nothing else was made and not used: that alone is a first start that was ended
+    const marked = emptied.length > 0 || content.marked;
+    const lost = marked && newest === undefined && state.revision === FIRST_REVISION;
+    return ok({ state, snapshot, logs, ...found, obsolete: [...gone, ...content.parts], emptied, lost });
   }
 
   #loadSnapshot(file: NumberedFile, state: StoreState): Result<void, StoreOpenError> {
@@ -161,7 +169,11 @@ class Recovery {
 
 /** Nothing but its head, or a part of it: made and never used. Whether it is there or not makes no difference. */
 function isBare(base: number, bytes: number): boolean {
-  return bytes <= encodeFrame(encodeRecord({ kind: "log", base })).length;
+  return bytes <= headBytes(base);
+}
+
+function headBytes(base: number): number {
+  return encodeFrame(encodeRecord({ kind: "log", base })).length;
 }
 
 function writtenByNewer(file: string, format: number): StoreOpenError {

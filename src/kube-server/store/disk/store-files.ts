@@ -10,6 +10,7 @@ import type { StorageError } from "../port.ts";
 
 export type StoreFiles = Pick<
   typeof fs,
+  | "chmodSync"
   | "closeSync"
   | "copyFileSync"
   | "fstatSync"

@@ -1,0 +1,54 @@
+/**
+ * Writes a file that holds a key or a token: only its owner can read it, from the first byte on.
+ *
+ * The text never goes into a file that was there before, because others may have it open. It is written into a folder of its own beside the
+ * target and renamed, so that a reader sees the old file or the whole new one.
+ */
+import { lstatSync, mkdtempSync, renameSync, rmSync, writeFileSync, type Stats } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { andThen, describeThrown, err, fromThrowing, type Result } from "#base";
+
+const OWNER_ONLY = 0o600;
+
+export function writePrivateFile(path: string, text: string): Result<void, string> {
+  const failed = (thrown: unknown) => `${path} cannot be written: ${describeThrown(thrown)}`;
+  return andThen(
+    fromThrowing(() => lstatSync(path, { throwIfNoEntry: false }), failed),
+    (target) => {
+      const kind = target === undefined ? undefined : oddKind(target);
+      if (kind !== undefined) return err(`${path} is ${kind}; give the path of a regular file, or one that does not exist yet`);
+      return andThen(
+        fromThrowing(() => mkdtempSync(join(dirname(path), `.${basename(path)}-`)), failed),
+        (folder) => {
+          const written = replaceFrom(folder, { path, text, target });
+          const removed = fromThrowing(() => rmSync(folder, { recursive: true, force: true }), failed);
+          return written.ok ? removed : written;
+        },
+      );
+    },
+  );
+}
+
+type Replacement = { readonly path: string; readonly text: string; readonly target: Stats | undefined };
+
+function replaceFrom(folder: string, { path, text, target }: Replacement): Result<void, string> {
+  // mkdtemp makes the folder with mode 0700, so its owner is this process
+  const owner = fromThrowing(() => lstatSync(folder).uid, describeThrown);
+  if (!owner.ok) return owner;
+  if (target !== undefined && target.uid !== owner.value)
+    return err(`${path} belongs to another user (${target.uid}); delete it, or give another path`);
+  const replace = () => {
+    const file = join(folder, "new");
+    writeFileSync(file, text, { mode: OWNER_ONLY, flag: "wx" });
+    renameSync(file, path);
+  };
+  return fromThrowing(replace, (thrown) => `${path} cannot be written: ${describeThrown(thrown)}`);
+}
+
+/** Undefined: a regular file. */
+function oddKind(target: Stats): string | undefined {
+  if (target.isFile()) return undefined;
+  if (target.isSymbolicLink()) return "a symbolic link";
+  if (target.isDirectory()) return "a folder";
+  return target.isFIFO() ? "a named pipe" : "a device";
+}

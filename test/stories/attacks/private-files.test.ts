@@ -1,0 +1,80 @@
+/** Files with tokens and keys, in folders where others have prepared what they would like to read; and a data folder whose log was emptied. */
+import { execFileSync } from "node:child_process";
+import { chmodSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { MeasuredProcess } from "../../builders/attacks/measured-process.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lattice-private-"));
+  chmodSync(folder, 0o777);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const start = (...more: readonly string[]) => new MeasuredProcess(["api-server", "--port", "0", "--no-controllers", ...more]);
+const READY = /^(https?:\S+)\n/m;
+const tokenIn = (text: string) => /token: (\S+)/.exec(text)?.[1] ?? "";
+
+test("a kubeconfig never goes into a file that others can read", { timeout: 60_000 }, async () => {
+  const path = join(folder, "kubeconfig");
+  writeFileSync(path, "old");
+  chmodSync(path, 0o666);
+  const reader = openSync(path, "r"); // as another user who waits for the token
+  await using server = start("--kubeconfig-out", path);
+  await server.untilPrinted(READY);
+  await server.reset();
+  const token = tokenIn(readFileSync(path, "utf8"));
+  expect(token).not.toBe("");
+  expect(readFileSync(reader, "utf8")).toBe("old");
+  closeSync(reader);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["kubeconfig"]);
+  expect(server.stdout + server.stderr).not.toContain(token);
+  await server.expectWithinLimits("a kubeconfig over a public file");
+});
+
+test.each([
+  { name: "a symbolic link", make: (path: string) => symlinkSync(join(folder, "elsewhere"), path) },
+  { name: "a named pipe", make: (path: string) => void execFileSync("mkfifo", [path]) },
+  { name: "a folder", make: (path: string) => mkdirSync(path) },
+])("a kubeconfig is not written to $name", { timeout: 60_000 }, async ({ name, make }) => {
+  const path = join(folder, "kubeconfig");
+  make(path);
+  await using server = start("--kubeconfig-out", path);
+  await server.untilPrinted(new RegExp(`kubeconfig ${path} is ${name}; give the path of a regular file`));
+  expect(existsSync(join(folder, "elsewhere"))).toBe(false);
+});
+
+test("a data folder holds nothing that others can read, also when its files came with another mode", { timeout: 60_000 }, async () => {
+  const data = join(folder, "data");
+  const serve = async () => {
+    await using server = start("--http", "--data-dir", data);
+    await server.untilPrinted(READY);
+    await server.reset();
+    await server.expectWithinLimits("a data folder with public files");
+  };
+  await serve();
+  for (const name of readdirSync(data)) chmodSync(join(data, name), 0o644);
+  await serve();
+  const open = readdirSync(data).filter((name) => name !== "lock" && (statSync(join(data, name)).mode & 0o077) !== 0);
+  expect(open).toEqual([]);
+});
+
+test("a server whose log was emptied says that it starts without objects", { timeout: 60_000 }, async () => {
+  const data = join(folder, "data");
+  {
+    await using first = start("--http", "--data-dir", data);
+    await first.untilPrinted(READY);
+    expect(first.stderr).not.toContain("without objects");
+  }
+  const [log = ""] = readdirSync(data).filter((name) => name.startsWith("log-"));
+  truncateSync(join(data, log), 0);
+  await using second = start("--http", "--data-dir", data);
+  await second.untilPrinted(READY);
+  const lines = second.stderr.split("\n").filter((line) => line.includes("the server starts without objects"));
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(data);
+});
