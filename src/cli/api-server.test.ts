@@ -89,7 +89,7 @@ const refused: readonly { name: string; argv: readonly string[]; want: string }[
   { name: "a port that is none", argv: ["--port", "x"], want: '--port: "x" is not a port' },
   { name: "a pod limit that is none", argv: ["--pod-limit", "0"], want: '--pod-limit: "0" is not a number from 1 to 9999999' },
   { name: "a port that is too high", argv: ["--port", "70000"], want: "--port" },
-  { name: "a token file that is not there", argv: ["--token-file", "nope.csv"], want: "--token-file: ENOENT" },
+  { name: "a token file that is not there", argv: ["--token-file", "nope.csv"], want: "nope.csv: there is no such file" },
   { name: "a token file that cannot be read", argv: ["--token-file", "bad.csv"], want: "the token file: line 1" },
   {
     name: "a kubeconfig that cannot be written",

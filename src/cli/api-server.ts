@@ -1,10 +1,10 @@
 /** `lattice api-server`: runs the embedded cluster as a process, until Ctrl-C or SIGTERM. One line says where, when it is ready. */
-import { readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
-import { createLogger, describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { createLogger, describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
+import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 
 export type ApiServerFlags = {
   readonly port: string;
@@ -21,7 +21,7 @@ export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<ExitCo
   if (!port.ok) return complain(io, port.error);
   const podLimit = parsePodLimit(flags.podLimit);
   if (!podLimit.ok) return complain(io, podLimit.error);
-  const tokens = flags.tokenFile === undefined ? ok(undefined) : await readTokens(pathOf(io, flags.tokenFile));
+  const tokens = flags.tokenFile === undefined ? ok(undefined) : readTokens(pathOf(io, flags.tokenFile));
   if (!tokens.ok) return complain(io, tokens.error);
   const started = await fromPromise(start(io, flags, { tokens: tokens.value, podLimit: podLimit.value }), describeThrown);
   if (!started.ok) return complain(io, started.error);
@@ -73,8 +73,8 @@ function parsePodLimit(text: string): Result<number, string> {
   return limit > 0 ? ok(limit) : err(`--pod-limit: "${text}" is not a number from 1 to 9999999`);
 }
 
-async function readTokens(path: string): Promise<Result<string, string>> {
-  return fromPromise(readFile(path, "utf8"), (thrown) => `--token-file: ${describeThrown(thrown)}`);
+function readTokens(path: string): Result<string, string> {
+  return mapErr(readRegularText(path, { bytes: MAX_SMALL_FILE }), (problem) => `--token-file ${path}: ${problem}`);
 }
 
 /** With a token file, the kubeconfig speaks as its first user: somebody must be it. */

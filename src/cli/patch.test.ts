@@ -83,7 +83,7 @@ describe("lattice patch", () => {
       argv: ["-f", "widget.yaml", "--type", "json", "-p", "[{op: remove, path: /nope}]"],
       want: "would answer 422",
     },
-    { name: "a file that is not there", argv: ["-f", "nowhere.yaml", "-p", "{}"], want: "nowhere.yaml cannot be read" },
+    { name: "a file that is not there", argv: ["-f", "nowhere.yaml", "-p", "{}"], want: "nowhere.yaml: there is no such file" },
     { name: "broken text, with its place", argv: ["-f", "broken.yaml", "-p", "{}"], want: "broken.yaml:2:1" },
     { name: "two documents", argv: ["-f", "two.yaml", "-p", "{}"], want: "must hold one document, and holds 2" },
     { name: "an object without a kind", argv: ["-f", "-", "-p", "{}"], want: "nobody knows how its lists merge" },

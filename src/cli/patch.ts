@@ -2,7 +2,6 @@
  * `lattice patch`: an object and a patch in, what an API server would make of them out, and what happened to each list. To
  * understand a patch before it is sent, or one that did something nobody expected.
  */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { field, formatYaml, isJsonObject, parseYaml, type Json, type JsonObject } from "#kube";
@@ -19,6 +18,7 @@ import {
   type PatchSchema,
 } from "#patch";
 import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { MAX_RESOURCE_FILE, readRegularText } from "./regular-file.ts";
 
 export type PatchFlags = {
   readonly filename: string;
@@ -56,9 +56,9 @@ async function readInputs(io: CliIo, flags: PatchFlags): Promise<Result<Inputs, 
 }
 
 async function readDocument(io: CliIo, file: string): Promise<Result<Json, string>> {
-  const reading = file === "-" ? io.stdin() : readFile(resolve(io.cwd, file), "utf8");
-  const text = await fromPromise(reading, (thrown) => `${file} cannot be read: ${describeThrown(thrown)}`);
-  return text.ok ? parseDocument(text.value, file) : text;
+  const text =
+    file === "-" ? await fromPromise(io.stdin(), describeThrown) : readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE });
+  return text.ok ? parseDocument(text.value, file) : err(`${file}: ${text.error}`);
 }
 
 function parseDocument(text: string, what: string): Result<Json, string> {

@@ -1,26 +1,36 @@
 /** Files and folders given with `-f`, read as Kubernetes objects that remember where they came from. "-" is standard input. */
-import { readFileSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
-import { describeThrown, err, fromPromise, fromThrowing, ok, type Result } from "#base";
+import { describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
 import { parseYaml, type Json } from "#kube";
 import type { CliIo } from "./io.ts";
+import { MAX_RESOURCE_FILE, readRegularText } from "./regular-file.ts";
 
 export type FileDocument = { readonly file: string; /** Counts from 1 within the file. */ readonly index: number; readonly value: Json };
 export type FileProblem = { readonly file: string; readonly message: string };
 export type FilesRead = { readonly documents: readonly FileDocument[]; readonly problems: readonly FileProblem[] };
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
+const MAX_FILES = 10_000;
+/** Of all files together, in characters. */
+const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 /** Every problem is collected: one bad file does not hide what is wrong with the next. */
 export async function readResourceFiles(io: CliIo, paths: readonly string[]): Promise<FilesRead> {
   const documents: FileDocument[] = [];
   const problems: FileProblem[] = [];
+  let characters = 0;
   for (const path of paths) {
     const files = await filesOf(io, path);
     if (!files.ok) problems.push(files.error);
     for (const file of files.ok ? files.value : []) {
-      const read = await readOne(io, file);
+      const text = await readText(io, file);
+      characters += text.ok ? text.value.length : 0;
+      if (characters > MAX_CHARACTERS) {
+        const message = `all files together have more than ${MAX_CHARACTERS / 1024 / 1024} MiB; give fewer at once`;
+        return { documents, problems: [...problems, { file, message }] };
+      }
+      const read = text.ok ? parseFile(file, text.value) : text;
       if (read.ok) documents.push(...read.value);
       else problems.push(read.error);
     }
@@ -41,13 +51,12 @@ async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[
   if (!entries.ok) return entries;
   const files = entries.value.filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name)));
   if (files.length === 0) return err({ file: path, message: "the folder holds no .yaml, .yml or .json file" });
+  if (files.length > MAX_FILES) return err({ file: path, message: `the folder holds more than ${MAX_FILES} files; give fewer at once` });
   return ok(files.map((entry) => join(path, join(entry.parentPath, entry.name).slice(full.length))).toSorted());
 }
 
-async function readOne(io: CliIo, file: string): Promise<Result<readonly FileDocument[], FileProblem>> {
-  const text = await readText(io, file);
-  if (!text.ok) return text;
-  const parsed = parseYaml(text.value);
+function parseFile(file: string, text: string): Result<readonly FileDocument[], FileProblem> {
+  const parsed = parseYaml(text);
   if (parsed.ok) return ok(parsed.value.map((value, index) => ({ file, index: index + 1, value })));
   const { message, line, column } = parsed.error;
   return err({ file: line === undefined ? file : `${file}:${line}:${column}`, message });
@@ -57,5 +66,5 @@ async function readOne(io: CliIo, file: string): Promise<Result<readonly FileDoc
 async function readText(io: CliIo, file: string): Promise<Result<string, FileProblem>> {
   const unreadable = (thrown: unknown) => ({ file, message: `cannot be read: ${describeThrown(thrown)}` });
   if (file === "-") return fromPromise(io.stdin(), unreadable);
-  return fromThrowing(() => readFileSync(resolve(io.cwd, file), "utf8"), unreadable);
+  return mapErr(readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE }), (message) => ({ file, message }));
 }

@@ -10,7 +10,7 @@ import { addFiles } from "../../test/builders/file-tree.ts";
 import { serviceYaml } from "../../test/builders/world.ts";
 
 const SCORE =
-  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: ../texts/a.txt}}}}\nservice: {ports: {'on': {port: 80}}}\n";
+  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: texts/a.txt}}}}\nservice: {ports: {'on': {port: 80}}}\n";
 const DATABASE = serviceYaml("db-user", { spec: "  resources: {db: {type: postgres}}\n" }).replace(
   '{image: "db-user:1"}',
   '{image: "x", variables: {P: "${resources.db.password}"}}',
@@ -25,7 +25,7 @@ beforeAll(async () => {
     "next/a.yaml": serviceYaml("a", { calls: ["b"] }).replace("a:1", "a:2"),
     "next/b.yaml": serviceYaml("b"),
     "score/web.yaml": SCORE,
-    "texts/a.txt": "name=${metadata.name}",
+    "score/texts/a.txt": "name=${metadata.name}",
     "secret/db.yaml": DATABASE,
     "secrets.yaml": 'postgres/db/password: "hunter2"\n',
     "bad/broken.json": "{",
@@ -177,7 +177,7 @@ describe("lattice compile", () => {
       name: "secrets that are not there",
       argv: ["-f", "shop", "--secrets", "gone.yaml"],
       code: 2,
-      want: "--secrets gone.yaml cannot be read",
+      want: "--secrets gone.yaml: there is no such file",
     },
   ])("$name is refused with what would help", async ({ argv, code, want }) => {
     writeFileSync(join(cwd, "secrets-only.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
@@ -239,7 +239,7 @@ describe("a folder of objects", () => {
     mkdirSync(join(cwd, "half/shop/00-namespace.yaml"), { recursive: true });
     expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "half", "--force")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("cannot be written") as string,
+      stderr: expect.stringContaining("00-namespace.yaml is a folder; give the path of a regular file") as string,
     });
   });
 });
@@ -319,7 +319,7 @@ describe("lattice why", () => {
     { name: "a wrong flag for a cluster", argv: ["a", "b", "--gateway", "x"], want: "--gateway" },
     { name: "no cluster", argv: ["a", "b"], want: "no kubeconfig" },
     { name: "assertions and names", argv: ["a", "b", "--assert", "x", "-f", "shop"], want: "leave the two names out" },
-    { name: "assertions that are not there", argv: ["--assert", "gone", "-f", "shop"], want: "--assert gone cannot be read" },
+    { name: "assertions that are not there", argv: ["--assert", "gone", "-f", "shop"], want: "--assert gone: there is no such file" },
   ])("$name is exit code 2", async ({ argv, want }) => {
     expect(await run("why", ...argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
   });

@@ -8,14 +8,14 @@ import { addFiles } from "../../test/builders/file-tree.ts";
 import { serviceYaml } from "../../test/builders/world.ts";
 
 const SCORE =
-  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: ../texts/a.txt}}}}\n";
+  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: texts/a.txt}}}}\n";
 
 let cwd: string;
 beforeAll(async () => {
   cwd = mkdtempSync(join(tmpdir(), "lattice-validate-"));
   await addFiles(cwd, {
     "score/web.yaml": SCORE,
-    "texts/a.txt": "name=${metadata.name}",
+    "score/texts/a.txt": "name=${metadata.name}",
     "bad/bad-score.yaml": SCORE.replace("containers", "containres"),
   });
 });
@@ -72,7 +72,7 @@ describe("lattice validate", () => {
       '      spec.resources[files]: params.buckte: unknown parameter; did you mean "bucket"?',
       '      spec.resources[web]: params.prots: unknown parameter; did you mean "ports"?',
     ]);
-    const score = SCORE.replace("files: {/etc/a: {source: ../texts/a.txt}}", "variables: {A: b}");
+    const score = SCORE.replace("files: {/etc/a: {source: texts/a.txt}}", "variables: {A: b}");
     const typo = `${score}resources: {api: {type: service, params: {prots: [http]}}}\n`;
     expect((await runCli(["validate", "-f", "-"], { input: typo })).stdout).toContain(
       'resources.api: params.prots: unknown parameter; did you mean "ports"?',

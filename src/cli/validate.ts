@@ -1,13 +1,11 @@
 /** `lattice validate`: are these files what the API server will accept, or Score that Lattice can read? Offline, and all mistakes at once. */
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { describeThrown, fromThrowing } from "#base";
-import { isForeign, isScore, parseScore } from "#compile";
+import { isForeign, isScore, parseScore, type SourceFiles } from "#compile";
 import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
 import { describeObject, fieldAt, isJsonObject, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, paramMistakes, registryWith, type Provisioner, type Registry } from "#service-compiler";
 import type { CliIo, ExitCode } from "./io.ts";
 import { readResourceFiles, type FileDocument } from "./resource-files.ts";
+import { sourceFiles } from "./source-files.ts";
 
 export type Checked =
   | { readonly file: string; readonly index: number; readonly ok: true; readonly object: LatticeObject; readonly score?: true }
@@ -36,9 +34,10 @@ export async function checkFiles(io: CliIo, paths: readonly string[]): Promise<r
   const { documents, problems } = await readResourceFiles(io, paths);
   const registry = registryWith(documents.flatMap(({ value }) => declaredAmong(value)));
   const unreadable = problems.map(({ file, message }): Checked => ({ file, index: 1, ok: false, errors: [{ path: "", message }] }));
+  const files = sourceFiles(io.cwd, (file) => file);
   return [
     ...unreadable,
-    ...documents.map((document) => withParams(isScore(document.value) ? checkScore(io, document) : checkDocument(document), registry)),
+    ...documents.map((document) => withParams(isScore(document.value) ? checkScore(files, document) : checkDocument(document), registry)),
   ];
 }
 
@@ -75,8 +74,8 @@ function checkDocument({ file, index, value }: FileDocument): Checked {
   return parsed.ok ? { file, index, ok: true, object: parsed.value } : { file, index, ok: false, errors: parsed.error };
 }
 
-function checkScore(io: CliIo, { file, index, value }: FileDocument): Checked {
-  const readFile = (source: string) => fromThrowing(() => readFileSync(resolve(io.cwd, dirname(file), source)), describeThrown);
+function checkScore(files: SourceFiles, { file, index, value }: FileDocument): Checked {
+  const readFile = (source: string) => files.read(files.locate(source, file));
   const parsed = parseScore(value, { readFile });
   return parsed.ok ? { file, index, ok: true, object: parsed.value, score: true } : { file, index, ok: false, errors: parsed.error };
 }

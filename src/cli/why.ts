@@ -5,12 +5,12 @@
  * nothing gets through.
  */
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { checkAssertions, formatAnswers, formatAssertions, parseAssertions, why, type Assertion, type WhyQuestion } from "#compile";
 import { parseYaml } from "#kube";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 import { describeProblems, readSource, type SourceFlags, type SourceWorld } from "./world-source.ts";
 
 export type WhyFlags = SourceFlags & {
@@ -65,8 +65,9 @@ function answer(io: CliIo, { world, places, objects }: SourceWorld, question: Wh
 }
 
 async function readAssertions(io: CliIo, path: string): Promise<Result<readonly Assertion[], string>> {
-  const text = await fromPromise(path === "-" ? io.stdin() : readFile(resolve(io.cwd, path), "utf8"), describeThrown);
-  if (!text.ok) return err(`--assert ${path} cannot be read: ${text.error}`);
+  const text =
+    path === "-" ? await fromPromise(io.stdin(), describeThrown) : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE });
+  if (!text.ok) return err(`--assert ${path}: ${text.error}`);
   const parsed = parseYaml(text.value);
   if (!parsed.ok) return err(`--assert ${path}: ${parsed.error.message}`);
   const assertions = parseAssertions(parsed.value[0] ?? null);

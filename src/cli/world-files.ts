@@ -2,15 +2,15 @@
  * The world that `-f` files describe, for every command that compiles: files are read, `source` is found beside the file that names it, and
  * secrets come from where the flags say.
  */
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { describeThrown, err, fromPromise, fromThrowing, ok, sensitive, type Result, type Sensitive } from "#base";
+import { resolve } from "node:path";
+import { describeThrown, err, fromPromise, ok, sensitive, type Result, type Sensitive } from "#base";
 import { DEFAULT_SETTINGS, loadWorld, type DocumentProblem, type LoadedWorld, type WorldDocument } from "#compile";
 import { isJsonObject, parseDnsLabel, parseDnsSubdomain, parseNamespace, parseYaml } from "#kube";
 import type { Settings } from "#service-compiler";
 import type { CliIo } from "./io.ts";
+import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 import { readResourceFiles } from "./resource-files.ts";
+import { sourceFiles } from "./source-files.ts";
 
 /** Flags of every command that compiles. */
 export type WorldFlags = {
@@ -48,10 +48,7 @@ export async function readWorld(
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
     secrets: secrets.value,
     placeholderSecrets: flags.placeholderSecrets === true,
-    files: {
-      locate: (source, from) => resolve(io.cwd, dirname(files.get(from) ?? from), source),
-      read: (path) => fromThrowing(() => readFileSync(path), describeThrown),
-    },
+    files: sourceFiles(io.cwd, (from) => files.get(from) ?? from),
   });
   return ok({ ...loaded, problems: [...problems, ...loaded.problems] });
 }
@@ -109,8 +106,9 @@ function parseGateway(text: string): Result<Settings["gateway"], string> {
 
 /** A map of path to value. What is wrong with it is said without saying any of it. */
 async function readSecretsFile(io: CliIo, path: string): Promise<Result<ReadonlyMap<string, Sensitive<string>>, string>> {
-  const text = await fromPromise(path === "-" ? io.stdin() : readFile(resolve(io.cwd, path), "utf8"), describeThrown);
-  if (!text.ok) return err(`--secrets ${path} cannot be read: ${text.error}`);
+  const text =
+    path === "-" ? await fromPromise(io.stdin(), describeThrown) : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE });
+  if (!text.ok) return err(`--secrets ${path}: ${text.error}`);
   const parsed = parseYaml(text.value);
   if (!parsed.ok) return err(`--secrets ${path} is no YAML${parsed.error.line === undefined ? "" : ` (line ${parsed.error.line})`}`);
   const [map = {}] = parsed.value;

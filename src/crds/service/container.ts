@@ -19,7 +19,10 @@ const file = () =>
         max: MOST_BASE64,
         message: "must be base64",
       }).optional(),
-      source: text("File on the machine where `lattice` runs; an error in a cluster, which cannot read it.", 4_096).optional(),
+      source: text(
+        "File in the folder of the service file or below it, at most 1 MiB; an error in a cluster, which cannot read it.",
+        4_096,
+      ).optional(),
       mode: patterned('Permissions in octal, such as "0644"; in quotes.', {
         pattern: "^0?[0-7]{3}$",
         max: 4,

@@ -53,6 +53,12 @@ export class MeasuredProcess implements AsyncDisposable {
     }
   }
 
+  /** The exit code of a process that ends by itself; null when a signal ended it. */
+  async exited(): Promise<number | null> {
+    await this.#ended;
+    return this.#child.exitCode;
+  }
+
   /** Begins the measurement anew; memory is the peak since the process started. */
   async reset(): Promise<void> {
     await this.#measure("reset");

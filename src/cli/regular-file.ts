@@ -1,0 +1,102 @@
+/**
+ * Reads files whose names or contents may come from people that are not trusted (a pull request): regular files only, with a limit, and where
+ * wanted only inside one folder. Pipes and devices are refused instead of being waited for.
+ *
+ * What was checked is what is read: the checks are made on the opened file, and its path is resolved again afterwards, so that a link that is
+ * exchanged in between is noticed.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, type BigIntStats } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
+import { andThen, err, fromThrowing, ok, type Result } from "#base";
+
+const MIB = 1024 * 1024;
+/** One file that a service names with `source`, a file of secrets, of assertions, of tokens. */
+export const MAX_SMALL_FILE = MIB;
+/** One file with resources. */
+export const MAX_RESOURCE_FILE = 16 * MIB;
+
+export type ReadLimits = {
+  readonly bytes: number;
+  /** Only files whose real path is in this folder. */
+  readonly within?: string;
+};
+
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
+
+export function readRegularFile(path: string, limits: ReadLimits): Result<Uint8Array, string> {
+  return andThen(locate(path, limits), (real) => {
+    const opened = fromThrowing(() => openSync(real, FLAGS), unreadable);
+    if (!opened.ok) return opened;
+    try {
+      return andThen(check(opened.value, real), () => readUpTo(opened.value, limits.bytes));
+    } finally {
+      closeSync(opened.value);
+    }
+  });
+}
+
+export function readRegularText(path: string, limits: ReadLimits): Result<string, string> {
+  const bytes = readRegularFile(path, limits);
+  return bytes.ok ? ok(new TextDecoder().decode(bytes.value)) : bytes;
+}
+
+/** The real path, if it is allowed and of a regular file: nothing else is opened at all. */
+function locate(path: string, { within }: ReadLimits): Result<string, string> {
+  const found = fromThrowing(() => {
+    const real = realpathSync(path);
+    return { real, stats: lstatSync(real, { bigint: true }), folder: within === undefined ? undefined : realpathSync(within) };
+  }, unreadable);
+  return andThen(found, ({ real, stats, folder }) => {
+    if (folder !== undefined && !isInside(folder, real)) return err("is outside the folder of the file that names it");
+    return andThen(checkKind(stats), () => ok(real));
+  });
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function checkKind(stats: BigIntStats): Result<void, string> {
+  if (stats.isFile()) return ok(undefined);
+  return err(stats.isDirectory() ? "is a folder" : "is not a regular file; standard input is read with -");
+}
+
+/** The opened file is a regular one, and it is the one that the path leads to without any link. */
+function check(fd: number, path: string): Result<void, string> {
+  const looked = fromThrowing(() => {
+    const [opened, named] = [fstatSync(fd, { bigint: true }), lstatSync(path, { bigint: true })];
+    return { opened, same: opened.ino === named.ino && opened.dev === named.dev && realpathSync(path) === path };
+  }, unreadable);
+  return andThen(looked, ({ opened, same }) => (same ? checkKind(opened) : err("was exchanged while it was read")));
+}
+
+/** Counts what comes, not what the file claims to have. */
+function readUpTo(fd: number, limit: number): Result<Uint8Array, string> {
+  const stated = Number(fstatSync(fd, { bigint: true }).size);
+  if (stated > limit) return tooLarge(limit);
+  let bytes = new Uint8Array(Math.max(stated, 4_096) + 1);
+  let length = 0;
+  for (;;) {
+    const read = fromThrowing(() => readSync(fd, bytes, length, bytes.length - length, null), unreadable);
+    if (!read.ok) return read;
+    if (read.value === 0) return ok(bytes.subarray(0, length));
+    length += read.value;
+    if (length > limit) return tooLarge(limit);
+    if (length === bytes.length) {
+      const larger = new Uint8Array(Math.min(bytes.length * 2, limit + 1));
+      larger.set(bytes);
+      bytes = larger;
+    }
+  }
+}
+
+function tooLarge(limit: number): Result<never, string> {
+  return err(`is larger than ${limit / MIB} MiB`);
+}
+
+function unreadable(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
+  return typeof code === "string" ? `cannot be read (${code})` : "cannot be read";
+}
