@@ -47,6 +47,11 @@ export function routesOf(input: ServiceInput): readonly KubeObject[] {
   return compileRoutes(input, resolveDeclarations(input)).routes.map(({ object }) => object);
 }
 
+/** Names of resources that have an error of their own, Secrets aside. */
+export function erroneousResources(input: ServiceInput): ReadonlySet<string> {
+  return new Set(resolveDeclarations(input).errors.flatMap((error) => (error.kind === "circular-dependency" ? error.path : [error.name])));
+}
+
 /** Flagger judges by metrics, unless somebody gave it none. */
 function isMeasured({ spec: { deploy } }: LatticeService): boolean {
   return deploy?.strategy === "canary" && deploy.canary?.metrics?.length !== 0;

@@ -33,7 +33,13 @@ function declarationFor(world: World, node: ServiceNode, peer: ServiceId, direct
 }
 
 /** An entry that says the other direction already becomes one for both; one about somebody else keeps its name. */
-function entryFor(world: World, node: ServiceNode, peer: ServiceId, direction: Direction, type: string) {
+export function entryFor(
+  world: World,
+  node: Pick<ServiceNode, "id" | "declarations">,
+  peer: ServiceId,
+  direction: Direction,
+  type: string,
+): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const { namespace, name } = splitId(peer);
   const about = node.declarations.get(peer)?.[0];
   if (about !== undefined) return { [about.resource]: { type, direction: "both" } };

@@ -10,8 +10,9 @@ import { keyText, type KubeObject } from "#kube";
 import { Mesh, serviceId, splitId, type ServiceId } from "#mesh-compiler";
 import { compileService, registryWith, type Compiled, type CompiledService, type Provisioner, type ServiceInput } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
+import { dependenciesOf, type Dependencies } from "./closed-dependencies.ts";
 import { closedForm, type InvalidKind } from "./invalid-object.ts";
-import { externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
+import { erroneousResources, externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
 import { NameClaims, type Claimant } from "./name-claims.ts";
 import { objectNames, reservedFor } from "./object-names.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
@@ -189,6 +190,22 @@ export class World {
     return [...this.mesh.policiesOf(id), ...routesOf(this.#inputFor(service, placed.value))];
   }
 
+  /** What it calls, and what of that is closed; undefined for a service that has no place of its own to run. */
+  dependenciesOf(key: ServiceKey): Dependencies | undefined {
+    const id = this.#heldBy({ kind: "LatticeService", key });
+    const service = this.#services.get(key);
+    const placed = service === undefined ? undefined : this.#place(service);
+    if (id === undefined || service === undefined || placed?.ok !== true) return undefined;
+    const erroneous = () => erroneousResources(this.#inputFor(service, placed.value));
+    return dependenciesOf(this, { service, id, erroneous });
+  }
+
+  /** The one that runs there cannot be understood. */
+  isInvalid(id: ServiceId): boolean {
+    const holder = this.#places.holder(id);
+    return holder !== undefined && this.#isInvalid(holder);
+  }
+
   /** ServiceEntries of an external service. */
   compileExternal(key: ServiceKey): Result<readonly KubeObject[], readonly ServiceError[]> {
     const external = this.#externals.get(key);
@@ -271,9 +288,9 @@ export class World {
       syncedVersion,
       findService: (address) => {
         const id = serviceId(address.namespace, address.name);
-        const [node, holder] = [this.mesh.graph.service(id), this.#places.holder(id)];
+        const node = this.mesh.graph.service(id);
         // a callee that cannot be understood has no ports that a caller could be rolled out with
-        if (node === undefined || (holder !== undefined && this.#isInvalid(holder))) return undefined;
+        if (node === undefined || this.isInvalid(id)) return undefined;
         return { ports: new Map(node.ports.map(({ name, port }) => [name, port])) };
       },
       findExternalService: (address) => {

@@ -102,6 +102,8 @@ export type Declaration = {
   readonly indexes?: readonly Index[];
   /** What else brings objects back, beside changes that informers tell of. The returned function ends it. */
   readonly triggers?: (enqueue: (key: ObjectKey) => void) => () => void;
+  /** Types of conditions whose changes are events, beside Ready. */
+  readonly announces?: readonly string[];
   /** false: nothing is written into the status of what it reconciles, because that is not a kind of ours. */
   readonly writesStatus?: false;
   /** What its commands and clean-up need beyond that. */

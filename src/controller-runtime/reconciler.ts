@@ -109,6 +109,7 @@ export class Reconciler {
     const desired = this.#options.controller.writesStatus === false ? undefined : withReady(status, handling);
     const written = desired === undefined ? ok(false) : await this.#writeStatus(object, desired, runtime.signal);
     this.#tell(object, handling, desired);
+    this.#announce(object, desired);
     runtime.logger[handling.level]("reconciled", { result: handling.result, ...describe(outcome) });
     // the outcome stands when it was bad enough; a status that could not be written must not end in "settled"
     if (written.ok || outcome.kind === "failed") return handling;
@@ -139,6 +140,17 @@ export class Reconciler {
     const after = desired?.conditions?.find((condition) => condition.type === READY);
     const changed = before?.status !== after?.status || before?.reason !== after?.reason;
     if (event.when === "always" || changed) this.#options.record({ ...event, regarding: object });
+  }
+
+  /** A condition that begins as True is no news. */
+  #announce(object: KubeObject, desired: DesiredStatus | undefined): void {
+    for (const type of this.#options.controller.announces ?? []) {
+      const before = findCondition(conditionsOf(field(object, "status")), type);
+      const after = desired?.conditions?.find((condition) => condition.type === type);
+      if (after === undefined || after.status === "Unknown" || after.message === before?.message) continue;
+      if (after.status === "True" && before?.status !== "False") continue;
+      this.#options.record({ regarding: object, type: "Normal", reason: after.reason, note: after.message });
+    }
   }
 
   /** Frames without the message: a message may quote what it was given. */

@@ -104,6 +104,9 @@ const status = () =>
     resolvedDependencies: mapOf("URL of each dependency, by name; never with a secret in it.", anyText("URL.", 4_096), {
       max: 128,
     }).optional(),
+    closedDependencies: mapOf("Why each dependency that is closed is closed, by name, and what would open it.", anyText("Reason.", 1_024), {
+      max: 128,
+    }).optional(),
   });
 
 export type LatticeService = ObjectOf<"LatticeService", ReturnType<typeof spec>, ReturnType<typeof status>>;

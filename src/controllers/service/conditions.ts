@@ -23,6 +23,9 @@ export const SERVICE_REASONS = {
   Unprotected:
     "PoliciesApplied: the service runs on a cluster without kinds of Cilium or Istio, because the operator has `--allow-unprotected`; nothing enforces what they would",
   PoliciesNotReady: "Ready: the first pod waits until the policies of the service are in the cluster",
+  AllOpen: "DependenciesOpen: everything that the service declares to call is open, or it calls nothing",
+  DependenciesClosed:
+    "DependenciesOpen: a dependency is closed; the message and `status.closedDependencies` have what to add, and on which side. A closed edge may be intended: Ready does not follow it",
   NamespaceNotReady: "Ready: the service waits until its namespace is closed by default; no pod starts before",
   NamespaceOutOfReach:
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace where the service runs; nothing was changed there, and the message has the command that grants them",
@@ -36,7 +39,14 @@ function condition(type: string, status: NewCondition["status"], reason: Service
   return { type, status, reason, message };
 }
 
-export const CONDITION_TYPES = ["TemplatesResolved", "ConfigCompiled", "WorkloadsReady", "PoliciesApplied", "Ready"] as const;
+export const CONDITION_TYPES = [
+  "TemplatesResolved",
+  "ConfigCompiled",
+  "WorkloadsReady",
+  "PoliciesApplied",
+  "DependenciesOpen",
+  "Ready",
+] as const;
 
 export function templatesResolved(count: number): NewCondition {
   return condition("TemplatesResolved", "True", "Resolved", `Resolved ${count} template variables`);

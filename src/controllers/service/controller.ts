@@ -45,6 +45,7 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
     reconciles: latticeServices,
     owns: ownedKinds,
     access: accessKinds,
+    announces: ["DependenciesOpen"],
     reads: [namespaces, peerAuthentications, gateways],
     optional: meshKinds,
     watches: [

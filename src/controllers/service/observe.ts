@@ -1,6 +1,6 @@
 /** What a pass over a LatticeService starts from: the service compiled as the world is now, and what the cluster has of it. */
-import { err, ok, sha256Hex, timestamp, type Result } from "#base";
-import type { CompiledApplication, ServiceError, ServiceKey } from "#compile";
+import { err, map, ok, sha256Hex, timestamp, type Result } from "#base";
+import type { CompiledApplication, Dependencies, ServiceError, ServiceKey } from "#compile";
 import type { Cause, Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
 import { canonicalJson, describeObject, keyText, type KubeObject } from "#kube";
@@ -16,7 +16,11 @@ import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "
 export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
 
 /** In every state: what decides who reaches the service. */
-type WithAccess = { readonly access: Access };
+type WithAccess = {
+  readonly access: Access;
+  /** Absent: it is not in the mesh. */
+  readonly dependencies?: Dependencies | undefined;
+};
 
 export type Compiled = WithAccess & {
   readonly kind: "compiled";
@@ -71,6 +75,12 @@ export class CompiledTimes {
 }
 
 export async function observe(raw: LatticeService, context: ServiceContext): Promise<Result<Observed, Cause>> {
+  const observed = await observeState(raw, context);
+  // last: Secrets that were read meanwhile do not matter to it, but other services may have changed
+  return map(observed, (state) => ({ ...state, dependencies: context.followed.world.dependenciesOf(keyText(raw.metadata)) }));
+}
+
+async function observeState(raw: LatticeService, context: ServiceContext): Promise<Result<Observed, Cause>> {
   const parsed = parseLatticeService(raw);
   if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error, access: accessOf(raw, context) });
   const service = parsed.value;

@@ -33,7 +33,9 @@ describe("8.1: each error reaches the person who made it", () => {
       const told = { status: "False", reason: "CompileError", message: expect.stringContaining(want) as string };
       expect(await operated.condition(key, type)).toMatchObject(told);
     }
-    const events = (await operated.events()).filter(({ regarding }) => regarding["namespace"] === namespace && regarding["name"] === "api");
+    const events = (await operated.events()).filter(
+      ({ regarding, reason }) => reason !== "DependenciesClosed" && regarding["namespace"] === namespace && regarding["name"] === "api",
+    );
     expect(events).toMatchObject([{ type: "Warning", reason: "CompileError", note: expect.stringContaining(want.slice(0, 60)) as string }]);
   });
 });
@@ -134,6 +136,7 @@ const rows: readonly Row[] = [
     reason: "NotCompiled",
     given: notCompiled,
     want: [
+      "DependenciesOpen=Unknown: The service is not in the mesh",
       "WorkloadsReady=Unknown: The service has not been compiled yet",
       "PoliciesApplied=Unknown: The service has not been compiled yet",
     ],
@@ -186,6 +189,18 @@ const rows: readonly Row[] = [
     want: ["Ready=False: no pod is started before X"],
   },
   {
+    reason: "AllOpen",
+    given: compiled({ dependencies: { count: 2, closed: new Map() } }),
+    want: ["DependenciesOpen=True: 2 dependencies are open"],
+  },
+  {
+    reason: "DependenciesClosed",
+    given: compiled({ dependencies: { count: 5, closed: new Map(["a", "b", "c", "d"].map((name) => [name, "has not agreed"])) } }),
+    want: [
+      "DependenciesOpen=False: 4 dependencies are closed: a: has not agreed\nb: has not agreed\nc: has not agreed\nand 1 more in status.closedDependencies",
+    ],
+  },
+  {
     reason: "NamespaceNotReady",
     given: { kind: "waiting", reason: "NamespaceNotReady", message: "namespace shop is not in the mesh yet", access: noAccess },
     want: ["Ready=False: namespace shop is not in the mesh yet"],
@@ -213,7 +228,14 @@ describe("8.2: each reason, where it surfaces and what it says", () => {
     expect(rows.map(({ reason }) => reason).toSorted()).toEqual(Object.keys(SERVICE_REASONS).toSorted());
   });
 
-  test("five conditions stand on every service, whatever became of it", () => {
+  test("closed dependencies are listed up to a limit", () => {
+    const closed = new Map(Array.from({ length: 5_000 }, (_, n) => [`r${n}`, "x".repeat(9_999)] as const));
+    const listed = statusOf(service, compiled({ dependencies: { count: 5_000, closed } }), { outcome: settled, changes: NO_CHANGES });
+    const entries = Object.entries(listed["closedDependencies"] as Readonly<Record<string, string>>);
+    expect([entries.length, entries[0]?.[1].length]).toEqual([128, 1_024]);
+  });
+
+  test("six conditions stand on every service, whatever became of it", () => {
     for (const given of [
       compiled(),
       notCompiled,
@@ -222,7 +244,7 @@ describe("8.2: each reason, where it surfaces and what it says", () => {
     ]) {
       const { conditions = [] } = statusOf(service, given, { outcome: stalled("X", ""), changes: NO_CHANGES });
       const types = conditions.map(({ type }) => type);
-      for (const type of ["TemplatesResolved", "ConfigCompiled", "WorkloadsReady", "PoliciesApplied", "Ready"])
+      for (const type of ["TemplatesResolved", "ConfigCompiled", "WorkloadsReady", "PoliciesApplied", "DependenciesOpen", "Ready"])
         expect(types).toContain(type);
     }
   });

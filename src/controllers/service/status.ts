@@ -5,6 +5,7 @@ import { describeObject, type NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
 import { CONDITION_TYPES, configCompiled, notCompiled, notReady, ready, templatesResolved, unknown } from "./conditions.ts";
 import { missingProblem } from "../namespace/protection.ts";
+import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { describeLeft } from "./owned-objects.ts";
@@ -23,12 +24,14 @@ export function statusOf(service: LatticeService, observed: Observed, result: Pa
   const said = say(service, observed, result);
   const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
   const unbuilt = observed.kind === "patch-mode" ? ["spec.workloadRef"] : [];
-  const stated = [accepted, ...implementedCondition(unbuilt, service.status?.conditions), ...said.conditions];
+  const dependencies = dependenciesOpen(observed.dependencies);
+  const stated = [accepted, ...implementedCondition(unbuilt, service.status?.conditions), ...said.conditions, dependencies];
   const silent = CONDITION_TYPES.filter(
     (type) => type !== "Ready" && !knows(stated, type) && !knows(service.status?.conditions ?? [], type),
   );
   const mode = observed.kind === "patch-mode" ? "Patch" : "Ownership";
-  return { ...said, mode, conditions: [...stated, ...silent.map((type) => unknown(type))] };
+  const closed = closedDependencies(observed.dependencies);
+  return { ...said, mode, closedDependencies: closed, conditions: [...stated, ...silent.map((type) => unknown(type))] };
 }
 
 function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {
@@ -75,7 +78,9 @@ function sayPatchMode({ status }: LatticeService, { workload, left, deployment, 
   const running = deployment === undefined ? [] : [workloadsReady(rolloutOf(deployment))];
   const applied = policiesCondition(access, changes);
   const stated = [...running, ...applied, notReady("PatchModeNotBuilt", message)];
-  const stale = CONDITION_TYPES.filter((type) => !knows(stated, type) && knows(status?.conditions ?? [], type));
+  const stale = CONDITION_TYPES.filter(
+    (type) => type !== "DependenciesOpen" && !knows(stated, type) && knows(status?.conditions ?? [], type),
+  );
   const conditions = [...stated, ...stale.map((type) => unknown(type, "PatchModeNotBuilt", "Not looked at while spec.workloadRef is set"))];
   return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, resolvedDependencies: undefined, conditions };
 }

@@ -1,0 +1,114 @@
+import { describe, expect, test } from "vitest";
+import { expectOk } from "#base";
+import { latticeExternalServiceKind, latticeServiceKind } from "#crds";
+import type { KubeObject } from "#kube";
+import { declaredProvisioner } from "#service-compiler";
+import { worldSettings } from "./settings.ts";
+import { World } from "./world.ts";
+
+const API = "lattice.dev/v1alpha1";
+const service = (key: string, resources: object = {}, ports: object = { http: { port: 80 } }) => {
+  const [namespace, name] = key.split("/");
+  const spec = { containers: { main: { image: "a:1" } }, service: { ports }, resources };
+  return expectOk(latticeServiceKind.parse({ apiVersion: API, kind: "LatticeService", metadata: { name, namespace }, spec }));
+};
+const external = (requesters: readonly string[]) => {
+  const spec = { endpoints: { api: "https://a.example.com" }, allowedRequesters: requesters };
+  const metadata = { name: "stripe", namespace: "shop" };
+  return expectOk(latticeExternalServiceKind.parse({ apiVersion: API, kind: "LatticeExternalService", metadata, spec }));
+};
+const bucket: KubeObject & { readonly data: object } = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "s3", labels: { "lattice.dev/provisioner": "s3" } },
+  data: { "provisioner.yaml": "type: s3\noutputs: {url: x}" },
+};
+
+type Row = {
+  readonly name: string;
+  readonly resources: object;
+  readonly others?: readonly Parameters<World["put"]>[0][];
+  readonly want: Readonly<Record<string, string>>;
+};
+
+const rows: readonly Row[] = [
+  { name: "nothing is called", resources: { front: { direction: "inbound" } }, want: {} },
+  { name: "both agree", resources: { api: {} }, others: [service("shop/api", { cart: { direction: "inbound" } })], want: {} },
+  {
+    name: "the callee has not agreed",
+    resources: { a: { id: "api" } },
+    others: [service("shop/api")],
+    want: { a: "shop/api has not agreed; add spec.resources.cart: {type: service, direction: inbound} to LatticeService shop/api" },
+  },
+  {
+    name: "the callee calls back, and has not agreed",
+    resources: { api: {} },
+    others: [service("shop/api", { basket: { id: "cart" } })],
+    want: { api: "shop/api has not agreed; add spec.resources.basket: {type: service, direction: both} to LatticeService shop/api" },
+  },
+  {
+    name: "a callee in another namespace",
+    resources: { api: { id: "pay/api" } },
+    others: [service("pay/api")],
+    want: {
+      api: "pay/api has not agreed; add spec.resources.cart: {type: service, direction: inbound, id: shop/cart} to LatticeService pay/api",
+    },
+  },
+  {
+    name: "no port is left",
+    resources: { api: { params: { ports: ["admin"] } } },
+    others: [service("shop/api", { cart: { direction: "inbound", params: { ports: ["http"] } } })],
+    want: {
+      api: "no port is left that both sides mean; compare params.ports here and in LatticeService shop/api with its spec.service.ports",
+    },
+  },
+  {
+    name: "a param that cannot be read",
+    resources: { api: { params: { ports: "${config.nowhere}" } } },
+    others: [service("shop/api", { cart: { direction: "inbound" } })],
+    want: { api: "spec.resources.api has an error; the condition TemplatesResolved says what is wrong" },
+  },
+  {
+    name: "an external service",
+    resources: { stripe: { type: "external-service" } },
+    others: [external(["front"])],
+    want: { stripe: "shop/stripe has not agreed; add cart to spec.allowedRequesters of LatticeExternalService shop/stripe" },
+  },
+  {
+    name: "an external service of another namespace",
+    resources: { pay: { type: "external-service", id: "shop/stripe" } },
+    others: [external(["cart", "shop/cart"])],
+    want: {},
+  },
+  { name: "a database that is no service of Lattice", resources: { db: { type: "postgres" } }, want: {} },
+  { name: "a bucket, a route and a disk call nothing", resources: { files: { type: "s3" }, data: { type: "volume" } }, want: {} },
+  {
+    name: "resources in a circle",
+    resources: {
+      a: { type: "postgres", params: { database: "${resources.b.host}" } },
+      b: { type: "postgres", params: { database: "${resources.a.host}" } },
+    },
+    want: {
+      a: "spec.resources.a has an error; the condition TemplatesResolved says what is wrong",
+      b: "spec.resources.b has an error; the condition TemplatesResolved says what is wrong",
+    },
+  },
+];
+
+describe("dependencies that are closed", () => {
+  test.each(rows)("$name", ({ resources, others = [], want }) => {
+    const world = new World(worldSettings());
+    const made = declaredProvisioner(bucket);
+    world.setProvisioners(made?.ok === true ? [made.value] : []);
+    for (const one of [service("shop/cart", resources), ...others]) world.put(one);
+    expect(Object.fromEntries(world.dependenciesOf("shop/cart")?.closed ?? [])).toEqual(want);
+  });
+
+  test("an invalid callee is named as such, and a service without a place has none", () => {
+    const world = new World(worldSettings());
+    world.put(service("shop/cart", { api: {} }));
+    world.putInvalid("LatticeService", service("shop/api"));
+    expect(world.dependenciesOf("shop/cart")?.closed.get("api")).toBe("LatticeService shop/api is invalid, and its status says why");
+    expect(world.dependenciesOf("shop/nowhere")).toBeUndefined();
+  });
+});
