@@ -8,6 +8,7 @@ import { entriesOf } from "#service-compiler";
 import { entryFor } from "./missing.ts";
 import type { World } from "./world.ts";
 
+/** What a service declares to call, and what of that is closed. */
 export type Dependencies = {
   /** How many there are, open or closed. */
   readonly count: number;
