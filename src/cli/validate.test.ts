@@ -79,6 +79,22 @@ describe("lattice validate", () => {
     );
   });
 
+  it("reports namespaces that cannot be closed, as far as the files show it", async () => {
+    const prod =
+      "---\napiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: prod}\nspec: {gatewayRef: {name: g, namespace: edge}}\n";
+    const input = `${serviceYaml("edge/a")}---\n${serviceYaml("kube-system/b")}---\n${serviceYaml("istio-ingress/c")}${prod}`;
+    const { code, stdout } = await runCli(["validate", "-f", "-"], { input });
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      "spec.environment: namespace edge cannot be a target: the gateway of LatticeEnvironment prod is in it (spec.gatewayRef)",
+    );
+    expect(stdout).toContain("namespace kube-system is a system namespace");
+    expect(stdout).toContain("namespace istio-ingress is a system namespace");
+    const compiled = await runCli(["compile", "-f", "-"], { input });
+    expect(compiled).toMatchObject({ code: 1, stdout: "" });
+    expect(compiled.stderr).toContain("namespace edge cannot be a target");
+  });
+
   it("takes Score files, and the files that they name", async () => {
     expect(await run("validate", "-f", "score")).toEqual({
       code: 0,

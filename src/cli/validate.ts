@@ -1,5 +1,5 @@
 /** `lattice validate`: are these files what the API server will accept, or Score that Lattice can read? Offline, and all mistakes at once. */
-import { isForeign, isScore, parseScore, type SourceFiles } from "#compile";
+import { isForeign, isScore, loadWorld, parseScore, type SourceFiles, type WorldDocument } from "#compile";
 import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
 import { describeObject, fieldAt, isJsonObject, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, paramMistakes, registryWith, type Provisioner, type Registry } from "#service-compiler";
@@ -33,12 +33,25 @@ function others(count: number): string {
 export async function checkFiles(io: CliIo, paths: readonly string[]): Promise<readonly Checked[]> {
   const { documents, problems } = await readResourceFiles(io, paths);
   const registry = registryWith(documents.flatMap(({ value }) => declaredAmong(value)));
+  const refused = Map.groupBy(loadWorld(documents.map(namedDocument)).refused, ({ from }) => from);
   const unreadable = problems.map(({ file, message }): Checked => ({ file, index: 1, ok: false, errors: [{ path: "", message }] }));
   const files = sourceFiles(io.cwd, (file) => file);
   return [
     ...unreadable,
-    ...documents.map((document) => withParams(isScore(document.value) ? checkScore(files, document) : checkDocument(document), registry)),
+    ...documents.map((document) => {
+      const checked = withParams(isScore(document.value) ? checkScore(files, document) : checkDocument(document), registry);
+      return withRefusals(checked, refused.get(namedDocument(document).from) ?? []);
+    }),
   ];
+}
+
+function namedDocument({ file, index, value }: FileDocument): WorldDocument {
+  return { value, from: `${file} (document ${index})` };
+}
+
+/** A namespace that cannot be closed, as far as the files show it. */
+function withRefusals(checked: Checked, errors: readonly Pick<FieldError, "path" | "message">[]): Checked {
+  return checked.ok && errors.length > 0 ? { file: checked.file, index: checked.index, ok: false, errors } : checked;
 }
 
 function declaredAmong(value: Json): readonly Provisioner[] {

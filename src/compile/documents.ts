@@ -9,6 +9,8 @@ import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObje
 import { describeObject, field, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, type Provisioner, type SecretStore, type Settings } from "#service-compiler";
 import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
+import { placeOfError } from "./errors.ts";
+import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { isScore, parseScore } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
 import { worldSettings } from "./settings.ts";
@@ -53,6 +55,8 @@ export type LoadedWorld = {
   readonly problems: readonly DocumentProblem[];
   /** By the key of a service: the document that it was read from. What lies underneath has no place here. */
   readonly places: ReadonlyMap<ServiceKey, string>;
+  /** Resources whose namespace cannot be closed: a gateway, monitoring or the cluster itself is in it. */
+  readonly refused: readonly DocumentProblem[];
   /** Objects of kinds that mean nothing here, and what Lattice compiled itself. */
   readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
 };
@@ -90,7 +94,36 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     if (isPlacedByEnvironment(object) && underneath !== true) places.set(keyText(keyOf(object)), from);
     world.put(underneath === true ? object : withSources(object, from, options.files, named));
   }
-  return { world, problems: [...sorted.problems, ...twice(placed.lattice)], places, leftOut: sorted.leftOut };
+  const environments = refusedEnvironments(world, placed.lattice);
+  const refused = [...environments, ...refusedServices(world, placed.lattice)];
+  return { world, problems: [...sorted.problems, ...twice(placed.lattice), ...environments], places, refused, leftOut: sorted.leftOut };
+}
+
+/** What lies underneath is not what is asked about. */
+function refusedEnvironments(world: World, read: readonly Read<LatticeObject>[]): readonly DocumentProblem[] {
+  return read.flatMap(({ object, from, underneath }): readonly DocumentProblem[] => {
+    if (object.kind !== "LatticeEnvironment" || underneath === true) return [];
+    const { name } = object.metadata;
+    const namespace = namespaceOfEnvironment(name, object);
+    const why = world.reservation(namespace);
+    const gateway = world.gatewayProblem(name);
+    return [
+      ...(why === undefined
+        ? []
+        : [{ from, path: "spec.namespace", message: describePlacementError({ kind: "reserved-namespace", namespace, why }) }]),
+      ...(gateway === undefined ? [] : [{ from, path: "spec.gatewayRef.namespace", message: gateway }]),
+    ];
+  });
+}
+
+/** For checks that compile nothing; compiling says the same. */
+function refusedServices(world: World, read: readonly Read<LatticeObject>[]): readonly DocumentProblem[] {
+  return read.flatMap(({ object, from, underneath }): readonly DocumentProblem[] => {
+    if ((object.kind !== "LatticeService" && object.kind !== "LatticeExternalService") || underneath === true) return [];
+    const error = world.placementError(object.kind, keyText(keyOf(object)));
+    if (error?.kind !== "reserved-namespace" && error?.kind !== "system-namespace") return [];
+    return [{ from, path: placeOfError(error), message: describePlacementError(error) }];
+  });
 }
 
 /** A List of kubectl's is its items. */

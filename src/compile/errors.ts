@@ -20,6 +20,7 @@ export function describeServiceError(error: ServiceError): string {
   switch (error.kind) {
     case "target-not-allowed":
     case "system-namespace":
+    case "reserved-namespace":
       return describePlacementError(error);
     case "name-taken":
       return `${error.by} has the same name in namespace ${error.namespace} and came first\nrename one of the two`;
@@ -41,6 +42,7 @@ export function placeOfError(error: ServiceError): string {
   switch (error.kind) {
     case "target-not-allowed":
     case "system-namespace":
+    case "reserved-namespace":
       return "spec.environment";
     case "name-taken":
     case "name-reserved":

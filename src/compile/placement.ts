@@ -7,7 +7,9 @@ import { isSystemNamespace, type LatticeEnvironment } from "#crds";
 
 export type PlacementError =
   | { readonly kind: "target-not-allowed"; readonly namespace: string; readonly from: string; readonly environment: string }
-  | { readonly kind: "system-namespace"; readonly namespace: string };
+  | { readonly kind: "system-namespace"; readonly namespace: string }
+  /** `why`: what would be cut off by closing it. */
+  | { readonly kind: "reserved-namespace"; readonly namespace: string; readonly why: string };
 
 export type Placed = { readonly namespace: string; readonly environment: LatticeEnvironment | undefined };
 
@@ -35,6 +37,8 @@ export function place(
 
 export function describePlacementError(error: PlacementError): string {
   if (error.kind === "system-namespace") return `namespace ${error.namespace} is a system namespace, which Lattice never touches`;
+  if (error.kind === "reserved-namespace")
+    return `namespace ${error.namespace} cannot be a target: ${error.why}, and closing it would cut that off\nuse another namespace`;
   const { namespace, from, environment } = error;
   return `namespace ${from} may not deploy into ${namespace}\nadd ${from} to spec.sourceNamespaces of LatticeEnvironment ${environment}, or write the service in ${namespace}`;
 }

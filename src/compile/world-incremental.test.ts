@@ -106,18 +106,20 @@ describe("a change touches few", () => {
   });
 });
 
-test("an environment in the gateway's namespace changes the gateway's identity, and so whoever has a route", () => {
+test("an older environment in the gateway's namespace changes the gateway's identity, and so whoever has a route", () => {
   const route = "  resources: {web: {type: route, params: {host: a.test}}}\n";
+  const environment = (name: string, spec: object, metadata: object = {}) =>
+    expectOk(
+      parseLatticeEnvironment({ apiVersion: LATTICE_API_VERSION, kind: "LatticeEnvironment", metadata: { name, ...metadata }, spec }),
+    );
   const world = worldOf([serviceYaml("routed", { spec: route }), serviceYaml("other")]);
+  world.put(environment("shop", { gatewayRef: { name: "gateway", namespace: "gw" } }));
   const policies = () => {
     const made = world.compile("shop/routed");
     return made.ok ? JSON.stringify(made.value.objects) : "";
   };
-  expect(policies()).toContain("cluster.local/ns/istio-ingress/sa/gateway-istio");
-  const spec = { namespace: "istio-ingress", mesh: { trustDomain: "corp.test" } };
-  const edge = expectOk(
-    parseLatticeEnvironment({ apiVersion: LATTICE_API_VERSION, kind: "LatticeEnvironment", metadata: { name: "edge" }, spec }),
-  );
+  expect(policies()).toContain("cluster.local/ns/gw/sa/gateway-istio");
+  const edge = environment("edge", { namespace: "gw", mesh: { trustDomain: "corp.test" } }, { creationTimestamp: "2026-01-01T00:00:00Z" });
   expect([...world.put(edge)]).toEqual(["shop/routed"]);
-  expect(policies()).toContain("corp.test/ns/istio-ingress/sa/gateway-istio");
+  expect(policies()).toContain("corp.test/ns/gw/sa/gateway-istio");
 });

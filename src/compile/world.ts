@@ -16,6 +16,7 @@ import { erroneousResources, externalNodeOf, meshNodeOf, routesOf, sameNode } fr
 import { NameClaims, type Claimant } from "./name-claims.ts";
 import { objectNames, reservedFor } from "./object-names.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
+import { ReservedNamespaces } from "./reserved-namespaces.ts";
 import { Indexed } from "./indexed.ts";
 import type { WorldSettings } from "./settings.ts";
 
@@ -51,12 +52,14 @@ export class World {
   /** Who runs where. */
   readonly #places = new NameClaims();
   readonly #objects = new NameClaims();
+  readonly #reserved: ReservedNamespaces;
   /** Services and external services whose spec cannot be understood: they hold their place and declare nothing. */
   readonly #invalid = new Set<string>();
   #registry = registryWith();
 
   constructor(settings: WorldSettings) {
     this.#settings = settings;
+    this.#reserved = new ReservedNamespaces({ gateway: settings.gateway, monitoring: settings.settings.monitoring });
     this.mesh = new Mesh({
       trustDomain: (namespace) => this.trustDomainOf(namespace),
       gateway: (namespace) => settings.gatewayIdentity(this.#gatewayOf(namespace)),
@@ -103,6 +106,27 @@ export class World {
 
   environment(name: string): LatticeEnvironment | undefined {
     return this.#environments.get(name);
+  }
+
+  environments(): readonly string[] {
+    return [...this.#environments.keys()].toSorted();
+  }
+
+  /** Why a namespace cannot be closed: a gateway or monitoring is in it. undefined: it can. */
+  reservation(namespace: string): string | undefined {
+    return this.#reserved.reasonFor(namespace);
+  }
+
+  /** Why the gatewayRef of an environment does not count. */
+  gatewayProblem(environment: string): string | undefined {
+    return this.#reserved.gatewayProblem(environment);
+  }
+
+  /** Why a service or external service cannot run where it is meant to. */
+  placementError(kind: "LatticeService" | "LatticeExternalService", key: ServiceKey): ServiceError | undefined {
+    const object = this.#written({ kind, key });
+    const placed = object === undefined ? undefined : this.#place(object);
+    return placed?.ok === false ? placed.error : undefined;
   }
 
   put(object: WorldObject): ReadonlySet<ServiceKey> {
@@ -251,7 +275,14 @@ export class World {
     return errors;
   }
 
-  #place({ kind, metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
+  #place(object: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
+    const target = this.#target(object);
+    const why = target.ok ? this.#reserved.reasonFor(target.value.namespace) : undefined;
+    return target.ok && why !== undefined ? err({ kind: "reserved-namespace", namespace: target.value.namespace, why }) : target;
+  }
+
+  /** Where it runs if its namespace is not reserved. */
+  #target({ kind, metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
     const reserved = kind === "LatticeService" ? reservedFor(metadata.name) : undefined;
     if (reserved !== undefined) return err({ kind: "name-reserved", name: metadata.name, for: reserved });
     return place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
@@ -324,6 +355,35 @@ export class World {
    * the mesh knows of it may be the same as before, and then its neighbours are not touched.
    */
   #replace(one: Writing, when: When = "always"): ReadonlySet<ServiceKey> {
+    const changed = this.#claimNamespace(one);
+    const touched = this.#putInPlace(one, when);
+    return changed.length === 0 ? touched : new Set([...touched, ...this.#replaceWanting(changed, one)]);
+  }
+
+  /** The namespaces that may be closed now and could not before, or the other way round. */
+  #claimNamespace(one: Writing): readonly string[] {
+    const object = this.#written(one);
+    const target = object === undefined ? undefined : this.#target(object);
+    const made = object?.metadata.creationTimestamp ?? "";
+    const closes = one.kind === "LatticeService";
+    return this.#reserved.setTarget(describe(one), target?.ok === true ? { namespace: target.value.namespace, made, closes } : undefined);
+  }
+
+  #replaceWanting(namespaces: readonly string[], except?: Writing): ReadonlySet<ServiceKey> {
+    for (const namespace of namespaces) this.#settleNamespace(namespace);
+    const touched = new Set(this.#replaceAll(this.#inside(new Set(namespaces))));
+    for (const namespace of namespaces) {
+      for (const who of this.#reserved.wanting(namespace)) {
+        const [kind = "", key = ""] = who.split(" ");
+        if ((kind !== "LatticeService" && kind !== "LatticeExternalService") || (except !== undefined && isSame(except, { kind, key })))
+          continue;
+        for (const other of this.#replace({ kind, key })) touched.add(other);
+      }
+    }
+    return touched;
+  }
+
+  #putInPlace(one: Writing, when: When): ReadonlySet<ServiceKey> {
     const object = this.#written(one);
     const placed = object === undefined ? undefined : this.#place(object);
     const id = object === undefined || placed?.ok !== true ? undefined : serviceId(placed.value.namespace, object.metadata.name);
@@ -338,7 +398,9 @@ export class World {
       if (held !== place && !isSame(this.#places.holder(place), one)) continue;
       for (const other of this.#settle(place, when)) touched.add(other);
     }
-    const neighbours = [...touched].filter((other) => other !== id);
+    // one that reads its own outputs could not read them before it was in the mesh
+    const readsItself = id !== undefined && this.mesh.graph.service(id)?.declarations.has(id) === true;
+    const neighbours = [...touched].filter((other) => other !== id || readsItself);
     for (const other of neighbours) for (const further of this.#readAgain(other)) touched.add(further);
     return new Set([one.key, ...rivals.map(({ key }) => key), ...[...touched].flatMap((other) => this.#places.holder(other)?.key ?? [])]);
   }
@@ -370,7 +432,7 @@ export class World {
   #settleNamespace(namespace: string): void {
     const wanting = [...this.#environments].filter(([name, environment]) => namespaceOfEnvironment(name, environment) === namespace);
     const [first] = wanting.map(([, environment]) => environment).toSorted(byAge);
-    if (first === undefined) this.#environmentOf.delete(namespace);
+    if (first === undefined || this.#reserved.reasonFor(namespace) !== undefined) this.#environmentOf.delete(namespace);
     else this.#environmentOf.set(namespace, first);
   }
 
@@ -378,10 +440,18 @@ export class World {
     const before = this.#environments.get(name);
     if (next === undefined) this.#environments.delete(name);
     else this.#environments.set(name, next);
-    const namespaces = [before, next].flatMap((one) => (one === undefined ? [] : [namespaceOfEnvironment(name, one)]));
-    for (const namespace of namespaces) this.#settleNamespace(namespace);
+    const both = [before, next].filter((one) => one !== undefined);
+    const namespaces = both.map((one) => namespaceOfEnvironment(name, one));
+    const concerned = [...new Set([...namespaces, ...both.flatMap(({ spec }) => spec.gatewayRef?.namespace ?? [])])];
+    const reasons = concerned.map((namespace) => this.#reserved.reasonFor(namespace));
+    this.#reserved.setEnvironment(name, next);
+    const changed = concerned.filter(
+      (namespace, at) => (this.#reserved.reasonFor(namespace) === undefined) !== (reasons[at] === undefined),
+    );
+    for (const namespace of concerned) this.#settleNamespace(namespace);
     const inside = this.#inside(new Set(namespaces));
-    return this.#replaceAll(new Set([...this.#services.keysUnder(name), ...inside]), this.#externals.keysUnder(name));
+    const own = this.#replaceAll(new Set([...this.#services.keysUnder(name), ...inside]), this.#externals.keysUnder(name));
+    return changed.length === 0 ? own : new Set([...own, ...this.#replaceWanting(changed)]);
   }
 
   /** Services that run in the namespaces, and those whose routes come through a gateway there: its identity is the namespace's. */

@@ -43,7 +43,7 @@ export function namespaceName(description: string): z.ZodType<Namespace, string>
 }
 
 /** DECISIONS 49: Lattice never puts workloads or a default deny into the namespaces that the cluster itself lives in. */
-const SYSTEM_NAMESPACES = ["kube-system", "cilium-system", "istio-system", "lattice-system", "cert-manager"];
+const SYSTEM_NAMESPACES = ["kube-system", "cilium-system", "istio-system", "istio-ingress", "lattice-system", "cert-manager"];
 
 export function isSystemNamespace(name: string): boolean {
   return SYSTEM_NAMESPACES.includes(name) || name.startsWith("capi-") || (name.startsWith("cap") && name.endsWith("-system"));

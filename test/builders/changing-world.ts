@@ -92,12 +92,12 @@ function otherOf(random: Random): WorldObject {
     case "environment":
       return parsed("LatticeEnvironment", metadataOf(random, pick(random, ENVIRONMENTS)), {
         sourceNamespaces: pick(random, [["a", "b", "prod"], ["a", "b", "prod"], ["a", "b", "prod"], ["a"], []]),
-        ...maybe(random, 0.4, () => ({ namespace: pick(random, ["prod", "a", "istio-ingress", "istio-ingress"]) })),
+        ...maybe(random, 0.4, () => ({ namespace: pick(random, ["prod", "a", "edge", "b"]) })),
         ...maybe(random, 0.6, () => ({ mesh: { waypoint: random() < 0.5, trustDomain: pick(random, ["cluster.local", "corp.test"]) } })),
         ...maybe(random, 0.3, () => ({
           defaults: { config: { k: "of the environment", port: "http" }, secretBindings: [{ name: "s", secretRef: { name: "env" } }] },
         })),
-        ...maybe(random, 0.2, () => ({ gatewayRef: { name: "edge", namespace: "edge" } })),
+        ...maybe(random, 0.4, () => ({ gatewayRef: { name: "edge", namespace: pick(random, ["edge", "a", "b", "prod"]) } })),
       });
     case "config":
       return parsed("LatticeServiceConfig", metadataOf(random, pick(random, ["c1", "c2"]), namespace), {

@@ -60,6 +60,12 @@ export const invalidOthers: readonly InvalidResource[] = [
     wantMessage: "must not be a system namespace",
   },
   {
+    name: "an environment in the namespace of the ingress gateway",
+    given: rawEnvironment({ namespace: "istio-ingress" }),
+    wantPath: "spec.namespace",
+    wantMessage: "must not be a system namespace",
+  },
+  {
     name: "an environment whose name would be a system namespace",
     given: rawEnvironment({}, "kube-system"),
     wantPath: "metadata.name",

@@ -44,6 +44,7 @@ import { isolationObjects } from "./isolation.ts";
 type Observed =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "taken"; readonly namespace: string; readonly by: string }
+  | { readonly kind: "reserved"; readonly namespace: string; readonly why: string }
   | {
       readonly kind: "valid";
       readonly environment: LatticeEnvironment;
@@ -53,6 +54,8 @@ type Observed =
       /** The namespace is none of this operator's: another one may have it, and write the status. */
       readonly outside: boolean;
       readonly missing: MissingKinds;
+      /** Why its gatewayRef does not count. */
+      readonly gateway: string | undefined;
     };
 
 type Command = { readonly kind: "make-namespace"; readonly name: string };
@@ -61,6 +64,9 @@ type Command = { readonly kind: "make-namespace"; readonly name: string };
 export const ENVIRONMENT_REASONS = {
   Compiled: "Ready: the namespace is there, closed by default, and within its limits",
   NamespaceTaken: "Ready: another, older LatticeEnvironment has the same namespace",
+  NamespaceReserved: "Ready: a gateway or monitoring is in the namespace, and closing it would cut that off",
+  GatewayNamespaceTaken:
+    "Ready: services run in the namespace that spec.gatewayRef names, so that it is closed by default; the environment is applied otherwise",
   NamespaceNotReady: "Ready: the namespace is being made or closed; the message says what is missing",
   NamespaceOutOfReach:
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace; the message has the command that grants them",
@@ -109,10 +115,22 @@ function look(raw: LatticeEnvironment, followed: FollowedWorld, cache: CacheRead
   const first = environmentsOf(namespace, cache).toSorted(byAge)[0];
   if (first !== undefined && first.metadata.name !== environment.metadata.name)
     return { kind: "taken", namespace, by: first.metadata.name };
+  const why = world.reservation(namespace);
+  if (why !== undefined) return { kind: "reserved", namespace, why };
   const exists = cache.get(namespaces, { name: namespace }) !== undefined;
   const missing = missingKinds(world.namespaceObjects(namespace), cache, followed.allowUnprotected);
   const outside = reachProblem(namespace, followed.reach, cache)?.kind === "outside";
-  return { kind: "valid", environment, namespace, exists, problem: namespaceProblem(namespace, followed, cache), outside, missing };
+  const problem = namespaceProblem(namespace, followed, cache);
+  return {
+    kind: "valid",
+    environment,
+    namespace,
+    exists,
+    problem,
+    outside,
+    missing,
+    gateway: world.gatewayProblem(environment.metadata.name),
+  };
 }
 
 function byAge(a: KubeObject, b: KubeObject): number {
@@ -126,8 +144,10 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
       return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
     case "taken":
       return err({ kind: "invalid-spec", reason: "NamespaceTaken", message: describeTaken(observed) });
+    case "reserved":
+      return err({ kind: "invalid-spec", reason: "NamespaceReserved", message: describeReserved(observed) });
     case "valid": {
-      const { environment, namespace, exists, problem, outside, missing } = observed;
+      const { environment, namespace, exists, problem, outside, missing, gateway } = observed;
       if (problem?.reason === "NamespaceOutOfReach") {
         const outcome = outside ? waiting(problem.reason, OUTSIDE_MS, problem.message) : stalled(problem.reason, problem.message);
         return ok({ apply: [], commands: [], outcome });
@@ -142,7 +162,9 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
           ? waiting("NamespaceNotReady", SOON_MS, problem.message)
           : waited !== undefined
             ? stalled("CRDsMissing", waited, REQUEUE.compileErrorMs)
-            : settled;
+            : gateway !== undefined
+              ? stalled("GatewayNamespaceTaken", `spec.gatewayRef.namespace: ${gateway}`, REQUEUE.compileErrorMs)
+              : settled;
       return ok({ apply: isolationObjects(namespace, environment), prune: true, commands: [], outcome });
     }
   }
@@ -150,6 +172,10 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
 
 function describeTaken({ namespace, by }: { readonly namespace: string; readonly by: string }): string {
   return `LatticeEnvironment ${by} has namespace ${namespace} already; give one of the two another spec.namespace`;
+}
+
+function describeReserved({ namespace, why }: { readonly namespace: string; readonly why: string }): string {
+  return `namespace ${namespace} cannot be closed: ${why}; use another spec.namespace`;
 }
 
 async function makeNamespace({ name }: Command, { client, signal }: Runtime): Promise<Outcome> {
@@ -166,6 +192,7 @@ function statusOf({ spec, status }: LatticeEnvironment, observed: Observed, { ou
   const conditions = [accepted, ...implementedCondition(unbuilt, status?.conditions)];
   if (observed.kind === "invalid") return { phase: "Failed", message: accepted.message, conditions };
   if (observed.kind === "taken") return { phase: "Failed", message: describeTaken(observed), namespaces: undefined, conditions };
+  if (observed.kind === "reserved") return { phase: "Failed", message: describeReserved(observed), namespaces: undefined, conditions };
   const { namespace, exists, outside, missing } = observed;
   const written = findCondition(status?.conditions ?? [], "Ready");
   // of an operator that has the namespace: its status stays
@@ -175,7 +202,8 @@ function statusOf({ spec, status }: LatticeEnvironment, observed: Observed, { ou
   const closed = waited === undefined ? [] : [policies("False", "CRDsMissing", waited)];
   if (outcome.kind === "failed") return { message: outcome.cause.message, namespaces: namespacesMade, conditions };
   if (outcome.kind !== "settled") {
-    return { phase: "Pending", message: outcome.message, namespaces: namespacesMade, conditions: [...conditions, ...closed] };
+    const phase = outcome.kind === "stalled" && outcome.reason === "GatewayNamespaceTaken" ? "Failed" : "Pending";
+    return { phase, message: outcome.message, namespaces: namespacesMade, conditions: [...conditions, ...closed] };
   }
   const open = unprotectedProblem(missing);
   const message = open ?? `namespace ${namespace} is closed until both sides agree`;

@@ -65,6 +65,7 @@ const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
   "invalid-volume-mount",
   "target-not-allowed",
   "system-namespace",
+  "reserved-namespace",
   "name-taken",
 ]);
 

@@ -10,6 +10,7 @@ import { startMeasuredApiServer, type MeasuredApiServer } from "./measured-api-s
 import { MeasuredProcess } from "./measured-process.ts";
 
 const POLL_MS = 50;
+const MOST_POLLS = 800;
 
 export class MeasuredOperator implements AsyncDisposable {
   readonly server: MeasuredApiServer;
@@ -69,11 +70,12 @@ export class MeasuredOperator implements AsyncDisposable {
     return answer === IN_DOUBT ? undefined : answer.body;
   }
 
-  /** The answer once it is as wanted; rejects when the operator has ended. The timeout is the test's. */
+  /** The answer once it is as wanted; rejects when the operator has ended, and with the last answer when it never is. */
   async until(path: string, holds: (body: unknown) => boolean): Promise<unknown> {
-    for (;;) {
+    for (let left = MOST_POLLS; ; left -= 1) {
       const body = await this.get(path);
       if (holds(body)) return body;
+      if (left === 0) throw new Error(`${path} is not as expected: ${JSON.stringify(body)?.slice(0, 4_000)}`);
       if (this.#process?.alive === false) throw new Error(`the operator ended: ${this.#process.stderr.slice(-2_000)}`);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
