@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -100,6 +100,35 @@ describe("a source", () => {
   test("of a service file whose folder is gone is an error", () => {
     expect(read("a.txt", "gone/svc.yaml")).toBe('"a.txt": the folder of the service file cannot be read');
   });
+});
+
+/** Exchanges a folder with a link to a folder outside, and a file with a link to a file outside, 3,000 times. */
+const EXCHANGE = `
+const { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } = require("node:fs");
+const [folder, outside] = process.argv.slice(1);
+process.chdir(folder);
+mkdirSync("real"); writeFileSync("real/secret", "mine"); writeFileSync("mine", "mine");
+for (let at = 0; at < 3000; at += 1) {
+  symlinkSync(at % 2 ? "mine" : outside + "/secret", "next"); renameSync("next", "flip");
+  symlinkSync(at % 2 ? "real" : outside, "next"); renameSync("next", "flip-folder");
+}`;
+
+test("links that are exchanged while a source is read never lead outside", async () => {
+  const home = join(folder, "exchanged");
+  mkdirSync(home);
+  const files = () => sourceFiles(root, (from) => from);
+  const other = spawn(process.execPath, ["-e", EXCHANGE, home, root], { stdio: "ignore" });
+  const ended = new Promise((resolve) => other.once("close", resolve));
+  const seen = new Set<string>();
+  for (let running = true; running;) {
+    for (const source of ["flip", "flip-folder/secret"]) {
+      const all = files();
+      const bytes = all.read(all.locate(source, "services/exchanged/svc.yaml"));
+      if (bytes.ok) seen.add(new TextDecoder().decode(bytes.value));
+    }
+    running = await Promise.race([ended.then(() => false), new Promise<boolean>((resolve) => setImmediate(() => resolve(true)))]);
+  }
+  expect([...seen].filter((text) => text !== "mine")).toEqual([]);
 });
 
 describe("a file that is given", () => {
