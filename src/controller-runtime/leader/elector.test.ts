@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { silentLogger } from "#base";
+import { createLogger, silentLogger } from "#base";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { aborted } from "../signals.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./elector.ts";
@@ -137,6 +137,30 @@ test("a lease that cannot be read or taken is tried for again", async () => {
   await world.clock.advance(3_000);
   expect(one.elector.leading).toBe(false);
   await world.clock.advance(30_000);
+  expect(one.elector.leading).toBe(true);
+  one.stop();
+  await world.clock.advance(100);
+  await one.ended;
+});
+
+test.each([
+  { name: "read", method: "GET" },
+  { name: "created", method: "POST" },
+])("a lease that may not be $name is tried for again, logged once, and taken when it is allowed", async ({ method }) => {
+  const world = new ControllerWorld();
+  const warned: string[] = [];
+  const logger = createLogger((level, message) => void (level === "warn" && warned.push(message)));
+  let refused = true;
+  world.api.faults.script(
+    { kind: "answer", code: 403 },
+    (request) => refused && request.method === method && /leases/.test(request.path),
+    1_000,
+  );
+  const one = candidate(world, "one", { logger });
+  await world.clock.advance(300_000);
+  expect([one.elector.leading, warned.length]).toEqual([false, 1]);
+  refused = false;
+  await world.clock.advance(20_000);
   expect(one.elector.leading).toBe(true);
   one.stop();
   await world.clock.advance(100);

@@ -6,7 +6,7 @@
  */
 import { ok, sleep, type Clock, type Gauge, type Logger, type Metrics } from "#base";
 import type { ObjectKey } from "#kube";
-import type { Answer, KubeReader, KubeWriter } from "#kube-client";
+import type { Answer, KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { LeaseFence, momentOf, type Fence } from "./fence.ts";
 import {
   DEFAULT_LEASE_TIMES,
@@ -46,6 +46,8 @@ export class LeaderElector {
   #takeAt = 0;
   #renewals = 0;
   #leading = false;
+  /** The last answer was a refusal by RBAC. */
+  #forbidden = false;
 
   constructor(options: LeaderElectorOptions) {
     this.#options = options;
@@ -94,7 +96,7 @@ export class LeaderElector {
     const { client, clock, identity } = this.#options;
     const found = await this.#read(signal);
     if (!found.ok) {
-      this.#logger.warn("lease could not be read", { error: found.error.message });
+      this.#reportFailure("lease could not be read", found.error);
       return undefined;
     }
     const now = clock.monotonic();
@@ -108,10 +110,19 @@ export class LeaderElector {
       ? client.create(leaseResource, wanted, limits)
       : client.update(leaseResource, wanted, limits));
     if (!answer.ok) {
-      this.#logger.info("lease was not taken", { error: answer.error.message });
+      if (answer.error.kind === "forbidden") this.#reportFailure("lease may not be written", answer.error);
+      else this.#logger.info("lease was not taken", { error: answer.error.message });
       return undefined;
     }
+    this.#forbidden = false;
     return { lease: answer.value, fence: new LeaseFence(clock, this.#times.renewDeadlineMs, sentAt) };
+  }
+
+  /** A right that is missing is missing until a person grants it: reported once. */
+  #reportFailure(message: string, { kind, message: error }: KubeError): void {
+    const repeated = kind === "forbidden" && this.#forbidden;
+    this.#forbidden = kind === "forbidden";
+    this.#logger[repeated ? "debug" : "warn"](message, { error });
   }
 
   async #read(signal?: AbortSignal): Answer<Lease | undefined> {

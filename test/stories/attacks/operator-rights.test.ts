@@ -2,12 +2,15 @@
  * What an attacker gets who takes the operator's ServiceAccount: exactly what the generated roles grant. The operator lives through a whole story under
  * them, RBAC refuses nothing that it needs, and every verb that is granted is one that it uses.
  */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom, sensitive, systemClock, type Result } from "#base";
 import { resources } from "#embedded-cluster";
-import { field, fieldAt, type KubeObject } from "#kube";
+import { apiVersionOf, field, fieldAt, parseKey, type KubeObject, type Resource } from "#kube";
 import { createKubeClient, httpTransport, parseServerUrl, staticCredentials, type KubeClient, type KubeError } from "#kube-client";
-import { latticeEnvironments, latticeExternalServices, latticeServices } from "#crds";
+import { reducedMeshCrds } from "#controllers";
+import { latticeEnvironments, latticeExternalServices, latticeKinds, latticeServices } from "#crds";
 import { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorRbac } from "#operator";
 import {
   calls,
@@ -20,7 +23,10 @@ import {
   serviceConfig,
   withVariables,
 } from "../../builders/lattice-objects.ts";
-import { OperatedCluster } from "../../builders/operated-cluster.ts";
+import { TOKEN } from "../../builders/api-server/server-process.ts";
+import { startMeasuredApiServer } from "../../builders/attacks/measured-api-server.ts";
+import { MeasuredProcess } from "../../builders/attacks/measured-process.ts";
+import { OPERATOR_USER, OperatedCluster } from "../../builders/operated-cluster.ts";
 
 /** "list secrets": what the rules of these objects grant. */
 function grantsOf(objects: readonly KubeObject[]): ReadonlySet<string> {
@@ -138,6 +144,38 @@ const namespaceObject = (name: string): KubeObject => ({ apiVersion: "v1", kind:
 const kubeSystemSecret: KubeObject = { apiVersion: "v1", kind: "Secret", metadata: { name: "x", namespace: "kube-system" } };
 const SOME = ["team", "shop"];
 
+const adminTransport = (url: string) =>
+  httpTransport(
+    { server: expectOk(parseServerUrl(url)), credentials: staticCredentials({ token: sensitive(TOKEN) }) },
+    { clock: systemClock },
+  );
+
+const kubeconfigText = (url: string, token: string) =>
+  JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "c",
+    contexts: [{ name: "c", context: { cluster: "c", user: "u" } }],
+    clusters: [{ name: "c", cluster: { server: url } }],
+    users: [{ name: "u", user: { token } }],
+  });
+
+/** Kinds of the objects that the story applies. */
+function resourceOf({ apiVersion, kind }: KubeObject): Resource {
+  const known = [...Object.values(resources), latticeServices];
+  const found = known.find((resource) => resource.kind === kind && apiVersionOf(resource) === apiVersion);
+  if (found === undefined) throw new Error(`the story knows no ${apiVersion} ${kind}`);
+  return found;
+}
+
+async function eventuallyReady(client: KubeClient, key: string): Promise<void> {
+  for (;;) {
+    const { status } = expectOk(await client.get(latticeServices, parseKey(key)));
+    if (status?.phase === "Ready") return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 test(
   "the operator lives its whole story under Roles in two namespaces: nothing is refused, and every granted verb is used",
   { timeout: 120_000 },
@@ -222,3 +260,35 @@ describe("with the token of an operator for two namespaces", () => {
     expect(await thief.get(secrets, { namespace: "shop", name: "postgres-db" })).toMatchObject({ ok: true });
   });
 });
+
+test(
+  "an operator process whose Roles are missing goes on, logs each refusal once, and works when they are granted",
+  { timeout: 60_000 },
+  async () => {
+    const secretToken = "operator-token";
+    const groups = `"system:serviceaccounts,system:authenticated"`;
+    await using server = await startMeasuredApiServer({ tokens: [`${secretToken},${OPERATOR_USER.name},op,${groups}`] });
+    const cluster = createKubeClient({ transport: adminTransport(server.url), clock: systemClock, random: seededRandom(1) });
+    const crds = [...latticeKinds.map(({ crd }) => crd()), ...reducedMeshCrds()];
+    const put = async (...objects: readonly KubeObject[]) => {
+      for (const object of objects) expectOk(await cluster.apply(resourceOf(object), object, { fieldManager: "kubectl", force: true }));
+    };
+    await put(...crds, ...[OPERATOR_NAMESPACE, ...SOME].map(namespaceObject));
+    await put(...operatorRbac(OPERATOR_NAMESPACE, ["team"]), latticeService("team/own") as KubeObject);
+    const config = join(server.home, "operator");
+    await writeFile(config, kubeconfigText(server.url, secretToken), { mode: 0o600 });
+    await using operator = new MeasuredProcess(["operator", "--kubeconfig", config, "--namespaces", SOME.join(",")]);
+    await operator.untilPrinted(/health and metrics at/);
+    await operator.reset();
+    await eventuallyReady(cluster, "team/own");
+    const refusals = () => operator.stderr.split("\n").filter((line) => /warn .*forbidden/.test(line));
+    const kinds = new Set(refusals().map((line) => /resource=(\S+)/.exec(line)?.[1]));
+    expect(kinds.size).toBeGreaterThan(10);
+    expect(refusals().length).toBe(kinds.size);
+    await put(...operatorRbac(OPERATOR_NAMESPACE, SOME), latticeService("shop/late") as KubeObject);
+    await eventuallyReady(cluster, "shop/late");
+    expect(refusals().length).toBe(kinds.size);
+    await operator.expectWithinLimits("an operator without its Roles");
+    await cluster.close();
+  },
+);
