@@ -1,7 +1,7 @@
 /** Why a write cannot be tracked or applied, in the words of a real server. */
 import { err, type Err } from "#base";
 import { fieldAt, type JsonObject } from "#kube";
-import { conflictMessage, describeConflict, type Conflict } from "./conflicts.ts";
+import { conflictMessage, describeConflict, MAX_DESCRIBED, type Conflict } from "./conflicts.ts";
 import type { UpdateError } from "./updater.ts";
 
 export type ApplyError =
@@ -12,7 +12,11 @@ export type ApplyError =
 
 export function asApplyError(error: UpdateError, context = ""): Err<ApplyError> {
   if (error.kind === "failed") return invalid(`${context}${error.message}`);
-  return err({ kind: "conflict", message: conflictMessage(error.conflicts), conflicts: error.conflicts.map(describeConflict) });
+  return err({
+    kind: "conflict",
+    message: conflictMessage(error.conflicts),
+    conflicts: error.conflicts.slice(0, MAX_DESCRIBED).map(describeConflict),
+  });
 }
 
 export function failed(message: string): Err<UpdateError> {

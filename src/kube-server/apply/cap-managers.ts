@@ -2,7 +2,7 @@
  * Keeps the number of updating managers small: beyond ten, the oldest ones are joined per version under the name "ancient-changes".
  * Appliers are never joined: their sets decide what the next apply removes.
  */
-import { union } from "./field-set.ts";
+import { unionOfAll, type FieldSet } from "./field-set.ts";
 import { compareText } from "./go-text.ts";
 import { managerId, secondsOf, type Managed, type ManagerId } from "./managers.ts";
 
@@ -22,6 +22,7 @@ function joinOldest(managed: Managed, oldestFirst: readonly ManagerId[]): Manage
   const managers = new Map(managed.managers);
   const times = new Map(managed.times);
   const firstOf = new Map<string, ManagerId>();
+  const joined = new Map<ManagerId, FieldSet[]>();
   let left = oldestFirst.length;
   for (const id of oldestFirst) {
     if (left <= MAX_UPDATE_MANAGERS) break;
@@ -36,11 +37,18 @@ function joinOldest(managed: Managed, oldestFirst: readonly ManagerId[]): Manage
     const older = managers.get(bucket) ?? managers.get(first);
     if (!managers.has(bucket)) managers.delete(first);
     managers.delete(id);
-    managers.set(bucket, { ...versioned, set: older === undefined ? versioned.set : union(versioned.set, older.set) });
+    const sets = joined.get(bucket) ?? (older === undefined ? [] : [older.set]);
+    sets.push(versioned.set);
+    joined.set(bucket, sets);
+    managers.set(bucket, versioned);
     left--;
     times.delete(bucket);
     const time = managed.times.get(id);
     if (time !== undefined) times.set(bucket, time); // of the two, the later one
+  }
+  for (const [bucket, sets] of joined) {
+    const last = managers.get(bucket);
+    if (last !== undefined) managers.set(bucket, { ...last, set: unionOfAll(sets) });
   }
   return { managers, times };
 }

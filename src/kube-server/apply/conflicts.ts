@@ -32,16 +32,20 @@ export function describeConflict({ owner, path }: OwnedField): Conflict {
   return { manager, ...info, fieldPath: storedPathText(path), message: `conflict with ${ownerText(owner)}` };
 }
 
+/** More than these are only counted. */
+export const MAX_DESCRIBED = 1_000;
+
 /** `conflicts` must not be empty, and come grouped by owner as `conflictsOf` gives them. */
 export function conflictMessage(conflicts: readonly OwnedField[]): string {
   const [only, ...more] = conflicts;
   if (only !== undefined && more.length === 0)
     return `Apply failed with 1 conflict: conflict with ${ownerText(only.owner)}: ${storedPathText(only.path)}`;
-  const byOwner = Map.groupBy(conflicts, ({ owner }) => owner);
+  const byOwner = Map.groupBy(conflicts.slice(0, MAX_DESCRIBED), ({ owner }) => owner);
   const lines = [...byOwner].flatMap(([owner, fields]) => [
     `conflicts with ${ownerText(owner)}:`,
     ...fields.map(({ path }) => `- ${storedPathText(path)}`),
   ]);
+  if (conflicts.length > MAX_DESCRIBED) lines.push(`and ${conflicts.length - MAX_DESCRIBED} more`);
   return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
 }
 

@@ -70,6 +70,21 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return both;
 }
 
+/** The union of any number of sets, in one go: joined one after the other, the first would be copied with each. */
+export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
+  const all: GrowingSet = new Map();
+  for (const set of sets) addAll(all, set);
+  return all;
+}
+
+function addAll(all: GrowingSet, set: FieldSet): void {
+  for (const [element, { member, children }] of set) {
+    const node = nodeAt(all, element);
+    node.member ||= member;
+    if (children !== undefined) addAll((node.children ??= new Map()), children);
+  }
+}
+
 function unionOfChildren(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return union(a, b);

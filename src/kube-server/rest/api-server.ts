@@ -23,6 +23,7 @@ import type { Store } from "../store/port.ts";
 import { TurnBudget } from "../turns.ts";
 import { resolveFromStore, type ResolveService } from "../admission/call-webhook/index.ts";
 import { conversionWebhooks } from "../custom-resources/index.ts";
+import { checkBodySize, isLarge } from "./body-parts.ts";
 import { followDefinitions } from "./custom-types.ts";
 import type { Call, Core } from "./core.ts";
 import { deleteCollection, deleteOne } from "./deletes.ts";
@@ -195,7 +196,9 @@ function answerTarget(core: Core, request: ApiRequest, { target, signal, warning
   const listed = target.verb === "list" || target.verb === "watch";
   const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom, listed);
   if (!output.ok) return err(output.error);
-  const call: Call = { core, request, target, output: output.value, signal, warnings };
+  const fits = checkBodySize(request, target.type.collection);
+  if (!fits.ok) return fits;
+  const call: Call = { core, request, target, output: output.value, signal, warnings, large: isLarge(request) };
   if (target.subresource !== undefined) return answerSubresource(call);
   if (target.verb === "create") return createWhatever(call);
   return VERBS[target.verb](call);

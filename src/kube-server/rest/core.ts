@@ -1,11 +1,11 @@
 /** What every request handler works with: the store, the types, time and chance. One per server; a Call is one request to it. */
-import type { Clock, Logger } from "#base";
+import type { Clock, Later, Logger } from "#base";
 import { keyText, type KubeObject } from "#kube";
 import type { Admission } from "../admission/index.ts";
 import type { Authentication, Authorizer } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store, Stored, StoreKey } from "../store/port.ts";
-import type { TurnBudget } from "../turns.ts";
+import { nextTurn, type TurnBudget } from "../turns.ts";
 import type { Output } from "./media-types.ts";
 import type { ApiRequest } from "./request.ts";
 import type { Target } from "./route.ts";
@@ -53,7 +53,14 @@ export type Call = {
   readonly signal: AbortSignal;
   /** Texts for Warning headers; a Set, since the same thing is said once. */
   readonly warnings: Set<string>;
+  /** Its body is so large that each step of the work gets a turn of the event loop to itself. */
+  readonly large: boolean;
 };
+
+/** The next step of the work. Others may write in between, as they may while a webhook is asked. */
+export function nextStep<T>({ large }: Pick<Call, "large">, go: () => Later<T>): Later<T> {
+  return large ? nextTurn().then(async () => go()) : go();
+}
 
 export function storeKey(target: Pick<Target, "namespace">, name: string): StoreKey {
   return keyText({ namespace: target.namespace, name });

@@ -4,7 +4,7 @@ import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import { attributesOf } from "./attributes.ts";
 import { oneFromStorage, oneToStorage } from "./convert-objects.ts";
-import { generateName, newUid, readStored, storeKey, type Call } from "./core.ts";
+import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { checkNamespace, inItsNamespace, placedAt } from "./namespaces.ts";
 import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
@@ -28,14 +28,17 @@ export function createObject(call: Call, { object, options, tracked }: NewObject
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text));
   const owned = tracked ? clean : noteCreator(call, clean, options.fieldManager);
   const inNamespace = checkNamespace(call, owned);
-  if (!inNamespace.ok) return inNamespace;
+  return inNamespace.ok ? nextStep(call, () => admitAndInsert(call, owned, options)) : inNamespace;
+}
+
+function admitAndInsert(call: Call, owned: KubeObject, options: WriteOptions): Later<Result<KubeObject, Failure>> {
   const name = metaText(owned, "name");
   const attributes = attributesOf(call, { operation: "CREATE", name, dryRun: options.dryRun, object: owned, old: undefined });
   return whenOk(call.core.admission.mutate(attributes), (admitted) => {
     const prepared = prepare(call, admitted ?? owned);
     if (!prepared.ok) return prepared;
     const judged = { ...attributes, object: prepared.value, name: name === "" ? prepared.value.metadata.name : name };
-    return whenOk(call.core.admission.validate(judged), () => insert(call, prepared.value, options.dryRun));
+    return nextStep(call, () => whenOk(call.core.admission.validate(judged), () => insert(call, prepared.value, options.dryRun)));
   });
 }
 

@@ -283,3 +283,25 @@ test("apply creates, re-applies without a change, and takes over by force", asyn
   ).toMatchObject({ data: { a: "3" } });
   expect((await ask("GET", `${MAPS}/n`)).body).toMatchObject({ data: { a: "2" } });
 });
+
+test("of thousands of conflicts the first thousand are described, and the rest is counted", async () => {
+  const { ask } = realServer();
+  const data = (value: string) => Object.fromEntries(Array.from({ length: 1_500 }, (_, at) => [`k${at}`, value]));
+  const apply = (manager: string, value: string) =>
+    ask("PATCH", `/api/v1/namespaces/default/configmaps/many?fieldManager=${manager}`, {
+      body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "many" }, data: data(value) },
+      type: "application/apply-patch+yaml",
+    });
+  await apply("a", "1");
+  const { status, body } = await apply("b", "2");
+  expect([status, (body as { details: { causes: unknown[] } }).details.causes.length]).toEqual([409, 1_000]);
+  expect((body as { message: string }).message).toMatch(/^Apply failed with 1500 conflicts: .*\nand 500 more$/s);
+});
+
+test("of thousands of errors the first thousand are described, and the rest is counted", async () => {
+  const { ask } = realServer();
+  const finalizers = Array.from({ length: 1_500 }, (_, at) => `bad finalizer ${at}`);
+  const { status, body } = await ask("POST", "/api/v1/namespaces/default/configmaps", { body: { metadata: { name: "many", finalizers } } });
+  expect([status, (body as { details: { causes: unknown[] } }).details.causes.length]).toEqual([422, 1_000]);
+  expect((body as { message: string }).message).toMatch(/, and \d+ more errors\]$/);
+});

@@ -5,7 +5,7 @@ import { applyPatch, type ApplyError } from "../apply/index.ts";
 import { parseSeconds } from "../apply/rfc3339.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject, withoutVersion } from "./create-object.ts";
-import { inVersion, type Call } from "./core.ts";
+import { inVersion, nextStep, type Call } from "./core.ts";
 import { goKind } from "./decode-body.ts";
 import { strictText } from "./findings.ts";
 import { readYaml } from "./yaml-body.ts";
@@ -58,7 +58,7 @@ function patched(call: Call, previous: Stored | undefined, { kind, options }: Ho
   if (previous === undefined) return notFound({ resource: type.resource, name });
   const next = patchedObject(call, { kind, options, current: inVersion(type, previous.object) });
   if (!next.ok) return next;
-  const updated = updateObject(call, { previous, next: next.value, options, tracked: false });
+  const updated = nextStep(call, () => updateObject(call, { previous, next: next.value, options, tracked: false }));
   return whenOk(updated, (stored) => answerObject(call, 200, stored));
 }
 
@@ -89,7 +89,9 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
   const { type, name = "", subresource } = call.target;
   if (previous === undefined && subresource !== undefined) return notFound({ resource: type.resource, name });
   const live = previous === undefined ? undefined : inVersion(type, previous.object);
-  return whenOk(mergeApplied(call, options, live), (merged) => writeApplied(call, options, { previous, live, merged }));
+  return whenOk(mergeApplied(call, options, live), (merged) =>
+    nextStep(call, () => writeApplied(call, options, { previous, live, merged })),
+  );
 }
 
 type Merge = { readonly previous: Stored | undefined; readonly live: KubeObject | undefined; readonly merged: KubeObject };
@@ -124,7 +126,9 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
     applied: body.value.object,
     force: options.force,
   };
-  const merging = withVersions({ types: call.core.types, type, subresource }, (kind) => applyPatch({ ...kind, ...request }));
+  const merging = nextStep(call, () =>
+    withVersions({ types: call.core.types, type, subresource }, (kind) => applyPatch({ ...kind, ...request })),
+  );
   return whenThere(merging, (merged): Result<KubeObject, Failure> => {
     if (!merged.ok) return err(failureOf(merged.error));
     const { duplicates } = body.value;

@@ -125,8 +125,13 @@ export function subjectOf({ custom, collection }: ResourceType, { apiVersion, ki
   return { group, kind, name: metadata.name ?? "" };
 }
 
-export function invalid({ group, kind, name }: InvalidSubject, causes: readonly FieldCause[]): Err<Failure> {
+/** More than these do not help to correct an object, and would be longer than the object. */
+const MAX_CAUSES = 1_000;
+
+export function invalid({ group, kind, name }: InvalidSubject, all: readonly FieldCause[]): Err<Failure> {
+  const causes = all.slice(0, MAX_CAUSES);
   const lines = [...new Set(causes.map((cause) => (cause.field === "" ? cause.detail : `${cause.field}: ${cause.detail}`)))];
+  if (all.length > causes.length) lines.push(`and ${all.length - causes.length} more errors`);
   const list = lines.length === 1 ? lines[0] : `[${lines.join(", ")}]`;
   return refuse({
     code: 422,

@@ -11,8 +11,9 @@ import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
 import type { Attributes } from "../admission/index.ts";
 import { attributesOf } from "./attributes.ts";
+import { checkObjectSize } from "./body-parts.ts";
 import { oneFromStorage, oneToStorage, readable } from "./convert-objects.ts";
-import { inVersion, readStored, storeKey, type Call } from "./core.ts";
+import { inVersion, nextStep, readStored, storeKey, type Call } from "./core.ts";
 import { shareWith } from "../share-json.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
 import { inItsNamespace } from "./namespaces.ts";
@@ -52,8 +53,8 @@ export function updateObject(call: Call, change: ChangedObject): Later<Result<Ku
     previous,
     withoutDuplicateOwners(change.next, (text) => call.warnings.add(text)),
   );
-  const owned = change.tracked ? clean : noteWriter(call, clean, previous, change.options.fieldManager);
-  return whenThere(owned, (next) => admitAndWrite(call, { change, previous }, next));
+  const owned = change.tracked ? clean : nextStep(call, () => noteWriter(call, clean, previous, change.options.fieldManager));
+  return whenThere(owned, (next) => nextStep(call, () => admitAndWrite(call, { change, previous }, next)));
 }
 
 function admitAndWrite(call: Call, both: Both, owned: KubeObject): Later<Result<KubeObject, Failure>> {
@@ -63,7 +64,7 @@ function admitAndWrite(call: Call, both: Both, owned: KubeObject): Later<Result<
   return whenOk(admission.mutate(shown(call, both, owned)), (admitted) => {
     const prepared = prepare(call, both, unshown(change, owned, admitted));
     if (!prepared.ok) return prepared;
-    return whenOk(admission.validate(shown(call, both, prepared.value)), () => replace(call, change, prepared.value));
+    return nextStep(call, () => whenOk(admission.validate(shown(call, both, prepared.value)), () => replace(call, change, prepared.value)));
   });
 }
 
@@ -186,6 +187,8 @@ function write(call: Call, { previous, options }: ChangedObject, { next, stored 
     return gone.ok ? ok(next) : lost(call, gone.error);
   }
   if (jsonEqual(stored, previous.object)) return ok(inVersion(type, previous.object));
+  const fits = checkObjectSize(stored, type.collection);
+  if (!fits.ok) return fits;
   if (options.dryRun) return ok(next);
   const object = (revision: number) => withMetadata(stored, { resourceVersion: String(revision) });
   const written = core.store.write({ collection: type.collection, key, expected: previous.revision, object });

@@ -1,8 +1,9 @@
 /** POST and PUT of whole objects. */
-import { whenOk } from "#base";
+import { ok, whenOk } from "#base";
 import type { KubeObject } from "#kube";
+import { checkObjectSize } from "./body-parts.ts";
 import { createObject, withoutSystemFields, withoutVersion } from "./create-object.ts";
-import { inVersion, readStored, type Call } from "./core.ts";
+import { inVersion, nextStep, readStored, type Call } from "./core.ts";
 import { decodeBody } from "./decode-body.ts";
 import { inItsNamespace, placedAt } from "./namespaces.ts";
 import { answerObject, type Answering } from "./respond.ts";
@@ -15,13 +16,19 @@ export function create(call: Call): Answering {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
-  if (!decoded.ok) return decoded;
+  return decoded.ok ? nextStep(call, () => createDecoded(call, decoded.value, options.value)) : decoded;
+}
+
+function createDecoded(call: Call, decoded: KubeObject, options: WriteOptions): Answering {
   const { type, name } = call.target;
-  const object = type.applyDefaults(withoutSystemFields(decoded.value));
+  // the parts of protobuf and of block YAML are not counted before they are read
+  const fits = call.large ? checkObjectSize(decoded, type.collection) : ok(undefined);
+  if (!fits.ok) return fits;
+  const object = type.applyDefaults(withoutSystemFields(decoded));
   // a name in the path was authorized; a real server creates a custom resource of another name all the same
   const placed = name === undefined ? inItsNamespace(call, object) : placedAt(call, object);
   if (!placed.ok) return placed;
-  const created = createObject(call, { object: placed.value, options: options.value, tracked: false });
+  const created = createObject(call, { object: placed.value, options, tracked: false });
   return whenOk(created, (object) => answerObject(call, 201, object));
 }
 
@@ -34,7 +41,7 @@ export function update(call: Call): Answering {
   if (!decoded.ok) return decoded;
   const placed = placedAt(call, call.target.type.applyDefaults(decoded.value, like));
   if (!placed.ok) return placed;
-  return changeStored(call, (previous) => put(call, previous, { object: placed.value, options: options.value }));
+  return nextStep(call, () => changeStored(call, (previous) => put(call, previous, { object: placed.value, options: options.value })));
 }
 
 type Put = { readonly object: KubeObject; readonly options: WriteOptions };

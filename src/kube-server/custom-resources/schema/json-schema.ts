@@ -64,12 +64,21 @@ export type JsonSchema = {
   readonly validations: readonly ValidationRule[];
 };
 
+/** Schemas are never changed, and each is read by everything that looks at its definition. */
+const known = new WeakMap<JsonObject, JsonSchema>();
+
 /** Reads a decoded schema: every field has its type already, so the casts here cannot lie. */
 export function readSchema(raw: JsonObject): JsonSchema {
+  const schema = known.get(raw) ?? readNode(raw);
+  known.set(raw, schema);
+  return schema;
+}
+
+function readNode(raw: JsonObject): JsonSchema {
   const items = raw["items"];
   return {
     ...readScalars(raw),
-    items: isJsonObject(items) ? readSchema(items) : undefined,
+    items: isJsonObject(items) ? readNode(items) : undefined,
     itemList: readList(items),
     allOf: readList(raw["allOf"]),
     oneOf: readList(raw["oneOf"]),
@@ -158,12 +167,18 @@ function readOptional(raw: Json | undefined): JsonSchema | undefined {
   return isJsonObject(raw) ? readSchema(raw) : undefined;
 }
 
+const NONE: readonly JsonSchema[] = [];
+const NO_SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map();
+
 function readList(raw: Json | undefined): readonly JsonSchema[] {
-  return Array.isArray(raw) ? raw.map((item: JsonObject) => readSchema(item)) : [];
+  return Array.isArray(raw) ? raw.map((item: JsonObject) => readNode(item)) : NONE;
 }
 
 function readMap(raw: Json | undefined): ReadonlyMap<string, JsonSchema> {
-  return new Map(isJsonObject(raw) ? Object.entries(raw).map(([name, schema]) => [name, readSchema(schema as JsonObject)]) : []);
+  if (!isJsonObject(raw)) return NO_SCHEMAS;
+  const schemas = new Map<string, JsonSchema>();
+  for (const name of Object.keys(raw)) schemas.set(name, readNode(raw[name] as JsonObject));
+  return schemas;
 }
 
 function readSchemaOrBoolean(raw: Json | undefined): JsonSchema | boolean | undefined {
