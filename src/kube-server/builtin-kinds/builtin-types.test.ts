@@ -4,7 +4,7 @@ import type { Json, KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 import { builtinTypes } from "./builtin-types.ts";
 import { builtinDiscovery } from "./discovery.ts";
-import { serviceAddresses } from "./service-addresses.ts";
+import { freeNodePorts, serviceAddresses } from "./service-addresses.ts";
 
 const types = builtinTypes();
 
@@ -229,7 +229,12 @@ describe("Services get addresses", () => {
     const all = Array.from({ length: 6 }, (_, index) => ({ spec: { clusterIPs: [`10.0.0.${index + 1}`] } })) as unknown as KubeObject[];
     expect(serviceAddresses("10.0.0.0/29", () => all).freeClusterIP()).toBeUndefined();
     const ports = Array.from({ length: 2_768 }, (_, index) => ({ nodePort: 30_000 + index }));
-    expect(serviceAddresses("10.0.0.0/29", () => [{ spec: { ports } }] as unknown as KubeObject[]).freeNodePort()).toBeUndefined();
+    const taken = serviceAddresses("10.0.0.0/29", () => [{ spec: { ports } }] as unknown as KubeObject[]).takenNodePorts();
+    expect([...freeNodePorts(taken)]).toEqual([]);
+    const more = Array.from({ length: 3_000 }, (_, index) => ({ name: `p${index}`, port: index + 1 }));
+    expect(services.validate(create({ type: "NodePort", ports: more }), undefined, undefined)).toMatchObject([
+      { detail: expect.stringContaining("failed to allocate a nodePort: range is full") as string },
+    ]);
   });
 
   it("an update keeps what was given, and a new type drops what it has no use for", () => {

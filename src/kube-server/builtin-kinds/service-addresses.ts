@@ -7,9 +7,9 @@ import { numberAt, objectsAt, textsAt } from "./draft.ts";
 
 export type ServiceAddresses = {
   readonly freeClusterIP: () => string | undefined;
-  readonly freeNodePort: () => number | undefined;
   readonly isClusterIPTaken: (address: string) => boolean;
-  readonly isNodePortTaken: (port: number) => boolean;
+  /** Of all Services, now. A Service may have thousands of ports: ask once for all of them. */
+  readonly takenNodePorts: () => ReadonlySet<number>;
   /** The range, for messages: "10.0.0.0/24". */
   readonly range: string;
   readonly holds: (address: string) => boolean;
@@ -21,7 +21,6 @@ const [FIRST_PORT, LAST_PORT] = [30_000, 32_767];
 export function serviceAddresses(range: string, services: () => Iterable<KubeObject>): ServiceAddresses {
   const { base, size } = parseRange(range);
   const taken = () => new Set([...services()].flatMap((service) => textsAt(service, "spec", "clusterIPs")));
-  const ports = () => new Set([...services()].flatMap(nodePortsOf));
   return {
     range,
     freeClusterIP() {
@@ -29,15 +28,15 @@ export function serviceAddresses(range: string, services: () => Iterable<KubeObj
       for (let offset = 1; offset < size - 1; offset += 1) if (!used.has(textOf(base + offset))) return textOf(base + offset);
       return undefined;
     },
-    freeNodePort() {
-      const used = ports();
-      for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) if (!used.has(port)) return port;
-      return undefined;
-    },
     isClusterIPTaken: (address) => taken().has(address),
-    isNodePortTaken: (port) => ports().has(port),
+    takenNodePorts: () => new Set([...services()].flatMap(nodePortsOf)),
     holds: (address) => numberOf(address) > base && numberOf(address) < base + size - 1,
   };
+}
+
+/** Lowest first, without those that are taken. */
+export function* freeNodePorts(taken: ReadonlySet<number>): Generator<number, void> {
+  for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) if (!taken.has(port)) yield port;
 }
 
 function nodePortsOf(service: KubeObject): readonly number[] {

@@ -47,6 +47,11 @@ async function statusOf(server: MeasuredApiServer, base: string, path: string): 
   return (await read(server, base, path))["status"];
 }
 
+/** From the first page of a list. */
+function podCount(list: JsonObject): number {
+  return (list["items"] as readonly Json[]).length + Number(fieldAt(list, "metadata", "remainingItemCount") ?? 0);
+}
+
 /** A small Deployment becomes available while the attack is on. */
 async function expectOthersProgress(server: MeasuredApiServer, name: string): Promise<void> {
   await create(server, APPS, "deployments", workload("Deployment", name, { replicas: 3 }));
@@ -115,14 +120,32 @@ test("ReplicaSets and Deployments of 2147483647 Pods stop at the Pod limit and s
     const conditions = field(await statusOf(server, APPS, "deployments/huge"), "conditions") as readonly Json[] | undefined;
     return (conditions ?? []).some((condition) => field(condition, "type") === "ReplicaFailure");
   });
-  const pods = await read(server, CORE, "pods?limit=1");
-  const total = 1 + Number(fieldAt(pods, "metadata", "remainingItemCount") ?? 0);
-  expect(total).toBeLessThanOrEqual(600);
+  expect(podCount(await read(server, CORE, "pods?limit=1"))).toBeLessThanOrEqual(600);
   await until("the budget expects as many Pods as the Deployment wants", async () => {
     const status = await statusOf(server, "/apis/policy/v1", "poddisruptionbudgets/huge");
     return replicas(status, "expectedPods") === MAX_INT32 && replicas(status, "desiredHealthy") === Math.floor(MAX_INT32 / 2);
   });
-  await server.process.expectWithinLimits("ReplicaSets and Deployments of 2147483647 Pods");
+  for (const path of ["deployments/huge", "replicasets/set"]) await ask(server, "DELETE", `${APPS}/namespaces/default/${path}`);
+  await until("the Pods of both are gone", async () => podCount(await read(server, CORE, "pods?limit=1")) <= 3);
+  await server.process.expectWithinLimits("ReplicaSets and Deployments of 2147483647 Pods, created and deleted");
+});
+
+test("2147483647 Pods of half a megabyte each stop where small ones of the same size in total would", TIMEOUT, async () => {
+  await using server = await startMeasuredApiServer();
+  const set = workload("ReplicaSet", "large", { replicas: MAX_INT32 });
+  const env = [{ name: "TEXT", value: "x".repeat(500_000) }];
+  const spec = {
+    ...(set["spec"] as JsonObject),
+    template: { metadata: { labels: { app: "large" } }, spec: { containers: [{ name: "web", image: "web:1", env }] } },
+  };
+  await create(server, APPS, "replicasets", { ...set, spec });
+  await until("an event names the limit", async () => (await eventsOf(server, "large", "FailedCreate")).length > 0);
+  await expectOthersProgress(server, "during");
+  const { length } = (await read(server, CORE, "pods?labelSelector=app=large&limit=100"))["items"] as readonly Json[];
+  // 62 units of 8 KiB each, of half of 5,000
+  expect(length).toBeGreaterThan(30);
+  expect(length).toBeLessThanOrEqual(40);
+  await server.process.expectWithinLimits("2147483647 Pods of half a megabyte each");
 });
 
 test("Jobs of 2147483647 Pods, indexed or not, leave the server responsive", TIMEOUT, async () => {
@@ -135,7 +158,23 @@ test("Jobs of 2147483647 Pods, indexed or not, leave the server responsive", TIM
     const counts = await Promise.all(["jobs/complete", "jobs/indexed"].map((path) => statusOf(server, BATCH, path)));
     return counts.every((status) => replicas(status, "succeeded") > 300);
   });
-  const pods = await read(server, CORE, "pods?limit=1");
-  expect(1 + Number(fieldAt(pods, "metadata", "remainingItemCount") ?? 0)).toBeLessThanOrEqual(600);
+  expect(podCount(await read(server, CORE, "pods?limit=1"))).toBeLessThanOrEqual(600);
   await server.process.expectWithinLimits("Jobs of 2147483647 Pods");
+});
+
+test("Services with thousands of ports get node ports while the server stays responsive", TIMEOUT, async () => {
+  await using server = await startMeasuredApiServer({ controllers: false });
+  const service = (name: string, count: number) => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name },
+    spec: { type: "NodePort", ports: Array.from({ length: count }, (_, number) => ({ name: `p${number}`, port: number + 1 })) },
+  });
+  await create(server, CORE, "services", service("first", 1_300));
+  await create(server, CORE, "services", service("second", 1_300));
+  const answer = await server.exchange.ask({ method: "POST", path: "/api/v1/namespaces/default/services", body: service("third", 5_000) });
+  expect(answer).toMatchObject({ body: { kind: "Status" } });
+  const ports = fieldAt(await read(server, CORE, "services/second"), "spec", "ports") as readonly Json[];
+  expect(new Set(ports.map((port) => field(port, "nodePort"))).size).toBe(1_300);
+  await server.process.expectWithinLimits("Services with thousands of ports");
 });

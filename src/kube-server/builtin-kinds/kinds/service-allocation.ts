@@ -2,7 +2,7 @@
 import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import { at, childOf, type Draft, draftsAt, entriesAt, listAt, numberAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import { ipFamilyOf } from "../rules/shared.ts";
-import type { ServiceAddresses } from "../service-addresses.ts";
+import { freeNodePorts, type ServiceAddresses } from "../service-addresses.ts";
 
 export const typeOf = (service: unknown) => textAt(service, "spec", "type");
 
@@ -29,20 +29,22 @@ export function allocate(draft: Draft, addresses: ServiceAddresses | undefined):
   }
   if (textsAt(spec, "clusterIPs").length === 0 && textAt(spec, "clusterIP") !== "") spec["clusterIPs"] = [textAt(spec, "clusterIP")];
   fillFamilies(spec, isHeadless(draft));
-  if (hasNodePorts(draft)) for (const port of draftsAt(spec, "ports")) givePort(port, spec, addresses);
-  if (needsHealthCheck(draft) && (numberAt(spec, "healthCheckNodePort") ?? 0) === 0) {
-    const port = addresses?.freeNodePort();
-    if (port !== undefined) spec["healthCheckNodePort"] = port;
-  }
+  if (addresses !== undefined) allocatePorts(draft, spec, addresses);
 }
 
-/** A port that this Service has already given to another of its ports is taken as well. */
-function givePort(port: Draft, spec: Draft, addresses: ServiceAddresses | undefined): void {
-  if (addresses === undefined || (numberAt(port, "nodePort") ?? 0) !== 0) return;
-  const own = new Set(objectsAt(spec, "ports").map((other) => numberAt(other, "nodePort") ?? 0));
-  let free = addresses.freeNodePort();
-  while (free !== undefined && (own.has(free) || addresses.isNodePortTaken(free))) free += 1;
-  if (free !== undefined) port["nodePort"] = free;
+/** A port that the Service itself asks for is taken as well. When the range is full, validation finds ports without a number. */
+function allocatePorts(draft: Draft, spec: Draft, addresses: ServiceAddresses): void {
+  const ports = hasNodePorts(draft) ? draftsAt(spec, "ports").filter((port) => (numberAt(port, "nodePort") ?? 0) === 0) : [];
+  const needsHealth = needsHealthCheck(draft) && (numberAt(spec, "healthCheckNodePort") ?? 0) === 0;
+  if (ports.length === 0 && !needsHealth) return;
+  const own = objectsAt(spec, "ports").map((port) => numberAt(port, "nodePort") ?? 0);
+  const free = freeNodePorts(new Set([...addresses.takenNodePorts(), ...own]));
+  const give = (to: Draft, name: string) => {
+    const next = free.next();
+    if (next.done !== true) to[name] = next.value;
+  };
+  for (const port of ports) give(port, "nodePort");
+  if (needsHealth) give(spec, "healthCheckNodePort");
 }
 
 function fillFamilies(spec: Draft, headless: boolean): void {

@@ -16,6 +16,7 @@ import {
   carryAllocated,
   dropUnneeded,
   hasClusterIP,
+  hasNodePorts,
   isExternal,
   isHeadless,
   needsHealthCheck,
@@ -218,7 +219,12 @@ function validateNewPorts(next: KubeObject, previous: KubeObject, addresses: Ser
 /** `own`: what the Service has already. */
 function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, own: ReadonlySet<number>): Causes {
   const given = new Set<string>();
-  return objectsAt(service, "spec", "ports").flatMap((port, index) => {
+  const ports = objectsAt(service, "spec", "ports");
+  const isAsked = ports.some((port) => (numberAt(port, "nodePort") ?? 0) !== 0);
+  const taken: ReadonlySet<number> = isAsked ? addresses.takenNodePorts() : new Set();
+  const without = hasNodePorts(service) ? ports.findIndex((port) => (numberAt(port, "nodePort") ?? 0) === 0) : -1;
+  if (without >= 0) return [invalid(`spec.ports[${without}].nodePort`, 0, "failed to allocate a nodePort: range is full")];
+  return ports.flatMap((port, index) => {
     const number = numberAt(port, "nodePort") ?? 0;
     const path = `spec.ports[${index}].nodePort`;
     const key = `${textAt(port, "protocol")}/${number}`;
@@ -227,7 +233,7 @@ function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, ow
     if (number === 0 || own.has(number)) return [];
     if (inRange(path, number, [30_000, 32_767]).length > 0)
       return [invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")];
-    return again || addresses.isNodePortTaken(number) ? [invalid(path, number, "provided port is already allocated")] : [];
+    return again || taken.has(number) ? [invalid(path, number, "provided port is already allocated")] : [];
   });
 }
 
