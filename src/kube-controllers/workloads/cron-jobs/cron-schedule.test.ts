@@ -24,6 +24,12 @@ describe("the next time", () => {
     { name: "day or weekday, when both are given", given: ["0 0 13 * 5", "2026-01-01T00:00:00Z"], want: "2026-01-02T00:00:00Z" },
     { name: "the 31st", given: ["0 0 31 * *", "2026-01-31T00:00:00Z"], want: "2026-03-31T00:00:00Z" },
     { name: "leap days", given: ["0 0 29 2 *", "2026-01-01T00:00:00Z"], want: "2028-02-29T00:00:00Z" },
+    { name: "never, in any of these months", given: ["0 0 31 2,4,6 *", "2026-01-01T00:00:00Z"], want: undefined },
+    {
+      name: "on a weekday, though the month is too short for the day",
+      given: ["0 0 31 2 1", "2026-01-01T00:00:00Z"],
+      want: "2026-02-02T00:00:00Z",
+    },
     { name: "never", given: ["0 0 31 2 *", "2026-01-01T00:00:00Z"], want: undefined },
     { name: "? is *", given: ["0 0 ? * ?", "2026-01-01T00:00:00Z"], want: "2026-01-02T00:00:00Z" },
     { name: "@hourly", given: ["@hourly", "2026-01-01T00:10:00Z"], want: "2026-01-01T01:00:00Z" },
@@ -106,6 +112,15 @@ describe("runs that are due", () => {
   it("says when too many were missed, without walking through them all", () => {
     const late = Date.parse("2036-01-01T00:05:00Z");
     expect(dueRun(cronJob(), schedule, late)).toEqual({ at: Date.parse("2036-01-01T00:00:00Z"), tooManyMissed: true });
+  });
+  it("are found in a few steps, though the schedule paused for a month and then ran every minute for two", () => {
+    const parsed = expectOk(parseSchedule("* * * 1-11 *", zone("UTC")));
+    let steps = 0;
+    const counted = { next: (after: number) => ((steps += 1), parsed.next(after)) };
+    const missed = cronJob({}, { lastScheduleTime: "2026-11-30T23:58:00Z" });
+    const due = dueRun(missed, counted, Date.parse("2027-03-15T12:00:30Z"));
+    expect(due).toEqual({ at: Date.parse("2027-03-15T12:00:00Z"), tooManyMissed: false });
+    expect(steps).toBeLessThan(200);
   });
   it("come a little after the minute", () => {
     expect(untilNext(cronJob(), schedule, at("00:09:00"))).toBe(60_100);

@@ -23,9 +23,26 @@ function mostRecent({ metadata, spec, status }: CronJob, schedule: CronSchedule,
   const period = second - first;
   const missed = Math.floor((now - first) / period) + 1;
   // not every missed time is walked: after a long sleep of this process that could be a million
+  return { earliest, latest: latestRun(schedule, first + (missed - 2) * period, now), missed };
+}
+
+/** The last time after `from` that is not after `now`. A schedule that pauses for a month and then runs every minute has many. */
+function latestRun(schedule: CronSchedule, from: number, now: number): number | undefined {
   let latest: number | undefined;
-  for (let at = schedule.next(first + (missed - 2) * period); at !== undefined && at <= now; at = schedule.next(at)) latest = at;
-  return { earliest, latest, missed };
+  let at = schedule.next(from);
+  for (let steps = 0; at !== undefined && at <= now && steps < MANY; steps += 1) {
+    latest = at;
+    at = schedule.next(at);
+  }
+  if (at === undefined || at > now) return latest;
+  let [low, high] = [at, now];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    const next = schedule.next(middle);
+    if (next !== undefined && next <= now) low = next;
+    else high = middle;
+  }
+  return low;
 }
 
 export function dueRun(cronJob: CronJob, schedule: CronSchedule, now: number): Due | undefined {
