@@ -6,6 +6,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, seededRandom } from "#base";
 import { keyText, type JsonObject, type KubeObject } from "#kube";
+import { reducedMeshCrds } from "#controllers";
+import type { FixtureObject } from "#embedded-cluster";
 import { calls, externalService, isCalledBy, latticeService } from "../../builders/lattice-objects.ts";
 import { ingressGateway, livePlane } from "../../builders/live-plane.ts";
 import { OperatedCluster } from "../../builders/operated-cluster.ts";
@@ -243,3 +245,39 @@ test("objects that nobody touched keep their resourceVersion", async () => {
   await operated.live(10_000, 1_000);
   expect(await versions()).toEqual(before);
 });
+
+test("values that the API server fills in are not fought over", async () => {
+  const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  const spec = { ...anything, properties: { mode: { type: "string", default: "Fast" } } };
+  const item = { ...anything, properties: { weight: { type: "integer", default: 1 } } };
+  const rules = { ...anything, properties: { rules: { type: "array", items: item } } };
+  const defaulted = reducedMeshCrds().map((crd) => {
+    const copy = structuredClone(crd) as unknown as { spec: { names: { kind: string }; versions: { schema: object }[] } };
+    const schema = copy.spec.names.kind === "HTTPRoute" ? rules : spec;
+    for (const version of copy.spec.versions)
+      version.schema = { openAPIV3Schema: { type: "object", properties: { spec: schema, status: anything } } };
+    return copy as unknown as FixtureObject;
+  });
+  await using filled = await OperatedCluster.start({ mesh: defaulted, objects });
+  await filled.live(5_000);
+  expect(await filled.read("AuthorizationPolicy", DENY)).toMatchObject({ spec: { mode: "Fast" } });
+  expect(await filled.read("HTTPRoute", "shop/api-web")).toMatchObject({ spec: { rules: [{ weight: 1 }] } });
+  const versions = async () =>
+    (await filled.list("HTTPRoute")).concat(await filled.list("AuthorizationPolicy")).map((one) => one.metadata.resourceVersion);
+  const [before, quiet] = [await versions(), filled.writes().length];
+  await filled.live(130_000, 10_000);
+  expect(filled.writes().slice(quiet)).toEqual([]);
+  await filled.stopOperator();
+  filled.startOperator();
+  await filled.live(5_000, 500);
+  const asked = filled.writes().slice(quiet);
+  await filled.live(130_000, 10_000);
+  // after a restart each is compared once with what the server makes of it, which changes nothing
+  expect(filled.writes().slice(quiet)).toEqual(asked);
+  expect(await versions()).toEqual(before);
+  expect((await filled.events()).filter(({ reason }) => reason === "ForeignFieldsRemoved")).toEqual([]);
+  const patch = { type: "merge", patch: { spec: { rules: [{}], mode: "Slow" } } } as const;
+  await filled.client.patch(filled.cluster.resource("AuthorizationPolicy"), { namespace: "shop", name: "lattice-default-deny" }, patch);
+  await filled.live(2_000);
+  expect(await filled.read("AuthorizationPolicy", DENY)).toHaveProperty("spec", { mode: "Fast" });
+}, 60_000);
