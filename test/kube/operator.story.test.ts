@@ -153,6 +153,24 @@ describe("the operator", () => {
     expect(await read("ciliumnetworkpolicies.cilium.io lattice-default-deny", ".spec")).toBe(
       '{"egress":[{}],"endpointSelector":{},"ingress":[{}]}',
     );
+    // what another client adds to what closes the namespace does not stay
+    const add = (kind: string, patch: object) =>
+      plane.kubectlOk(["patch", kind, "lattice-default-deny", "-n", shop, "--type=merge", "-p", JSON.stringify(patch)]);
+    await add("authorizationpolicies.security.istio.io", {
+      metadata: { annotations: { "istio.io/dry-run": "true" } },
+      spec: { rules: [{}] },
+    });
+    await add("ciliumnetworkpolicies.cilium.io", { spec: { enableDefaultDeny: { ingress: false } } });
+    await plane.kubectlOk(["label", "namespace", shop, "--overwrite", "istio.io/dataplane-mode=none"]);
+    await eventually("it is as it was", async () => {
+      const found = [
+        await read("authorizationpolicies.security.istio.io lattice-default-deny", ".spec"),
+        await read("authorizationpolicies.security.istio.io lattice-default-deny", ".metadata.annotations.istio\\.io/dry-run"),
+        await read("ciliumnetworkpolicies.cilium.io lattice-default-deny", ".spec.enableDefaultDeny"),
+        await read(`namespace ${shop}`, ".metadata.labels.istio\\.io/dataplane-mode"),
+      ];
+      return found.join() === "{},,,ambient" || undefined;
+    });
     await plane.kubectlOk(["patch", "ls", "api", "-n", shop, "--type=merge", "-p", '{"spec":{"replicas":{"max":5}}}']);
     await eventually("a change is applied", async () => ((await read("hpa api", ".spec.maxReplicas")) === "5" ? true : undefined));
     expect(await read("deployment api", ".spec.replicas")).toBe("3");
