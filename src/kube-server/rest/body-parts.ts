@@ -12,8 +12,8 @@ import { tooLarge, type Failure } from "./status.ts";
 
 /** Largest number of fields and items of one body. */
 export const MAX_PARTS = 20_000;
-/** Definitions hold whole schemas, and there is less to do for each field. */
-export const MAX_DEFINITION_PARTS = 60_000;
+/** Definitions hold whole schemas, and there is less to do for each field. The largest of kube-prometheus have 9,000. */
+export const MAX_DEFINITION_PARTS = 40_000;
 /** Room for 10,000 operations, as a real server takes them. */
 export const MAX_JSON_PATCH_PARTS = 60_000;
 /** YAML is read about ten times as slowly as JSON. No object of that size could be stored in etcd. */

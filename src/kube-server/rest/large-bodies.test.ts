@@ -141,7 +141,7 @@ const stories: readonly { readonly name: string; readonly steps: readonly Step[]
       {
         method: "POST",
         url: CRDS,
-        body: `{"metadata":{"name":"vs.x.dev"},"spec":{"group":"x.dev","scope":"Namespaced","names":{"plural":"vs","kind":"V"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{${many(25_000, (at) => `"p${at}":{"type":"string"}`)}}}}}]}}`,
+        body: `{"metadata":{"name":"vs.x.dev"},"spec":{"group":"x.dev","scope":"Namespaced","names":{"plural":"vs","kind":"V"},"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{${many(19_500, (at) => `"p${at}":{"type":"string"}`)}}}}}]}}`,
         status: 201,
       },
     ],

@@ -74,7 +74,7 @@ describe("one object with as many parts as it may have", () => {
       name: "a definition",
       method: "POST",
       path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-      body: definition(29_000),
+      body: definition(19_500),
       code: 201,
     },
     { name: "the schema of that definition", method: "GET", path: "/openapi/v3/apis/x.dev/v1", code: 200 },
@@ -86,7 +86,7 @@ describe("one object with as many parts as it may have", () => {
       code: 422,
     },
     {
-      name: "with 2,000 managers",
+      name: "with 1,500 managers",
       method: "POST",
       path: MAPS,
       body: `{"metadata":{"name":"v","managedFields":[${many(1_500, (at) => `{"manager":"m${at}","operation":"Update","apiVersion":"v1","time":"2020-01-01T00:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k${at}":{}}}}`)}]},"data":{"a":"b"}}`,
