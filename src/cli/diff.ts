@@ -23,7 +23,7 @@ import { atFirst } from "#service-compiler";
 import type { ClusterFlags } from "./cluster.ts";
 import { allProblems, tellProblems } from "./compile.ts";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
-import { readCompiled, readLatticeResources, readSecretObjects, withCluster, type Live } from "./live-world.ts";
+import { readCompiled, readLatticeResources, readSecretObjects, readShareable, withCluster, type Live } from "./live-world.ts";
 import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
 
 export type DiffFlags = WorldFlags &
@@ -118,10 +118,12 @@ async function readLive(client: KubeClient, signal: AbortSignal): Promise<Result
   if (!resources.ok) return resources;
   const secrets = await readSecretObjects(client, signal);
   if (!secrets.ok) return secrets;
+  const shareable = await readShareable(client, signal);
+  if (!shareable.ok) return shareable;
   const objects = await readCompiled(client, signal);
   if (!objects.ok) return objects;
-  const documents = [...resources.value.value, ...secrets.value.value];
-  const notes = [...new Set([...resources.value.notes, ...secrets.value.notes, ...objects.value.notes])];
+  const documents = [...resources.value.value, ...secrets.value.value, ...shareable.value.value];
+  const notes = [...new Set([resources, secrets, shareable, objects].flatMap(({ value }) => value.notes))];
   return ok({ value: { documents, objects: objects.value.value }, notes });
 }
 

@@ -10,7 +10,7 @@ import { HASH_KEY_SECRET } from "#controllers";
 import { latticeEnvironments, latticeExternalServices, latticeSecretBindings, latticeServiceConfigs, latticeServices } from "#crds";
 import { apiVersionOf, describeObject, groupResourceOf, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
-import { PROVISIONER_LABEL } from "#service-compiler";
+import { PROVISIONER_LABEL, SHAREABLE_LABEL } from "#service-compiler";
 import { connect, type ClusterFlags } from "./cluster.ts";
 import type { CliIo } from "./io.ts";
 
@@ -63,6 +63,14 @@ export async function readSecretObjects(client: KubeClient, signal: AbortSignal)
   const secrets = await listKinds(client, SECRETS, { signal });
   if (!secrets.ok) return secrets;
   return ok({ value: secrets.value.value.filter((object) => !isCompiled(object)).map(asDocument), notes: secrets.value.notes });
+}
+
+const MOUNTABLE = compiledKinds.filter(({ kind }) => kind === "ConfigMap" || kind === "PersistentVolumeClaim");
+
+/** ConfigMaps and claims that their owners let services mount. */
+export async function readShareable(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly WorldDocument[]>, string>> {
+  const found = await listKinds(client, MOUNTABLE, { signal, labelSelector: SHAREABLE_LABEL });
+  return found.ok ? ok({ value: found.value.value.map(asDocument), notes: found.value.notes }) : found;
 }
 
 /** What Lattice compiled and applied. What another controller made from it carries our labels too, and is not ours. */

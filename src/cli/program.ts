@@ -153,7 +153,9 @@ function withCluster(command: Command): Command {
 }
 
 function withSecrets(command: Command): Command {
-  return command.option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...");
+  return command
+    .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
+    .option("--assume-shareable", "let volumes mount objects that are not among the files, as if labelled lattice.dev/shareable");
 }
 
 function addClusterCommands(program: Command, io: CliIo, done: (code: ExitCode) => void): void {

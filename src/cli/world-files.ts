@@ -26,7 +26,7 @@ export type WorldFlags = {
   readonly clusterRegion?: string;
 };
 
-export type SecretFlags = { readonly secrets?: string; readonly placeholderSecrets?: boolean };
+export type SecretFlags = { readonly secrets?: string; readonly placeholderSecrets?: boolean; readonly assumeShareable?: boolean };
 
 export type FilesWorld = Omit<LoadedWorld, "problems"> & { readonly problems: readonly DocumentProblem[] };
 
@@ -48,6 +48,7 @@ export async function readWorld(
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
     secrets: secrets.value,
     placeholderSecrets: flags.placeholderSecrets === true,
+    assumeShareable: flags.assumeShareable === true,
     files: sourceFiles(io.cwd, (from) => files.get(from) ?? from),
   });
   return ok({ ...loaded, problems: [...problems, ...loaded.problems] });

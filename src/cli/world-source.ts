@@ -23,7 +23,7 @@ export async function readSource(io: CliIo, flags: SourceFlags): Promise<Result<
   if (filename === undefined) return fromCluster(io, flags);
   if (flags.kubeconfig !== undefined || flags.context !== undefined)
     return err("give files with -f, or a cluster with --kubeconfig and --context, not both");
-  const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true });
+  const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true, assumeShareable: true });
   return loaded.ok ? ok({ ...loaded.value, objects: undefined, notes: [] }) : loaded;
 }
 
@@ -35,7 +35,11 @@ async function fromCluster(io: CliIo, flags: SourceFlags): Promise<Result<Source
     if (!resources.ok) return resources;
     const policies = await readPolicies(client, io.signal);
     if (!policies.ok) return policies;
-    const { world, problems } = loadWorld(resources.value.value, { settings: settings.value, placeholderSecrets: true });
+    const { world, problems } = loadWorld(resources.value.value, {
+      settings: settings.value,
+      placeholderSecrets: true,
+      assumeShareable: true,
+    });
     const notes = [...resources.value.notes, ...policies.value.notes];
     return ok({ world, problems, places: new Map<string, string>(), objects: policies.value.value, notes });
   });

@@ -133,8 +133,9 @@ describe("flows", () => {
     const resources =
       "  resources:\n    out: {type: external-service}\n    db: {type: postgres}\n    door: {type: route, params: {host: a.example, path: /x}}\n";
     const main = "{image: a}";
+    const routed = { placeholderSecrets: true, settings: { ingressDomain: "example" } };
     const text = (options: string, resolution = "dns") =>
-      formatDiff(diffOf(api(main), [api(main, resources), outside(options, resolution)]));
+      formatDiff(diffOf(api(main), [api(main, resources), outside(options, resolution)], routed));
     expect(text("https://b.example")).toContain(
       "opened  shop/api -> shop/db-postgres:5432  (no service of ours)\n  opened  shop/api -> b.example:443  (outside)\n  opened  https://a.example/x -> shop/api:80  (route)\n",
     );

@@ -10,9 +10,14 @@ import { namespaceOfEnvironment } from "./placement.ts";
 
 export type Read<T extends KubeObject = KubeObject> = { readonly object: T; readonly from: string; readonly underneath?: boolean };
 
-type Placed = { readonly lattice: readonly Read<LatticeObject>[]; readonly secrets: readonly Read[] };
+type Placed = {
+  readonly lattice: readonly Read<LatticeObject>[];
+  readonly secrets: readonly Read[];
+  /** ConfigMaps and claims, which volumes may be made of. */
+  readonly mountable: readonly Read[];
+};
 
-export function inNamespaces({ lattice, secrets }: Placed, fallback = "default"): Placed {
+export function inNamespaces({ lattice, secrets, mountable }: Placed, fallback = "default"): Placed {
   const environments = new Map(
     lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
   );
@@ -33,7 +38,8 @@ export function inNamespaces({ lattice, secrets }: Placed, fallback = "default")
     }
     return object.kind === "LatticeSecretBindings" ? { ...read, object: placedIn(object, beside(object.spec.service) ?? fallback) } : read;
   });
-  return { lattice: rest, secrets: secrets.map((read) => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) })) };
+  const besideAll = (read: Read): Read => ({ ...read, object: placedIn(read.object, beside(undefined) ?? fallback) });
+  return { lattice: rest, secrets: secrets.map(besideAll), mountable: mountable.map(besideAll) };
 }
 
 function environmentOf(object: LatticeObject): string | undefined {
@@ -54,12 +60,12 @@ function placesUnderneath(lattice: readonly Read<LatticeObject>[]): (object: Lat
 }
 
 /** What lies underneath gives way to another document about the same object. */
-export function onTop({ lattice, secrets }: Placed): Placed {
+export function onTop({ lattice, secrets, mountable }: Placed): Placed {
   const above = new Set(
-    [...lattice, ...secrets].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
+    [...lattice, ...secrets, ...mountable].flatMap(({ object, underneath }) => (underneath === true ? [] : [describeObject(object)])),
   );
   const stays = ({ object, underneath }: Read) => underneath !== true || !above.has(describeObject(object));
-  return { lattice: lattice.filter(stays), secrets: secrets.filter(stays) };
+  return { lattice: lattice.filter(stays), secrets: secrets.filter(stays), mountable: mountable.filter(stays) };
 }
 
 export function isPlacedByEnvironment(object: LatticeObject): boolean {

@@ -7,13 +7,14 @@
 import { err, type Result, type Sensitive } from "#base";
 import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
 import { describeObject, field, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
-import { declaredProvisioner, type Provisioner, type SecretStore, type Settings } from "#service-compiler";
+import { declaredProvisioner, type Provisioner, type Settings } from "#service-compiler";
 import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
 import { placeOfError } from "./errors.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { isScore, parseScore } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
-import { worldSettings } from "./settings.ts";
+import type { FindObject } from "./object-access.ts";
+import { worldSettings, type WorldSettings } from "./settings.ts";
 import { World, type ServiceKey, type WorldObject } from "./world.ts";
 
 /** One document of a file, parsed from YAML or JSON. */
@@ -44,6 +45,8 @@ export type WorldOptions = {
   readonly secrets?: ReadonlyMap<string, Sensitive<string>>;
   /** A secret that nobody gave is marked instead of being an error. */
   readonly placeholderSecrets?: boolean;
+  /** Objects that volumes name and that are not among the documents are taken to be labelled shareable. */
+  readonly assumeShareable?: boolean;
   readonly files?: SourceFiles;
   /** Types of resources beside those that are built in; declared ones among the documents come on top. */
   readonly provisioners?: readonly Provisioner[];
@@ -65,6 +68,7 @@ type Sorted = {
   readonly lattice: Read<LatticeObject>[];
   readonly provisioners: Provisioner[];
   readonly secrets: Read[];
+  readonly mountable: Read[];
   readonly problems: DocumentProblem[];
   readonly leftOut: Read[];
 };
@@ -78,7 +82,7 @@ type Sorted = {
  * const { objects } = compileAll(world);
  */
 export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
-  const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], problems: [], leftOut: [] };
+  const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], mountable: [], problems: [], leftOut: [] };
   for (const document of documents.flatMap(itemsOf)) sort(document, options, sorted);
   const placed = onTop(inNamespaces(sorted, options.namespace));
   const store = secretStore({
@@ -87,7 +91,8 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     placeholders: options.placeholderSecrets === true,
   });
   const named = new Set<string>();
-  const world = new World(settingsFor(options, store, named));
+  const findObject = objectsIn([...placed.secrets, ...placed.mountable], options.assumeShareable === true);
+  const world = new World(settingsFor(options, { secrets: store, findObject }, named));
   world.setProvisioners([...(options.provisioners ?? []), ...sorted.provisioners]);
   const places = new Map<ServiceKey, string>();
   for (const { object, from, underneath } of inPuttingOrder(placed.lattice)) {
@@ -163,17 +168,29 @@ export function isForeign(value: Json): boolean {
   return !apiVersion.startsWith(`${group}/`) && !latticeKinds.some((known) => known.kind === kind);
 }
 
-function sortForeign({ value, ...read }: WorldDocument, { provisioners, secrets, problems, leftOut }: Sorted): void {
+function sortForeign({ value, ...read }: WorldDocument, { provisioners, secrets, mountable, problems, leftOut }: Sorted): void {
   const { from } = read;
   const name = field(field(value, "metadata"), "name");
   if (typeof name !== "string") return void problems.push({ from, path: "metadata.name", message: "is required" });
   const object = value as unknown as KubeObject;
   if (isCompiled(object)) return void leftOut.push({ object, ...read });
   if (object.kind === "Secret" && object.apiVersion === "v1") return void secrets.push({ object, ...read });
+  if (object.apiVersion === "v1" && MOUNTABLE.has(object.kind)) mountable.push({ object, ...read });
   const declared = declaredProvisioner(object);
   if (declared?.ok === true) provisioners.push(declared.value);
   else if (declared?.ok === false) problems.push({ from, path: "data", message: declared.error });
   else leftOut.push({ object, ...read });
+}
+
+const MOUNTABLE: ReadonlySet<string> = new Set(["ConfigMap", "PersistentVolumeClaim"]);
+
+function objectsIn(documents: readonly Read[], assumeShareable: boolean): FindObject {
+  const known = new Map(documents.map(({ object }) => [describeObject(object), object]));
+  return (kind, namespace, name) => {
+    const labels = known.get(`${kind} ${namespace}/${name}`)?.metadata;
+    if (labels === undefined) return assumeShareable ? "assumed" : undefined;
+    return { labels: isJsonObject(labels.labels) ? labels.labels : {}, madeFor: undefined };
+  };
 }
 
 /**
@@ -186,10 +203,10 @@ export function isCompiled({ metadata }: KubeObject): boolean {
 }
 
 /** Only files that a document here names: a resource of a cluster must not make anybody read files of theirs. */
-function settingsFor({ settings, files }: WorldOptions, secrets: SecretStore, named: ReadonlySet<string>) {
-  if (files === undefined) return worldSettings(settings, { secrets });
+function settingsFor({ settings, files }: WorldOptions, ports: Pick<WorldSettings, "secrets" | "findObject">, named: ReadonlySet<string>) {
+  if (files === undefined) return worldSettings(settings, ports);
   const readFile = (path: string) => (named.has(path) ? files.read(path) : err(`${path} cannot be read: a cluster has no files`));
-  return worldSettings(settings, { secrets, readFile });
+  return worldSettings(settings, { ...ports, readFile });
 }
 
 const ORDER: readonly WorldObject["kind"][] = [

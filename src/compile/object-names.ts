@@ -22,6 +22,8 @@ export function objectNames({ metadata: { name }, spec }: LatticeService, namesp
   const owners = containers.length > 1 ? containers.map((container) => `${name}-${container}`) : [name];
   const resources = Object.entries(spec.resources ?? {});
   const names = [
+    ...[...flaggerNames(name), name].map((workload) => `Deployment ${workload}`),
+    ...(spec.deploy?.strategy === "canary" ? [`HTTPRoute ${name}`] : []),
     ...owners.flatMap((owner) => CONFIG.map(([kind, suffix]) => `${kind} ${owner}-${suffix}`)),
     ...[name, `${name}-${WAYPOINT}`].map((policy) => `AuthorizationPolicy ${policy}`),
     ...resources.flatMap(([resource, { type }]) => (type === "route" ? [`HTTPRoute ${name}-${resource}`] : [])),
@@ -30,6 +32,18 @@ export function objectNames({ metadata: { name }, spec }: LatticeService, namesp
     ),
   ];
   return names.map((text) => `${namespace} ${text}`);
+}
+
+const FLAGGER_SUFFIXES = ["primary", "canary"] as const;
+
+/** Flagger makes a Deployment and Services of these names beside a canary. They are kept for every service: it may become one. */
+function flaggerNames(name: string): readonly string[] {
+  return FLAGGER_SUFFIXES.map((suffix) => `${name}-${suffix}`);
+}
+
+/** Whether two services can do without the name: one namespace has one author, and neither of them is a canary. */
+export function isFlaggerName(object: string, service: string): boolean {
+  return flaggerNames(service).some((name) => object.endsWith(` Deployment ${name}`));
 }
 
 /** What has this name in every namespace of Lattice: a service of that name would share its policies, and its identity. */

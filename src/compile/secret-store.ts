@@ -5,10 +5,12 @@
  */
 import { bytesOfBase64, err, ok, reveal, sensitive, type Sensitive } from "#base";
 import { fieldAt, isJsonObject, keyOf, keyText, type KubeObject } from "#kube";
-import type { SecretStore } from "#service-compiler";
+import { isShareable, secretNotShared, type SecretStore } from "#service-compiler";
 
 /** By `namespace/name`, then by key. */
-type SecretObjects = ReadonlyMap<string, ReadonlyMap<string, Sensitive<string>>>;
+type SecretObjects = ReadonlyMap<string, SecretObject>;
+
+type SecretObject = { readonly labels: KubeObject["metadata"]["labels"]; readonly values: ReadonlyMap<string, Sensitive<string>> };
 
 export type SecretSources = {
   readonly given: ReadonlyMap<string, Sensitive<string>>;
@@ -21,7 +23,7 @@ export type SecretSources = {
 export const PLACEHOLDER_MARKS = ["<secret ", encodeURIComponent("<secret ")] as const;
 
 export function readSecrets(secrets: readonly { readonly object: KubeObject }[]): SecretObjects {
-  return new Map(secrets.map(({ object }) => [keyText(keyOf(object)), valuesOf(object)]));
+  return new Map(secrets.map(({ object }) => [keyText(keyOf(object)), { labels: object.metadata.labels, values: valuesOf(object) }]));
 }
 
 /** Text in base64 under `data`, as it is under `stringData`; bytes that are no text are of no use in a template. */
@@ -41,10 +43,13 @@ function entriesOf(value: unknown): readonly (readonly [string, string])[] {
 }
 
 export function secretStore({ given, inObjects, placeholders }: SecretSources): SecretStore {
-  return (namespace, path) => {
+  return (namespace, path, source) => {
     const parts = path.split("/");
     const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
-    const value = given.get(path) ?? inObjects.get(`${namespace}/${name}`)?.get(key);
+    const object = inObjects.get(`${namespace}/${name}`);
+    if (!given.has(path) && object !== undefined && source !== namespace && !isShareable(object.labels, source))
+      return err(secretNotShared(namespace, name, source));
+    const value = given.get(path) ?? object?.values.get(key);
     if (value !== undefined) return ok(reveal(value));
     if (placeholders) return ok(`${PLACEHOLDER_MARKS[0]}${path}>`);
     return err(
@@ -57,7 +62,7 @@ type Wanted = { readonly namespace: string; readonly name: string; readonly key:
 
 function whatThereIs(secrets: SecretObjects, { namespace, name, key }: Wanted): string {
   if (secrets.has(`${namespace}/${name}`)) return `: Secret ${namespace}/${name} has no key '${key}'`;
-  const elsewhere = [...secrets].filter(([id, values]) => id.endsWith(`/${name}`) && values.has(key)).map(([id]) => id);
+  const elsewhere = [...secrets].filter(([id, { values }]) => id.endsWith(`/${name}`) && values.has(key)).map(([id]) => id);
   return elsewhere.length === 0
     ? ""
     : `: Secret ${elsewhere.join(", ")} has it, but secrets are read in ${namespace}, where the workload runs`;

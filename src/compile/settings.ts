@@ -2,6 +2,7 @@
 import { err, sensitive } from "#base";
 import type { GatewayIdentity } from "#mesh-compiler";
 import type { ServiceInput, Settings } from "#service-compiler";
+import type { FindObject } from "./object-access.ts";
 
 type GatewayName = Settings["gateway"];
 
@@ -10,6 +11,8 @@ export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFil
   readonly trustDomain: string;
   readonly gateway: GatewayName;
   readonly gatewayIdentity: (gateway: GatewayName) => GatewayIdentity;
+  /** Objects that volumes name, as far as they are known. */
+  readonly findObject: FindObject;
 };
 
 /** Offline there is no key of the cluster's, and nothing to guess it from either. */
@@ -41,7 +44,7 @@ export function istioGateway({ namespace, name }: GatewayName): GatewayIdentity 
  */
 export function worldSettings(
   settings: Partial<Settings> = {},
-  ports: Partial<Pick<WorldSettings, "secrets" | "readFile" | "syncedVersion">> = {},
+  ports: Partial<Pick<WorldSettings, "secrets" | "readFile" | "syncedVersion" | "findObject">> = {},
 ): WorldSettings {
   const all = { ...DEFAULT_SETTINGS, ...settings };
   return {
@@ -52,6 +55,7 @@ export function worldSettings(
     secrets: (_, path) => err(`there is no secret '${path}'`),
     readFile: (path) => err(`${path} cannot be read here: only the command line has files`),
     syncedVersion: () => undefined,
+    findObject: () => undefined,
     ...ports,
   };
 }

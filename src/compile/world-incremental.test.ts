@@ -112,7 +112,7 @@ test("an older environment in the gateway's namespace changes the gateway's iden
     expectOk(
       parseLatticeEnvironment({ apiVersion: LATTICE_API_VERSION, kind: "LatticeEnvironment", metadata: { name, ...metadata }, spec }),
     );
-  const world = worldOf([serviceYaml("routed", { spec: route }), serviceYaml("other")]);
+  const world = worldOf([serviceYaml("routed", { spec: route }), serviceYaml("other")], { settings: { ingressDomain: "test" } });
   world.put(environment("shop", { gatewayRef: { name: "gateway", namespace: "gw" } }));
   const policies = () => {
     const made = world.compile("shop/routed");

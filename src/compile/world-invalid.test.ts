@@ -31,7 +31,7 @@ const front = service("front", {
 });
 
 function worldOf(): World {
-  const world = new World(worldSettings({}, { secrets: (_, path) => err(`there is no secret '${path}'`) }));
+  const world = new World(worldSettings({ ingressDomain: "example.com" }, { secrets: (_, path) => err(`there is no secret '${path}'`) }));
   for (const one of [api, front, external]) world.put(one);
   return world;
 }

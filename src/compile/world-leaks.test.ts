@@ -19,7 +19,7 @@ const bindings =
 
 /** Everything a world shows to who may not read Secrets. */
 function shown(...texts: readonly string[]): { readonly open: string; readonly closed: string } {
-  const { world, problems } = loadYaml(texts, { secrets });
+  const { world, problems } = loadYaml(texts, { secrets, assumeShareable: true });
   const { namespaces, objects, compiled, errors, warnings } = compileAll(world);
   const closed = objects.filter(({ kind }) => kind === "Secret");
   const open = objects.map((object) => (object.kind === "Secret" ? { ...object, data: {} } : object));

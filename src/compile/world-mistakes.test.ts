@@ -17,7 +17,7 @@ const withContainers = (name: string, ...containers: readonly string[]) =>
 const withVolume = (name: string, volume: string) => serviceYaml(name, { spec: `  resources: {data: {type: volume, ${volume}}}\n` });
 
 function mistakes(...texts: readonly string[]): readonly string[] {
-  const { world, problems } = loadYaml(texts);
+  const { world, problems } = loadYaml(texts, { settings: { ingressDomain: "test" } });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return [...compileAll(world).errors].flatMap(([key, errors]) =>
     errors.map((error) => `${key}: ${placeOfError(error)}: ${describeServiceError(error)}`),

@@ -8,16 +8,30 @@ import { err, ok, type Result } from "#base";
 import type { LatticeEnvironment, LatticeExternalService, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
 import { keyText, type KubeObject } from "#kube";
 import { Mesh, serviceId, splitId, type ServiceId } from "#mesh-compiler";
-import { compileService, registryWith, type Compiled, type CompiledService, type Provisioner, type ServiceInput } from "#service-compiler";
+import {
+  compileService,
+  grantsOf,
+  podSecurityLabels,
+  registryWith,
+  resolveDeclarations,
+  sourceOf,
+  widerLevel,
+  type Compiled,
+  type CompiledService,
+  type Provisioner,
+  type ServiceInput,
+} from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
 import { dependenciesOf, type Dependencies } from "./closed-dependencies.ts";
 import { closedForm, type InvalidKind } from "./invalid-object.ts";
 import { erroneousResources, externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
 import { NameClaims, type Claimant } from "./name-claims.ts";
-import { objectNames, reservedFor } from "./object-names.ts";
+import { mountProblem } from "./object-access.ts";
+import { isFlaggerName, objectNames, reservedFor } from "./object-names.ts";
 import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { ReservedNamespaces } from "./reserved-namespaces.ts";
 import { Indexed } from "./indexed.ts";
+import { RouteClaims, type RouteClaim } from "./route-claims.ts";
 import type { WorldSettings } from "./settings.ts";
 
 /** A resource that means something to a world. */
@@ -53,6 +67,7 @@ export class World {
   readonly #places = new NameClaims();
   readonly #objects = new NameClaims();
   readonly #reserved: ReservedNamespaces;
+  readonly #routes = new RouteClaims();
   /** Services and external services whose spec cannot be understood: they hold their place and declare nothing. */
   readonly #invalid = new Set<string>();
   #registry = registryWith();
@@ -253,7 +268,20 @@ export class World {
 
   namespaceObjects(namespace: string): readonly KubeObject[] {
     const environment = this.#environmentOf.get(namespace);
-    return this.mesh.namespaceObjects(namespace, environment === undefined ? {} : { "lattice.dev/environment": environment.metadata.name });
+    const named = environment === undefined ? {} : { "lattice.dev/environment": environment.metadata.name };
+    return this.mesh.namespaceObjects(namespace, { ...named, ...this.#podSecurityLabels(namespace) });
+  }
+
+  /** Hosts and paths that the service has, by resource. */
+  heldRoutes(key: ServiceKey): ReadonlyMap<string, Pick<RouteClaim, "host" | "path">> {
+    const held = this.#routes.claimsOf(key).filter(({ resource }) => this.#routes.holder(key, resource) === undefined);
+    return new Map(held.map(({ resource, host, path }) => [resource, { host, path }]));
+  }
+
+  /** A waypoint of Istio's own making has no seccomp profile, which `restricted` asks for; services are held to the level all the same. */
+  #podSecurityLabels(namespace: string): Readonly<Record<string, string>> {
+    const level = grantsOf(this.#environmentOf.get(namespace)).podSecurity;
+    return podSecurityLabels(level, this.mesh.hasWaypoint(namespace) ? widerLevel(level, "baseline") : level);
   }
 
   /** Where it runs, unless another runs there. */
@@ -269,10 +297,18 @@ export class World {
     const errors: ServiceError[] = [];
     for (const object of this.#objects.namesOf(one)) {
       const first = this.#objects.holder(object);
-      if (first !== undefined && !isSame(first, one))
+      if (first !== undefined && !isSame(first, one) && !this.#canShare(object, first, one))
         errors.push({ kind: "object-taken", object: object.slice(object.indexOf(" ") + 1), by: describe(first) });
     }
     return errors;
+  }
+
+  /** Names that Flagger would need, and does not: of two services of one namespace neither is a canary. */
+  #canShare(object: string, one: Writing, other: Writing): boolean {
+    const services = [one, other].map(({ key }) => this.#services.get(key));
+    if (!services.some((service) => service !== undefined && isFlaggerName(object, service.metadata.name))) return false;
+    const [first, second] = services.map((service) => (service === undefined ? undefined : sourceOf(service)));
+    return first === second && services.every((service) => service?.spec.deploy?.strategy !== "canary");
   }
 
   #place(object: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
@@ -305,11 +341,22 @@ export class World {
 
   #inputFor(service: LatticeService, { namespace, environment }: Placed): ServiceInput {
     const { settings, secrets, readFile, syncedVersion } = this.#settings;
-    const written = service.metadata.namespace ?? "default";
+    const written = sourceOf(service);
+    const key = keyText(service.metadata);
+    const holds = environment !== undefined && this.#environmentOf.get(namespace)?.metadata.name === environment.metadata.name;
     return {
       service,
       namespace,
       environment,
+      grants: grantsOf(holds ? environment : undefined),
+      routeHolder: (resource) => {
+        const holder = this.#routes.holder(key, resource);
+        return holder === undefined ? undefined : describe({ kind: "LatticeService", key: holder });
+      },
+      mountProblem: (kind, name) => {
+        const maker = this.#objects.holder(`${namespace} ${kind} ${name}`)?.key;
+        return mountProblem({ kind, namespace, name, source: written, maker }, this.#settings.findObject);
+      },
       configs: this.#configs.under(written),
       bindings: this.#bindings.under(written),
       settings,
@@ -398,6 +445,7 @@ export class World {
       if (held !== place && !isSame(this.#places.holder(place), one)) continue;
       for (const other of this.#settle(place, when)) touched.add(other);
     }
+    for (const other of this.#releaseRoutes(one)) touched.add(other);
     // one that reads its own outputs could not read them before it was in the mesh
     const readsItself = id !== undefined && this.mesh.graph.service(id)?.declarations.has(id) === true;
     const neighbours = [...touched].filter((other) => other !== id || readsItself);
@@ -409,16 +457,56 @@ export class World {
     return kind === "LatticeService" ? this.#services.get(key) : this.#externals.get(key);
   }
 
+  /** A service that runs nowhere claims no host. */
+  #releaseRoutes(one: Writing): ReadonlySet<ServiceId> {
+    return one.kind === "LatticeService" && this.#heldBy(one) === undefined ? this.#claimRoutes(one.key, []) : new Set();
+  }
+
+  /** Gives all whose routes are decided anew, in the mesh as they are now. */
+  #claimRoutes(key: ServiceKey, claims: readonly RouteClaim[]): ReadonlySet<ServiceId> {
+    const touched = new Set<ServiceId>();
+    for (const rival of this.#routes.claim(key, claims)) {
+      const id = this.#heldBy({ kind: "LatticeService", key: rival });
+      if (id === undefined) continue;
+      touched.add(id);
+      for (const other of this.#settle(id, "if it differs")) touched.add(other);
+    }
+    return touched;
+  }
+
+  /** What its routes claim, whether or not another service has it. */
+  #routesOf(service: LatticeService, input: ServiceInput): readonly RouteClaim[] {
+    if (!Object.values(service.spec.resources ?? {}).some(({ type }) => !WITHOUT_ROUTES.has(type))) return [];
+    const { provisioned } = resolveDeclarations({ ...input, routeHolder: () => undefined });
+    const made = service.metadata.creationTimestamp ?? "";
+    return [...provisioned].flatMap(([resource, { route }]): readonly RouteClaim[] => {
+      if (route === undefined) return [];
+      const { host, path } = route;
+      const had = service.status?.routes ?? {};
+      const known = Object.hasOwn(had, resource) ? had[resource] : undefined;
+      const since = known?.host === host && known.path === path ? known.since : "";
+      return [{ key: keyText(service.metadata), resource, host, path, since, made }];
+    });
+  }
+
   /** Makes the mesh know who has the place now. */
   #settle(id: ServiceId, when: When): ReadonlySet<ServiceId> {
     const holder = this.#places.holder(id);
     const object = holder === undefined ? undefined : this.#written(holder);
     const placed = object === undefined ? undefined : this.#place(object);
     if (object === undefined || placed?.ok !== true) return this.mesh.remove(id).services;
+    const touched = new Set<ServiceId>();
+    for (const claimant of this.#places.claimants(id)) for (const other of this.#releaseRoutes(claimant)) touched.add(other);
+    if (object.kind === "LatticeService") {
+      const claims = this.#routesOf(object, this.#inputFor(object, placed.value));
+      for (const other of this.#claimRoutes(keyText(object.metadata), claims)) touched.add(other);
+    }
     const node =
       object.kind === "LatticeService" ? meshNodeOf(this.#inputFor(object, placed.value)) : externalNodeOf(object, placed.value.namespace);
     const known = this.mesh.graph.get(id);
-    return when === "if it differs" && known !== undefined && sameNode(known, node) ? new Set() : this.mesh.put(node).services;
+    if (when === "always" || known === undefined || !sameNode(known, node))
+      for (const other of this.mesh.put(node).services) touched.add(other);
+    return touched;
   }
 
   /** Params may read a neighbour's outputs: what such a service declares follows from the neighbour, and not from itself alone. */
@@ -469,6 +557,9 @@ export class World {
     return this.#environmentOf.get(namespace)?.spec.gatewayRef ?? this.#settings.gateway;
   }
 }
+
+/** Built-in types that bring no route. */
+const WITHOUT_ROUTES: ReadonlySet<string> = new Set(["service", "external-service", "postgres", "redis", "volume", "dns"]);
 
 type Writing = Pick<Claimant, "kind" | "key">;
 type When = "always" | "if it differs";

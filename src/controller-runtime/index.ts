@@ -9,6 +9,7 @@ export {
   OWNER_ANNOTATION,
   ownedFieldsOf,
   OWNER_LABEL,
+  ownerKeyOf,
   ownerLabelOf,
   PRUNE_ANNOTATION,
   stamp,

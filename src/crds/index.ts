@@ -11,7 +11,14 @@ export {
   type LatticeClusterSpec,
   type LatticeClusterStatus,
 } from "./lattice-cluster.ts";
-export { latticeEnvironmentKind, latticeEnvironments, parseLatticeEnvironment, type LatticeEnvironment } from "./lattice-environment.ts";
+export {
+  latticeEnvironmentKind,
+  latticeEnvironments,
+  parseLatticeEnvironment,
+  POD_SECURITY_LEVELS,
+  type LatticeEnvironment,
+  type PodSecurityLevel,
+} from "./lattice-environment.ts";
 export {
   latticeExternalServiceKind,
   latticeExternalServices,

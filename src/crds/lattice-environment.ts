@@ -15,6 +15,8 @@ import {
   integer,
   isSystemNamespace,
   namespaceName,
+  oneOf,
+  patterned,
   SYSTEM_NAMESPACE_MESSAGE,
   targetNamespace,
 } from "./fields.ts";
@@ -26,6 +28,19 @@ import { withRules } from "./rules.ts";
 import { configValues } from "./service/config-values.ts";
 import { secretSource } from "./service/secret-source.ts";
 import { observed, SIMPLE_PHASES, statusOf } from "./status.ts";
+
+/** The Pod Security Standards, strictest first. */
+export const POD_SECURITY_LEVELS = ["restricted", "baseline", "privileged"] as const;
+export type PodSecurityLevel = (typeof POD_SECURITY_LEVELS)[number];
+
+const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+
+const hostPattern = () =>
+  patterned('A host, or "*." and a domain: all hosts below it, and the wildcard itself.', {
+    pattern: `^(\\*\\.)?${LABEL}(\\.${LABEL})+$`,
+    max: 253,
+    message: 'must be a host name in lower case, such as shop.example.com or "*.shop.example.com"',
+  });
 
 const mesh = () =>
   object("Service mesh of the environment.", {
@@ -61,6 +76,17 @@ const spec = () =>
     isolation: object("Limits of the namespace.", {
       quota: quantityMap("ResourceQuota of the namespace, such as requests.cpu: 10.").optional(),
       limits: quantityMap("Limits of containers that set none, such as memory: 512Mi.").optional(),
+      podSecurity: oneOf(
+        "Pod Security Standard that its services must meet; a service that needs more is refused.",
+        POD_SECURITY_LEVELS,
+      ).default("restricted"),
+    }).optional(),
+    routes: object("Hosts that routes of its services may claim.", {
+      hosts: listOf("Hosts besides those below ingressDomain.", hostPattern(), { max: 256, type: "set" }).optional(),
+    }).optional(),
+    crossNamespace: listOf("Namespaces that ids of databases and other managed resources may name.", namespaceName("A namespace."), {
+      max: 256,
+      type: "set",
     }).optional(),
     mesh: mesh().optional(),
     ingressDomain: dnsSubdomain("Domain that routes without a host get a name in.").optional(),

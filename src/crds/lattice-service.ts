@@ -107,6 +107,15 @@ const status = () =>
     closedDependencies: mapOf("Why each dependency that is closed is closed, by name, and what would open it.", anyText("Reason.", 1_024), {
       max: 128,
     }).optional(),
+    routes: mapOf(
+      "Hosts and paths that its routes have, by resource; a host that another service wants is kept by the one that has had it longest.",
+      observed("A route.", {
+        host: anyText("Host name.", 253),
+        path: anyText("Path prefix.", 1_024),
+        since: timestampField("Since when."),
+      }),
+      { max: 128 },
+    ).optional(),
   });
 
 export type LatticeService = ObjectOf<"LatticeService", ReturnType<typeof spec>, ReturnType<typeof status>>;

@@ -9,6 +9,8 @@ export type CompileError =
   | { readonly kind: "invalid-volume-mount"; readonly container: string; readonly path: string; readonly message: string }
   /** After the last one that is listed. */
   | { readonly kind: "not-listed" }
+  /** `place`: the field that uses what is not granted. */
+  | { readonly kind: "not-granted"; readonly place: string; readonly message: string }
   | ResourceError;
 
 /** The field that is wrong. */
@@ -21,6 +23,8 @@ export function placeOf(error: CompileError): string {
       return `spec.containers.${error.container}.files["${error.path}"]`;
     case "invalid-volume-mount":
       return `spec.containers.${error.container}.volumes["${error.path}"]`;
+    case "not-granted":
+      return error.place;
     case "circular-dependency":
       return error.of === "containers" ? "spec.containers" : "spec.resources";
     case "not-listed":
@@ -46,6 +50,9 @@ export function describeCompileError(error: CompileError): string {
       const near = didYouMean(error.type, error.known);
       return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}`;
     }
+    case "not-granted":
+    case "resource-not-granted":
+      return error.message;
     case "provisioner":
       return `resource '${error.name}' provisioner error: ${error.message}`;
     case "not-listed":

@@ -188,7 +188,9 @@ test("the same input gives the same bytes, in whatever order it was written", ()
     };
   };
   const bytes = (reverse: boolean) => {
-    const result = compileService(serviceInput(spec(reverse), { secrets: { "postgres/db/password": "x" } }));
+    const result = compileService(
+      serviceInput(spec(reverse), { secrets: { "postgres/db/password": "x" }, grants: { hosts: ["a.b", "c.d"] } }),
+    );
     return result.ok ? JSON.stringify([result.value.objects, [...result.value.resolvedDependencies], [...result.value.routes]]) : "";
   };
   expect(bytes(true)).toBe(bytes(false));

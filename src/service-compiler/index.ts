@@ -1,6 +1,20 @@
 export { compileService, type CompiledService } from "./compile-service.ts";
 export { describeCompileError, placeOf, type CompileError } from "./errors.ts";
-export type { SecretStore, ServiceInput, Settings } from "./input.ts";
+export {
+  comparablePath,
+  grantsOf,
+  hostsOverlap,
+  isShareable,
+  isWildcard,
+  pathsOverlap,
+  podSecurityLabels,
+  secretNotShared,
+  SHAREABLE_LABEL,
+  sourceOf,
+  widerLevel,
+  type Grants,
+} from "./grants/index.ts";
+export type { MountedKind, SecretStore, ServiceInput, Settings } from "./input.ts";
 export {
   declaredProvisioner,
   PROVISIONER_LABEL,

@@ -1,6 +1,7 @@
 /** All that the compilation of one service may know. It is handed in: the compiler itself reads no clock, file, cluster or environment. */
 import type { Result, Sensitive } from "#base";
 import type { LatticeEnvironment, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
+import type { Grants } from "./grants/index.ts";
 import type { Registry, Surroundings } from "./provisioners/index.ts";
 
 export type Settings = {
@@ -15,8 +16,14 @@ export type Settings = {
   readonly hashKey: Sensitive<string>;
 };
 
-/** `postgres/main-db/password` is key `password` of Secret `postgres-main-db` in the namespace of the workload. */
-export type SecretStore = (namespace: string, path: string) => Result<string, string>;
+/**
+ * `postgres/main-db/password` is key `password` of Secret `postgres-main-db` in the namespace of the workload. `source` is the namespace that
+ * the reader is written in: a Secret of another namespace must be labelled shareable.
+ */
+export type SecretStore = (namespace: string, path: string, source: string) => Result<string, string>;
+
+/** Kinds of objects that a volume can be made of. */
+export type MountedKind = "Secret" | "ConfigMap" | "PersistentVolumeClaim";
 
 export type ServiceInput = {
   readonly service: LatticeService;
@@ -27,7 +34,11 @@ export type ServiceInput = {
   readonly configs: readonly LatticeServiceConfig[];
   readonly bindings: readonly LatticeSecretBindings[];
   readonly settings: Settings;
+  readonly grants: Grants;
   readonly registry: Registry;
+  readonly routeHolder: Surroundings["routeHolder"];
+  /** Why a container may not mount an object of the target namespace; undefined: it may. */
+  readonly mountProblem: (kind: MountedKind, name: string) => string | undefined;
   readonly findService: Surroundings["findService"];
   readonly findExternalService: Surroundings["findExternalService"];
   readonly secrets: SecretStore;

@@ -42,8 +42,10 @@ export function secretBindings(key: string, spec: object): FixtureObject {
   return { apiVersion: API, kind: "LatticeSecretBindings", metadata: { name, namespace }, spec };
 }
 
-export function secret(key: string, texts: Readonly<Record<string, string>>): FixtureObject {
+/** `shareable`: the value of the label that lets services of other namespaces read it. */
+export function secret(key: string, texts: Readonly<Record<string, string>>, shareable?: string): FixtureObject {
   const [namespace, name] = key.split("/");
   const data = Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, Buffer.from(text).toString("base64")]));
-  return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, type: "Opaque", data };
+  const labels = shareable === undefined ? {} : { labels: { "lattice.dev/shareable": shareable } };
+  return { apiVersion: "v1", kind: "Secret", metadata: { name, namespace, ...labels }, type: "Opaque", data };
 }

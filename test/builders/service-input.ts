@@ -16,8 +16,10 @@ import {
   atFirst,
   compileService,
   describeCompileError,
+  grantsOf,
   placeOf,
   registryWith,
+  type Grants,
   type Provisioner,
   type ServiceInput,
 } from "#service-compiler";
@@ -45,6 +47,10 @@ export type Around = {
   readonly provisioners?: readonly Provisioner[];
   readonly settings?: Partial<ServiceInput["settings"]>;
   readonly syncedVersion?: ServiceInput["syncedVersion"];
+  /** Over those of the environment. */
+  readonly grants?: Partial<Grants>;
+  /** Absent: every object may be mounted. */
+  readonly mountProblem?: ServiceInput["mountProblem"];
 };
 
 const API_VERSION = "lattice.dev/v1alpha1";
@@ -88,6 +94,9 @@ export function serviceInput(spec: Fields, around: Around = {}): ServiceInput {
     configs: named("LatticeServiceConfig", around.configs, parseLatticeServiceConfig),
     bindings: named("LatticeSecretBindings", around.bindings, parseLatticeSecretBindings),
     settings: { ...DEFAULT_SETTINGS, ...around.settings },
+    grants: { ...grantsOf(environmentOf(around.environment)), ...around.grants },
+    routeHolder: () => undefined,
+    mountProblem: around.mountProblem ?? (() => undefined),
     registry: registryWith(around.provisioners),
     findService: ({ namespace, name }) => {
       const ports = read(services, `${namespace}/${name}`);

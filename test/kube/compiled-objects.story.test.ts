@@ -20,6 +20,7 @@ function compiledWorld() {
   const { world, problems } = loadYaml(text, {
     secrets: new Map(SECRETS.map((path) => [path, sensitive(`value of ${path}`)])),
     settings: { monitoring: "monitoring" },
+    assumeShareable: true,
   });
   const all = compileAll(world);
   expect([problems, [...all.errors]]).toEqual([[], []]);

@@ -20,7 +20,7 @@ function objectsIn(folder: string): readonly KubeObject[] {
 }
 
 test("everything that this release acts on comes up; the rest says that it is not built yet", { timeout: 60_000 }, async () => {
-  const secrets = [secret("shop/postgres-products", { password: "p" }), secret("shop/stripe", { "api-key": "k" })];
+  const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];
   await using operated = await OperatedCluster.start({ objects: [...secrets, ...objectsIn("examples/shop")] });
   await operated.live(10_000, 500);
   const examples = objectsIn("examples");

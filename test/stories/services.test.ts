@@ -50,7 +50,7 @@ test("the shop comes up, agrees, errs and ends", async () => {
     return told;
   };
 
-  const secrets = [secret("shop/postgres-products", { password: "p" }), secret("shop/stripe", { "api-key": "k" })];
+  const secrets = [secret("shop/postgres-products", { password: "p" }, "default"), secret("shop/stripe", { "api-key": "k" }, "default")];
   expect(await chapter(() => operated.apply(...secrets, ...shop()), 15_000)).toMatchSnapshot("coming up");
   expect(board.isUp()).toBe(true);
 

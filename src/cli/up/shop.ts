@@ -7,6 +7,7 @@ import { latticeEnvironments, latticeKinds, type LatticeObject } from "#crds";
 import { defineResource, isJsonObject, parseYaml, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { allEdges, splitId, type Edge } from "#mesh-compiler";
+import { SHAREABLE_LABEL } from "#service-compiler";
 import type { CliIo } from "../io.ts";
 import { readLatticeResources, readPolicies } from "../live-world.ts";
 import { applyAll } from "../local-cluster.ts";
@@ -62,7 +63,9 @@ async function madeUpSecrets(
   }
   return ok(
     [...byName].map(([name, data]) => {
-      const object = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace: SHOP }, type: "Opaque", data };
+      // the shop's services are written in namespace default
+      const metadata = { name, namespace: SHOP, labels: { [SHAREABLE_LABEL]: "default" } };
+      const object = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
       return { resource: secrets, object };
     }),
   );
@@ -77,7 +80,7 @@ export async function explainDoors(
   const policies = await readPolicies(client, io.signal);
   if (!resources.ok) return resources;
   if (!policies.ok) return policies;
-  const { world } = loadWorld(resources.value.value, { placeholderSecrets: true });
+  const { world } = loadWorld(resources.value.value, { placeholderSecrets: true, assumeShareable: true });
   const closed = allEdges(world.mesh.graph).find(({ state }) => state.kind === "caller-only");
   const graph = formatGraph(world, "text");
   const reason = closed === undefined ? "" : whyClosed(world, closed, policies.value.value);

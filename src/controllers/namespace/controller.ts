@@ -90,14 +90,20 @@ async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Ru
   return ok(left.value ? { state: "left", closing, until: "pods are gone" } : { state: "released" });
 }
 
-/** A namespace that Helm made is Helm's; the label says no more than who made it. */
-function labelsFor({ metadata: { labels = {} } }: KubeObject, wanted: KubeObject | undefined): Labels {
-  const { [MANAGED_BY]: ours, ...rest } = wanted?.metadata.labels ?? {};
-  const managed = labels[MANAGED_BY];
-  return ours === undefined || (managed !== undefined && managed !== ours) ? rest : { ...rest, [MANAGED_BY]: ours };
+/** Labels that another client may have set stay as they are. */
+function labelsFor(namespace: KubeObject, wanted: KubeObject | undefined): Labels {
+  const ours = ownedLabels(namespace);
+  const labels = Object.entries(wanted?.metadata.labels ?? {}).filter(([label, value]) => {
+    const found = namespace.metadata.labels?.[label];
+    return !mayBeOthers(label) || found === undefined || found === value || ours.includes(label);
+  });
+  return Object.fromEntries(labels);
 }
 
-const MANAGED_BY = "app.kubernetes.io/managed-by";
+/** A namespace that Helm made is Helm's, and a pod security level that an administrator set is the administrator's. */
+function mayBeOthers(label: string): boolean {
+  return label === "app.kubernetes.io/managed-by" || label.startsWith("pod-security.kubernetes.io/");
+}
 
 function isOfAService({ metadata }: KubeObject): boolean {
   return metadata.labels?.[SERVICE_LABEL] !== undefined && metadata.labels[OWNER_LABEL] !== undefined;

@@ -67,6 +67,10 @@ const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
   "system-namespace",
   "reserved-namespace",
   "name-taken",
+  "name-reserved",
+  "object-taken",
+  "not-granted",
+  "resource-not-granted",
 ]);
 
 export function notCompiled(errors: readonly ServiceError[]): readonly NewCondition[] {

@@ -5,7 +5,7 @@
  * all the same (`access.ts`), because a revocation cannot wait for a template. When one changes, those whose objects follow from it are compiled
  * anew too, and no others (`world/`).
  */
-import { ok, type Result } from "#base";
+import { ok, timestamp, type Result } from "#base";
 import {
   defineController,
   failed,
@@ -14,6 +14,7 @@ import {
   stalled,
   waiting,
   watch,
+  type Cause,
   type Controller,
   type Outcome,
   type Plan,
@@ -29,18 +30,22 @@ import { deployments, meshKindOf, meshKinds, namespaces, peerAuthentications, ga
 import { isHeld, missingProblem } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
+import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { listErrors } from "./error-text.ts";
 import { describeLeft } from "./owned-objects.ts";
 import { observe, type Compiled, type Observed, type ServiceContext } from "./observe.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
 import { rolloutOf } from "./rollout.ts";
+import { routeRecord, type RouteRecord } from "./route-record.ts";
 import { statusOf } from "./status.ts";
 
 /** The namespace is closed within moments. */
 const NAMESPACE_SOON_MS = 1_000;
 
-export function serviceController(followed: FollowedWorld): Controller<LatticeService, Observed, never, ServiceContext> {
-  return defineController<LatticeService, Observed, never, ServiceContext>({
+type Seen = Observed & { readonly routes: RouteRecord | undefined };
+
+export function serviceController(followed: FollowedWorld): Controller<LatticeService, Seen, never, ServiceContext> {
+  return defineController<LatticeService, Seen, never, ServiceContext>({
     name: CONTROLLER_NAME,
     reconciles: latticeServices,
     owns: ownedKinds,
@@ -50,6 +55,9 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
     optional: meshKinds,
     watches: [
       watch(secretsByMetadata, (secret) => followed.secrets.usedBy(secret).map(parseKey)),
+      ...(["Secret", "ConfigMap", "PersistentVolumeClaim"] as const).map((kind) =>
+        watch(MOUNTED_RESOURCES[kind], (object) => followed.mounted.usedBy(kind, object).map(parseKey)),
+      ),
       // Flagger's copy of a Deployment is not ours, but it is what carries the traffic
       watch(deployments, ({ metadata: { namespace = "", labels = {} } }) => {
         const key = followed.world.keyOf(serviceId(namespace, labels[SERVICE_LABEL] ?? ""));
@@ -57,12 +65,19 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
       }),
     ],
     triggers: followed.triggers("services"),
-    observe,
+    observe: observeWithRoutes,
     plan,
     perform: (command) => command,
-    status: statusOf,
+    status: (service, seen, result) => ({ ...statusOf(service, seen, result), routes: seen.routes }),
     teardown,
   });
+}
+
+async function observeWithRoutes(service: LatticeService, context: ServiceContext): Promise<Result<Seen, Cause>> {
+  const seen = await observe(service, context);
+  if (!seen.ok) return seen;
+  const held = context.followed.world.heldRoutes(keyText(service.metadata));
+  return ok({ ...seen.value, routes: routeRecord(service, held, timestamp(context.clock)) });
 }
 
 function plan(_service: LatticeService, observed: Observed): Result<Plan<never>, PlanError> {

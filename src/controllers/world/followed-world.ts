@@ -25,12 +25,13 @@ import {
   type FieldError,
   type LatticeEnvironment,
 } from "#crds";
-import { field, isBeingDeleted, jsonEqual, keyText, parseKey, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { field, fieldAt, isBeingDeleted, jsonEqual, keyText, parseKey, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { Settings } from "#service-compiler";
 import { configMaps, meshKinds } from "../kinds.ts";
 import type { OperatorReach } from "../namespace/reach.ts";
 import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";
+import { MountedObjects } from "./mounted-objects.ts";
 import { SecretShelf, type Asked } from "./secret-shelf.ts";
 
 export type FollowedWorldOptions = HashKeyOptions & {
@@ -69,6 +70,7 @@ const WORLD_KINDS: readonly WorldKind[] = [
 export class FollowedWorld {
   readonly world: World;
   readonly secrets = new SecretShelf();
+  readonly mounted = new MountedObjects();
   readonly hashKey: ConfigHashKey;
   readonly reach: OperatorReach;
   readonly allowUnprotected: boolean;
@@ -85,7 +87,8 @@ export class FollowedWorld {
     this.hashKey = hashKey;
     this.#provisioners = new DeclaredProvisioners(home.namespace, logger);
     const given = worldSettings(settings, {
-      secrets: (namespace, path) => this.secrets.read(namespace, path),
+      secrets: (namespace, path, source) => this.secrets.read(namespace, path, source),
+      findObject: (kind, namespace, name) => this.mounted.find(kind, namespace, name),
       syncedVersion: (namespace, name) => this.secrets.syncedVersion(namespace, name),
     });
     // the key is read from the cluster after the world is there
@@ -96,6 +99,7 @@ export class FollowedWorld {
   /** From now on, whatever the informers hear; call it before they run. */
   follow(informers: InformerSet): void {
     this.secrets.follow(informers);
+    this.mounted.follow(informers);
     for (const kind of WORLD_KINDS) informers.subscribe(kind.resource, (change) => this.#changed(kind, change));
     informers.subscribe(configMaps, ({ key, after }) => this.#provisionerChanged(key, after));
     for (const resource of meshKinds) informers.subscribeServed(resource, () => this.#tell(this.#everything()));
@@ -103,7 +107,7 @@ export class FollowedWorld {
   }
 
   compile(key: ServiceKey): Compilation {
-    return this.secrets.record(() => this.world.compile(key));
+    return this.secrets.record(() => this.mounted.record(key, () => this.world.compile(key)));
   }
 
   /** What `triggers` of a controller takes. */
@@ -125,7 +129,10 @@ export class FollowedWorld {
     const gone = parsed?.ok !== true;
     if (kind === "LatticeEnvironment" && gone) this.#environments.delete(text);
     if (kind === "LatticeEnvironment" && !gone) this.#environments.add(text);
-    if (gone && kind === "LatticeService") this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
+    if (gone && kind === "LatticeService") {
+      this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
+      this.mounted.forget(text);
+    }
     const told = this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]);
     // two environments may want the same namespace, and one of them waits for the other
     this.#tell(kind === "LatticeEnvironment" ? { ...told, environments: [...this.#environments] } : told);
@@ -191,11 +198,12 @@ function namespaceOfId(id: string): string {
   return id.slice(0, id.indexOf("/"));
 }
 
-/** Status and bookkeeping are not what a world is made of. */
+/** Status and bookkeeping are not what a world is made of, but for the routes that a service has had. */
 function saysTheSame(before: KubeObject, after: KubeObject): boolean {
   const said = (object: KubeObject) => {
     const { uid, labels = {}, annotations = {}, deletionTimestamp = "" } = object.metadata;
-    return { uid: uid ?? "", labels, annotations, deletionTimestamp, spec: field(object, "spec") ?? {} };
+    const routes = fieldAt(object, "status", "routes") ?? {};
+    return { uid: uid ?? "", labels, annotations, deletionTimestamp, routes, spec: field(object, "spec") ?? {} };
   };
   return jsonEqual(said(before), said(after));
 }

@@ -43,22 +43,22 @@ const need = (...names: readonly string[]) => ({ values: new Set(names), version
 test("what is asked for is noted, read once, and read again when it changed", async () => {
   const [cluster, shelf] = [new Cluster(), new SecretShelf()];
   cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("one") } });
-  const first = shelf.record(() => shelf.read("shop", PATH));
+  const first = shelf.record(() => shelf.read("shop", PATH, "shop"));
   expect(first.result).toMatchObject({ ok: false });
   expect([...first.asked.values]).toEqual(["shop/postgres-db"]);
   expect(expectOk(await shelf.refresh(first.asked.values, cluster.source))).toBe(true);
-  expect(shelf.read("shop", PATH)).toEqual(ok("one"));
+  expect(shelf.read("shop", PATH, "shop")).toEqual(ok("one"));
   expect(expectOk(await shelf.refresh(first.asked.values, cluster.source))).toBe(false);
   cluster.secrets.set("shop/postgres-db", { version: "2", data: { password: btoa("two") } });
   expect(expectOk(await shelf.refresh(first.asked.values, cluster.source))).toBe(true);
-  expect(shelf.read("shop", PATH)).toEqual(ok("two"));
+  expect(shelf.read("shop", PATH, "shop")).toEqual(ok("two"));
   expect(cluster.reads).toHaveLength(2);
 });
 
 test("one that is not there is not asked for, and a sentence says what to make", async () => {
   const [cluster, shelf] = [new Cluster(), new SecretShelf()];
   expect(expectOk(await shelf.refresh(["shop/postgres-db"], cluster.source))).toBe(true);
-  expect(shelf.read("shop", PATH)).toEqual(
+  expect(shelf.read("shop", PATH, "shop")).toEqual(
     err("there is no secret 'postgres/db/password'\nmake Secret postgres-db in namespace shop with a key 'password'"),
   );
   expect([cluster.reads, expectOk(await shelf.refresh(["shop/postgres-db"], cluster.source))]).toEqual([[], false]);
@@ -70,7 +70,7 @@ test("a key that is missing, bytes that are no text, and what is no base64 are n
   cluster.secrets.set("shop/postgres-db", { version: "1", data });
   await shelf.refresh(["shop/postgres-db"], cluster.source);
   for (const key of ["bytes", "broken", "number", "password"]) {
-    expect(shelf.read("shop", `postgres/db/${key}`)).toMatchObject({
+    expect(shelf.read("shop", `postgres/db/${key}`, "shop")).toMatchObject({
       ok: false,
       error: expect.stringContaining(`has no key '${key}' with a text`) as string,
     });
@@ -87,7 +87,7 @@ test("a cache that is behind costs no second read, a Secret that went meanwhile 
   expect(expectOk(await shelf.refresh(["shop/a"], cluster.source))).toBe(false);
   cluster.behind.set("shop/b", "1");
   expect(expectOk(await shelf.refresh(["shop/b"], cluster.source))).toBe(true);
-  expect(shelf.read("shop", "b/k")).toMatchObject({ ok: false });
+  expect(shelf.read("shop", "b/k", "shop")).toMatchObject({ ok: false });
   cluster.failure = { kind: "unavailable", message: "later" };
   cluster.behind.set("shop/c", "1");
   expect(await shelf.refresh(["shop/c"], cluster.source)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
@@ -102,10 +102,10 @@ test("what nobody needs any more is forgotten, and a change concerns those who n
   shelf.setNeeds("shop/two", need("shop/a"));
   expect(shelf.usedBy(secret)).toEqual(["shop/one", "shop/two"]);
   shelf.setNeeds("shop/one", need());
-  expect(shelf.read("shop", "a/k")).toEqual(ok("v"));
+  expect(shelf.read("shop", "a/k", "shop")).toEqual(ok("v"));
   shelf.setNeeds("shop/two", need("shop/b"));
   expect(shelf.usedBy(secret)).toEqual([]);
-  expect(shelf.read("shop", "a/k")).toMatchObject({ ok: false });
+  expect(shelf.read("shop", "a/k", "shop")).toMatchObject({ ok: false });
 });
 
 test("of a Secret that External Secrets keeps, the version is known and the value never asked for", () => {

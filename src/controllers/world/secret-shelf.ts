@@ -9,6 +9,7 @@ import type { ServiceKey } from "#compile";
 import type { CacheReader } from "#controller-runtime";
 import { fieldAt, isJsonObject, keyText, parseKey, type KubeObject } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
+import { isShareable, secretNotShared } from "#service-compiler";
 import { secrets, secretsByMetadata } from "../kinds.ts";
 
 /** "namespace/name". */
@@ -41,17 +42,28 @@ export class SecretShelf {
     this.#cache = cache;
   }
 
-  /** `postgres/main-db/password` is key `password` of Secret `postgres-main-db` in the namespace of the workload. */
-  read(namespace: string, path: string): Result<string, string> {
+  /**
+   * `postgres/main-db/password` is key `password` of Secret `postgres-main-db` in the namespace of the workload. For a service that is written
+   * in another namespace, `source`, the Secret must be labelled shareable.
+   */
+  read(namespace: string, path: string, source: string): Result<string, string> {
     const parts = path.split("/");
     const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
     const secret = keyText({ namespace, name });
+    if (source !== namespace && !this.#isShared({ namespace, name }, source)) {
+      this.#asked?.versions.add(secret);
+      return err(secretNotShared(namespace, name, source));
+    }
     this.#asked?.values.add(secret);
     const shelved = this.#shelf.get(secret);
     const value = shelved?.values.get(key);
     if (value !== undefined) return ok(reveal(value));
     const there = shelved?.version === undefined ? "" : `: Secret ${secret} has no key '${key}' with a text in it`;
     return err(`there is no secret '${path}'${there}\nmake Secret ${name} in namespace ${namespace} with a key '${key}'`);
+  }
+
+  #isShared(secret: { readonly namespace: string; readonly name: string }, source: string): boolean {
+    return isShareable(this.#cache?.get(secretsByMetadata, secret)?.metadata.labels, source);
   }
 
   syncedVersion(namespace: string, name: string): string | undefined {

@@ -6,6 +6,7 @@ import { declaredProvisioner, PROVISIONER_LABEL } from "../index.ts";
 import { mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
 
 const around: Around = {
+  grants: { hosts: ["a.b"] },
   externals: { "prod/odd": { default: "https:///nothing" } },
   bindings: { b: { bindings: { s: { secretRef: { name: "s" } }, v: { external: { storeRef: { name: "vault" }, key: "k" } } } } },
   secrets: { "s/k": "CANARY-VALUE", "postgres/db/password": "CANARY-VALUE" },
@@ -231,8 +232,10 @@ describe("a resource", () => {
   test("a route of a service without TCP ports", () => {
     const route = { resources: { web: { type: "route", params: { host: "a.b" } } } };
     const want = ["spec.resources.web: resource 'web' provisioner error: a route needs a TCP port to lead to; add one in service.ports"];
-    expect(mistakes(mainContainer({}, route))).toEqual(want);
-    expect(mistakes(mainContainer({}, { ...route, service: { ports: { dns: { port: 53, protocol: "UDP" } } } }))).toEqual(want);
+    const grants = { hosts: ["a.b"] };
+    expect(mistakes(mainContainer({}, route), { grants })).toEqual(want);
+    const datagrams = { ...route, service: { ports: { dns: { port: 53, protocol: "UDP" } } } };
+    expect(mistakes(mainContainer({}, datagrams), { grants })).toEqual(want);
   });
 
   test("an endpoint that is no URL, when it is read", () => {

@@ -5,6 +5,7 @@
  * up, and a callee that is not there is no error until its address is needed.
  */
 import type { Result } from "#base";
+import type { Grants } from "../grants/index.ts";
 import type { Value } from "../templates/index.ts";
 import type { Params } from "./params.ts";
 
@@ -17,6 +18,10 @@ export type Surroundings = {
   readonly clusterDomain: string;
   /** Under which routes get their host. */
   readonly ingressDomain: string | undefined;
+  /** What the environment lets its services use. */
+  readonly grants: Grants;
+  /** Another service that has the host and path of this service's route; by the name of the resource. */
+  readonly routeHolder: (resource: string) => string | undefined;
   /** Ports by name. */
   readonly findService: (address: ServiceAddress) => { readonly ports: ReadonlyMap<string, number> } | undefined;
   /** URLs by name. */

@@ -11,6 +11,7 @@ import { withNamespace, type Found, type Missing, type Namespace, type Scope, ty
 import { agreementParams, EVERYTHING, type AgreementParams, type OwnPorts } from "./agreement.ts";
 import { contradictions } from "./contradictions.ts";
 import { unknownParams } from "./known-params.ts";
+import { notGranted } from "./not-granted.ts";
 import { problem, type Params } from "./params.ts";
 import type { Provisioned, Provisioner, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
 import type { Registry } from "./registry.ts";
@@ -29,6 +30,7 @@ export type ResourceError =
   | { readonly kind: "resource-not-found"; readonly name: string; readonly type: string; readonly id: string }
   | { readonly kind: "unsupported-resource-type"; readonly name: string; readonly type: string; readonly known: readonly string[] }
   | { readonly kind: "provisioner"; readonly name: string; readonly message: string }
+  | { readonly kind: "resource-not-granted"; readonly name: string; readonly message: string }
   | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
 export type Resolution = {
@@ -103,11 +105,12 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     if (!params.ok) return keepUnread(entry, params.error);
     const understood = understand(entry, params.value, provisioner);
     if (!understood.ok) return keep(name, err(ownError(entry, understood.error)));
-    const made = provisioner.provision({ ...entry, params: params.value, surroundings });
-    if (!made.ok) {
-      agreements.delete(name);
-      return keep(name, err(ownError(entry, made.error)));
-    }
+    const request = { ...entry, params: params.value, surroundings };
+    const made = provisioner.provision(request);
+    const refused = made.ok ? notGranted(made.value, request) : undefined;
+    if (!made.ok || refused !== undefined) agreements.delete(name);
+    if (!made.ok) return keep(name, err(ownError(entry, made.error)));
+    if (refused !== undefined) return keep(name, err({ kind: "resource-not-granted", name, message: refused }));
     for (const text of made.value.warnings ?? []) warnings.add(`resource '${name}': ${text}`);
     return keep(name, made);
   };

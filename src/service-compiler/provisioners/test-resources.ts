@@ -1,4 +1,5 @@
 /** Resources to resolve, and a small world around them. Only for tests. */
+import { grantsOf } from "../grants/index.ts";
 import { err, ok, reveal, type Result } from "#base";
 import { fields, renderText, scopeOf, secret, withNamespace, type Rendered, type TemplateProblem } from "../templates/index.ts";
 import type { Surroundings } from "./provisioner.ts";
@@ -7,6 +8,8 @@ import { resolveResources, type ResourceEntry } from "./resolve.ts";
 
 export const surroundings: Surroundings = {
   namespace: "prod",
+  grants: { ...grantsOf(undefined), hosts: ["shop.test"] },
+  routeHolder: () => undefined,
   clusterDomain: "cluster.local",
   ingressDomain: "example.com",
   findService: ({ namespace, name }) =>

@@ -7,6 +7,7 @@ import { err, ok, type Result } from "#base";
 import type { LatticeService } from "#crds";
 import { isJsonObject } from "#kube";
 import { MOST_ERRORS, type CompileError } from "../errors.ts";
+import { sourceOf } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
 import { resolveResources, type Provisioned, type ResolvedResources, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
 import {
@@ -93,15 +94,18 @@ export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" |
   });
 }
 
-function surroundingsOf({ settings, environment, namespace, secrets, findService, findExternalService }: ServiceInput) {
+function surroundingsOf(input: ServiceInput) {
+  const { service, settings, environment, namespace, secrets, findService, findExternalService, grants, routeHolder } = input;
   return {
     namespace,
+    grants,
+    routeHolder,
     clusterDomain: settings.clusterDomain,
     ingressDomain: environment?.spec.ingressDomain ?? settings.ingressDomain,
     findService,
     findExternalService,
     readSecret: (path: string) => {
-      const found = secrets(namespace, path);
+      const found = secrets(namespace, path, sourceOf(service));
       return found.ok ? ok(secret(found.value)) : found;
     },
   };

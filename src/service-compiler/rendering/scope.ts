@@ -1,6 +1,7 @@
 /** What `${…}` can name in one service: everything but `resources`, which needs these to be worked out. */
 import { err, ok } from "#base";
 import { didYouMean, type LatticeEnvironment, type LatticeSecretBindings, type LatticeServiceConfig } from "#crds";
+import { sourceOf } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
 import { fields, missing, scopeOf, secret, type Namespace, type Scope, type Value } from "../templates/index.ts";
 
@@ -87,19 +88,24 @@ function rankOf({ spec }: LatticeServiceConfig, { service, settings }: ServiceIn
   return cluster !== undefined && cluster === settings.cluster.name ? 3 : 0;
 }
 
-type Binding = LatticeSecretBindings["spec"]["bindings"][string];
+type Source = LatticeSecretBindings["spec"]["bindings"][string];
+
+/** `from`: the namespace whose rights the binding has; the environment's own has those of the namespace where the workload runs. */
+type Binding = Source & { readonly from: string };
 
 /** A binding for this service goes before one for all, and both before the environment's. */
-function bindingsOf({ service, environment, bindings }: ServiceInput): ReadonlyMap<string, Binding> {
+function bindingsOf({ service, environment, bindings, namespace }: ServiceInput): ReadonlyMap<string, Binding> {
+  const from = sourceOf(service);
   const byName = bindings.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
   const forAll = byName.filter(({ spec }) => spec.service === undefined);
   const forThis = byName.filter(({ spec }) => spec.service === service.metadata.name);
-  const found = new Map<string, Binding>(environmentBindings(environment));
-  for (const { spec } of [...forAll, ...forThis]) for (const [name, binding] of Object.entries(spec.bindings)) found.set(name, binding);
+  const found = new Map<string, Binding>(environmentBindings(environment).map(([name, one]) => [name, { ...one, from: namespace }]));
+  for (const { spec } of [...forAll, ...forThis])
+    for (const [name, binding] of Object.entries(spec.bindings)) found.set(name, { ...binding, from });
   return found;
 }
 
-function environmentBindings(environment: LatticeEnvironment | undefined): readonly (readonly [string, Binding])[] {
+function environmentBindings(environment: LatticeEnvironment | undefined): readonly (readonly [string, Source])[] {
   return (environment?.spec.defaults?.secretBindings ?? []).map(({ name, ...binding }) => [name, binding] as const);
 }
 
@@ -123,12 +129,17 @@ function secretsOf(input: ServiceInput): Namespace {
   };
 }
 
-function boundValue({ secrets, namespace }: ServiceInput, { secretRef, external }: Binding, key: string) {
+function boundValue({ secrets, namespace, environment }: ServiceInput, { secretRef, external, from }: Binding, key: string) {
   if (external !== undefined) {
+    // a store trusts the namespace that asks, and that is not the namespace of who wrote the binding
+    if (from !== namespace)
+      return err(
+        `stores of namespace ${namespace} are not for bindings in ${from}; bind it in spec.defaults.secretBindings of LatticeEnvironment ${environment?.metadata.name ?? ""}`,
+      );
     const { storeRef, key: place, refreshInterval } = external;
     const value: Value = { kind: "external", parts: [{ store: storeRef, key: place, property: key, refreshInterval }] };
     return ok(value);
   }
-  const found = secrets(namespace, `${secretRef?.name ?? ""}/${key}`);
+  const found = secrets(namespace, `${secretRef?.name ?? ""}/${key}`, from);
   return found.ok ? ok(secret(found.value)) : found;
 }

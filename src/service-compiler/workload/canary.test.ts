@@ -1,7 +1,7 @@
 /** Seed 001, phase 5: Flagger's Canary. The names of these tests are the seed's own words. */
 import { describe, expect, test } from "vitest";
 import { compileService } from "../compile-service.ts";
-import { compiled, mainContainer, serviceInput } from "../../../test/builders/service-input.ts";
+import { compiled, mainContainer, mistakes, serviceInput } from "../../../test/builders/service-input.ts";
 
 const http = { ports: { http: { port: 8080 } } };
 const canary = (given: Readonly<Record<string, unknown>> = {}, deploy: Readonly<Record<string, unknown>> = {}) =>
@@ -67,7 +67,16 @@ describe("phase 5", () => {
       { name: "errors", interval: "30s", thresholdRange: { max: 1 }, templateRef: { name: "errors", namespace: "flagger" } },
     ];
     const given = { interval: "30s", threshold: 2, maxWeight: 80, stepWeight: 20, metrics };
-    expect(compiled(canary({}, { canary: given })).find("Canary")).toMatchObject({ spec: { analysis: given } });
+    const grants = { crossNamespace: ["flagger"] };
+    expect(compiled(canary({}, { canary: given }), { grants }).find("Canary")).toMatchObject({ spec: { analysis: given } });
+  });
+
+  test("a canary cannot measure with another namespace's MetricTemplate", () => {
+    const metrics = [{ name: "errors", templateRef: { name: "errors", namespace: "flagger" } }];
+    expect(mistakes(canary({}, { canary: { metrics } }))).toEqual([
+      "spec.deploy.canary.metrics[0].templateRef.namespace: names namespace flagger, and this service runs in prod\n" +
+        "add flagger to spec.crossNamespace of a LatticeEnvironment, and name it in spec.environment of the service",
+    ]);
   });
 
   test("Default metrics included", () => {

@@ -1,6 +1,9 @@
 /** Flagger's Canary. It needs a proxy that sees requests, so the mesh gives its namespace a waypoint, and routes through Gateway API. */
 import { defaultCanary, type LatticeServiceSpec } from "#crds";
 import type { JsonObject, KubeObject } from "#kube";
+import type { CompileError } from "../errors.ts";
+import { howToGrant } from "../grants/index.ts";
+import type { ServiceInput } from "../input.ts";
 import { sortedPorts } from "./container.ts";
 import type { Replicas } from "./deployment.ts";
 import { metadataFor, type Owner } from "./names.ts";
@@ -54,6 +57,16 @@ function serviceOf(owner: Owner, spec: LatticeServiceSpec): JsonObject {
     ...(several ? { portDiscovery: true } : {}),
     gatewayRefs: [{ group: "", kind: "Service", name: owner.name, port }],
   };
+}
+
+/** Flagger queries with the credentials of a MetricTemplate, whichever namespace it is in. */
+export function foreignMetricTemplates({ service, namespace, grants }: ServiceInput): readonly CompileError[] {
+  return (service.spec.deploy?.canary?.metrics ?? []).flatMap(({ templateRef }, at): readonly CompileError[] => {
+    const there = templateRef?.namespace ?? namespace;
+    if (there === namespace || grants.crossNamespace.includes(there)) return [];
+    const message = `names namespace ${there}, and this service runs in ${namespace}\n${howToGrant(grants, there, "spec.crossNamespace")}`;
+    return [{ kind: "not-granted", place: `spec.deploy.canary.metrics[${at}].templateRef.namespace`, message }];
+  });
 }
 
 export function canaryWarnings(spec: LatticeServiceSpec): readonly string[] {

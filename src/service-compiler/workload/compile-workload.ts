@@ -5,7 +5,7 @@ import type { CompileError } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
 import type { Claim } from "../provisioners/index.ts";
 import type { RenderedContainer, RenderedService } from "../rendering/render-service.ts";
-import { canaryWarnings, compileCanary } from "./canary.ts";
+import { canaryWarnings, compileCanary, foreignMetricTemplates } from "./canary.ts";
 import { configHash } from "./config-hash.ts";
 import type { ConfigObjects } from "./config-objects.ts";
 import { compileContainer, type Ports } from "./container.ts";
@@ -18,6 +18,7 @@ import type { Compiled } from "./once.ts";
 import { isSidecar, orderContainers, type Order } from "./order.ts";
 import { compileRoutes } from "./routes.ts";
 import { compileAutoscaler, compileClaim, compileDisruptionBudget } from "./scaling.ts";
+import { securityErrors } from "./security-errors.ts";
 import { tooLarge } from "./size-limits.ts";
 import { compileVolumes, type CompiledVolumes } from "./volumes.ts";
 
@@ -33,13 +34,21 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
     rendered.containers.map((container) => [container.name, { env: compileEnv(owner, container), files: compileFiles(owner, container) }]),
   );
   const fileVolumes = [...configs.values()].flatMap(({ files }) => files.volumes.map(({ name }) => name));
-  const volumes = compileVolumes(rendered.containers, fileVolumes);
+  const volumes = compileVolumes(rendered.containers, { taken: fileVolumes, mountProblem: input.mountProblem });
   const routes = compileRoutes(input, rendered);
-  const errors = [...(order.ok ? [] : [order.error]), ...(volumes.ok ? [] : volumes.error), ...routes.errors, ...tooLarge(configs)];
+  const errors = [
+    ...(order.ok ? [] : [order.error]),
+    ...(volumes.ok ? [] : volumes.error),
+    ...routes.errors,
+    ...tooLarge(configs),
+    ...foreignMetricTemplates(input),
+  ];
   if (!order.ok || !volumes.ok || errors.length > 0) return err(errors);
   const replicas = replicasOf(input);
   const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
   const pod = compilePod({ input, order: order.value, configs, volumes: volumes.value, config });
+  const violations = securityErrors(pod, input.grants);
+  if (violations.length > 0) return err(violations);
   const claims = claimsOf(rendered);
   const objects = [
     ...inOrder(config).map((object) => ({ object })),

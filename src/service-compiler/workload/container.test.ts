@@ -115,7 +115,9 @@ describe("securityContext", () => {
     })),
   ];
   test.each(rows)("$name", ({ given, want }) =>
-    expect(compiled(mainContainer({ securityContext: given })).main("securityContext")).toEqual(want),
+    expect(compiled(mainContainer({ securityContext: given }), { grants: { podSecurity: "privileged" } }).main("securityContext")).toEqual(
+      want,
+    ),
   );
 });
 

@@ -2,6 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { parseDnsSubdomain, type JsonObject } from "#kube";
 import type { CompileError } from "../errors.ts";
+import type { MountedKind } from "../input.ts";
 import type { RenderedContainer, RenderedVolume } from "../rendering/render-service.ts";
 import { RESERVED_VOLUMES } from "./files.ts";
 import { volumeName } from "./names.ts";
@@ -14,12 +15,23 @@ export type CompiledVolumes = {
   readonly claims: ReadonlySet<string>;
 };
 
-type Source = { readonly key: string; readonly volume: JsonObject; readonly claim?: string };
+type Source = {
+  readonly key: string;
+  readonly volume: JsonObject;
+  readonly claim?: string;
+  /** What it is made of; an empty directory is made of nothing. */
+  readonly object?: { readonly kind: MountedKind; readonly name: string };
+};
 
-/** `taken`: names of the volumes that files have. */
+type VolumeRules = {
+  /** Names of the volumes that files have. */
+  readonly taken: Iterable<string>;
+  readonly mountProblem: (kind: MountedKind, name: string) => string | undefined;
+};
+
 export function compileVolumes(
   containers: readonly RenderedContainer[],
-  taken: Iterable<string>,
+  { taken, mountProblem }: VolumeRules,
 ): Result<CompiledVolumes, readonly CompileError[]> {
   const errors: CompileError[] = [];
   const volumes = new Map<string, JsonObject & { readonly name: string }>();
@@ -34,7 +46,12 @@ export function compileVolumes(
         errors.push({ kind: "invalid-volume-mount", container: container.name, path, message: source.error });
         continue;
       }
-      const { key, volume: fields, claim } = source.value;
+      const { key, volume: fields, claim, object } = source.value;
+      const problem = object === undefined ? undefined : mountProblem(object.kind, object.name);
+      if (problem !== undefined) {
+        errors.push({ kind: "not-granted", place: `spec.containers.${container.name}.volumes["${path}"]`, message: problem });
+        continue;
+      }
       const made = volumes.get(key) ?? { name: volumeName(path, key, names), ...fields };
       volumes.set(key, made);
       names.add(made.name);
@@ -70,7 +87,8 @@ function sourceOf(path: string, { source, path: subPath }: RenderedVolume): Resu
   // an empty directory has no name; containers that read it from the same resource share it, others by its path
   if (kind === "emptydir") return ok({ key: `emptydir:${name}:${origins[0]?.placeholder ?? path}`, volume: { emptyDir: {} } });
   if (!parseDnsSubdomain(name).ok) return err(`'${name}' is no legal name; lower case letters, digits, '-' and '.'`);
-  if (kind === "configmap") return ok({ key: `configmap:${name}`, volume: { configMap: { name } } });
-  if (kind === "secret") return ok({ key: `secret:${name}`, volume: { secret: { secretName: name } } });
-  return ok({ key: `pvc:${name}`, volume: { persistentVolumeClaim: { claimName: name } }, claim: name });
+  if (kind === "configmap") return ok({ key: `configmap:${name}`, volume: { configMap: { name } }, object: { kind: "ConfigMap", name } });
+  if (kind === "secret") return ok({ key: `secret:${name}`, volume: { secret: { secretName: name } }, object: { kind: "Secret", name } });
+  const volume = { persistentVolumeClaim: { claimName: name } };
+  return ok({ key: `pvc:${name}`, volume, claim: name, object: { kind: "PersistentVolumeClaim", name } });
 }

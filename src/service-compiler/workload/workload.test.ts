@@ -28,7 +28,7 @@ test("everything comes in the order in which it is applied (DECISIONS 43)", () =
     },
   );
   const bindings = { b: { bindings: { own: { secretRef: { name: "own" } }, outside: external } } };
-  expect(kinds(compiled(spec, { bindings, secrets: { "own/k": "v" } }).objects)).toEqual([
+  expect(kinds(compiled(spec, { bindings, secrets: { "own/k": "v" }, grants: { hosts: ["shop.test"] } }).objects)).toEqual([
     "ConfigMap api-env",
     "ConfigMap api-files",
     "Secret api-secrets",
@@ -117,7 +117,10 @@ test("the Deployment is selected by the seed's label, and carries ours for polic
 describe("routes", () => {
   const ports = { admin: { port: 9000 }, http: { port: 80, targetPort: 8080 }, udp: { port: 53, protocol: "UDP" } };
   const route = (params: Readonly<Record<string, unknown>>, around = {}) =>
-    compiled(mainContainer({}, { service: { ports }, resources: { web: { type: "route", params } } }), around).find("HTTPRoute", "api-web");
+    compiled(mainContainer({}, { service: { ports }, resources: { web: { type: "route", params } } }), {
+      grants: { hosts: ["shop.test", "x.test"] },
+      ...around,
+    }).find("HTTPRoute", "api-web");
 
   test("lead from a host and path through the gateway to a port", () => {
     expect(route({ host: "shop.test", path: "/api" })).toEqual({
@@ -169,7 +172,7 @@ test("what a compilation tells beside the objects", () => {
     },
   );
   const bindings = { b: { bindings: { s: { secretRef: { name: "s" } } } } };
-  const result = compileService(serviceInput(spec, { bindings, secrets: { "s/k": "canary" } }));
+  const result = compileService(serviceInput(spec, { bindings, secrets: { "s/k": "canary" }, grants: { hosts: ["a.test"] } }));
   if (!result.ok) throw new Error("it does not compile");
   const { resolvedDependencies, peers, routes, resolved } = result.value;
   expect([...resolvedDependencies]).toEqual([

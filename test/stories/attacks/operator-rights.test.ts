@@ -82,17 +82,22 @@ const API = (spec: Readonly<Record<string, unknown>>) =>
 async function wholeStory(operated: OperatedCluster): Promise<void> {
   const store = { storeRef: { kind: "ClusterSecretStore", name: "vault" }, key: "kv/app" };
   const isolation = { quota: { pods: 20 }, limits: { cpu: "1" } };
+  const granted = {
+    sourceNamespaces: ["team"],
+    ingressDomain: "shop.example.com",
+    defaults: { secretBindings: [{ name: "vault", external: store }] },
+  };
   await operated.apply(
-    secret("shop/postgres-db", { password: "hunter2" }),
-    environment("shop", { sourceNamespaces: ["team"], isolation }),
-    secretBindings("team/all", { bindings: { vault: { external: store } } }),
+    secret("shop/postgres-db", { password: "hunter2" }, "team"),
+    environment("shop", { ...granted, isolation }),
+    secretBindings("team/all", { bindings: { db: { secretRef: { name: "postgres-db" } } } }),
     serviceConfig("team/all", { appliesTo: { service: "api" }, values: { level: "info" } }),
     externalService("team/stripe", { environment: "shop", endpoints: { api: "https://api.stripe.com" }, allowedRequesters: ["api"] }),
     API({ replicas: { min: 2, max: 4 }, deploy: { strategy: "canary" } }),
     latticeService("team/front", { environment: "shop", resources: calls("api") }),
   );
   await operated.live(10_000, 500);
-  await operated.apply(API({ replicas: { min: 2, max: 4 } }), environment("shop", { sourceNamespaces: ["team"] }));
+  await operated.apply(API({ replicas: { min: 2, max: 4 } }), environment("shop", granted));
   await operated.live(70_000, 5_000);
 }
 

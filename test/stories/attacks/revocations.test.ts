@@ -10,6 +10,7 @@ import { INGRESS_GATEWAY, ingressGateway, isProbed, reaches, reachesHost } from 
 import { looseServiceCrd } from "../../builders/loose-crd.ts";
 import { OperatedCluster } from "../../builders/operated-cluster.ts";
 
+const settings = { ingressDomain: "example.com" };
 const DB = { db: { type: "postgres" } };
 const PASSWORD = withVariables({ P: "${resources.db.password}" });
 const WEB = { web: { type: "route", params: { host: "api.example.com" } } };
@@ -38,7 +39,7 @@ const REVOKED = { front: true, other: false, gateway: false, stripe: false };
 
 describe("a revocation takes effect while the service", () => {
   const all = { ...isCalledBy("front", "other"), ...WEB, ...STRIPE };
-  const start = () => OperatedCluster.start({ objects: [password, stripe(), ingressGateway(), api(all), front, other] });
+  const start = () => OperatedCluster.start({ settings, objects: [password, stripe(), ingressGateway(), api(all), front, other] });
 
   test("lacks a Secret: a caller, an external host and a route that were removed are closed", async () => {
     await using operated = await start();
@@ -68,7 +69,10 @@ describe("a revocation takes effect while the service", () => {
     const claim = (size: string) => ({ data: { type: "volume", params: { size } } });
     const containers = (image: string) => ({ containers: { main: { image, volumes: { "/d": { source: "${resources.data.ref}" } } } } });
     const sized = (size: string, resources: object) => api({ ...claim(size), ...resources }, containers("a:1"));
-    await using operated = await OperatedCluster.start({ objects: [stripe(), ingressGateway(), sized("2Gi", all), front, other] });
+    await using operated = await OperatedCluster.start({
+      settings,
+      objects: [stripe(), ingressGateway(), sized("2Gi", all), front, other],
+    });
     expect(await reachOfApi(operated)).toEqual(OPEN);
     await operated.apply(sized("1Gi", isCalledBy("front")));
     await operated.live(3_000);
@@ -129,7 +133,7 @@ describe("a declaration that cannot be understood opens nothing", () => {
   const objects = [looseServiceCrd(), password, stripe(), ingressGateway(), api(all), front, other];
 
   test("a service whose spec became invalid is closed on both sides, and its pods stay", async () => {
-    await using operated = await OperatedCluster.start({ objects });
+    await using operated = await OperatedCluster.start({ settings, objects });
     expect(await reachOfApi(operated)).toEqual(OPEN);
     await operated.apply(api(all, { containers: {} }));
     await operated.live(3_000);
@@ -148,7 +152,7 @@ describe("a declaration that cannot be understood opens nothing", () => {
   });
 
   test("an external service whose spec became invalid is closed to its requesters", async () => {
-    await using operated = await OperatedCluster.start({ objects });
+    await using operated = await OperatedCluster.start({ settings, objects });
     const loose = structuredClone(await operated.read("CustomResourceDefinition", "latticeexternalservices.lattice.dev")) as unknown as {
       metadata: object;
       spec: { versions: { schema: object }[] };
@@ -164,7 +168,7 @@ describe("a declaration that cannot be understood opens nothing", () => {
   });
 
   test("an external service that takes a requester off its list closes it while the caller fails", async () => {
-    await using operated = await OperatedCluster.start({ objects });
+    await using operated = await OperatedCluster.start({ settings, objects });
     await operated.remove(secretKind(operated), "shop/postgres-db");
     await operated.apply(stripe({ allowedRequesters: ["front"] }));
     await operated.live(3_000);
@@ -189,7 +193,7 @@ describe("a service that may no longer run where it runs is closed, and its pods
     { name: "the environment is deleted", withdraw: (operated: OperatedCluster) => operated.remove(latticeEnvironments, "prod") },
   ];
   test.each(rows)("$name", async ({ withdraw }) => {
-    await using operated = await OperatedCluster.start({ objects });
+    await using operated = await OperatedCluster.start({ settings, objects });
     expect(await reach(operated)).toEqual({ front: true, gateway: true });
     await withdraw(operated);
     await operated.live(5_000);
@@ -203,7 +207,7 @@ describe("a service that may no longer run where it runs is closed, and its pods
 });
 
 test("PoliciesApplied is False while a policy in the cluster differs from the declaration, and names it", async () => {
-  await using operated = await OperatedCluster.start({ objects: [password, api(isCalledBy("front", "other")), front, other] });
+  await using operated = await OperatedCluster.start({ settings, objects: [password, api(isCalledBy("front", "other")), front, other] });
   using refusal = operated.cluster.intercept({ verb: "apply", resource: "authorizationpolicies", user: "operator" }, failWith("forbidden"));
   await operated.apply(api(isCalledBy("front")));
   await operated.live(3_000);
