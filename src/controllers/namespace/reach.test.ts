@@ -188,3 +188,23 @@ test("with very many namespaces the message still fits into a condition", () => 
   expect(message).toContain(",other | kubectl apply");
   expect(reachProblem("other", { home: "lattice-system" }, nothing)).toBeUndefined();
 });
+
+test("a write that the Role does not allow fails that service alone, and its status has what the API server refused", async () => {
+  await using operated = await OperatedCluster.start({ rbac: true, namespaces: ["team", "shop"] });
+  const role = await operated.read("Role", "shop/lattice-operator");
+  type Rule = { readonly resources: readonly string[]; readonly verbs: readonly string[] };
+  const rules = (field(role, "rules") ?? []) as unknown as readonly Rule[];
+  const fewer = rules.map((rule) => (rule.resources.includes("deployments") ? { ...rule, verbs: ["get", "list", "watch"] } : rule));
+  const patch = { rules: fewer } as never;
+  const key = { namespace: "shop", name: "lattice-operator" };
+  expectOk(await operated.client.patch(operated.cluster.resource("Role"), key, { type: "merge", patch }));
+  await operated.apply(inShop, api, own);
+  await operated.live(10_000, 500);
+  expect(await operated.condition("team/api", "Ready")).toMatchObject({
+    reason: "ReconcileFailed",
+    message: expect.stringMatching(
+      /Deployment shop\/api: .*is forbidden: User "system:serviceaccount:lattice-system:lattice-operator" cannot/,
+    ) as string,
+  });
+  expect((await operated.service("team/own")).status).toMatchObject({ phase: "Ready" });
+});
