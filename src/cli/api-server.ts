@@ -74,7 +74,7 @@ function parsePodLimit(text: string): Result<number, string> {
 }
 
 function readTokens(path: string): Result<string, string> {
-  return mapErr(readRegularText(path, { bytes: MAX_SMALL_FILE }), (problem) => `--token-file ${path}: ${problem}`);
+  return mapErr(readRegularText(path, { bytes: MAX_SMALL_FILE, pipes: true }), (problem) => `--token-file ${path}: ${problem}`);
 }
 
 /** With a token file, the kubeconfig speaks as its first user: somebody must be it. */

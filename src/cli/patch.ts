@@ -57,7 +57,9 @@ async function readInputs(io: CliIo, flags: PatchFlags): Promise<Result<Inputs, 
 
 async function readDocument(io: CliIo, file: string): Promise<Result<Json, string>> {
   const text =
-    file === "-" ? await fromPromise(io.stdin(), describeThrown) : readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE });
+    file === "-"
+      ? await fromPromise(io.stdin(), describeThrown)
+      : readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE, pipes: true });
   return text.ok ? parseDocument(text.value, file) : err(`${file}: ${text.error}`);
 }
 

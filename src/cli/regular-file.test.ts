@@ -132,6 +132,19 @@ test("links that are exchanged while a source is read never lead outside", async
 });
 
 describe("a file that is given", () => {
+  test("may be a pipe where the user names it, as in --secrets <(sops -d secrets.yaml)", () => {
+    const written = spawn("sh", ["-c", 'printf "a: b" > "$0"', join(folder, "pipe")], { stdio: "ignore" });
+    expect(readRegularText(join(folder, "pipe"), { bytes: 10, pipes: true })).toEqual({ ok: true, value: "a: b" });
+    expect(readRegularText("/dev/zero", { bytes: 10, pipes: true })).toMatchObject({ ok: false });
+    written.kill();
+  });
+
+  test("is limited in a pipe, too", () => {
+    const written = spawn("sh", ["-c", 'printf "longer than ten" > "$0"', join(folder, "pipe")], { stdio: "ignore" });
+    expect(readRegularText(join(folder, "pipe"), { bytes: 10, pipes: true })).toMatchObject({ ok: false });
+    written.kill();
+  });
+
   test("may be a link, and must be regular and not too large", () => {
     expect(readRegularText(join(folder, "link-outside"), { bytes: 10 })).toEqual({ ok: true, value: "secret" });
     expect(readRegularFile(join(folder, "pipe"), { bytes: 10 })).toMatchObject({ ok: false });

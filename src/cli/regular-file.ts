@@ -1,11 +1,11 @@
 /**
  * Reads files whose names or contents may come from people that are not trusted (a pull request): regular files only, with a limit, and where
- * wanted only inside one folder. Pipes and devices are refused instead of being waited for.
+ * wanted only inside one folder. Devices are refused, and so are pipes, unless the user gave the path: `--secrets <(sops -d secrets.yaml)`.
  *
  * What was checked is what is read: the checks are made on the opened file, and its path is resolved again afterwards, so that a link that is
  * exchanged in between is noticed.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, type BigIntStats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { andThen, err, fromThrowing, ok, type Result } from "#base";
 
@@ -19,11 +19,14 @@ export type ReadLimits = {
   readonly bytes: number;
   /** Only files whose real path is in this folder. */
   readonly within?: string;
+  /** The user gave the path as an argument: a pipe is read to its end. */
+  readonly pipes?: boolean;
 };
 
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY;
 
 export function readRegularFile(path: string, limits: ReadLimits): Result<Uint8Array, string> {
+  if (limits.pipes === true && isPipe(path)) return readPipe(path, limits.bytes);
   return andThen(locate(path, limits), (real) => {
     const opened = fromThrowing(() => openSync(real, FLAGS), unreadable);
     if (!opened.ok) return opened;
@@ -38,6 +41,21 @@ export function readRegularFile(path: string, limits: ReadLimits): Result<Uint8A
 export function readRegularText(path: string, limits: ReadLimits): Result<string, string> {
   const bytes = readRegularFile(path, limits);
   return bytes.ok ? ok(new TextDecoder().decode(bytes.value)) : bytes;
+}
+
+function isPipe(path: string): boolean {
+  const stats = fromThrowing(() => statSync(path), unreadable);
+  return stats.ok && stats.value.isFIFO();
+}
+
+function readPipe(path: string, limit: number): Result<Uint8Array, string> {
+  const opened = fromThrowing(() => openSync(path, constants.O_RDONLY), unreadable);
+  if (!opened.ok) return opened;
+  try {
+    return readUpTo(opened.value, limit);
+  } finally {
+    closeSync(opened.value);
+  }
 }
 
 /** The real path, if it is allowed and of a regular file: nothing else is opened at all. */

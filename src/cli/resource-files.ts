@@ -24,7 +24,7 @@ export async function readResourceFiles(io: CliIo, paths: readonly string[]): Pr
     const files = await filesOf(io, path);
     if (!files.ok) problems.push(files.error);
     for (const file of files.ok ? files.value : []) {
-      const text = await readText(io, file);
+      const text = await readText(io, file, file === path);
       characters += text.ok ? text.value.length : 0;
       if (characters > MAX_CHARACTERS) {
         const message = `all files together have more than ${MAX_CHARACTERS / 1024 / 1024} MiB; give fewer at once`;
@@ -63,8 +63,8 @@ function parseFile(file: string, text: string): Result<readonly FileDocument[], 
 }
 
 /** A command has nothing else to do meanwhile, and a promise for each of a thousand files costs more than reading them. */
-async function readText(io: CliIo, file: string): Promise<Result<string, FileProblem>> {
+async function readText(io: CliIo, file: string, pipes: boolean): Promise<Result<string, FileProblem>> {
   const unreadable = (thrown: unknown) => ({ file, message: `cannot be read: ${describeThrown(thrown)}` });
   if (file === "-") return fromPromise(io.stdin(), unreadable);
-  return mapErr(readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE }), (message) => ({ file, message }));
+  return mapErr(readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE, pipes }), (message) => ({ file, message }));
 }

@@ -66,7 +66,9 @@ function answer(io: CliIo, { world, places, objects }: SourceWorld, question: Wh
 
 async function readAssertions(io: CliIo, path: string): Promise<Result<readonly Assertion[], string>> {
   const text =
-    path === "-" ? await fromPromise(io.stdin(), describeThrown) : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE });
+    path === "-"
+      ? await fromPromise(io.stdin(), describeThrown)
+      : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE, pipes: true });
   if (!text.ok) return err(`--assert ${path}: ${text.error}`);
   const parsed = parseYaml(text.value);
   if (!parsed.ok) return err(`--assert ${path}: ${parsed.error.message}`);

@@ -108,7 +108,9 @@ function parseGateway(text: string): Result<Settings["gateway"], string> {
 /** A map of path to value. What is wrong with it is said without saying any of it. */
 async function readSecretsFile(io: CliIo, path: string): Promise<Result<ReadonlyMap<string, Sensitive<string>>, string>> {
   const text =
-    path === "-" ? await fromPromise(io.stdin(), describeThrown) : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE });
+    path === "-"
+      ? await fromPromise(io.stdin(), describeThrown)
+      : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE, pipes: true });
   if (!text.ok) return err(`--secrets ${path}: ${text.error}`);
   const parsed = parseYaml(text.value);
   if (!parsed.ok) return err(`--secrets ${path} is no YAML${parsed.error.line === undefined ? "" : ` (line ${parsed.error.line})`}`);
