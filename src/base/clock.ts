@@ -8,6 +8,8 @@ export interface Clock {
   now(): number;
   /** Milliseconds since some fixed moment; never goes back. */
   monotonic(): number;
+  /** Milliseconds for which this thread has used the processor: unlike time, it stands still while other processes run. Optional. */
+  processorTime?(): number;
   /** Calls back after `ms`, or after 25 days if that is sooner; the returned function cancels. Whoever waits must cancel: a forgotten timer keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
@@ -18,6 +20,10 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  processorTime() {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  },
   after(ms, callback) {
     const timer = setTimeout(callback, Math.min(ms, MAX_TIMER_MS));
     return () => clearTimeout(timer);

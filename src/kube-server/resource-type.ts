@@ -97,6 +97,12 @@ export type ResourceType = {
   /** `now`: the time of the write, for the few things that the server dates itself. */
   readonly prepareForUpdate: (next: KubeObject, previous: KubeObject, subresource: string | undefined, now?: string) => KubeObject;
   readonly validate: (next: KubeObject, previous: KubeObject | undefined, subresource: string | undefined) => readonly FieldCause[];
+  /** The same with pauses, for kinds whose validation can take long: the rules of a custom resource. */
+  readonly validatePaced?: (
+    next: KubeObject,
+    previous: KubeObject | undefined,
+    subresource: string | undefined,
+  ) => Later<readonly FieldCause[]>;
   readonly warnings: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
   /** metadata.generation is kept, and moves when this differs. undefined: the kind has no generation. */
   readonly generationOf: ((object: KubeObject) => Json | undefined) | undefined;

@@ -1,5 +1,5 @@
 /** The way of a new object into the store: owners noted, prepared, named, checked. POST, PUT of what is not there, and apply all end here. */
-import { ok, timestamp, whenOk, type Later, type Result } from "#base";
+import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import { attributesOf } from "./attributes.ts";
@@ -35,15 +35,15 @@ function admitAndInsert(call: Call, owned: KubeObject, options: WriteOptions): L
   const name = metaText(owned, "name");
   const attributes = attributesOf(call, { operation: "CREATE", name, dryRun: options.dryRun, object: owned, old: undefined });
   return whenOk(call.core.admission.mutate(attributes), (admitted) => {
-    const prepared = prepare(call, admitted ?? owned);
-    if (!prepared.ok) return prepared;
-    const judged = { ...attributes, object: prepared.value, name: name === "" ? prepared.value.metadata.name : name };
-    return nextStep(call, () => whenOk(call.core.admission.validate(judged), () => insert(call, prepared.value, options.dryRun)));
+    return whenOk(prepare(call, admitted ?? owned), (prepared) => {
+      const judged = { ...attributes, object: prepared, name: name === "" ? prepared.metadata.name : name };
+      return nextStep(call, () => whenOk(call.core.admission.validate(judged), () => insert(call, prepared, options.dryRun)));
+    });
   });
 }
 
 /** What the kind makes of a new object, and what it thinks of it. */
-function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+function prepare(call: Call, object: KubeObject): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text), " after mutating admission happens");
@@ -56,10 +56,11 @@ function prepare(call: Call, object: KubeObject): Result<KubeObject, Failure> {
   const named = nameFor(call, withMetadata(withoutSystemFields(placed.value), identity));
   const made = type.prepareForCreate(named);
   const prepared = type.generationOf === undefined || type.generationAfterChange === true ? made : withMetadata(made, { generation: 1 });
-  const causes = type.validate(prepared, undefined, undefined);
-  if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
-  for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
-  return ok(prepared);
+  return whenThere((type.validatePaced ?? type.validate)(prepared, undefined, undefined), (causes): Result<KubeObject, Failure> => {
+    if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
+    for (const warning of type.warnings(prepared, undefined)) call.warnings.add(warning);
+    return ok(prepared);
+  });
 }
 
 /** A write that cannot be tracked goes through without managedFields, as on a real server. */

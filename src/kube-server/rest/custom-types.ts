@@ -73,7 +73,11 @@ function treatDefinition({ core, type, sweeper, webhookOf }: Following, stored: 
     if (core.store.get(type.collection, stored.key) === undefined) return forget(core, type, object);
   }
   const { group, plural } = namesOf(object);
-  core.types.setCustom(group, plural, isEstablished(asJsonObject(object)) ? customResourceTypes(object, webhookOf) : []);
+  core.types.setCustom(
+    group,
+    plural,
+    isEstablished(asJsonObject(object)) ? customResourceTypes(object, { webhookOf, clock: core.clock }) : [],
+  );
 }
 
 function instancesOf(definition: KubeObject): string {

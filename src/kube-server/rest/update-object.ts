@@ -62,9 +62,9 @@ function admitAndWrite(call: Call, both: Both, owned: KubeObject): Later<Result<
   if (change.trusted === true) return whenOk(prepare(call, both, owned), (next) => replace(call, change, next));
   const { admission } = call.core;
   return whenOk(admission.mutate(shown(call, both, owned)), (admitted) => {
-    const prepared = prepare(call, both, unshown(change, owned, admitted));
-    if (!prepared.ok) return prepared;
-    return nextStep(call, () => whenOk(admission.validate(shown(call, both, prepared.value)), () => replace(call, change, prepared.value)));
+    return whenOk(prepare(call, both, unshown(change, owned, admitted)), (prepared) =>
+      nextStep(call, () => whenOk(admission.validate(shown(call, both, prepared)), () => replace(call, change, prepared))),
+    );
   });
 }
 
@@ -92,7 +92,7 @@ function unshown({ face }: ChangedObject, next: KubeObject, admitted: KubeObject
 }
 
 /** What the kind makes of the change, and what it thinks of it. */
-function prepare(call: Call, { change, previous }: Both, next: KubeObject): Result<KubeObject, Failure> {
+function prepare(call: Call, { change, previous }: Both, next: KubeObject): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
   const view = change.subresource ?? subresource;
   const clean = withoutDuplicateOwners(next, (text) => call.warnings.add(text), " after mutating admission happens");
@@ -105,10 +105,12 @@ function prepare(call: Call, { change, previous }: Both, next: KubeObject): Resu
   const own =
     change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view, timestamp(call.core.clock)));
   const prepared = carryOver(type, own(placed.value, previous), previous, view !== "status" && change.trusted !== true);
-  const causes = change.trusted === true ? [] : type.validate(prepared, previous, view);
-  if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
-  for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
-  return ok(asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared))));
+  const validated = change.trusted === true ? [] : (type.validatePaced ?? type.validate)(prepared, previous, view);
+  return whenThere(validated, (causes): Result<KubeObject, Failure> => {
+    if (causes.length > 0) return invalid(subjectOf(type, prepared), causes);
+    for (const warning of type.warnings(prepared, previous)) call.warnings.add(warning);
+    return ok(asObject(keepTimesIfUnchanged(asJsonObject(previous), asJsonObject(prepared))));
+  });
 }
 
 /** A patch can take from a custom resource what it is. */

@@ -7,7 +7,9 @@ import {
   type AuthorizationQuestion,
   type CelAuthorizer,
 } from "../../custom-resources/cel/library/authorization.ts";
+import type { RunLimits } from "../../custom-resources/cel/evaluator.ts";
 import type { CelMap, CelValue } from "../../custom-resources/cel/values.ts";
+import type { Pace } from "../../pace.ts";
 import { asJsonObject } from "../../rest/managed-kinds.ts";
 import type { User } from "../../rest/request.ts";
 import type { Attributes } from "../port.ts";
@@ -24,18 +26,29 @@ export type ActivationInput = {
   readonly namespace?: KubeObject | undefined;
   readonly params?: KubeObject | undefined;
   readonly authorize?: Authorizer | undefined;
+  /** Of the request; without it nothing is timed. */
+  readonly pace?: Pace | undefined;
 };
 
 export type Activation = {
   readonly values: ReadonlyMap<string, CelValue>;
-  /** What `variables` cost since this was last asked. */
+  readonly variables: LazyVariables | undefined;
+  readonly pace: Pace | undefined;
+};
+
+/** The values of `variables`, each evaluated when an expression first reads it. */
+export type LazyVariables = {
+  readonly map: CelMap;
+  /** What the expression that is evaluated next may use, together with the variables that it reads. */
+  readonly limit: (limits: Required<RunLimits>) => void;
+  /** What they cost since this was last asked. */
   readonly takeCost: () => number;
 };
 
-export type VariablesOf = (values: ReadonlyMap<string, CelValue>) => { readonly map: CelMap; readonly takeCost: () => number };
+export type VariablesOf = (values: ReadonlyMap<string, CelValue>) => LazyVariables;
 
 export function activationOf(input: ActivationInput, variablesOf?: VariablesOf): Activation {
-  const { attributes, authorize } = input;
+  const { attributes, authorize, pace } = input;
   const values = new Map<string, CelValue>([
     ["object", objectValue(input.object)],
     ["oldObject", objectValue(input.old)],
@@ -44,10 +57,9 @@ export function activationOf(input: ActivationInput, variablesOf?: VariablesOf):
     ["namespaceObject", input.namespace === undefined ? null : jsonValue(namespaceView(input.namespace))],
   ]);
   if (authorize !== undefined) addAuthorizer(values, attributes, authorize);
-  if (variablesOf === undefined) return { values, takeCost: () => 0 };
-  const variables = variablesOf(values);
-  values.set("variables", variables.map);
-  return { values, takeCost: variables.takeCost };
+  const variables = variablesOf?.(values);
+  if (variables !== undefined) values.set("variables", variables.map);
+  return { values, variables, pace };
 }
 
 function objectValue(object: KubeObject | undefined): CelValue {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
 import type { Access, Decision } from "../../auth/port.ts";
 import { BOOL, DYN, STRING } from "../../custom-resources/cel/types.ts";
+import { Pace, runAtOnce } from "../../pace.ts";
 import { configMaps, namespaces } from "../../rest/test-types.ts";
 import type { User } from "../../rest/request.ts";
 import type { Attributes } from "../port.ts";
@@ -217,15 +218,60 @@ describe("variables", () => {
   });
 });
 
+describe("variables share the limits of the expression that reads them", () => {
+  const heavy = (count: number, expression: string) => {
+    const named = Array.from({ length: count }, (_, at) => ({ name: `v${at}`, expression }));
+    return compileVariables(named, ALL);
+  };
+  const message = (declared: ReturnType<typeof heavy>, text: string, more: Partial<ActivationInput> = {}): string => {
+    const compiled = compile(text, { ...ALL, returns: "anything", variables: declared.types });
+    const outcome = evaluate(compiled, activationOf(input(more), declared.valuesOf), POLICY_BUDGET);
+    return outcome.kind === "value" ? "" : outcome.message;
+  };
+
+  test("an expression cannot do the work of many evaluations by reading many variables", () => {
+    const declared = heavy(9, "lists.range(100000).all(i, i >= 0)");
+    const text = Array.from({ length: 9 }, (_, at) => `variables.v${at}`).join(" && ");
+    expect(message(declared, text)).toContain("the expression needs more work than one evaluation may do");
+    expect(message(declared, "variables.v0")).toBe("");
+  });
+
+  test("a variable that costs too much fails like any other error, and is not evaluated again", () => {
+    const declared = heavy(1, "sets.equivalent(lists.range(1000), lists.range(1000))");
+    expect(message(declared, "variables.v0 || true")).toBe("");
+    expect(message(declared, "variables.v0")).toContain("actual cost limit exceeded");
+  });
+
+  test("variables that read each other are nested only so deeply", () => {
+    const named = Array.from({ length: 2_000 }, (_, at) => ({ name: `v${at}`, expression: at === 0 ? "1" : `variables.v${at - 1}` }));
+    expect(message(compileVariables(named, ALL), "variables.v1999")).toContain("nested too deeply");
+  });
+
+  test("null is a value like any other: it is evaluated once", () => {
+    const declared = heavy(1, "lists.range(100000).all(i, i >= 0) ? null : null");
+    expect(message(declared, "[1, 2, 3, 4, 5, 6, 7, 8, 9].all(i, variables.v0 == null)")).toBe("");
+  });
+
+  test("a request that has used its time evaluates nothing more", () => {
+    const pace = new Pace({ monotonic: () => 0 });
+    pace.count(300_000_000);
+    expect(message(heavy(0, ""), "true", { pace })).toBe(
+      "validation failed: the expressions of this request need more work than one request may do (200000000 steps), no further validation rules will be run",
+    );
+  });
+});
+
 describe("match conditions", () => {
   const meets = (expressions: readonly string[], policy: "Fail" | "Ignore" = "Fail", more: Partial<ActivationInput> = {}) =>
-    meetsConditions(
-      compileMatchConditions(
-        expressions.map((expression) => ({ expression })),
-        { withAuthorizer: true },
+    runAtOnce(
+      meetsConditions(
+        compileMatchConditions(
+          expressions.map((expression) => ({ expression })),
+          { withAuthorizer: true },
+        ),
+        activationOf(input(more)),
+        policy,
       ),
-      activationOf(input(more)),
-      policy,
     );
   const allow = { authorize: () => ({ allowed: true, reason: "" }) };
   test.each([

@@ -1,4 +1,5 @@
 /** Runs one expression on one request, and pays for it from a budget that several expressions share. */
+import { Effort } from "../../custom-resources/cel/meter.ts";
 import { CelFailure, type CelValue } from "../../custom-resources/cel/values.ts";
 import type { Activation } from "./activation.ts";
 import type { Expression } from "./compile.ts";
@@ -11,18 +12,24 @@ export type Evaluation =
   | { readonly kind: "value"; readonly value: CelValue; readonly budget: number }
   /** As the real server says it. Others may still be run. */
   | { readonly kind: "failed"; readonly message: string; readonly budget: number }
-  /** The budget is gone: nothing more is run for this request. */
+  /** The budget or the time is gone: nothing more is run for this request. */
   | { readonly kind: "spent"; readonly message: string };
 
 const SPENT: Evaluation = {
   kind: "spent",
   message: "validation failed due to running out of cost budget, no further validation rules will be run",
 };
-
 export function evaluate({ text, compiled }: Expression, activation: Activation, budget: number): Evaluation {
   if (!compiled.ok) return { kind: "failed", message: `compilation error: ${compiled.error.detail}`, budget };
-  const { value, cost } = compiled.value.run(activation.values);
-  const left = budget - activation.takeCost() - cost;
+  const { pace, variables } = activation;
+  const problem = pace?.problem;
+  if (problem !== undefined) return { kind: "spent", message: `validation failed: ${problem}, no further validation rules will be run` };
+  const effort = new Effort(pace?.clock);
+  const limits = { cost: budget, effort };
+  variables?.limit(limits);
+  const { value, cost } = compiled.value.run(activation.values, limits);
+  pace?.count(effort.used);
+  const left = budget - (variables?.takeCost() ?? 0) - cost;
   if (left < 0) return SPENT;
   if (value instanceof CelFailure)
     return { kind: "failed", message: `expression '${text}' resulted in error: ${value.message}`, budget: left };

@@ -12,32 +12,64 @@ const INT64_LIMIT = 2 ** 63;
 export function jsonValue(json: Json): CelValue {
   if (typeof json === "number") return numberValue(json);
   if (json === null || typeof json !== "object") return json;
-  return isJsonObject(json) ? mapValue(json) : listValue(json);
+  return isJsonObject(json) ? new JsonMap(json) : new JsonList(json);
 }
 
 function numberValue(json: number): CelValue {
   return Number.isInteger(json) && json >= -INT64_LIMIT && json < INT64_LIMIT ? BigInt(json) : json;
 }
 
-function listValue(json: readonly Json[]): CelList {
-  return {
-    kind: "list",
-    size: json.length,
-    get: (position) =>
-      position >= 0 && position < json.length ? jsonValue(json[position] ?? null) : failure(`index out of bounds: ${position}`),
-  };
+/** Values below it are made once: a loop that looks up every key of a map must not make the map anew each time. */
+class JsonMap implements CelMap {
+  readonly kind = "map";
+  readonly #json: JsonObject;
+  #values: Map<string, CelValue> | undefined;
+  #names: readonly string[] | undefined;
+
+  constructor(json: JsonObject) {
+    this.#json = json;
+  }
+
+  get size(): number {
+    return this.keys().length;
+  }
+
+  get(key: CelValue): CelValue | undefined {
+    if (typeof key !== "string") return NO_SUCH_OVERLOAD;
+    const value = field(this.#json, key);
+    if (value === undefined || value === null || typeof value !== "object") return value === undefined ? undefined : jsonValue(value);
+    const known = this.#values?.get(key);
+    if (known !== undefined) return known;
+    const made = jsonValue(value);
+    (this.#values ??= new Map()).set(key, made);
+    return made;
+  }
+
+  keys(): readonly string[] {
+    return (this.#names ??= namesIn(this.#json));
+  }
 }
 
-function mapValue(json: JsonObject): CelMap {
-  const names = Object.keys(json).filter((name) => json[name] !== undefined);
-  return {
-    kind: "map",
-    size: names.length,
-    get: (key) => {
-      if (typeof key !== "string") return NO_SUCH_OVERLOAD;
-      const value = field(json, key);
-      return value === undefined ? undefined : jsonValue(value);
-    },
-    keys: () => names,
-  };
+function namesIn(json: JsonObject): readonly string[] {
+  const names = Object.keys(json);
+  return Object.values(json).includes(undefined) ? names.filter((name) => json[name] !== undefined) : names;
+}
+
+class JsonList implements CelList {
+  readonly kind = "list";
+  readonly size: number;
+  readonly #json: readonly Json[];
+  readonly #values: CelValue[] = [];
+
+  constructor(json: readonly Json[]) {
+    this.#json = json;
+    this.size = json.length;
+  }
+
+  get(position: number): CelValue {
+    if (position < 0 || position >= this.size) return failure(`index out of bounds: ${position}`);
+    const value = this.#json[position] ?? null;
+    if (value === null || typeof value !== "object") return jsonValue(value);
+    return (this.#values[position] ??= jsonValue(value));
+  }
 }

@@ -1,6 +1,7 @@
 /** `matchConditions` of webhooks and policies: all must hold. One that is false decides; one that fails leaves it to the failure policy. */
 import { err, ok, type Result } from "#base";
 import { BOOL } from "../../custom-resources/cel/types.ts";
+import type { Paced } from "../../pace.ts";
 import type { Activation } from "./activation.ts";
 import { compile, type Expression } from "./compile.ts";
 import type { Declared } from "./environment.ts";
@@ -13,15 +14,16 @@ export function compileMatchConditions(conditions: readonly { readonly expressio
 }
 
 /** An error only under failurePolicy Fail; under Ignore a condition that fails does not match. */
-export function meetsConditions(
+export function* meetsConditions(
   conditions: MatchConditions,
   activation: Activation,
   failurePolicy: "Fail" | "Ignore",
-): Result<boolean, string> {
+): Paced<Result<boolean, string>> {
   const problems: string[] = [];
   let budget = MATCH_BUDGET;
   let isFalse = false;
   for (const condition of conditions) {
+    yield;
     const outcome = evaluate(condition, activation, budget);
     if (outcome.kind === "spent") return failurePolicy === "Fail" ? err(outcome.message) : ok(false);
     budget = outcome.budget;

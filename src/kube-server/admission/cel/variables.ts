@@ -17,9 +17,11 @@ import {
   UINT,
   type CelType,
 } from "../../custom-resources/cel/types.ts";
+import type { RunLimits } from "../../custom-resources/cel/evaluator.ts";
+import { SPENT } from "../../custom-resources/cel/meter.ts";
 import { CelFailure, failure, NO_SUCH_OVERLOAD, type CelMap, type CelValue } from "../../custom-resources/cel/values.ts";
 import { unescapeName } from "../../custom-resources/cel/escaping.ts";
-import type { VariablesOf } from "./activation.ts";
+import type { LazyVariables, VariablesOf } from "./activation.ts";
 import { compile, type CompileOptions, type Expression } from "./compile.ts";
 
 export type NamedExpression = { readonly name: string; readonly expression: string };
@@ -53,17 +55,23 @@ function visibleType(type: CelType): CelType {
   return type.kind === "map" ? mapType(visibleType(first), visibleType(second)) : DYN;
 }
 
-function lazyValues(expressions: ReadonlyMap<string, Expression>, values: ReadonlyMap<string, CelValue>): ReturnType<VariablesOf> {
+function lazyValues(expressions: ReadonlyMap<string, Expression>, values: ReadonlyMap<string, CelValue>): LazyVariables {
   const known = new Map<string, CelValue>();
+  let limits: RunLimits = {};
   let cost = 0;
   const resolve = (name: string, expression: Expression): CelValue => {
     const { compiled } = expression;
     if (!compiled.ok) return failure(`composited variable ${JSON.stringify(name)} fails to compile: ${compiled.error.detail}`);
-    const run = compiled.value.run(values);
+    const left = (limits.cost ?? Number.POSITIVE_INFINITY) - cost;
+    if (left < 0) return SPENT;
+    const run = compiled.value.run(values, { ...limits, cost: left });
     cost += run.cost;
     const { value } = run;
     if (!(value instanceof CelFailure)) return value;
-    return failure(`composited variable ${JSON.stringify(name)} fails to evaluate: ${value.message}`);
+    return new CelFailure(
+      `composited variable ${JSON.stringify(name)} fails to evaluate: ${value.message}`,
+      value.fatal && value !== SPENT,
+    );
   };
   const map: CelMap = {
     kind: "map",
@@ -74,16 +82,22 @@ function lazyValues(expressions: ReadonlyMap<string, Expression>, values: Readon
       const name = unescapeName(key);
       const expression = name === undefined ? undefined : expressions.get(name);
       if (name === undefined || expression === undefined) return undefined;
-      const value = known.get(name) ?? resolve(name, expression);
-      known.set(name, value);
+      const kept = known.get(name);
+      if (kept !== undefined) return kept;
+      const value = resolve(name, expression);
+      // a limit that was reached is one of the expression that read it: the next one has its own
+      if (!(value instanceof CelFailure && value.fatal)) known.set(name, value);
       return value;
     },
     equalTo: (other) => (other === map ? true : NO_SUCH_OVERLOAD),
+  };
+  const limit = (next: RunLimits): void => {
+    limits = next;
   };
   const takeCost = (): number => {
     const taken = cost;
     cost = 0;
     return taken;
   };
-  return { map, takeCost };
+  return { map, limit, takeCost };
 }

@@ -1,5 +1,6 @@
 /** Whether a hook wants to be asked about a request, and in which version of its objects. */
 import { ok, whenThere, type Later, type Result } from "#base";
+import { Pace, runPaced } from "../../pace.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import { forbidden, internalError, type Failure } from "../../rest/status.ts";
 import { activationOf, meetsConditions, type Matched } from "../cel/index.ts";
@@ -35,13 +36,15 @@ export function matchHook(
   const invocation = { hook, type: caught.type, matched: { kind: caught.kind, resource: caught.resource } };
   const conditions = hook.conditions();
   if (conditions.length === 0) return ok(invocation);
-  return whenThere(pairAs(caught.type), (pair): Result<Invocation | undefined, Failure> => {
+  return whenThere(pairAs(caught.type), (pair): Later<Result<Invocation | undefined, Failure>> => {
     if (!pair.ok) return internalError(pair.error);
     // the request keeps the resource that was asked for; only its kind is the one that matched
     const matched = { kind: caught.kind, resource: attributes.type.resource };
-    const activation = activationOf({ attributes, matched, ...pair.value, authorize: context.authorize });
-    const meets = meetsConditions(conditions, activation, hook.failurePolicy);
-    if (!meets.ok) return forbidden({ resource: attributes.type.resource, name: attributes.name }, meets.error);
-    return ok(meets.value ? invocation : undefined);
+    const pace = new Pace(context.clock);
+    const activation = activationOf({ attributes, matched, ...pair.value, authorize: context.authorize, pace });
+    return whenThere(runPaced(meetsConditions(conditions, activation, hook.failurePolicy), context.clock, attributes.object), (meets) => {
+      if (!meets.ok) return forbidden({ resource: attributes.type.resource, name: attributes.name }, meets.error);
+      return ok(meets.value ? invocation : undefined);
+    });
   });
 }

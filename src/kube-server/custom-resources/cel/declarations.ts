@@ -30,9 +30,17 @@ import {
   URL_TYPE,
   type CelType,
 } from "./types.ts";
+import type { Meter } from "./meter.ts";
 import type { CelValue } from "./values.ts";
 
 export type Evaluate = (...args: readonly CelValue[]) => CelValue;
+/** Of functions whose work depends on more than their cost says: they charge it to the meter before they do it. */
+export type MeteredEvaluate = (meter: Meter, ...args: readonly CelValue[]) => CelValue;
+export type Metered = { readonly metered: MeteredEvaluate };
+
+export function metered(evaluate: MeteredEvaluate): Metered {
+  return { metered: evaluate };
+}
 
 export type Overload = {
   readonly id: string;
@@ -40,8 +48,15 @@ export type Overload = {
   readonly isMember: boolean;
   readonly parameters: readonly CelType[];
   readonly result: CelType;
-  readonly evaluate: Evaluate;
+  readonly evaluate: Evaluate | Metered;
 };
+
+export function runOverload({ evaluate }: Overload, args: readonly CelValue[], meter: Meter): CelValue {
+  if (args.length > 2) return typeof evaluate === "function" ? evaluate(...args) : evaluate.metered(meter, ...args);
+  // a call with an argument that is undefined is a call without it, and faster than one with a list of arguments
+  const [first, second] = args as readonly [CelValue, CelValue];
+  return typeof evaluate === "function" ? evaluate(first, second) : evaluate.metered(meter, first, second);
+}
 
 export type Declarations = ReadonlyMap<string, readonly Overload[]>;
 
@@ -69,7 +84,7 @@ const NAMED: ReadonlyMap<string, CelType> = new Map([
 ]);
 
 /** One row of a library: its id, its signature, and what it does. */
-export type Row = readonly [id: string, signature: string, evaluate: Evaluate];
+export type Row = readonly [id: string, signature: string, evaluate: Evaluate | Metered];
 
 export function declare(rows: readonly Row[]): Declarations {
   const declared = new Map<string, Overload[]>();

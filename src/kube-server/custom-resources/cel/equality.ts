@@ -6,6 +6,8 @@
 import { jsonEqual } from "#kube";
 import { compareText } from "../../apply/go-text.ts";
 import { isAuthorization } from "./library/authorization.ts";
+import { jsonSize } from "./json-size.ts";
+import type { Meter } from "./meter.ts";
 import {
   CelDuration,
   CelFailure,
@@ -18,7 +20,6 @@ import {
   CelUint,
   isList,
   isMap,
-  itemsOf,
   NO_SUCH_OVERLOAD,
   type CelList,
   type CelMap,
@@ -26,15 +27,18 @@ import {
 } from "./values.ts";
 import { formatType } from "./types.ts";
 
-export function equal(a: CelValue, b: CelValue): boolean | CelFailure {
+/** Each value that is looked at counts as work: Kubernetes charges for the first level only. */
+export function equal(a: CelValue, b: CelValue, meter: Meter): boolean | CelFailure {
+  const spent = meter.work(20);
+  if (spent !== undefined) return spent;
   if (a instanceof CelFailure) return a;
   if (b instanceof CelFailure) return b;
   if (a === null || b === null) return a === b;
   if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0;
-  if (isList(a)) return isList(b) ? equalLists(a, b) : mismatch(a);
-  if (isMap(a)) return isMap(b) ? equalMaps(a, b) : mismatch(a);
+  if (isList(a)) return isList(b) ? meter.nested(1, () => equalLists(a, b, meter)) : mismatch(a);
+  if (isMap(a)) return isMap(b) ? meter.nested(1, () => equalMaps(a, b, meter)) : mismatch(a);
   if (a instanceof CelOpaque && isAuthorization(a.content)) return NO_SUCH_OVERLOAD;
-  return equalOthers(a, b);
+  return equalOthers(a, b, meter);
 }
 
 /** Values of an object know how they compare; literals do not mind. */
@@ -42,15 +46,16 @@ function mismatch(value: CelList | CelMap): boolean | CelFailure {
   return value.equalTo === undefined ? false : NO_SUCH_OVERLOAD;
 }
 
-function equalOthers(a: CelValue, b: CelValue): boolean {
+function equalOthers(a: CelValue, b: CelValue, meter: Meter): boolean | CelFailure {
+  if (typeof a === "string" && typeof b === "string") return meter.work(Math.min(a.length, b.length) / 64) ?? a === b;
   if (a instanceof Uint8Array) return b instanceof Uint8Array && compareBytes(a, b) === 0;
   if (a instanceof CelTimestamp) return b instanceof CelTimestamp && compareInstants(a, b) === 0;
   if (a instanceof CelDuration) return b instanceof CelDuration && a.nanos === b.nanos;
   if (a instanceof CelTypeValue) return b instanceof CelTypeValue && typeText(a) === typeText(b);
-  if (a instanceof CelOptional) return b instanceof CelOptional && equalOptionals(a, b);
+  if (a instanceof CelOptional) return b instanceof CelOptional && meter.nested(1, () => equalOptionals(a, b, meter));
   if (a instanceof CelOpaque) return b instanceof CelOpaque && opaqueText(a) === opaqueText(b);
-  if (a instanceof CelPreserved) return b instanceof CelPreserved && jsonEqual(a.json, b.json);
-  if (a instanceof CelStruct) return b instanceof CelStruct && equalStructs(a, b);
+  if (a instanceof CelPreserved) return b instanceof CelPreserved && equalJson(a, b, meter);
+  if (a instanceof CelStruct) return b instanceof CelStruct && meter.nested(1, () => equalStructs(a, b, meter));
   return a === b;
 }
 
@@ -58,14 +63,29 @@ function typeText(value: CelTypeValue): string {
   return value.type.parameters.length === 0 ? formatType(value.type) : value.type.name;
 }
 
-function equalOptionals(a: CelOptional, b: CelOptional): boolean {
+function equalOptionals(a: CelOptional, b: CelOptional, meter: Meter): boolean | CelFailure {
   if (a.value === undefined || b.value === undefined) return a.value === b.value;
-  return equal(a.value, b.value) === true;
+  return equalOrNot(a.value, b.value, meter);
 }
 
-function equalStructs(a: CelStruct, b: CelStruct): boolean {
+/** A comparison that fails makes two values different, unless a limit was reached. */
+export function equalOrNot(a: CelValue, b: CelValue, meter: Meter): boolean | CelFailure {
+  const same = equal(a, b, meter);
+  return typeof same === "boolean" || same.fatal ? same : false;
+}
+
+/** A part of an object that no schema describes. The comparison cannot be stopped, so its size is charged first. */
+function equalJson(a: CelPreserved, b: CelPreserved, meter: Meter): boolean | CelFailure {
+  return meter.work(jsonSize(a.json) * 4) ?? jsonEqual(a.json, b.json);
+}
+
+function equalStructs(a: CelStruct, b: CelStruct, meter: Meter): boolean | CelFailure {
   if (a.type.name !== b.type.name || a.fields.size !== b.fields.size) return false;
-  return [...a.fields].every(([name, value]) => equal(value, b.fields.get(name) ?? null) === true);
+  for (const [name, value] of a.fields) {
+    const same = equalOrNot(value, b.fields.get(name) ?? null, meter);
+    if (same !== true) return same;
+  }
+  return true;
 }
 
 function opaqueText(value: CelOpaque): string {
@@ -88,41 +108,28 @@ function opaqueText(value: CelOpaque): string {
   }
 }
 
-function equalLists(a: CelList, b: CelList): boolean | CelFailure {
+function equalLists(a: CelList, b: CelList, meter: Meter): boolean | CelFailure {
   if (a.size !== b.size) return false;
-  if (a.equalTo !== undefined) return a.equalTo(b);
+  if (a.equalTo !== undefined) return a.equalTo(b, meter);
   for (let at = 0; at < a.size; at++) {
-    const same = equal(a.get(at), b.get(at));
+    const same = equal(a.get(at), b.get(at), meter);
     if (same !== true) return same;
   }
   return true;
 }
 
-function equalMaps(a: CelMap, b: CelMap): boolean | CelFailure {
+function equalMaps(a: CelMap, b: CelMap, meter: Meter): boolean | CelFailure {
   if (a.size !== b.size) return false;
-  if (a.equalTo !== undefined) return a.equalTo(b);
+  if (a.equalTo !== undefined) return a.equalTo(b, meter);
+  const spent = meter.work(a.size);
+  if (spent !== undefined) return spent;
   for (const key of a.keys()) {
     const other = b.get(key);
     if (other === undefined) return false;
-    const same = equal(a.get(key) ?? null, other);
+    const same = equal(a.get(key) ?? null, other, meter);
     if (same !== true) return same;
   }
   return true;
-}
-
-/** Equal values have the same text, so that they can be looked up instead of being compared one by one. */
-export function contentText(value: CelValue): string {
-  if (isNumber(value)) return `n${Number(value instanceof CelUint ? value.value : value)}`;
-  if (typeof value === "string") return JSON.stringify(value);
-  if (value === null || typeof value === "boolean") return String(value);
-  if (isList(value)) return `[${itemsOf(value).map(contentText).join()}]`;
-  if (isMap(value)) {
-    const entries = value.keys().map((key) => `${contentText(key)}:${contentText(value.get(key) ?? null)}`);
-    return `{${entries.toSorted().join()}}`;
-  }
-  if (value instanceof CelTimestamp) return `t${value.instant.seconds}.${value.instant.nanos}`;
-  if (value instanceof CelDuration) return `d${value.nanos}`;
-  return value instanceof Uint8Array ? `b${value.join()}` : "?";
 }
 
 type Numeric = bigint | number | CelUint;

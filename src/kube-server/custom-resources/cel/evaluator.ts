@@ -1,14 +1,16 @@
 /**
  * Runs a checked expression. It is turned into closures once; a run then costs no look-ups by name.
  *
- * Every step is paid for from a budget. When that is spent the run ends with a failure that nothing can swallow, so a rule can be
- * slow to write but never hangs the server.
+ * Every step is charged to a meter before it is done (meter.ts). When a limit is reached, the run ends with a failure that `||` and
+ * `&&` do not swallow.
  */
-import type { Call, Comprehension, Expression } from "./ast.ts";
+import { GrowingList } from "./accumulators.ts";
+import { ACCUMULATOR, childrenOf, type Call, type Comprehension, type Expression } from "./ast.ts";
 import type { Checked } from "./checked.ts";
 import { LIST_COST, MAP_COST, STRUCT_COST } from "./cost/sizes.ts";
 import { mapOf } from "./maps.ts";
-import { conditional, hasField, invoke, logical, notStrictlyFalse, pay, runLoop, selectField, type Frame, type Step } from "./steps.ts";
+import { Meter, type Effort } from "./meter.ts";
+import { conditional, hasField, invoke, logical, notStrictlyFalse, runLoop, selectField, type Step } from "./steps.ts";
 import {
   CelFailure,
   CelOptional,
@@ -23,15 +25,19 @@ import {
 } from "./values.ts";
 
 export type Run = { readonly value: CelValue; readonly cost: number };
-export type Program = (variables: ReadonlyMap<string, CelValue>) => Run;
+/** Below the limit of the program itself; what the run does is part of an effort that it may share with others. */
+export type RunLimits = { readonly cost?: number; readonly effort?: Effort };
+export type Program = (variables: ReadonlyMap<string, CelValue>, limits?: RunLimits) => Run;
 
 export function planProgram(checked: Checked, limit: number): Program {
   const planner = new Planner(checked);
   const step = planner.plan(checked.expression, new Map());
-  return (variables) => {
-    const frame: Frame = { cost: 0, limit, variables, slots: Array.from({ length: planner.slots }, () => null) };
-    const value = step(frame);
-    return { value, cost: frame.cost };
+  return (variables, { cost = limit, effort } = {}) => {
+    const meter = new Meter(Math.min(limit, cost), effort);
+    const frame = { meter, variables, slots: Array.from({ length: planner.slots }, () => null) };
+    const value = meter.nested(planner.depth, () => step(frame));
+    meter.settle();
+    return { value, cost: meter.cost };
   };
 }
 
@@ -39,6 +45,9 @@ type Scope = ReadonlyMap<string, number>;
 
 class Planner {
   slots = 0;
+  /** How deep the steps are inside each other. */
+  depth = 0;
+  #planning = 0;
   readonly #checked: Checked;
 
   constructor(checked: Checked) {
@@ -46,6 +55,14 @@ class Planner {
   }
 
   plan(node: Expression, scope: Scope): Step {
+    this.#planning += 1;
+    this.depth = Math.max(this.depth, this.#planning);
+    const step = this.#planNode(node, scope);
+    this.#planning -= 1;
+    return step;
+  }
+
+  #planNode(node: Expression, scope: Scope): Step {
     switch (node.kind) {
       case "constant": {
         const { value } = node;
@@ -70,7 +87,7 @@ class Planner {
 
   #identifier(node: Expression, name: string, scope: Scope): Step {
     const slot = scope.get(name);
-    if (slot !== undefined) return (frame) => pay(frame, 1) ?? frame.slots[slot] ?? null;
+    if (slot !== undefined) return (frame) => frame.meter.pay(1) ?? frame.slots[slot] ?? null;
     const type = this.#checked.typeOf(node);
     const [named] = type.parameters;
     if (type.kind === "type" && named !== undefined) {
@@ -79,7 +96,7 @@ class Planner {
     }
     return (frame) => {
       const value = frame.variables.get(name);
-      return pay(frame, 1) ?? (value === undefined ? failure(`no such attribute(s): ${name}`) : value);
+      return frame.meter.pay(1) ?? (value === undefined ? failure(`no such attribute(s): ${name}`) : value);
     };
   }
 
@@ -91,7 +108,7 @@ class Planner {
     return (frame) => {
       const target = operand(frame);
       if (target instanceof CelFailure) return target;
-      const spent = testOnly ? undefined : pay(frame, 1);
+      const spent = testOnly ? undefined : frame.meter.pay(1);
       return spent ?? (testOnly ? hasField(target, field) : selectField(target, field));
     };
   }
@@ -108,6 +125,9 @@ class Planner {
     if ((node.name === "_&&_" || node.name === "_||_") && first !== undefined && second !== undefined) {
       return logical(node.name === "_||_", this.plan(first, scope), this.plan(second, scope));
     }
+    if (node.name === "_+_" && first?.kind === "identifier" && first.name === ACCUMULATOR && second?.kind === "list") {
+      return this.#append(first, second, scope);
+    }
     const isMember = node.target !== undefined && !this.#checked.isQualified(node);
     const operands = isMember && node.target !== undefined ? [node.target, ...node.args] : node.args;
     const name = isMember || node.target?.kind !== "identifier" ? node.name : `${node.target.name}.${node.name}`;
@@ -118,6 +138,20 @@ class Planner {
     );
   }
 
+  /** What `map` and `filter` do with each element: only they add to an accumulator. It costs as much as the addition of two lists. */
+  #append(accumulator: Expression, list: Extract<Expression, { kind: "list" }>, scope: Scope): Step {
+    const grown = this.plan(accumulator, scope);
+    const [item] = list.items.map(({ value }) => this.plan(value, scope));
+    return (frame) => {
+      const target = grown(frame);
+      const value = item?.(frame) ?? null;
+      if (value instanceof CelFailure) return value;
+      const spent = frame.meter.pay(LIST_COST + 1);
+      if (spent !== undefined || target instanceof CelFailure) return spent ?? target;
+      return target instanceof GrowingList ? target.append(value) : NO_SUCH_OVERLOAD;
+    };
+  }
+
   #optionalSelect(operand: Expression, field: string, scope: Scope): Step {
     const step = this.plan(operand, scope);
     return (frame) => {
@@ -126,7 +160,7 @@ class Planner {
       const inner = target instanceof CelOptional ? target.value : target;
       if (inner === undefined) return NONE;
       const found = isMap(inner) ? inner.get(field) : NO_SUCH_OVERLOAD;
-      return pay(frame, 1) ?? (found instanceof CelFailure ? found : new CelOptional(found));
+      return frame.meter.pay(1) ?? (found instanceof CelFailure ? found : new CelOptional(found));
     };
   }
 
@@ -140,7 +174,7 @@ class Planner {
         if (!optional) items.push(value);
         else if (value instanceof CelOptional && value.value !== undefined) items.push(value.value);
       }
-      return pay(frame, LIST_COST) ?? listOf(items);
+      return frame.meter.pay(LIST_COST) ?? listOf(items);
     };
   }
 
@@ -160,7 +194,7 @@ class Planner {
         if (!step.optional) entries.push([key, value]);
         else if (value instanceof CelOptional && value.value !== undefined) entries.push([key, value.value]);
       }
-      return pay(frame, MAP_COST) ?? mapOf(entries);
+      return frame.meter.pay(MAP_COST) ?? mapOf(entries);
     };
   }
 
@@ -175,7 +209,7 @@ class Planner {
         if (!optional) fields.set(name, value);
         else if (value instanceof CelOptional && value.value !== undefined) fields.set(name, value.value);
       }
-      return pay(frame, STRUCT_COST) ?? new CelStruct(type, fields);
+      return frame.meter.pay(STRUCT_COST) ?? new CelStruct(type, fields);
     };
   }
 
@@ -188,6 +222,8 @@ class Planner {
     const plan = {
       slot,
       hasTwo: node.variable2 !== undefined,
+      grows: node.accumulator === ACCUMULATOR,
+      freeNodes: freeNodes(node.condition) + freeNodes(node.step),
       range: this.plan(node.range, scope),
       start: this.plan(node.start, scope),
       condition: this.plan(node.condition, inside),
@@ -196,4 +232,19 @@ class Planner {
     };
     return (frame) => runLoop(frame, plan);
   }
+}
+
+const FREE_CALLS = new Set(["_&&_", "_||_", "_?_:_"]);
+
+/** Nodes that Kubernetes does not charge for, and that are evaluated at most once when the node is. */
+function freeNodes(root: Expression): number {
+  const ahead: Expression[] = [root];
+  let count = 0;
+  for (let node = ahead.pop(); node !== undefined; node = ahead.pop()) {
+    if (node.kind === "constant" || (node.kind === "call" && FREE_CALLS.has(node.name)) || (node.kind === "select" && node.testOnly)) {
+      count += 1;
+    }
+    ahead.push(...(node.kind === "comprehension" ? [node.range, node.start, node.result] : childrenOf(node)));
+  }
+  return count;
 }

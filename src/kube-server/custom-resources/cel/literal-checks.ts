@@ -4,7 +4,9 @@
  */
 import { childrenOf, type Call, type Expression, type ListItem, type MapEntry } from "./ast.ts";
 import type { Checked } from "./checked.ts";
+import { runOverload } from "./declarations.ts";
 import { checkFormat } from "./library/string-format.ts";
+import { Meter } from "./meter.ts";
 import { formatType, sameType, type CelType } from "./types.ts";
 import { parseStrictDuration } from "../validation/durations.ts";
 import { compileRegex } from "../validation/regex.ts";
@@ -30,6 +32,8 @@ export function literalIssues(checked: Checked): readonly Issue[] {
   return issues;
 }
 
+/** No constant is so long that its conversion costs more. */
+const CONSTANT_COST = 1_000_000;
 const CONVERSIONS = new Set(["bool", "bytes", "double", "duration", "int", "string", "timestamp", "uint"]);
 
 /** A conversion of a constant is done when the rule is compiled; one that fails makes no rule. */
@@ -40,7 +44,7 @@ export function brokenConversion(checked: Checked): string | undefined {
     const [arg] = node.args;
     const overload = checked.overloadsOf(node)[0];
     if (arg?.kind !== "constant" || overload === undefined) return;
-    const result = overload.evaluate(arg.value);
+    const result = runOverload(overload, [arg.value], new Meter(CONSTANT_COST));
     if (result instanceof CelFailure) problem ??= result.message;
   });
   return problem;

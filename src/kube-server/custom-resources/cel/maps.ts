@@ -1,8 +1,10 @@
 /** Maps that an expression makes: literals, `transformMap`, query parameters. Keys are compared as CEL compares them. */
 import { CelDuration, CelTimestamp, CelUint, failure, type CelFailure, type CelMap, type CelValue } from "./values.ts";
 
+export type Entry = readonly [CelValue, CelValue];
+
 /** Undefined for a value that cannot be a key. */
-function keyText(key: CelValue): string | undefined {
+export function keyText(key: CelValue): string | undefined {
   if (typeof key === "string") return `s${key}`;
   if (key === null || typeof key === "boolean") return String(key);
   if (typeof key === "bigint") return `i${key}`;
@@ -20,13 +22,18 @@ function textsOf(key: CelValue): readonly string[] {
 }
 
 /** A key that is given twice has its last value, as in a Go map. */
-export function mapOf(entries: readonly (readonly [CelValue, CelValue])[]): CelMap | CelFailure {
-  const byText = new Map<string, readonly [CelValue, CelValue]>();
+export function mapOf(entries: readonly Entry[]): CelMap | CelFailure {
+  const byText = new Map<string, Entry>();
   for (const entry of entries) {
     const text = keyText(entry[0]);
     if (text === undefined) return failure("unsupported key type");
     byText.set(text, entry);
   }
+  return mapOfKeys(byText);
+}
+
+/** Entries by the texts of their keys. */
+export function mapOfKeys(byText: ReadonlyMap<string, Entry>): CelMap {
   return {
     kind: "map",
     size: byText.size,
@@ -40,6 +47,6 @@ export function describeKey(key: CelValue): string {
   return typeof key === "string" || typeof key === "bigint" || typeof key === "boolean" || typeof key === "number" ? String(key) : "?";
 }
 
-export function entriesOf(map: CelMap): readonly (readonly [CelValue, CelValue])[] {
+export function entriesOf(map: CelMap): readonly Entry[] {
   return map.keys().map((key) => [key, map.get(key) ?? null]);
 }

@@ -1,19 +1,30 @@
 /** One rule on one value: run, paid for, and turned into the cause that a client reads. */
 import type { Json } from "#kube";
 import { quote } from "../../apply/go-text.ts";
+import type { Pace } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { duplicate, forbidden, invalid, OMITTED, required } from "../causes/causes.ts";
 import { child, type FieldPath } from "../causes/field-path.ts";
+import type { Program, Run } from "./evaluator.ts";
+import { Effort } from "./meter.ts";
 import type { CompiledRule } from "./rules.ts";
 import { CelFailure, CelOptional, NONE, type CelValue } from "./values.ts";
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 /** What is left; below zero, nothing more is run. */
-export type Budget = { budget: number };
+export type Budget = { budget: number; readonly pace?: Pace | undefined };
 
 export function outOfBudget(path: FieldPath, type: string): FieldCause {
   return invalid(path, type, "validation failed due to running out of cost budget, no further validation rules will be run");
+}
+
+/** Within what is left of the budget. */
+function runProgram({ budget, pace }: Budget, program: Program, variables: ReadonlyMap<string, CelValue>): Run {
+  const effort = new Effort(pace?.clock);
+  const run = program(variables, { cost: budget, effort });
+  pace?.count(effort.used);
+  return run;
 }
 
 export type Subject = {
@@ -33,7 +44,12 @@ export function runRule(state: Budget, compiled: CompiledRule, subject: Subject)
   if (compiled.error !== undefined) return always(invalid(subject.path, subject.type, `rule compile error: ${compiled.error}`));
   if (compiled.program === undefined || (compiled.usesOldSelf && subject.oldSelf === undefined && rule.optionalOldSelf !== true))
     return undefined;
-  const run = compiled.program(variablesOf(compiled, subject));
+  const problem = state.pace?.problem;
+  if (problem !== undefined) {
+    state.budget = -1;
+    return always(invalid(subject.path, subject.type, `validation failed: ${problem}, no further validation rules will be run`));
+  }
+  const run = runProgram(state, compiled.program, variablesOf(compiled, subject));
   if (run.cost > state.budget) {
     state.budget = -1;
     return always(outOfBudget(subject.path, subject.type));
@@ -103,7 +119,8 @@ function causeOf(reason: string | undefined, path: FieldPath, value: Json | type
 /** Undefined: the fixed message stands in. */
 function evaluateMessage(state: Budget, compiled: CompiledRule, subject: Subject): string | { readonly problem: string } | undefined {
   if (compiled.messageProgram === undefined) return undefined;
-  const run = compiled.messageProgram(variablesOf({ ...compiled, rule: { ...compiled.rule, optionalOldSelf: undefined } }, subject));
+  const variables = variablesOf({ ...compiled, rule: { ...compiled.rule, optionalOldSelf: undefined } }, subject);
+  const run = runProgram(state, compiled.messageProgram, variables);
   if (run.cost > state.budget) {
     state.budget = -1;
     return { problem: "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run" };

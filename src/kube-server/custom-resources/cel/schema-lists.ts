@@ -5,9 +5,12 @@
  */
 import type { Json } from "#kube";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { contentText, equal } from "./equality.ts";
+import { contentText } from "./content-text.ts";
+import { equal } from "./equality.ts";
 import { escapeName } from "./escaping.ts";
-import { failure, isMap, itemAt, itemsOf, type CelFailure, type CelList, type CelValue } from "./values.ts";
+import type { Meter } from "./meter.ts";
+import { tooManyItems } from "./size-limits.ts";
+import { CelFailure, failure, isMap, itemsOf, listOf, type CelList, type CelValue } from "./values.ts";
 
 /** How an item becomes a value; schema-values.ts knows. */
 type ValueOf = (json: Json, schema: JsonSchema) => CelValue;
@@ -15,24 +18,33 @@ type ValueOf = (json: Json, schema: JsonSchema) => CelValue;
 export function arrayValue(json: readonly Json[], schema: JsonSchema, valueOf: ValueOf): CelValue {
   const { items } = schema;
   if (items === undefined) return failure("invalid array type, expected Items with a non-empty Schema");
+  const values: CelValue[] = [];
   const list: CelList = {
     kind: "list",
     size: json.length,
-    get: (position) => (position < json.length ? valueOf(json[position] ?? null, items) : failure(`index out of bounds: ${position}`)),
-    equalTo: (other) => equalItems(list, other, schema),
-    addAll: (other) => joined(list, other, schema),
+    get: (position) => {
+      if (position >= json.length) return failure(`index out of bounds: ${position}`);
+      return (values[position] ??= valueOf(json[position] ?? null, items));
+    },
+    equalTo: (other, meter) => equalItems({ list, other, schema, meter }),
+    addAll: (other, meter) => joined({ list, other, schema, meter }),
   };
   return list;
 }
 
+type Both = { readonly list: CelList; readonly other: CelList; readonly schema: JsonSchema; readonly meter: Meter };
+
 /** The order of sets and of lists with keys does not count. */
-function equalItems(list: CelList, other: CelList, schema: JsonSchema): boolean | CelFailure {
-  const known = isKeyed(schema) ? byIdentity(itemsOf(list), schema) : undefined;
+function equalItems({ list, other, schema, meter }: Both): boolean | CelFailure {
+  const known = isKeyed(schema) ? positions(itemsOf(list), schema, meter) : undefined;
+  if (known instanceof CelFailure) return known;
   for (let position = 0; position < other.size; position++) {
     const item = other.get(position);
-    const mine = known === undefined ? list.get(position) : known.get(identityOf(item, schema));
-    if (mine === undefined) return false;
-    const same = equal(mine, item);
+    const identity = known === undefined ? "" : identityOf(item, schema, meter);
+    if (identity instanceof CelFailure) return identity;
+    const at = known === undefined ? position : known.get(identity);
+    if (at === undefined) return false;
+    const same = equal(list.get(at), item, meter);
     if (same !== true) return same;
   }
   return true;
@@ -42,27 +54,39 @@ function isKeyed(schema: JsonSchema): boolean {
   return schema.listType === "set" || schema.listType === "map";
 }
 
-function byIdentity(items: readonly CelValue[], schema: JsonSchema): ReadonlyMap<string, CelValue> {
-  return new Map(items.map((item) => [identityOf(item, schema), item]));
+/** Where the last of each identity stands. */
+function positions(items: readonly CelValue[], schema: JsonSchema, meter: Meter): Map<string, number> | CelFailure {
+  const found = new Map<string, number>();
+  for (const [at, item] of items.entries()) {
+    const identity = identityOf(item, schema, meter);
+    if (identity instanceof CelFailure) return identity;
+    found.set(identity, at);
+  }
+  return found;
 }
 
 /** What makes an element the same one: its keys, or all of it. */
-function identityOf(item: CelValue, schema: JsonSchema): string {
-  if (schema.listType !== "map" || !isMap(item)) return contentText(item);
-  return schema.listMapKeys.map((name) => contentText(item.get(escapeName(name) ?? name) ?? null)).join();
+function identityOf(item: CelValue, schema: JsonSchema, meter: Meter): string | CelFailure {
+  if (schema.listType !== "map" || !isMap(item)) return contentText(item, meter);
+  const keys = schema.listMapKeys.map((name) => item.get(escapeName(name) ?? name) ?? null);
+  return contentText(listOf(keys), meter);
 }
 
 /** Adding to a set leaves out what is there; adding to a list with keys replaces what has the same ones. */
-function joined(list: CelList, other: CelList, schema: JsonSchema): CelValue {
+function joined({ list, other, schema, meter }: Both): CelValue {
+  const refused = tooManyItems(list.size + other.size) ?? meter.work(list.size + other.size);
+  if (refused !== undefined) return refused;
   const result = [...itemsOf(list)];
-  const places = new Map(isKeyed(schema) ? result.map((item, at) => [identityOf(item, schema), at]) : []);
+  const places = isKeyed(schema) ? positions(result, schema, meter) : new Map<string, number>();
+  if (places instanceof CelFailure) return places;
   for (const item of itemsOf(other)) {
-    const identity = isKeyed(schema) ? identityOf(item, schema) : "";
+    const identity = isKeyed(schema) ? identityOf(item, schema, meter) : "";
+    if (identity instanceof CelFailure) return identity;
     const at = places.get(identity);
     if (at === undefined) {
       if (isKeyed(schema)) places.set(identity, result.length);
       result.push(item);
     } else if (schema.listType === "map") result[at] = item;
   }
-  return { kind: "list", size: result.length, get: (position) => itemAt(result, position) };
+  return listOf(result);
 }

@@ -10,6 +10,8 @@ import { parseDate, parseLocalTime, parseTimestamp } from "../validation/timesta
 import { withResourceFields } from "./declared-type.ts";
 import { equal } from "./equality.ts";
 import { escapeName, unescapeName } from "./escaping.ts";
+import { jsonSize } from "./json-size.ts";
+import type { Meter } from "./meter.ts";
 import { arrayValue } from "./schema-lists.ts";
 import {
   CelDuration,
@@ -85,53 +87,85 @@ function bytesValue(text: string): CelValue {
   return Uint8Array.from(binary, (character) => character.charCodeAt(0));
 }
 
-type SchemaMap = CelMap & { readonly json: JsonObject };
+/**
+ * An object or a map of the schema. Its size and its values are made once: a loop that looks up every key of a map must not make the
+ * map anew each time.
+ */
+class SchemaMap implements CelMap {
+  readonly kind = "map";
+  readonly json: JsonObject;
+  readonly #schema: JsonSchema;
+  readonly #isObject: boolean;
+  #size: number | undefined;
+  #keys: readonly CelValue[] | undefined;
+  #values: Map<string, CelValue> | undefined;
+
+  constructor(json: JsonObject, schema: JsonSchema) {
+    this.json = json;
+    this.#schema = schema;
+    this.#isObject = schema.properties !== undefined;
+  }
+
+  get size(): number {
+    return (this.#size ??= Object.keys(this.json).length);
+  }
+
+  get(key: CelValue): CelValue | undefined {
+    if (typeof key !== "string") return NO_SUCH_OVERLOAD;
+    const known = this.#values?.get(key);
+    if (known !== undefined) return known;
+    const found = this.#find(key);
+    if (typeof found === "object" && found !== null) (this.#values ??= new Map()).set(key, found);
+    return found;
+  }
+
+  #find(key: string): CelValue | undefined {
+    const name = this.#isObject ? unescapeName(key) : key;
+    const value = name === undefined ? undefined : field(this.json, name);
+    const schema = name === undefined ? undefined : this.#schemaOf(name);
+    if (value === undefined || schema === undefined || (this.#isObject && value === null)) return undefined;
+    return schemaValue(value, schema);
+  }
+
+  keys(): readonly CelValue[] {
+    return (this.#keys ??= Object.keys(this.json).flatMap((name) => {
+      if (this.#schemaOf(name) === undefined) return [];
+      return [this.#isObject ? (escapeName(name) ?? name) : name];
+    }));
+  }
+
+  equalTo(other: CelMap, meter: Meter): boolean | CelFailure {
+    const spent = meter.work(this.size * 20);
+    if (spent !== undefined) return spent;
+    for (const [name, value] of Object.entries(this.json)) {
+      const same = this.#schemaOf(name) === undefined ? equalUnknown({ name, value }, other, meter) : this.#equalField(name, other, meter);
+      if (same !== true) return same;
+    }
+    return true;
+  }
+
+  #equalField(name: string, other: CelMap, meter: Meter): boolean | CelFailure {
+    const [mine, theirs] = [this.get(name), other.get(name)];
+    if (mine === undefined || theirs === undefined) return mine === theirs;
+    return equal(mine, theirs, meter);
+  }
+
+  #schemaOf(name: string): JsonSchema | undefined {
+    return this.#isObject ? this.#schema.properties?.get(name) : valueSchema(this.#schema);
+  }
+}
+
+/** A field that the schema does not know. */
+function equalUnknown(
+  { name, value }: { readonly name: string; readonly value: Json | undefined },
+  other: CelMap,
+  meter: Meter,
+): boolean | CelFailure {
+  if (!(other instanceof SchemaMap)) return NO_SUCH_OVERLOAD;
+  const raw = field(other.json, name);
+  return meter.work(jsonSize(value) * 4) ?? (raw === undefined || jsonEqual(value, raw));
+}
 
 function objectValue(json: JsonObject, declared: JsonSchema): SchemaMap {
-  const schema = declared.embeddedResource ? withResourceFields(declared) : declared;
-  const isObject = schema.properties !== undefined;
-  const schemaOf = (name: string): JsonSchema | undefined => (isObject ? schema.properties?.get(name) : valueSchema(schema));
-  const find = (key: CelValue): CelValue | undefined => {
-    if (typeof key !== "string") return NO_SUCH_OVERLOAD;
-    const name = isObject ? unescapeName(key) : key;
-    const value = name === undefined ? undefined : field(json, name);
-    const known = name === undefined ? undefined : schemaOf(name);
-    if (value === undefined || known === undefined || (isObject && value === null)) return undefined;
-    return schemaValue(value, known);
-  };
-  const map: SchemaMap = {
-    kind: "map",
-    json,
-    size: Object.keys(json).length,
-    get: find,
-    keys: () => Object.keys(json).flatMap((name) => (schemaOf(name) === undefined ? [] : [isObject ? (escapeName(name) ?? name) : name])),
-    equalTo: (other) => equalFields(json, map, other, schemaOf),
-  };
-  return map;
-}
-
-function equalFields(
-  json: JsonObject,
-  map: CelMap,
-  other: CelMap,
-  schemaOf: (name: string) => JsonSchema | undefined,
-): boolean | CelFailure {
-  for (const [name, value] of Object.entries(json)) {
-    if (schemaOf(name) === undefined) {
-      if (!isSchemaMap(other)) return NO_SUCH_OVERLOAD;
-      const raw = field(other.json, name);
-      if (raw !== undefined && !jsonEqual(value, raw)) return false;
-      continue;
-    }
-    const [mine, theirs] = [map.get(name), other.get(name)];
-    if (mine === undefined && theirs === undefined) continue;
-    if (mine === undefined || theirs === undefined) return false;
-    const same = equal(mine, theirs);
-    if (same !== true) return same;
-  }
-  return true;
-}
-
-function isSchemaMap(map: CelMap): map is SchemaMap {
-  return "json" in map;
+  return new SchemaMap(json, declared.embeddedResource ? withResourceFields(declared) : declared);
 }

@@ -1,22 +1,29 @@
 /**
  * What the steps of a running expression do: loops, choices, logic, calls and fields, each paid for from the budget of the run.
  */
-import { actualCost } from "./cost/actual.ts";
-import type { Overload } from "./declarations.ts";
+import { finished, growing } from "./accumulators.ts";
+import { costFunction } from "./cost/actual.ts";
+import { runOverload, type Overload } from "./declarations.ts";
+import type { Meter } from "./meter.ts";
 import { describeMismatch } from "./mismatch.ts";
+import type { CelType } from "./types.ts";
 import { accepts, typeName } from "./value-types.ts";
-import { CelFailure, CelOptional, CelStruct, failure, isList, isMap, itemsOf, NO_SUCH_OVERLOAD, type CelValue } from "./values.ts";
+import {
+  CelFailure,
+  CelOptional,
+  CelStruct,
+  failure,
+  isList,
+  isMap,
+  NO_SUCH_OVERLOAD,
+  type CelList,
+  type CelMap,
+  type CelValue,
+} from "./values.ts";
 
-/** What one run has used up, and the values of its loop variables. */
-export type Frame = { cost: number; readonly limit: number; readonly variables: ReadonlyMap<string, CelValue>; readonly slots: CelValue[] };
+/** One run: what it has used up, and the values of its variables and loops. */
+export type Frame = { readonly meter: Meter; readonly variables: ReadonlyMap<string, CelValue>; readonly slots: CelValue[] };
 export type Step = (frame: Frame) => CelValue;
-
-const SPENT = new CelFailure("operation cancelled: actual cost limit exceeded", true);
-
-export function pay(frame: Frame, cost: number): CelFailure | undefined {
-  frame.cost += cost;
-  return frame.cost > frame.limit ? SPENT : undefined;
-}
 
 function isFatal(value: CelValue): boolean {
   return value instanceof CelFailure && value.fatal;
@@ -25,6 +32,10 @@ function isFatal(value: CelValue): boolean {
 export type Loop = {
   readonly slot: number;
   readonly hasTwo: boolean;
+  /** It builds up a list or a map; otherwise its accumulator is a value that the author can name. */
+  readonly grows: boolean;
+  /** Nodes of its body that Kubernetes does not charge for. */
+  readonly freeNodes: number;
   readonly range: Step;
   readonly start: Step;
   readonly condition: Step;
@@ -33,23 +44,56 @@ export type Loop = {
 };
 
 export function runLoop(frame: Frame, loop: Loop): CelValue {
-  const { slot } = loop;
   const range = loop.range(frame);
   if (range instanceof CelFailure) return range;
-  frame.slots[slot] = loop.start(frame);
+  const start = loop.start(frame);
+  frame.slots[loop.slot] = loop.grows ? growing(start) : start;
   if (!isList(range) && !isMap(range)) return failure(`got 'types.${goName(range)}', expected iterable type`);
-  const keys = isMap(range) ? range.keys() : itemsOf(range);
-  for (const [position, key] of keys.entries()) {
-    frame.slots[slot + 1] = loop.hasTwo && isList(range) ? BigInt(position) : key;
-    if (loop.hasTwo) frame.slots[slot + 2] = isMap(range) ? (range.get(key) ?? null) : key;
-    const goesOn = loop.condition(frame);
-    if (isFatal(goesOn)) return goesOn;
-    if (goesOn !== true) break;
-    const next = loop.step(frame);
-    if (isFatal(next)) return next;
-    frame.slots[slot] = next;
+  const stopped = isMap(range) ? loopOverMap(frame, loop, range) : loopOverList(frame, loop, range);
+  if (stopped !== undefined) return stopped;
+  return finished(loop.result(frame));
+}
+
+function loopOverList(frame: Frame, loop: Loop, list: CelList): CelValue | undefined {
+  const { slots } = frame;
+  const { slot, hasTwo } = loop;
+  for (let position = 0; position < list.size; position++) {
+    const item = list.get(position);
+    slots[slot + 1] = hasTwo ? BigInt(position) : item;
+    if (hasTwo) slots[slot + 2] = item;
+    const ended = iterate(frame, loop);
+    if (ended !== undefined) return ended === DONE ? undefined : ended;
   }
-  return loop.result(frame);
+  return undefined;
+}
+
+function loopOverMap(frame: Frame, loop: Loop, map: CelMap): CelValue | undefined {
+  const { slots } = frame;
+  const { slot, hasTwo } = loop;
+  const spent = frame.meter.work(map.size);
+  if (spent !== undefined) return spent;
+  for (const key of map.keys()) {
+    slots[slot + 1] = key;
+    if (hasTwo) slots[slot + 2] = map.get(key) ?? null;
+    const ended = iterate(frame, loop);
+    if (ended !== undefined) return ended === DONE ? undefined : ended;
+  }
+  return undefined;
+}
+
+const DONE = failure("the loop needs no more elements");
+
+/** Undefined: goes on. */
+function iterate(frame: Frame, { slot, freeNodes, condition, step }: Loop): CelFailure | undefined {
+  const spent = frame.meter.work(freeNodes);
+  if (spent !== undefined) return spent;
+  const goesOn = condition(frame);
+  if (goesOn instanceof CelFailure && goesOn.fatal) return goesOn;
+  if (goesOn !== true) return DONE;
+  const next = step(frame);
+  if (next instanceof CelFailure && next.fatal) return next;
+  frame.slots[slot] = next;
+  return undefined;
 }
 
 /** "String" for a string: cel-go's own name of the value. */
@@ -82,7 +126,7 @@ export function hasField(target: CelValue, field: string): CelValue {
 export function notStrictlyFalse(step: Step): Step {
   return (frame) => {
     const value = step(frame);
-    return isFatal(value) ? value : (pay(frame, 1) ?? value !== false);
+    return isFatal(value) ? value : (frame.meter.pay(1) ?? value !== false);
   };
 }
 
@@ -106,17 +150,33 @@ export function logical(decides: boolean, left: Step, right: Step): Step {
   };
 }
 
+/** The cost of a call is charged before it is made. */
 export function invoke(name: string, overloads: readonly Overload[], operands: readonly Step[]): Step {
+  const costOf = costFunction(name);
   return (frame) => {
     const args: CelValue[] = [];
-    for (const operand of operands) {
-      const value = operand(frame);
+    for (let at = 0; at < operands.length; at++) {
+      const value = operands[at]?.(frame) ?? null;
       if (value instanceof CelFailure) return value;
       args.push(value);
     }
-    const overload = overloads.find(({ parameters }) => parameters.every((type, at) => accepts(type, args[at] ?? null)));
+    const overload = findOverload(overloads, args);
     if (overload === undefined) return describeMismatch(name, args);
-    const result = overload.evaluate(...args);
-    return pay(frame, actualCost(name, args, result)) ?? result;
+    const { meter } = frame;
+    const spent = meter.pay(costOf === undefined ? 1 : costOf({ name, overload: overload.id, args, meter }));
+    return spent ?? runOverload(overload, args, meter);
   };
+}
+
+function findOverload(overloads: readonly Overload[], args: readonly CelValue[]): Overload | undefined {
+  for (const overload of overloads) if (acceptsAll(overload.parameters, args)) return overload;
+  return undefined;
+}
+
+function acceptsAll(parameters: readonly CelType[], args: readonly CelValue[]): boolean {
+  for (let at = 0; at < parameters.length; at++) {
+    const type = parameters[at];
+    if (type !== undefined && !accepts(type, args[at] ?? null)) return false;
+  }
+  return true;
 }

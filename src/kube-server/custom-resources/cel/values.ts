@@ -6,6 +6,7 @@
  */
 import type { Cidr, IpAddress } from "../validation/ip-addresses.ts";
 import type { Instant } from "../validation/timestamps.ts";
+import type { Meter } from "./meter.ts";
 import type { CelType } from "./types.ts";
 
 export type CelConstant = null | boolean | bigint | number | string | Uint8Array | CelUint;
@@ -111,8 +112,8 @@ export interface CelList {
   readonly size: number;
   get(position: number): CelValue;
   /** Undefined: compared element by element. Lists of type set and map say their own. */
-  readonly equalTo?: (other: CelList) => boolean | CelFailure;
-  readonly addAll?: (other: CelList) => CelValue;
+  readonly equalTo?: (other: CelList, meter: Meter) => boolean | CelFailure;
+  readonly addAll?: (other: CelList, meter: Meter) => CelValue;
 }
 
 export interface CelMap {
@@ -122,7 +123,7 @@ export interface CelMap {
   get(key: CelValue): CelValue | undefined;
   keys(): readonly CelValue[];
   /** Undefined: compared entry by entry. */
-  readonly equalTo?: (other: CelMap) => boolean | CelFailure;
+  readonly equalTo?: (other: CelMap, meter: Meter) => boolean | CelFailure;
 }
 
 export function isList(value: CelValue): value is CelList {
@@ -148,5 +149,7 @@ export function itemAt(items: readonly CelValue[], position: number): CelValue {
 }
 
 export function itemsOf(list: CelList): readonly CelValue[] {
-  return Array.from({ length: list.size }, (_, position) => list.get(position));
+  const items: CelValue[] = [];
+  for (let position = 0; position < list.size; position++) items.push(list.get(position));
+  return items;
 }

@@ -1,5 +1,6 @@
 /** Defaults in a schema: each must be a value that the schema itself accepts, rules included, and have no unknown fields. */
 import { jsonEqual, type Json } from "#kube";
+import { runAtOnce } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { describeCauses, invalid } from "../causes/causes.ts";
 import { child, key } from "../causes/field-path.ts";
@@ -74,12 +75,12 @@ function valueCauses(schema: JsonSchema, value: Json, path: string, at: Place, b
   if (causes.length > 0) return causes;
   const tree = ruleTree(schema, schema === at.resource);
   if (tree === undefined) return [];
-  const changed = runRules(tree, path, value, value, undefined, budget.left);
+  const changed = runAtOnce(runRules(tree, { path, value, old: value, budget: budget.left }));
   if (changed.causes.length > 0) {
     budget.left = changed.budget;
     return changed.causes;
   }
-  const created = runRules(tree, path, value, undefined, undefined, budget.left);
+  const created = runAtOnce(runRules(tree, { path, value, old: undefined, budget: budget.left }));
   budget.left = Math.min(changed.budget, created.budget);
   return created.causes;
 }

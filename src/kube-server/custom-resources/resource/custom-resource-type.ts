@@ -1,9 +1,11 @@
 /**
  * A served version of a CRD as the REST layer uses it. Schemas are read once, rules are compiled when the first object needs them.
  */
+import type { Clock } from "#base";
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { plainText } from "../../apply/go-text.ts";
 import { crdSchema, type TypeSchema } from "../../apply/index.ts";
+import { Pace, runAtOnce, runPaced, type Paced } from "../../pace.ts";
 import type { FieldCause, ResourceType } from "../../resource-type.ts";
 import { ruleTree, type RuleTree } from "../cel/rule-tree.ts";
 import { Converter, usesWebhook, type WebhookOf } from "../conversion/index.ts";
@@ -29,14 +31,21 @@ export type CustomResourceType = ResourceType & {
   readonly published: PublishedKind;
 };
 
-/** One per served version, in the order of the CRD. Without a webhook to call, conversion is None. */
-export function customResourceTypes(crd: KubeObject, webhookOf?: WebhookOf): readonly CustomResourceType[] {
+/** What types work with. Without a webhook to call, conversion is None; without a clock, no rule is timed. */
+export type TypeDependencies = { readonly webhookOf?: WebhookOf | undefined; readonly clock?: Clock | undefined };
+
+type Update = { readonly previous: KubeObject | undefined; readonly subresource: string | undefined };
+
+/** One per served version, in the order of the CRD. */
+export function customResourceTypes(crd: KubeObject, { webhookOf, clock }: TypeDependencies = {}): readonly CustomResourceType[] {
   const definition = readDefinition(crd as unknown as JsonObject);
   const converter = webhookOf !== undefined && usesWebhook(definition) ? new Converter(definition, webhookOf(definition)) : undefined;
-  return definition.versions.filter((version) => version.served).map((version) => typeOf(definition, version, converter));
+  return definition.versions.filter((version) => version.served).map((version) => typeOf(definition, version, { converter, clock }));
 }
 
-function typeOf(definition: Definition, version: CrdVersion, converter: Converter | undefined): CustomResourceType {
+type Parts = { readonly converter: Converter | undefined; readonly clock: Clock | undefined };
+
+function typeOf(definition: Definition, version: CrdVersion, { converter, clock }: Parts): CustomResourceType {
   const { group, names } = definition;
   const resource = { group, version: version.name, kind: names.kind, plural: names.plural, namespaced: definition.scope === "Namespaced" };
   const apiVersion = `${group}/${version.name}`;
@@ -52,6 +61,15 @@ function typeOf(definition: Definition, version: CrdVersion, converter: Converte
   const forgiven = new WeakMap<KubeObject, readonly string[]>();
   const shown = new WeakMap<KubeObject, KubeObject>();
   const validation = () => ({ resource, schema, rules: rules(), scale: version.subresources?.scale });
+  function* causesOf(next: KubeObject, { previous, subresource }: Update): Paced<readonly FieldCause[]> {
+    const pace = clock === undefined ? undefined : new Pace(clock);
+    if (previous === undefined) return yield* validateCreate({ ...validation(), pace }, next);
+    const warnings: string[] = [];
+    const forgive = (cause: FieldCause) => warnings.push(`${cause.field}: ${cause.detail}`);
+    const causes = yield* validateUpdate({ ...validation(), forgive, pace }, next, { previous, subresource });
+    if (warnings.length > 0) forgiven.set(next, warnings);
+    return causes;
+  }
   const published: PublishedKind = {
     group,
     version: version.name,
@@ -89,14 +107,11 @@ function typeOf(definition: Definition, version: CrdVersion, converter: Converte
     applyDefaults: (object) => applyDefaults(object as unknown as Json, schema) as unknown as KubeObject,
     prepareForCreate: (object) => (hasStatus ? without(object, "status") : object),
     prepareForUpdate: (next, previous, subresource) => prepareForUpdate(next, previous, subresource, hasStatus),
-    validate: (next, previous, subresource) => {
-      if (previous === undefined) return validateCreate(validation(), next);
-      const warnings: string[] = [];
-      const forgive = (cause: FieldCause) => warnings.push(`${cause.field}: ${cause.detail}`);
-      const causes = validateUpdate({ ...validation(), forgive }, next, previous, subresource);
-      if (warnings.length > 0) forgiven.set(next, warnings);
-      return causes;
-    },
+    validate: (next, previous, subresource) => runAtOnce(causesOf(next, { previous, subresource })),
+    validatePaced: (next, previous, subresource) =>
+      clock === undefined || rules() === undefined
+        ? runAtOnce(causesOf(next, { previous, subresource }))
+        : runPaced(causesOf(next, { previous, subresource }), clock, next, previous),
     warnings: (next, previous) => [...(forgiven.get(next) ?? []), ...finalizerWarnings(next, previous)],
     generationOf: (object) => without(object, "metadata") as unknown as Json,
     createOnUpdate: false,

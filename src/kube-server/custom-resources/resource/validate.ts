@@ -3,6 +3,7 @@
  * resources, list types, and last the rules, which are not run on an object that has the wrong shape.
  */
 import { apiVersionOf, field, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
+import type { Pace, Paced } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
 import type { RuleTree } from "../cel/rule-tree.ts";
@@ -24,6 +25,8 @@ export type Validation = {
   readonly scale: ScalePaths | undefined;
   /** Told of rules that fail on a value which did not change: they refuse nothing. */
   readonly forgive?: (cause: FieldCause) => void;
+  /** Of the request; without it nothing is timed. */
+  readonly pace?: Pace | undefined;
 };
 
 const BLOCKING: ReadonlySet<FieldCause["reason"]> = new Set<FieldCause["reason"]>([
@@ -36,7 +39,8 @@ const BLOCKING: ReadonlySet<FieldCause["reason"]> = new Set<FieldCause["reason"]
 const NOT_CHECKED =
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
-export function validateCreate(validation: Validation, object: KubeObject): readonly FieldCause[] {
+/** Rules are evaluated one by one: each may be followed by a pause. */
+export function* validateCreate(validation: Validation, object: KubeObject): Paced<readonly FieldCause[]> {
   const { resource, schema } = validation;
   const json = asJson(object);
   const kind = kindCauses(resource, object);
@@ -49,16 +53,15 @@ export function validateCreate(validation: Validation, object: KubeObject): read
           ...validateScale(validation.scale, json, "all"),
         ];
   const causes = [...own, ...validateEmbedded(undefined, json, schema, false), ...validateListTypes(undefined, schema, json)];
-  return [...causes, ...ruleCauses(validation, causes, json, undefined, undefined)];
+  return [...causes, ...(yield* ruleCauses(validation, causes, { json, old: undefined, correlation: undefined }))];
 }
 
 /** The server looks at metadata twice, so some causes come twice. */
-export function validateUpdate(
+export function* validateUpdate(
   validation: Validation,
   next: KubeObject,
-  previous: KubeObject,
-  subresource: string | undefined,
-): readonly FieldCause[] {
+  { previous, subresource }: { readonly previous: KubeObject; readonly subresource: string | undefined },
+): Paced<readonly FieldCause[]> {
   const { resource, schema } = validation;
   const [json, old] = [asJson(next), asJson(previous)];
   const common = [
@@ -74,7 +77,7 @@ export function validateUpdate(
     ...(subresource === "status" ? [] : validateEmbedded(undefined, json, schema, false)),
     ...(validateListTypes(undefined, schema, old).length > 0 ? [] : validateListTypes(undefined, schema, json)),
   ];
-  return [...common, ...causes, ...ruleCauses(validation, causes, json, old, correlation)];
+  return [...common, ...causes, ...(yield* ruleCauses(validation, causes, { json, old, correlation }))];
 }
 
 function wholeShape(validation: Validation, json: JsonObject, correlation: Correlation | undefined): readonly FieldCause[] {
@@ -93,16 +96,13 @@ function statusShape(validation: Validation, json: JsonObject, correlation: Corr
   return [...causes, ...validateScale(validation.scale, json, "status")];
 }
 
-function ruleCauses(
-  validation: Validation,
-  causes: readonly FieldCause[],
-  json: Json,
-  old: Json | undefined,
-  correlation: Correlation | undefined,
-): readonly FieldCause[] {
+type Compared = { readonly json: Json; readonly old: Json | undefined; readonly correlation: Correlation | undefined };
+
+function* ruleCauses(validation: Validation, causes: readonly FieldCause[], compared: Compared): Paced<readonly FieldCause[]> {
   if (validation.rules === undefined) return [];
   if (causes.some((cause) => BLOCKING.has(cause.reason))) return [invalid(undefined, null, NOT_CHECKED)];
-  const run = runRules(validation.rules, undefined, json, old, correlation);
+  const { json, old, correlation } = compared;
+  const run = yield* runRules(validation.rules, { path: undefined, value: json, old, correlation, pace: validation.pace });
   if (validation.forgive !== undefined) run.forgiven.forEach(validation.forgive);
   return run.causes;
 }

@@ -3,19 +3,66 @@
  *
  * Patterns are compiled once and kept, as many as fit; a schema has a handful, and the same ones are used for every object.
  */
-import { describeThrown, fromThrowing, type Result } from "#base";
+import { describeThrown, err, fromThrowing, type Result } from "#base";
 import { RE2JS } from "re2js";
 
 const MAX_KEPT = 2_000;
+/** Instructions of all programs that are kept: about 50 MB. */
+const MAX_KEPT_INSTRUCTIONS = 250_000;
+/** A larger program takes longer to compile than a request may hold the event loop. */
+const MAX_INSTRUCTIONS = 40_000;
+
 const compiled = new Map<string, Result<RE2JS, string>>();
+let instructions = 0;
 
 export function compileRegex(pattern: string): Result<RE2JS, string> {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
-  const result = fromThrowing(() => RE2JS.compile(pattern), describeThrown);
-  if (compiled.size >= MAX_KEPT) compiled.clear();
+  const result = compile(pattern);
+  const size = result.ok ? result.value.programSize() : 1;
+  if (compiled.size >= MAX_KEPT || instructions + size > MAX_KEPT_INSTRUCTIONS) {
+    compiled.clear();
+    instructions = 0;
+  }
   compiled.set(pattern, result);
+  instructions += size;
   return result;
+}
+
+export function isCompiled(pattern: string): boolean {
+  return compiled.has(pattern);
+}
+
+function compile(pattern: string): Result<RE2JS, string> {
+  if (programEstimate(pattern) > MAX_INSTRUCTIONS) return err("error parsing regexp: expression too large");
+  return fromThrowing(() => RE2JS.compile(pattern), describeThrown);
+}
+
+/** A piece of a pattern: a class, an escape, the start or the end of a group, a repetition with numbers, or one character. */
+const PIECE = /\[\^?\]?(?:\\.|[^\]\\])*\]|\\.|\((?:\?[a-zA-Z-]*:?)?|\)|\{(\d{1,4})(?:,(\d{0,4}))?\}|[^]/gsu;
+
+/** About how many instructions a pattern compiles to: `a{1,100}` is a hundred times `a`. Never far too small. */
+export function programEstimate(pattern: string): number {
+  const outer: number[] = [];
+  let size = 0;
+  let last = 0;
+  for (const [piece, least, most] of pattern.matchAll(PIECE)) {
+    if (piece.startsWith("(")) {
+      outer.push(size);
+      [size, last] = [0, 0];
+    } else if (piece === ")") {
+      last = size + 2;
+      size = (outer.pop() ?? 0) + last;
+    } else if (least !== undefined) {
+      const times = Math.max(1, Number(least) + 1, Number(most ?? 0));
+      size += last * (times - 1) * 2;
+      last *= times * 2;
+    } else {
+      last = 2;
+      size += last;
+    }
+  }
+  return outer.reduce((total, one) => total + one, size);
 }
 
 /** Whether the pattern matches anywhere in the text; undefined when it is no pattern. */

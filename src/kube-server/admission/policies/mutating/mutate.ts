@@ -3,6 +3,7 @@ import { err, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { CelStruct, isList, type CelValue } from "../../../custom-resources/cel/values.ts";
 import type { ResourceType } from "../../../resource-type.ts";
+import type { Paced } from "../../../pace.ts";
 import type { Failure } from "../../../rest/status.ts";
 import { activationOf, evaluate, POLICY_BUDGET, type ActivationInput } from "../../cel/index.ts";
 import { inVersionOf } from "../../matching/index.ts";
@@ -12,6 +13,7 @@ import { inputOf } from "../policy-input.ts";
 import { applyConfiguration } from "./apply-configuration.ts";
 import type { CompiledMutatingPolicy, Mutation } from "./compile-policy.ts";
 import { applyOperations } from "./json-patch.ts";
+import { madeTooLarge } from "./made-size.ts";
 
 export type Mutated = {
   readonly object: KubeObject;
@@ -19,18 +21,24 @@ export type Mutated = {
   readonly problems: readonly string[];
 };
 
-type Running = Pick<ActivationInput, "authorize" | "namespace"> & { readonly attributes: Attributes; readonly object: KubeObject };
+type Running = Pick<ActivationInput, "authorize" | "namespace" | "pace"> & { readonly attributes: Attributes; readonly object: KubeObject };
 
-export function mutate(invocation: Invocation<CompiledMutatingPolicy>, running: Running): Result<Mutated, Failure> {
+export function* mutate(invocation: Invocation<CompiledMutatingPolicy>, running: Running): Paced<Result<Mutated, Failure>> {
   const { policy, matched } = invocation;
-  const { attributes } = running;
+  const { attributes, authorize, pace } = running;
   const problems: string[] = [];
   let object = running.object;
   for (const mutation of policy.compiled.mutations) {
-    const input = { ...inputOf(invocation, { ...attributes, object }, running.namespace), authorize: running.authorize };
+    yield;
+    const input = { ...inputOf(invocation, { ...attributes, object }, running.namespace), authorize, pace };
     const made = evaluate(mutation.expression, activationOf(input, policy.compiled.variables.valuesOf), POLICY_BUDGET);
     if (made.kind !== "value") {
       problems.push(made.message);
+      continue;
+    }
+    const tooLarge = madeTooLarge(made.value);
+    if (tooLarge !== undefined) {
+      problems.push(tooLarge);
       continue;
     }
     const applied = apply(invocation, { mutation, value: made.value, object: input.object ?? object });

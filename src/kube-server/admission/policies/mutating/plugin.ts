@@ -3,6 +3,7 @@ import { ok, whenThere, type Result } from "#base";
 import { jsonEqual, keyText, type KubeObject } from "#kube";
 import { forbid } from "../../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
+import { Pace, runPaced, type Paced } from "../../../pace.ts";
 import { refuse, type Failure } from "../../../rest/status.ts";
 import { activationOf, meetsConditions } from "../../cel/index.ts";
 import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
@@ -28,7 +29,13 @@ export function mutatingPolicies(context: AdmissionContext): AdmissionPlugin {
       const { object, operation } = attributes;
       if (active.length === 0 || object === undefined || operation === "DELETE" || isExempt(attributes)) return ok(object);
       return whenThere(findInvocations(context, attributes, active), (found) =>
-        found.length === 0 ? ok(object) : runAll({ context, attributes, object, rounds: roundsOf(attributes) }, found),
+        found.length === 0
+          ? ok(object)
+          : runPaced(
+              runAll({ context, attributes, object, rounds: roundsOf(attributes), pace: new Pace(context.clock) }, found),
+              context.clock,
+              object,
+            ),
       );
     },
   };
@@ -39,10 +46,11 @@ type Running = {
   readonly attributes: Attributes;
   readonly object: KubeObject;
   readonly rounds: PolicyRounds;
+  readonly pace: Pace;
 };
 
 /** What is wrong with a policy itself is told before what went wrong while one ran. */
-function runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>[]): Result<KubeObject, Failure> {
+function* runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>[]): Paced<Result<KubeObject, Failure>> {
   const { attributes, rounds } = running;
   const misconfigured = found.flatMap((one) => (one.kind === "misconfigured" ? [{ ...one.problem, reason: "" }] : []));
   const problems: Problem[] = [...misconfigured];
@@ -50,7 +58,7 @@ function runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>[
   rounds.begin(object);
   for (const one of found) {
     if (one.kind === "misconfigured") continue;
-    const ran = run({ ...running, object }, one.run);
+    const ran = yield* run({ ...running, object }, one.run);
     if (!ran.ok) return ran;
     ({ object } = ran.value);
     problems.push(...ran.value.problems);
@@ -60,19 +68,19 @@ function runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>[
   return counting.length === 0 ? ok(object) : denied(attributes, counting);
 }
 
-function run(running: Running, invocation: Invocation<CompiledMutatingPolicy>): Result<Outcome, Failure> {
-  const { context, attributes, object, rounds } = running;
+function* run(running: Running, invocation: Invocation<CompiledMutatingPolicy>): Paced<Result<Outcome, Failure>> {
+  const { context, attributes, object, rounds, pace } = running;
   const { policy, binding, param } = invocation;
   const { compiled } = policy;
   const namespace = namespaceOf(context, attributes);
   if (!namespace.ok) return namespace;
   const problem = (message: string): Problem => ({ policy, binding, message, reason: "Invalid" });
-  const input = { ...inputOf(invocation, { ...attributes, object }, namespace.value), authorize: context.authorize };
-  const wanted = meetsConditions(compiled.conditions, activationOf(input, compiled.variables.valuesOf), compiled.failurePolicy);
+  const input = { ...inputOf(invocation, { ...attributes, object }, namespace.value), authorize: context.authorize, pace };
+  const wanted = yield* meetsConditions(compiled.conditions, activationOf(input, compiled.variables.valuesOf), compiled.failurePolicy);
   if (!wanted.ok) return ok({ object, problems: [problem(wanted.error)] });
   const key = [policy.name, binding.name, param === undefined ? "" : keyText(param.metadata)].join(" ");
   if (!wanted.value || !rounds.runs(key)) return ok({ object, problems: [] });
-  const mutated = mutate(invocation, { attributes, object, namespace: namespace.value, authorize: context.authorize });
+  const mutated = yield* mutate(invocation, { attributes, object, namespace: namespace.value, authorize: context.authorize, pace });
   if (!mutated.ok) return mutated;
   rounds.ran(key, { changed: !jsonEqual(object, mutated.value.object), reinvocable: compiled.reinvocable });
   return ok({ object: mutated.value.object, problems: mutated.value.problems.map(problem) });

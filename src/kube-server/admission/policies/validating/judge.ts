@@ -1,6 +1,15 @@
 /** Runs one policy on one request with one set of params. */
 import type { CelValue } from "../../../custom-resources/cel/values.ts";
-import { activationOf, evaluate, meetsConditions, POLICY_BUDGET, type ActivationInput, type Evaluation } from "../../cel/index.ts";
+import type { Paced } from "../../../pace.ts";
+import {
+  activationOf,
+  evaluate,
+  meetsConditions,
+  POLICY_BUDGET,
+  type Activation,
+  type ActivationInput,
+  type Evaluation,
+} from "../../cel/index.ts";
 import type { CompiledValidatingPolicy, Validation } from "./compile-policy.ts";
 
 /** Why not; `reason` is empty for what went wrong while it was found out. */
@@ -15,18 +24,18 @@ export type Judgement = {
 
 const NO_OBJECTION: Judgement = { denials: [], broken: [] };
 
-export function judge(policy: CompiledValidatingPolicy, input: ActivationInput): Judgement {
+export function* judge(policy: CompiledValidatingPolicy, input: ActivationInput): Paced<Judgement> {
   const activate = () => activationOf(input, policy.variables.valuesOf);
-  const wanted = meetsConditions(policy.conditions, activate(), policy.failurePolicy);
+  const wanted = yield* meetsConditions(policy.conditions, activate(), policy.failurePolicy);
   if (!wanted.ok) return failed(policy, wanted.error);
   if (!wanted.value) return NO_OBJECTION;
-  const verdicts = evaluateAll(
+  const verdicts = yield* evaluateAll(
     policy.validations.map(({ expression }) => expression),
     activate(),
     POLICY_BUDGET,
   );
   if (verdicts.spent !== undefined) return failed(policy, verdicts.spent);
-  const messages = evaluateAll(
+  const messages = yield* evaluateAll(
     policy.validations.map(({ messageExpression }) => messageExpression),
     activate(),
     verdicts.budget,
@@ -38,12 +47,12 @@ export function judge(policy: CompiledValidatingPolicy, input: ActivationInput):
     if (verdict?.kind === "value" && verdict.value === true) return [];
     return [{ message: messageOf(validation, messages.results[index]), reason: validation.reason === "" ? "Invalid" : validation.reason }];
   });
-  return annotated(policy, activate(), denials);
+  return yield* annotated(policy, activate(), denials);
 }
 
 /** Nothing is recorded: there is no audit log here. But an annotation that cannot be made is an error of the policy. */
-function annotated(policy: CompiledValidatingPolicy, activation: ReturnType<typeof activationOf>, denials: readonly Denial[]): Judgement {
-  const annotations = evaluateAll(policy.auditAnnotations, activation, POLICY_BUDGET);
+function* annotated(policy: CompiledValidatingPolicy, activation: Activation, denials: readonly Denial[]): Paced<Judgement> {
+  const annotations = yield* evaluateAll(policy.auditAnnotations, activation, POLICY_BUDGET);
   if (annotations.spent !== undefined) return failed(policy, annotations.spent);
   const broken = annotations.results.flatMap((result) => (result?.kind === "failed" ? errorOf(policy, result.message) : []));
   return { denials, broken };
@@ -56,14 +65,15 @@ type Results = {
   readonly spent: string | undefined;
 };
 
-function evaluateAll(
+function* evaluateAll(
   expressions: readonly (Validation["expression"] | undefined)[],
-  activation: ReturnType<typeof activationOf>,
+  activation: Activation,
   budget: number,
-): Results {
+): Paced<Results> {
   const results: (Evaluation | undefined)[] = [];
   let left = budget;
   for (const expression of expressions) {
+    if (expression !== undefined) yield;
     const result = expression === undefined ? undefined : evaluate(expression, activation, left);
     if (result?.kind === "spent") return { results: [], budget: 0, spent: result.message };
     if (result !== undefined) left = result.budget;

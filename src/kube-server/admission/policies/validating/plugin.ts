@@ -7,6 +7,7 @@ import { ok, whenThere, type Result } from "#base";
 import { fieldAt, type Json } from "#kube";
 import { forbid } from "../../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
+import { Pace, runPaced, type Paced } from "../../../pace.ts";
 import { refuse, type Failure } from "../../../rest/status.ts";
 import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";
@@ -26,12 +27,24 @@ export function validatingPolicies(context: AdmissionContext): AdmissionPlugin {
     validate: (attributes) => {
       const active = policies();
       if (active.length === 0 || isExempt(attributes)) return ok(undefined);
-      return whenThere(findInvocations(context, attributes, active), (found) => validate(context, attributes, found));
+      return whenThere(findInvocations(context, attributes, active), (found) =>
+        found.length === 0
+          ? ok(undefined)
+          : runPaced(
+              validate({ context, attributes, pace: new Pace(context.clock) }, found),
+              context.clock,
+              attributes.object,
+              attributes.old,
+            ),
+      );
     },
   };
 }
 
-function validate(context: AdmissionContext, attributes: Attributes, all: readonly FoundPolicy[]): Result<undefined, Failure> {
+type Running = { readonly context: AdmissionContext; readonly attributes: Attributes; readonly pace: Pace };
+
+function* validate(running: Running, all: readonly FoundPolicy[]): Paced<Result<undefined, Failure>> {
+  const { attributes } = running;
   const denied: Failure[] = [];
   for (const found of all) {
     if (found.kind === "misconfigured") {
@@ -39,7 +52,7 @@ function validate(context: AdmissionContext, attributes: Attributes, all: readon
       if (policy.failurePolicy === "Fail") denied.push(denial(attributes, { policy, binding, denial: { message, reason: "" } }));
       continue;
     }
-    const ran = run(context, attributes, found.run);
+    const ran = yield* run(running, found.run);
     if (!ran.ok) return ran;
     denied.push(...ran.value);
   }
@@ -47,16 +60,15 @@ function validate(context: AdmissionContext, attributes: Attributes, all: readon
   return first === undefined ? ok(undefined) : { ok: false, error: first };
 }
 
-function run(
-  context: AdmissionContext,
-  attributes: Attributes,
+function* run(
+  { context, attributes, pace }: Running,
   invocation: Invocation<CompiledValidatingPolicy>,
-): Result<readonly Failure[], Failure> {
+): Paced<Result<readonly Failure[], Failure>> {
   const namespace = namespaceOf(context, attributes);
   if (!namespace.ok) return namespace;
   const { policy, binding } = invocation;
-  const input = { ...inputOf(invocation, attributes, namespace.value), authorize: context.authorize };
-  const { denials, broken } = judge(policy.compiled, input);
+  const input = { ...inputOf(invocation, attributes, namespace.value), authorize: context.authorize, pace };
+  const { denials, broken } = yield* judge(policy.compiled, input);
   const actions = actionsOf(binding);
   if (actions.includes("Warn")) {
     for (const { message } of denials) {

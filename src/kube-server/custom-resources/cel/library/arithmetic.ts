@@ -1,9 +1,10 @@
 /** `+ - * / %` and their limits: an integer that leaves 64 bits is an error, never a wrong number. */
 import { INT64, UINT64 } from "../literals.ts";
-import { declare, type Declarations, type Evaluate } from "../declarations.ts";
+import { declare, metered, type Declarations, type Evaluate } from "../declarations.ts";
+import type { Meter } from "../meter.ts";
+import { tooLongText, tooManyBytes, tooManyItems } from "../size-limits.ts";
 import {
   CelDuration,
-  CelFailure,
   CelTimestamp,
   CelUint,
   failure,
@@ -11,6 +12,7 @@ import {
   itemsOf,
   listOf,
   NO_SUCH_OVERLOAD,
+  type CelList,
   type CelValue,
 } from "../values.ts";
 
@@ -46,17 +48,34 @@ export function nanosOf(value: CelTimestamp): bigint {
   return value.instant.seconds * NANOS + BigInt(value.instant.nanos);
 }
 
-export function add(a: CelValue, b: CelValue): CelValue {
+export function add(a: CelValue, b: CelValue, meter: Meter): CelValue {
   if (typeof a === "bigint" && typeof b === "bigint") return checkedInt(a + b);
   if (typeof a === "number" && typeof b === "number") return a + b;
-  if (typeof a === "string" && typeof b === "string") return a + b;
+  if (typeof a === "string" && typeof b === "string") return tooLongText(a.length + b.length) ?? a + b;
   if (a instanceof CelUint && b instanceof CelUint) return checkedUint(a.value + b.value);
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Uint8Array.from([...a, ...b]);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return addBytes(a, b);
   if (a instanceof CelDuration && b instanceof CelDuration) return checkedDuration(a.nanos + b.nanos);
   if (a instanceof CelDuration && b instanceof CelTimestamp) return checkedTimestamp(nanosOf(b) + a.nanos, b.instant.offset);
   if (a instanceof CelTimestamp && b instanceof CelDuration) return checkedTimestamp(nanosOf(a) + b.nanos, a.instant.offset);
   if (!isList(a) || !isList(b)) return NO_SUCH_OVERLOAD;
-  return a.addAll === undefined ? listOf([...itemsOf(a), ...itemsOf(b)]) : a.addAll(b);
+  return addLists(a, b, meter);
+}
+
+function addBytes(a: Uint8Array, b: Uint8Array): CelValue {
+  const refused = tooManyBytes(a.length + b.length);
+  if (refused !== undefined) return refused;
+  const sum = new Uint8Array(a.length + b.length);
+  sum.set(a);
+  sum.set(b, a.length);
+  return sum;
+}
+
+/** Kubernetes charges one for it however long the lists are. */
+function addLists(a: CelList, b: CelList, meter: Meter): CelValue {
+  const refused = tooManyItems(a.size + b.size);
+  if (refused !== undefined) return refused;
+  if (a.addAll !== undefined) return a.addAll(b, meter);
+  return meter.work((a.size + b.size) * 3) ?? listOf([...itemsOf(a), ...itemsOf(b)]);
 }
 
 function subtract(a: CelValue, b: CelValue): CelValue {
@@ -98,11 +117,11 @@ function negate(value: CelValue): CelValue {
 }
 
 function binary(run: (a: CelValue, b: CelValue) => CelValue): Evaluate {
-  return (a = null, b = null) => (a instanceof CelFailure ? a : b instanceof CelFailure ? b : run(a, b));
+  return (a = null, b = null) => run(a, b);
 }
 
 export function arithmetic(): Declarations {
-  const plus = binary(add);
+  const plus = metered((meter, a = null, b = null) => add(a, b, meter));
   const minus = binary(subtract);
   const times = binary(multiply);
   const over = binary(divide);

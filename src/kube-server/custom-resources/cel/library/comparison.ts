@@ -1,9 +1,9 @@
 /** `== != < <= > >= in`, `!`, `size` and indexing. */
 import { compare, equal } from "../equality.ts";
-import { declare, type Declarations, type Evaluate, type Row } from "../declarations.ts";
+import { declare, metered, type Declarations, type Evaluate, type Row } from "../declarations.ts";
 import { describeKey } from "../maps.ts";
-import { CelFailure, CelOptional, failure, isList, isMap, NO_SUCH_OVERLOAD, NONE, type CelValue } from "../values.ts";
-import { characters } from "../../validation/schema-validator.ts";
+import type { Meter } from "../meter.ts";
+import { CelFailure, CelOptional, failure, isList, isMap, NO_SUCH_OVERLOAD, NONE, type CelList, type CelValue } from "../values.ts";
 
 const ORDERED: readonly (readonly [string, string, string])[] = [
   ["bool", "bool", "bool"],
@@ -52,37 +52,42 @@ function optionalIndex(container: CelValue, key: CelValue): CelValue {
   return found instanceof CelFailure ? found : new CelOptional(found);
 }
 
-function isIn(value: CelValue, container: CelValue): CelValue {
+function isIn(value: CelValue, container: CelValue, meter: Meter): CelValue {
   if (isMap(container)) {
     const found = container.get(value);
     return found instanceof CelFailure ? found : found !== undefined;
   }
   if (!isList(container)) return NO_SUCH_OVERLOAD;
+  return containsItem(container, value, meter);
+}
+
+/** True as soon as it is found; a comparison that failed counts only if it is not. */
+export function containsItem(list: CelList, value: CelValue, meter: Meter): boolean | CelFailure {
   let problem: CelFailure | undefined;
-  for (let at = 0; at < container.size; at++) {
-    const same = equal(container.get(at), value);
-    if (same === true) return true;
+  for (let at = 0; at < list.size; at++) {
+    const same = equal(list.get(at), value, meter);
+    if (same === true || (same instanceof CelFailure && same.fatal)) return same;
     if (same instanceof CelFailure) problem ??= same;
   }
   return problem ?? false;
 }
 
-export function sizeOf(value: CelValue): CelValue {
-  if (typeof value === "string") return BigInt(characters(value));
+function sizeOf(value: CelValue, meter: Meter): CelValue {
+  if (typeof value === "string") return BigInt(meter.characters(value));
   if (value instanceof Uint8Array) return BigInt(value.length);
   return isList(value) || isMap(value) ? BigInt(value.size) : NO_SUCH_OVERLOAD;
 }
 
 export function comparison(): Declarations {
-  const isEqual: Evaluate = (a = null, b = null) => equal(a, b);
-  const isDifferent: Evaluate = (a = null, b = null) => {
-    const same = equal(a, b);
+  const isEqual = metered((meter, a = null, b = null) => equal(a, b, meter));
+  const isDifferent = metered((meter, a = null, b = null) => {
+    const same = equal(a, b, meter);
     return same instanceof CelFailure ? same : !same;
-  };
-  const size: Evaluate = (value = null) => sizeOf(value);
+  });
+  const size = metered((meter, value = null) => sizeOf(value, meter));
   const at: Evaluate = (container = null, key = null) => index(container, key);
   const maybeAt: Evaluate = (container = null, key = null) => optionalIndex(container, key);
-  const contains: Evaluate = (value = null, container = null) => isIn(value, container);
+  const contains = metered((meter, value = null, container = null) => isIn(value, container, meter));
   return declare([
     ["equals", "_==_(A, A) -> bool", isEqual],
     ["not_equals", "_!=_(A, A) -> bool", isDifferent],

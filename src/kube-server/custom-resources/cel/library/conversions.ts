@@ -1,7 +1,9 @@
 /** `int(x)`, `string(x)` and their kin, and the parts of times and durations. */
 import { parseStrictDuration, formatSeconds } from "../../validation/durations.ts";
 import { civilOf, daysOf, formatInstant, offsetSeconds, parseTimestamp, type CivilTime } from "../../validation/timestamps.ts";
-import { declare, type Declarations, type Evaluate, type Row } from "../declarations.ts";
+import { declare, metered, type Declarations, type Row } from "../declarations.ts";
+import type { Meter } from "../meter.ts";
+import { tooManyBytes } from "../size-limits.ts";
 import { INT64 } from "../literals.ts";
 import { CelDuration, CelOpaque, CelTimestamp, CelTypeValue, CelUint, failure, NO_SUCH_OVERLOAD, type CelValue } from "../values.ts";
 import { typeName, typeOfValue } from "../value-types.ts";
@@ -118,6 +120,7 @@ const CONVERSIONS: readonly (readonly [name: string, result: string, from: reado
 ];
 
 type Part = (civil: CivilTime) => number;
+type Asked = { readonly name: string; readonly part: Part; readonly meter: Meter };
 
 const PARTS: readonly (readonly [name: string, part: Part])[] = [
   ["getFullYear", (civil) => civil.year],
@@ -147,28 +150,54 @@ function offsetOf(zone: string, at: CelTimestamp): number | undefined {
   return zoneOffset(zone, Number(at.instant.seconds) * 1000);
 }
 
+/** By zone; making one takes a hundred times as long as using it. There are about 420 zones. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+let zones: ReadonlySet<string> | undefined;
+
+function formatOf(zone: string): Intl.DateTimeFormat | undefined {
+  const known = formats.get(zone);
+  if (known !== undefined) return known;
+  if (!(zones ??= new Set(Intl.supportedValuesOf("timeZone"))).has(zone)) return undefined;
+  const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
+  formats.set(zone, format);
+  return format;
+}
+
 function zoneOffset(zone: string, milliseconds: number): number | undefined {
-  if (!Intl.supportedValuesOf("timeZone").includes(zone)) return undefined;
-  const parts = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" }).formatToParts(milliseconds);
+  const parts = formatOf(zone)?.formatToParts(milliseconds);
+  if (parts === undefined) return undefined;
   const name = parts.find((part) => part.type === "timeZoneName")?.value ?? "GMT";
   return name === "GMT" ? 0 : offsetSeconds(name.slice(3));
 }
 
-function partOf(value: CelValue, zone: CelValue, name: string, part: Part): CelValue {
+/** Time zones are looked up with the engine's own, slow functions. */
+const ZONE_WORK = 1_000;
+
+function partOf(value: CelValue, zone: CelValue, { name, part, meter }: Asked): CelValue {
   if (value instanceof CelDuration) return value.nanos / (DURATION_PARTS.get(name) ?? 1n);
   if (!(value instanceof CelTimestamp) || typeof zone !== "string") return NO_SUCH_OVERLOAD;
+  const spent = zone === "" ? undefined : meter.work(ZONE_WORK);
+  if (spent !== undefined) return spent;
   const offset = offsetOf(zone, value);
   return offset === undefined ? failure(`unknown time zone ${zone}`) : BigInt(part(civilOf(value.instant, offset)));
 }
 
+/** Kubernetes charges one for a conversion however long the text is. What comes out is no longer than a value may be. */
+function converted(value: CelValue, run: (value: CelValue) => CelValue, meter: Meter): CelValue {
+  const spent = typeof value === "string" ? meter.work(value.length * 4) : undefined;
+  if (spent !== undefined) return spent;
+  const made = run(value);
+  return made instanceof Uint8Array ? (tooManyBytes(made.length) ?? made) : made;
+}
+
 export function conversions(): Declarations {
   const rows: Row[] = CONVERSIONS.flatMap(([name, result, from, run]) => {
-    const evaluate: Evaluate = (value = null) => run(value);
+    const evaluate = metered((meter, value = null) => converted(value, run, meter));
     return from.map((type): Row => [`${type}_to_${name}`, `${name}(${type}) -> ${result}`, evaluate]);
   });
   for (const [name, part] of PARTS) {
     const id = name.replace("get", "").toLowerCase();
-    const evaluate: Evaluate = (value = null, zone = "") => partOf(value, zone, name, part);
+    const evaluate = metered((meter, value = null, zone = "") => partOf(value, zone, { name, part, meter }));
     rows.push(
       [`timestamp_to_${id}`, `<timestamp> ${name}() -> int`, evaluate],
       [`timestamp_to_${id}_with_tz`, `<timestamp> ${name}(string) -> int`, evaluate],

@@ -1,9 +1,19 @@
 import { expect, it } from "vitest";
+import { runOverload } from "../declarations.ts";
+import { Meter } from "../meter.ts";
+import { CelFailure, NO_SUCH_OVERLOAD, type CelValue } from "../values.ts";
 import { jsonPatch } from "./json-patch.ts";
-import { NO_SUCH_OVERLOAD } from "../values.ts";
+
+function escape(value: CelValue): CelValue | undefined {
+  const overload = jsonPatch().get("jsonpatch.escapeKey")?.[0];
+  return overload === undefined ? undefined : runOverload(overload, [value], new Meter(1_000_000));
+}
 
 it("escapes what means something in a pointer", () => {
-  const escape = jsonPatch().get("jsonpatch.escapeKey")?.[0]?.evaluate;
-  expect(escape?.("k8s.io/my~label")).toBe("k8s.io~1my~0label");
-  expect(escape?.(1n)).toBe(NO_SUCH_OVERLOAD);
+  expect(escape("k8s.io/my~label")).toBe("k8s.io~1my~0label");
+  expect(escape(1n)).toBe(NO_SUCH_OVERLOAD);
+});
+
+it("makes no text that is longer than a text may be", () => {
+  expect(escape("/".repeat(3_000_000))).toBeInstanceOf(CelFailure);
 });

@@ -1,6 +1,8 @@
 /** Lists: Kubernetes' own functions, the extension library (version 3), and sets. */
-import { compare, equal } from "../equality.ts";
-import { declare, type Declarations, type Evaluate, type Row } from "../declarations.ts";
+import { compare, equalOrNot } from "../equality.ts";
+import { declare, metered, type Declarations, type Evaluate, type Metered, type Row } from "../declarations.ts";
+import type { Meter } from "../meter.ts";
+import { tooManyItems } from "../size-limits.ts";
 import {
   CelDuration,
   CelFailure,
@@ -15,6 +17,7 @@ import {
 } from "../values.ts";
 import { typeName } from "../value-types.ts";
 import { add } from "./arithmetic.ts";
+import { containsItem } from "./comparison.ts";
 
 const COMPARABLE = ["int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"];
 const SUMMABLE: readonly (readonly [type: string, zero: CelValue])[] = [
@@ -26,6 +29,10 @@ const SUMMABLE: readonly (readonly [type: string, zero: CelValue])[] = [
 
 function onList(run: (list: CelList, ...rest: readonly CelValue[]) => CelValue): Evaluate {
   return (list = null, ...rest) => (isList(list) ? run(list, ...rest) : NO_SUCH_OVERLOAD);
+}
+
+function onMeteredList(run: (meter: Meter, list: CelList, ...rest: readonly CelValue[]) => CelValue): Metered {
+  return metered((meter, list = null, ...rest) => (isList(list) ? run(meter, list, ...rest) : NO_SUCH_OVERLOAD));
 }
 
 function isSorted(list: CelList): CelValue {
@@ -48,22 +55,29 @@ function extreme(list: CelList, name: "min" | "max"): CelValue {
   return best ?? failure(`${name} called on empty list`);
 }
 
-function sum(list: CelList, zero: CelValue): CelValue {
+function sum(list: CelList, zero: CelValue, meter: Meter): CelValue {
   let total = zero;
   for (const item of itemsOf(list)) {
-    total = add(total, item);
+    total = add(total, item, meter);
     if (total instanceof CelFailure) return total;
   }
   return total;
 }
 
-function position(list: CelList, wanted: CelValue, from: "start" | "end"): CelValue {
-  const items = itemsOf(list);
-  const found =
-    from === "start"
-      ? items.findIndex((item) => equal(item, wanted) === true)
-      : items.findLastIndex((item) => equal(item, wanted) === true);
-  return BigInt(found);
+function position(list: CelList, wanted: CelValue, meter: Meter): CelValue {
+  for (let at = 0; at < list.size; at++) {
+    const same = equalOrNot(list.get(at), wanted, meter);
+    if (same !== false) return same === true ? BigInt(at) : same;
+  }
+  return -1n;
+}
+
+function lastPosition(list: CelList, wanted: CelValue, meter: Meter): CelValue {
+  for (let at = list.size - 1; at >= 0; at--) {
+    const same = equalOrNot(list.get(at), wanted, meter);
+    if (same !== false) return same === true ? BigInt(at) : same;
+  }
+  return -1n;
 }
 
 function slice(list: CelList, start: CelValue, end: CelValue): CelValue {
@@ -72,16 +86,28 @@ function slice(list: CelList, start: CelValue, end: CelValue): CelValue {
   if (start < 0n || end < 0n) return failure(`${call}, negative indexes not supported`);
   if (start > end) return failure(`${call}, start index must be less than or equal to end index`);
   if (BigInt(list.size) < end) return failure(`${call}, list is length ${list.size}`);
-  return listOf(itemsOf(list).slice(Number(start), Number(end)));
+  return listOf(Array.from({ length: Number(end - start) }, (_, at) => list.get(Number(start) + at)));
 }
 
-function flatten(items: readonly CelValue[], depth: number): readonly CelValue[] {
-  return depth < 0 ? items : items.flatMap((item) => (isList(item) && depth > 0 ? flatten(itemsOf(item), depth - 1) : [item]));
+/** Kubernetes charges for the outer list only. */
+function flattenInto(made: CelValue[], list: CelList, levels: { readonly depth: number; readonly meter: Meter }): CelFailure | undefined {
+  const { depth, meter } = levels;
+  const spent = meter.work(list.size);
+  if (spent !== undefined) return spent;
+  for (const item of itemsOf(list)) {
+    if (!isList(item) || depth <= 0) made.push(item);
+    const failed =
+      isList(item) && depth > 0 ? meter.nested(1, () => flattenInto(made, item, { depth: depth - 1, meter })) : tooManyItems(made.length);
+    if (failed !== undefined) return failed;
+  }
+  return undefined;
 }
 
-function flattenTo(list: CelList, depth: CelValue): CelValue {
+function flattenTo(meter: Meter, list: CelList, depth: CelValue): CelValue {
   if (typeof depth !== "bigint") return NO_SUCH_OVERLOAD;
-  return depth < 0n ? failure("level must be non-negative") : listOf(flatten(itemsOf(list), Number(depth)));
+  if (depth < 0n) return failure("level must be non-negative");
+  const made: CelValue[] = [];
+  return flattenInto(made, list, { depth: Number(depth), meter }) ?? listOf(made);
 }
 
 function sortBy(list: CelList, keyList: CelValue): CelValue {
@@ -98,46 +124,43 @@ function sortBy(list: CelList, keyList: CelValue): CelValue {
   );
 }
 
-function distinct(list: CelList): CelValue {
+function distinct(meter: Meter, list: CelList): CelValue {
   const unique: CelValue[] = [];
-  for (const item of itemsOf(list)) if (!unique.some((known) => equal(item, known) === true)) unique.push(item);
+  for (const item of itemsOf(list)) {
+    const known = position(listOf(unique), item, meter);
+    if (known instanceof CelFailure) return known;
+    if (known === -1n) unique.push(item);
+  }
   return listOf(unique);
 }
 
-const MAX_RANGE = 1_000_000n;
-
+/** Its cost keeps it below the size of the largest list. */
 function range(count: CelValue): CelValue {
   if (typeof count !== "bigint") return NO_SUCH_OVERLOAD;
-  if (count > MAX_RANGE) return new CelFailure("operation cancelled: actual cost limit exceeded", true);
-  return listOf(Array.from({ length: Math.max(0, Number(count)) }, (_, at) => BigInt(at)));
+  return tooManyItems(Number(count)) ?? listOf(Array.from({ length: Math.max(0, Number(count)) }, (_, at) => BigInt(at)));
 }
 
-function has(list: CelList, wanted: CelValue): CelValue {
-  let problem: CelFailure | undefined;
-  for (const item of itemsOf(list)) {
-    const same = equal(item, wanted);
-    if (same === true) return true;
-    if (same instanceof CelFailure) problem ??= same;
-  }
-  return problem ?? false;
-}
-
-function containsAll(list: CelValue, part: CelValue): CelValue {
+function containsAll(meter: Meter, list: CelValue, part: CelValue): CelValue {
   if (!isList(list) || !isList(part)) return NO_SUCH_OVERLOAD;
   for (const item of itemsOf(part)) {
-    const found = has(list, item);
+    const found = containsItem(list, item, meter);
     if (found !== true) return found;
   }
   return true;
 }
 
-function intersects(a: CelValue, b: CelValue): CelValue {
-  return isList(a) && isList(b) ? itemsOf(a).some((item) => has(b, item) === true) : NO_SUCH_OVERLOAD;
+function intersects(meter: Meter, a: CelValue, b: CelValue): CelValue {
+  if (!isList(a) || !isList(b)) return NO_SUCH_OVERLOAD;
+  for (const item of itemsOf(a)) {
+    const found = containsItem(b, item, meter);
+    if (found === true || (found instanceof CelFailure && found.fatal)) return found;
+  }
+  return false;
 }
 
-function equivalent(a: CelValue, b: CelValue): CelValue {
-  const forth = containsAll(a, b);
-  return forth === true ? containsAll(b, a) : forth;
+function equivalent(meter: Meter, a: CelValue, b: CelValue): CelValue {
+  const forth = containsAll(meter, a, b);
+  return forth === true ? containsAll(meter, b, a) : forth;
 }
 
 export function lists(): Declarations {
@@ -155,21 +178,41 @@ export function lists(): Declarations {
   const sums = SUMMABLE.map(([type, zero]): Row => [
     `list_${type}_sum_${type}`,
     `<list(${type})> sum() -> ${type}`,
-    onList((list) => sum(list, zero)),
+    onMeteredList((meter, list) => sum(list, zero, meter)),
   ]);
   return declare([
     ...typed,
     ...sums,
-    ["list_a_index_of_int", "<list(A)> indexOf(A) -> int", onList((list, item = null) => position(list, item, "start"))],
-    ["list_a_last_index_of_int", "<list(A)> lastIndexOf(A) -> int", onList((list, item = null) => position(list, item, "end"))],
+    ["list_a_index_of_int", "<list(A)> indexOf(A) -> int", onMeteredList((meter, list, item = null) => position(list, item, meter))],
+    [
+      "list_a_last_index_of_int",
+      "<list(A)> lastIndexOf(A) -> int",
+      onMeteredList((meter, list, item = null) => lastPosition(list, item, meter)),
+    ],
     ["list_slice", "<list(T)> slice(int, int) -> list(T)", onList((list, start = null, end = null) => slice(list, start, end))],
-    ["list_flatten", "<list(list(T))> flatten() -> list(T)", onList((list) => flattenTo(list, 1n))],
-    ["list_flatten_int", "<list(dyn)> flatten(int) -> list(dyn)", onList((list, depth = null) => flattenTo(list, depth))],
+    ["list_flatten", "<list(list(T))> flatten() -> list(T)", onMeteredList((meter, list) => flattenTo(meter, list, 1n))],
+    [
+      "list_flatten_int",
+      "<list(dyn)> flatten(int) -> list(dyn)",
+      onMeteredList((meter, list, depth = null) => flattenTo(meter, list, depth)),
+    ],
     ["lists_range", "lists.range(int) -> list(int)", (count = null) => range(count)],
     ["list_reverse", "<list(T)> reverse() -> list(T)", onList((list) => listOf(itemsOf(list).toReversed()))],
-    ["list_distinct", "<list(T)> distinct() -> list(T)", onList(distinct)],
-    ["list_sets_contains_list", "sets.contains(list(T), list(T)) -> bool", (a = null, b = null) => containsAll(a, b)],
-    ["list_sets_equivalent_list", "sets.equivalent(list(T), list(T)) -> bool", (a = null, b = null) => equivalent(a, b)],
-    ["list_sets_intersects_list", "sets.intersects(list(T), list(T)) -> bool", (a = null, b = null) => intersects(a, b)],
+    ["list_distinct", "<list(T)> distinct() -> list(T)", onMeteredList(distinct)],
+    [
+      "list_sets_contains_list",
+      "sets.contains(list(T), list(T)) -> bool",
+      metered((meter, a = null, b = null) => containsAll(meter, a, b)),
+    ],
+    [
+      "list_sets_equivalent_list",
+      "sets.equivalent(list(T), list(T)) -> bool",
+      metered((meter, a = null, b = null) => equivalent(meter, a, b)),
+    ],
+    [
+      "list_sets_intersects_list",
+      "sets.intersects(list(T), list(T)) -> bool",
+      metered((meter, a = null, b = null) => intersects(meter, a, b)),
+    ],
   ]);
 }

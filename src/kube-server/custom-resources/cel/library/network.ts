@@ -3,21 +3,33 @@ import { quote } from "../../../apply/go-text.ts";
 import { parseUrl, unescape, type GoUrl } from "../../validation/go-net.ts";
 import { describeBadIp } from "../../validation/ip-errors.ts";
 import { contains, formatIp, isIpv4Mapped, masked, parseCidr, parseIp, type Cidr, type IpAddress } from "../../validation/ip-addresses.ts";
-import { declare, type Declarations, type Evaluate } from "../declarations.ts";
+import { declare, metered, type Declarations, type Evaluate, type Metered } from "../declarations.ts";
 import { mapOf } from "../maps.ts";
+import type { Meter } from "../meter.ts";
+import { tooLongText } from "../size-limits.ts";
 import { CelFailure, CelOpaque, failure, listOf, NO_SUCH_OVERLOAD, type CelValue } from "../values.ts";
 
-function onUrl(run: (url: GoUrl) => CelValue): Evaluate {
-  return (value = null) => (value instanceof CelOpaque && value.content.of === "url" ? run(value.content.url) : NO_SUCH_OVERLOAD);
+function onUrl(run: (url: GoUrl, meter: Meter) => CelValue): Metered {
+  return metered((meter, value = null) =>
+    value instanceof CelOpaque && value.content.of === "url" ? run(value.content.url, meter) : NO_SUCH_OVERLOAD,
+  );
 }
 
-function url(text: CelValue): CelValue {
+function url(text: CelValue, meter: Meter): CelValue {
   if (typeof text !== "string") return NO_SUCH_OVERLOAD;
+  const spent = meter.work(text.length * 4);
+  if (spent !== undefined) return spent;
   const strict = parseUrl(text, "request");
   const parsed = strict.ok ? parseUrl(text, "any") : strict;
   return parsed.ok
     ? new CelOpaque({ of: "url", text, url: parsed.value })
     : failure(`URL parse error during conversion from string: ${parsed.error}`);
+}
+
+/** Kubernetes charges one for it however long the text is. */
+function isUrl(text: CelValue, meter: Meter): CelValue {
+  if (typeof text !== "string") return false;
+  return meter.work(text.length * 4) ?? parseUrl(text, "request").ok;
 }
 
 function hostname(host: string): string {
@@ -31,13 +43,18 @@ function port(host: string): string {
 }
 
 /** Escapes stay as written; what has to be escaped and is not gets its escape. */
-function escapedPath(path: string): string {
-  return path.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]/gu, (character) =>
-    [...new TextEncoder().encode(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(""),
+function escapedPath(path: string, meter: Meter): CelValue {
+  const spent = meter.work(path.length * 10);
+  if (spent !== undefined) return spent;
+  const escaped = path.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu, (characters) =>
+    Buffer.from(characters).toString("hex").toUpperCase().replace(/../g, "%$&"),
   );
+  return tooLongText(escaped.length) ?? escaped;
 }
 
-function query(text: string): CelValue {
+function query(text: string, meter: Meter): CelValue {
+  const spent = meter.work(text.length * 12);
+  if (spent !== undefined) return spent;
   const values = new Map<string, string[]>();
   for (const pair of text.split("&")) {
     if (pair === "" || pair.includes(";")) continue;
@@ -45,7 +62,9 @@ function query(text: string): CelValue {
     const [name, value] = (at < 0 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)]).map((part) =>
       unescape(part.replaceAll("+", " ")),
     );
-    values.set(name ?? "", [...(values.get(name ?? "") ?? []), value ?? ""]);
+    const known = values.get(name ?? "");
+    if (known === undefined) values.set(name ?? "", [value ?? ""]);
+    else known.push(value ?? "");
   }
   return mapOf([...values].map(([name, texts]) => [name, listOf(texts)]));
 }
@@ -136,14 +155,14 @@ function isGlobalUnicast(address: IpAddress): boolean {
 
 export function network(): Declarations {
   return declare([
-    ["string_to_url", "url(string) -> URL", (text = null) => url(text)],
-    ["is_url_string", "isURL(string) -> bool", (text = null) => typeof text === "string" && parseUrl(text, "request").ok],
+    ["string_to_url", "url(string) -> URL", metered((meter, text = null) => url(text, meter))],
+    ["is_url_string", "isURL(string) -> bool", metered((meter, text = null) => isUrl(text, meter))],
     ["url_get_scheme", "<URL> getScheme() -> string", onUrl((parsed) => parsed.scheme)],
     ["url_get_host", "<URL> getHost() -> string", onUrl((parsed) => parsed.host)],
     ["url_get_hostname", "<URL> getHostname() -> string", onUrl((parsed) => hostname(parsed.host))],
     ["url_get_port", "<URL> getPort() -> string", onUrl((parsed) => port(parsed.host))],
-    ["url_get_escaped_path", "<URL> getEscapedPath() -> string", onUrl((parsed) => escapedPath(parsed.path))],
-    ["url_get_query", "<URL> getQuery() -> map(string, list(string))", onUrl((parsed) => query(parsed.query))],
+    ["url_get_escaped_path", "<URL> getEscapedPath() -> string", onUrl((parsed, meter) => escapedPath(parsed.path, meter))],
+    ["url_get_query", "<URL> getQuery() -> map(string, list(string))", onUrl((parsed, meter) => query(parsed.query, meter))],
     ["string_to_ip", "ip(string) -> IP", (text = null) => ip(text)],
     ["is_ip", "isIP(string) -> bool", (text = null) => !(readIp(text) instanceof CelFailure)],
     [

@@ -1,8 +1,11 @@
 /** Optional values, and what the two-variable macros need to build maps. */
-import { declare, type Declarations, type Evaluate } from "../declarations.ts";
-import { describeKey, entriesOf, mapOf } from "../maps.ts";
+import { GrowingMap } from "../accumulators.ts";
+import { declare, metered, type Declarations, type Evaluate } from "../declarations.ts";
+import { describeKey, entriesOf, type Entry } from "../maps.ts";
+import type { Meter } from "../meter.ts";
 import {
   CelDuration,
+  CelFailure,
   CelOptional,
   CelTimestamp,
   CelUint,
@@ -28,21 +31,36 @@ function isZero(value: CelValue): boolean {
   return value instanceof Uint8Array ? value.length === 0 : (isList(value) || isMap(value)) && value.size === 0;
 }
 
-function unwrap(list: CelValue): CelValue {
+/** Kubernetes charges one for it however long the list is. */
+function unwrap(meter: Meter, list: CelValue): CelValue {
   if (!isList(list)) return NO_SUCH_OVERLOAD;
+  const spent = meter.work(list.size * 4);
+  if (spent !== undefined) return spent;
   return listOf(itemsOf(list).flatMap((item) => (item instanceof CelOptional && item.value !== undefined ? [item.value] : [])));
 }
 
-function end(list: CelValue, at: number): CelValue {
-  return isList(list) ? new CelOptional(itemsOf(list).at(at)) : NO_SUCH_OVERLOAD;
+function first(list: CelValue): CelValue {
+  return isList(list) ? new CelOptional(list.size === 0 ? undefined : list.get(0)) : NO_SUCH_OVERLOAD;
 }
 
-function insert(map: CelValue, added: readonly (readonly [CelValue, CelValue])[]): CelValue {
-  if (!isMap(map)) return NO_SUCH_OVERLOAD;
-  const repeated = added.find(([key]) => map.get(key) !== undefined);
-  return repeated === undefined
-    ? mapOf([...entriesOf(map), ...added])
-    : failure(`insert failed: key ${describeKey(repeated[0])} already exists`);
+function last(list: CelValue): CelValue {
+  return isList(list) ? new CelOptional(list.size === 0 ? undefined : list.get(list.size - 1)) : NO_SUCH_OVERLOAD;
+}
+
+/** Only macros call it, on the map that they build up. */
+function insert(map: CelValue, added: readonly Entry[]): CelValue {
+  if (!(map instanceof GrowingMap)) return NO_SUCH_OVERLOAD;
+  for (const entry of added) {
+    const [key] = entry;
+    const inserted = map.get(key) === undefined ? map.insert(entry) : failure(`insert failed: key ${describeKey(key)} already exists`);
+    if (inserted instanceof CelFailure) return inserted;
+  }
+  return map;
+}
+
+/** Kubernetes charges one for it however large the second map is. */
+function insertAll(meter: Meter, map: CelValue, other: CelValue): CelValue {
+  return isMap(other) ? (meter.work(other.size * 10) ?? insert(map, entriesOf(other))) : NO_SUCH_OVERLOAD;
 }
 
 export function optionals(): Declarations {
@@ -70,14 +88,14 @@ export function optionals(): Declarations {
       "<optional(V)> orValue(V) -> V",
       onOptional((optional, other) => (optional.value === undefined ? other : optional.value)),
     ],
-    ["list_first", "<list(V)> first() -> optional(V)", (list = null) => end(list, 0)],
-    ["list_last", "<list(V)> last() -> optional(V)", (list = null) => end(list, -1)],
-    ["optional_unwrap", "optional.unwrap(list(optional(V))) -> list(V)", (list = null) => unwrap(list)],
-    ["optional_unwrapOpt", "<list(optional(V))> unwrapOpt() -> list(V)", (list = null) => unwrap(list)],
+    ["list_first", "<list(V)> first() -> optional(V)", (list = null) => first(list)],
+    ["list_last", "<list(V)> last() -> optional(V)", (list = null) => last(list)],
+    ["optional_unwrap", "optional.unwrap(list(optional(V))) -> list(V)", metered((meter, list = null) => unwrap(meter, list))],
+    ["optional_unwrapOpt", "<list(optional(V))> unwrapOpt() -> list(V)", metered((meter, list = null) => unwrap(meter, list))],
     [
       "@mapInsert_map_map",
       "cel.@mapInsert(map(K, V), map(K, V)) -> map(K, V)",
-      (map = null, other = null) => (isMap(other) ? insert(map, entriesOf(other)) : NO_SUCH_OVERLOAD),
+      metered((meter, map = null, other = null) => insertAll(meter, map, other)),
     ],
     [
       "@mapInsert_map_key_value",

@@ -1,6 +1,8 @@
 /** `"%s is %d".format([a, b])`: `%s %d %f %e %b %x %X %o`, with a precision for the two floats. */
 import { quote } from "../../../apply/go-text.ts";
 import { entriesOf } from "../maps.ts";
+import type { Meter } from "../meter.ts";
+import { tooLongText } from "../size-limits.ts";
 import type { CelType, TypeKind } from "../types.ts";
 import { typeName } from "../value-types.ts";
 import {
@@ -12,8 +14,9 @@ import {
   failure,
   isList,
   isMap,
-  itemsOf,
   NO_SUCH_OVERLOAD,
+  type CelList,
+  type CelMap,
   type CelValue,
 } from "../values.ts";
 import { doubleText, toText } from "./conversions.ts";
@@ -42,16 +45,19 @@ function readTemplate(template: string): Template {
   return { parts: [...parts, rest], problem: undefined };
 }
 
-export function format(text: string, list: CelValue): CelValue {
+/** Kubernetes charges for the template and not for what is put in. */
+export function format(text: string, list: CelValue, meter: Meter): CelValue {
   if (!isList(list)) return NO_SUCH_OVERLOAD;
   const { parts, problem: broken } = readTemplate(text);
   let out = "";
   let used = 0;
   for (const part of parts) {
     if (typeof part !== "string" && used >= list.size) return failure(`index ${used} out of range`);
-    const shown = typeof part === "string" ? part : formatOne(part.verb, list.get(used), part.precision);
+    const shown = typeof part === "string" ? part : formatOne(part, list.get(used), meter);
     if (typeof part !== "string") used += 1;
     if (shown instanceof CelFailure) return shown;
+    const refused = tooLongText(out.length + shown.length) ?? meter.work(10 + shown.length / 8);
+    if (refused !== undefined) return refused;
     out += shown;
   }
   return broken === undefined ? out : failure(used >= list.size ? `index ${used} out of range` : broken);
@@ -110,15 +116,13 @@ export function checkFormat(text: string, types: readonly CelType[]): { readonly
     : undefined;
 }
 
-function formatOne(verb: string, value: CelValue, precision: number): string | CelFailure {
-  const text = clauseText(verb, value, precision);
+function formatOne({ verb, precision }: Clause, value: CelValue, meter: Meter): string | CelFailure {
+  const text = verb === "s" ? plain(value, meter) : clauseText(verb, value, precision);
   return text ?? failure(`error during formatting: ${ACCEPTED.get(verb)?.[1] ?? ""}, was given ${typeName(value)}`);
 }
 
-function clauseText(verb: string, value: CelValue, precision: number): string | CelFailure | undefined {
+function clauseText(verb: string, value: CelValue, precision: number): string | undefined {
   switch (verb) {
-    case "s":
-      return plain(value);
     case "d":
       return integerOf(value)?.toString();
     case "f":
@@ -140,46 +144,61 @@ function integerOf(value: CelValue): bigint | undefined {
 }
 
 function hexadecimal(value: CelValue, upper: boolean): string | undefined {
-  const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value instanceof Uint8Array ? value : undefined;
-  const text = bytes === undefined ? integerOf(value)?.toString(16) : [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const bytes = typeof value === "string" ? Buffer.from(value) : value instanceof Uint8Array ? Buffer.from(value) : undefined;
+  const text = bytes === undefined ? integerOf(value)?.toString(16) : bytes.toString("hex");
   return upper ? text?.toUpperCase() : text;
 }
 
-function plain(value: CelValue): string | CelFailure | undefined {
+function plain(value: CelValue, meter: Meter): string | CelFailure | undefined {
   if (value === null) return "null";
-  if (isList(value) || isMap(value)) return nested(value);
+  if (isList(value) || isMap(value)) return nested(value, meter);
   if (value instanceof CelTypeValue) return value.type.name;
   const text = toText(value);
   return typeof text === "string" ? text : undefined;
 }
 
 /** Inside lists and maps, texts are quoted and doubles have six digits. */
-function nested(value: CelValue): string | CelFailure {
-  if (isList(value)) return joined(itemsOf(value).map(nested), "[", "]");
-  if (isMap(value)) {
-    const pairs = entriesOf(value).map(([key, item]) => pairText(nested(key), nested(item)));
-    const texts = pairs.filter((pair) => typeof pair === "string");
-    return texts.length === pairs.length ? `{${texts.toSorted().join(", ")}}` : joined(pairs, "", "");
-  }
+function nested(value: CelValue, meter: Meter): string | CelFailure {
+  const spent = meter.work(40);
+  if (spent !== undefined) return spent;
+  if (isList(value)) return meter.nested(1, () => nestedList(value, meter));
+  if (isMap(value)) return meter.nested(1, () => nestedMap(value, meter));
   if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(PRECISION) : quote(doubleText(value));
-  const text = plain(value) ?? failure(`no formatting function for ${typeName(value)}`);
+  const text = plain(value, meter) ?? failure(`no formatting function for ${typeName(value)}`);
   if (text instanceof CelFailure) return text;
+  return meter.work(text.length * 4) ?? quotedScalar(value, text);
+}
+
+function quotedScalar(value: CelValue, text: string): string {
   if (typeof value === "string") return quote(text);
   if (value instanceof Uint8Array) return `b${quote(text)}`;
   if (value instanceof CelTimestamp) return `timestamp(${quote(text)})`;
   return value instanceof CelDuration ? `duration(${quote(text)})` : text;
 }
 
-function pairText(key: string | CelFailure, item: string | CelFailure): string | CelFailure {
-  if (typeof key !== "string") return key;
-  return typeof item === "string" ? `${key}:${item}` : item;
+function nestedList(list: CelList, meter: Meter): string | CelFailure {
+  const texts: string[] = [];
+  for (let at = 0; at < list.size; at++) {
+    const text = nested(list.get(at), meter);
+    if (typeof text !== "string") return text;
+    texts.push(text);
+  }
+  return joined(texts, ["[", "]"], meter);
 }
 
-function joined(parts: readonly (string | CelFailure)[], open: string, close: string): string | CelFailure {
+function nestedMap(map: CelMap, meter: Meter): string | CelFailure {
   const texts: string[] = [];
-  for (const part of parts) {
-    if (typeof part !== "string") return part;
-    texts.push(part);
+  for (const [key, item] of entriesOf(map)) {
+    const name = nested(key, meter);
+    if (typeof name !== "string") return name;
+    const text = nested(item, meter);
+    if (typeof text !== "string") return text;
+    texts.push(`${name}:${text}`);
   }
-  return `${open}${texts.join(", ")}${close}`;
+  return joined(texts.toSorted(), ["{", "}"], meter);
+}
+
+function joined(texts: readonly string[], [open, close]: readonly [string, string], meter: Meter): string | CelFailure {
+  const length = texts.reduce((total, text) => total + text.length + 2, 0);
+  return tooLongText(length) ?? meter.work(length / 8) ?? `${open}${texts.join(", ")}${close}`;
 }

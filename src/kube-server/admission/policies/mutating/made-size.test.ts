@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { mapOf } from "../../../custom-resources/cel/maps.ts";
+import { OBJECT } from "../../cel/index.ts";
+import { CelOptional, CelStruct, listOf, type CelValue } from "../../../custom-resources/cel/values.ts";
+import { madeTooLarge } from "./made-size.ts";
+
+function repeated(levels: number, wrap: (value: CelValue) => CelValue): CelValue {
+  let value: CelValue = "x";
+  for (let level = 0; level < levels; level++) value = wrap(value);
+  return value;
+}
+
+test.each([
+  {
+    name: "an object of all kinds of parts",
+    value: new CelStruct(OBJECT, new Map([["a", mapOf([["b", new CelOptional(1n)]])]])),
+    want: undefined,
+  },
+  { name: "parts that are shared", value: repeated(40, (value) => listOf([value, value])), want: "more than 300000 parts" },
+  { name: "a long list", value: listOf(Array.from({ length: 300_001 }, () => 1n)), want: "more than 300000 parts" },
+  {
+    name: "texts that are shared",
+    value: listOf(Array.from({ length: 50 }, () => "x".repeat(100_000))),
+    want: "more than 4194304 characters",
+  },
+  { name: "many levels", value: repeated(501, (value) => listOf([value])), want: "nested more than 500 levels deep" },
+])("$name", ({ value, want }) => {
+  const problem = madeTooLarge(value);
+  if (want === undefined) expect(problem).toBeUndefined();
+  else expect(problem).toContain(want);
+});

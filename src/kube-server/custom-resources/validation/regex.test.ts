@@ -1,0 +1,30 @@
+/** Patterns: what they compile to is estimated before it is done. */
+import { expect, test } from "vitest";
+import { compileRegex, isCompiled, programEstimate, regexMatches } from "./regex.ts";
+
+test.each([
+  "abc",
+  "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+  "(a{1,100}){1,10}[cd]",
+  "((a|b){0,100}){0,10}",
+  "(?:a?){1000}",
+  "a{1000}b",
+  "\\d{3,}\\{2}[\\]x]{5}",
+  "(?i)(a|b|c)*d",
+])("the program of %s is not much larger than its estimate", (pattern) => {
+  const regex = compileRegex(pattern);
+  expect(regex.ok && regex.value.programSize()).toBeLessThanOrEqual(programEstimate(pattern) * 2 + 10);
+});
+
+test("a pattern that compiles to a huge program is refused before it is compiled", () => {
+  expect(compileRegex("(a?){1000}".repeat(50))).toEqual({ ok: false, error: "error parsing regexp: expression too large" });
+});
+
+test("patterns are kept, as many as fit", () => {
+  expect(regexMatches("^ab+$", "abb")).toBe(true);
+  expect(isCompiled("^ab+$")).toBe(true);
+  for (let at = 0; at < 130; at++) compileRegex(`a{1000}b${at}`);
+  for (let at = 0; at < 130; at++) compileRegex(`c{1000}d${at}`);
+  expect(isCompiled("^ab+$")).toBe(false);
+  expect(regexMatches("(", "a")).toBeUndefined();
+});

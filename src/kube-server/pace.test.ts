@@ -1,0 +1,78 @@
+/** Turns of the event loop between the evaluations of one request, and the limits of a request. */
+import { beforeEach, expect, test } from "vitest";
+import { Pace, runAtOnce, runPaced, type Paced } from "./pace.ts";
+
+/** Each step takes so many milliseconds of a clock that only the steps move. */
+function slowSteps(count: number, stepMs: number) {
+  let time = 0;
+  const done: number[] = [];
+  function* steps(): Paced<string> {
+    for (let step = 0; step < count; step++) {
+      yield;
+      time += stepMs;
+      done.push(step);
+    }
+    return "done";
+  }
+  return { clock: { monotonic: () => time }, done, steps: steps() };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+// a turn that an earlier test has used ends first
+beforeEach(async () => {
+  await turn();
+  await turn();
+});
+
+test("fast steps are run at once", () => {
+  const { steps, clock } = slowSteps(1_000, 0);
+  expect(runPaced(steps, clock)).toBe("done");
+});
+
+test("slow steps leave a turn of the event loop to others after each slice", async () => {
+  const { steps, clock, done } = slowSteps(5, 30);
+  const running = runPaced(steps, clock);
+  expect(running).toBeInstanceOf(Promise);
+  expect(done).toEqual([0]);
+  expect(await running).toBe("done");
+  expect(done).toEqual([0, 1, 2, 3, 4]);
+});
+
+test("requests that wait go on one after the other, not all in one turn", async () => {
+  const both = [slowSteps(2, 30), slowSteps(2, 30)] as const;
+  const running = both.map(async ({ steps, clock }) => runPaced(steps, clock));
+  expect(both.map(({ done }) => done.length)).toEqual([1, 0]);
+  await turn();
+  expect(both[0].done.length + both[1].done.length).toBeLessThanOrEqual(2);
+  expect(await Promise.all(running)).toEqual(["done", "done"]);
+});
+
+test("what is about a large object starts in a new turn", async () => {
+  const small = { a: [1, 2, { b: "c" }], d: undefined };
+  const large = { data: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, "v"])) };
+  const nested = { items: Array.from({ length: 1_500 }, (_, at) => ({ a: at, b: at })) };
+  const run = (...objects: readonly unknown[]) => {
+    const { steps, clock } = slowSteps(1, 0);
+    return runPaced(steps, clock, ...objects);
+  };
+  expect(run(small, undefined)).toBe("done");
+  expect(run(small, large)).toBeInstanceOf(Promise);
+  expect(await run(nested)).toBe("done");
+});
+
+test("callers that cannot wait run everything at once", () => {
+  const { steps } = slowSteps(3, 30);
+  expect(runAtOnce(steps)).toBe("done");
+});
+
+test("a request may do only so much work, and take only so long", () => {
+  let time = 0;
+  const busy = new Pace({ monotonic: () => time });
+  expect(busy.problem).toBeUndefined();
+  busy.count(200_000_001);
+  expect(busy.problem).toBe("the expressions of this request need more work than one request may do (200000000 steps)");
+  const slow = new Pace({ monotonic: () => time });
+  time += 10_001;
+  expect(slow.problem).toBe("the expressions of this request took longer than 10000 ms");
+});
