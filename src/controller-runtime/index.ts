@@ -5,6 +5,7 @@ export {
   ADOPT_ANNOTATION,
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
+  isLabelledByUs,
   KEPT_KINDS,
   OWNER_ANNOTATION,
   ownedFieldsOf,

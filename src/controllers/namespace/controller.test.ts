@@ -170,6 +170,22 @@ describe("a namespace", () => {
     expect((await operated.service("shop/api")).status?.phase).toBe("Pending");
   });
 
+  test("of the system, of a gateway or of a person is not closed, whatever labels a Deployment in it has", async () => {
+    const places = ["kube-system", "istio-ingress", "staging"];
+    const labels = { "lattice.dev/service": "api", "lattice.dev/owned-by": "service.0000000000000000" };
+    const forged = places.map((namespace) => ({
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name: "api", namespace, labels },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: "a", image: "a:1" }] } } },
+    }));
+    await using operated = await OperatedCluster.start({ objects: [...forged, latticeService("shop/api")] });
+    for (const namespace of places) {
+      expect([namespace, await deny(operated, namespace)]).toEqual([namespace, 0]);
+      expect((await operated.read("Namespace", namespace))?.metadata.labels?.["istio.io/dataplane-mode"]).toBeUndefined();
+    }
+  });
+
   test("gets a waypoint when something in it needs one, and loses it again", async () => {
     const inbound = (methods: readonly string[] | undefined) =>
       latticeService("shop/api", {

@@ -8,8 +8,8 @@
 import { ok, type Result } from "#base";
 import {
   defineController,
+  isLabelledByUs,
   OWNER_INDEX,
-  OWNER_LABEL,
   ownerLabelOf,
   settled,
   waiting,
@@ -45,7 +45,7 @@ type Observed =
   /** Declared no more, and pods of a service are there. `until`: nothing tells when they are gone. */
   | { readonly state: "left"; readonly closing: readonly KubeObject[]; readonly until: "pods are gone" | "Deployments are gone" }
   | { readonly state: "released" }
-  /** Lattice never closed it. */
+  /** Left as it is: Lattice did not close it, or may not. */
   | { readonly state: "foreign" };
 
 const CONTROLLER = "namespace";
@@ -79,15 +79,16 @@ async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Ru
   const { cache } = runtime;
   const { name } = namespace.metadata;
   const inUse = cache.list(deployments, name).some(isOfAService);
+  const mayClose = !isSystemNamespace(name) && world.reservation(name) === undefined;
   const [wanted, ...all] = world.namespaceObjects(name);
   const closing = all.filter((object) => isServed(object, cache));
-  if (!isSystemNamespace(name) && world.hasNamespace(name))
-    return ok({ state: "declared", labels: labelsFor(namespace, wanted), closing, inUse });
-  if (inUse) return ok({ state: "left", closing, until: "Deployments are gone" });
+  if (mayClose && world.hasNamespace(name)) return ok({ state: "declared", labels: labelsFor(namespace, wanted), closing, inUse });
+  if (inUse) return ok(mayClose ? { state: "left", closing, until: "Deployments are gone" } : { state: "foreign" });
   if (!isClosedByUs(namespace, cache)) return ok({ state: "foreign" });
   const left = await podsIn(name, runtime);
   if (!left.ok) return left;
-  return ok(left.value ? { state: "left", closing, until: "pods are gone" } : { state: "released" });
+  if (!left.value) return ok({ state: "released" });
+  return ok(mayClose ? { state: "left", closing, until: "pods are gone" } : { state: "foreign" });
 }
 
 /** Labels that another client may have set stay as they are. */
@@ -105,8 +106,9 @@ function mayBeOthers(label: string): boolean {
   return label === "app.kubernetes.io/managed-by" || label.startsWith("pod-security.kubernetes.io/");
 }
 
-function isOfAService({ metadata }: KubeObject): boolean {
-  return metadata.labels?.[SERVICE_LABEL] !== undefined && metadata.labels[OWNER_LABEL] !== undefined;
+/** Made by Lattice: a person who copies a Deployment copies its labels, but does not set them as Lattice. */
+function isOfAService(deployment: KubeObject): boolean {
+  return deployment.metadata.labels?.[SERVICE_LABEL] !== undefined && isLabelledByUs(deployment);
 }
 
 function isServed(object: KubeObject, cache: CacheReader): boolean {
