@@ -102,6 +102,27 @@ function setup() {
   return { world, object, write };
 }
 
+test("a status that the server refuses is written without its details, and not tried for ever", async () => {
+  for (const code of [413, 422] as const) {
+    const { world, write } = setup();
+    world.api.faults.script({ kind: "answer", code }, ({ method }) => method === "PUT", 1);
+    expect(await write({ phase: "Failed", urls: { a: "x".repeat(10) }, conditions: [ready("False")] })).toEqual({ ok: true, value: true });
+    expect(world.widget("a")?.status).toMatchObject({ phase: "Failed", conditions: [{ type: "Ready" }] });
+    expect(world.widget("a")?.status).not.toHaveProperty("urls");
+  }
+});
+
+test("a refused status without details is an error", async () => {
+  const { world, write } = setup();
+  world.api.faults.script({ kind: "answer", code: 422 }, ({ method }) => method === "PUT", 1);
+  expect(await write({ phase: "Failed" })).toMatchObject({ ok: false, error: { kind: "invalid" } });
+});
+
+test("the message of a status is cut", () => {
+  const next = nextStatus({ live: live(undefined), seen: live(undefined), desired: { message: "x".repeat(100_000) }, now: NOW });
+  expect(Buffer.byteLength(String(next?.["message"]))).toBeLessThanOrEqual(4_096);
+});
+
 test("a conflict is answered by reading again, and what happened in between stays", async () => {
   const { world, object, write } = setup();
   const foreign: Condition = { type: "Foreign", status: "True", reason: "F", message: "", lastTransitionTime: OLD };

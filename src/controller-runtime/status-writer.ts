@@ -23,6 +23,8 @@ import { safeText } from "./safe-text.ts";
 
 export const STATUS_FIELD_MANAGER = "lattice-status";
 const ATTEMPTS = 5;
+/** Of `status.message`; the schemas allow more, and a terminal does not. */
+const MAX_STATUS_MESSAGE_BYTES = 4_096;
 
 export type StatusRequest = {
   readonly client: KubeReader & KubeWriter;
@@ -36,7 +38,8 @@ export type StatusRequest = {
 
 /** Whether something was written. */
 export async function writeStatus(request: StatusRequest): Promise<Result<boolean, KubeError>> {
-  const { client, clock, resource, object, desired, signal } = request;
+  const { client, clock, resource, object, signal } = request;
+  let { desired } = request;
   let live = object;
   for (let attempt = 1; ; attempt += 1) {
     const status = nextStatus({ live, seen: object, desired, now: timestamp(clock) });
@@ -45,11 +48,33 @@ export async function writeStatus(request: StatusRequest): Promise<Result<boolea
     const answer = await client.update<KubeObject>(resource, body, { subresource: "status", fieldManager: STATUS_FIELD_MANAGER, signal });
     if (answer.ok) return ok(true);
     if (answer.error.kind === "not-found") return ok(false);
+    // the same status would be refused again and again; phase, message and conditions say what matters
+    if (isRefused(answer.error) && hasDetails(desired)) {
+      desired = withoutDetails(desired);
+      continue;
+    }
     if (answer.error.kind !== "conflict" || attempt >= ATTEMPTS) return answer;
     const newest = await client.get<KubeObject>(resource, keyOf(object), { signal });
     if (!newest.ok) return newest.error.kind === "not-found" ? ok(false) : err(newest.error);
     live = newest.value;
   }
+}
+
+const REQUEST_TOO_LARGE = 413;
+
+function isRefused({ kind, code }: KubeError): boolean {
+  return kind === "invalid" || code === REQUEST_TOO_LARGE;
+}
+
+const ESSENTIAL: ReadonlySet<string> = new Set(["phase", "message", "conditions"]);
+
+function hasDetails(desired: DesiredStatus): boolean {
+  return Object.entries(desired).some(([name, value]) => !ESSENTIAL.has(name) && value !== undefined);
+}
+
+/** Details that were written before are removed: they are out of date. */
+function withoutDetails(desired: DesiredStatus): DesiredStatus {
+  return Object.fromEntries(Object.entries(desired).map(([name, value]) => [name, ESSENTIAL.has(name) ? value : undefined]));
 }
 
 export type StatusChange = {
@@ -76,6 +101,7 @@ export function nextStatus({ live, seen, desired, now }: StatusChange): JsonObje
     ...old,
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     ...fields,
+    ...(typeof fields["message"] === "string" ? { message: safeText(fields["message"], MAX_STATUS_MESSAGE_BYTES) } : {}),
     conditions: setConditions(conditionsOf(old), ours, now),
   } as JsonObject;
   return jsonEqual(next, { conditions: [], ...old }) ? undefined : next;

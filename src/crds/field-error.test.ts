@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { formatFieldError, formatPath, toFieldErrors } from "./field-error.ts";
+import { parseLatticeService } from "./lattice-service.ts";
 import { toStructural } from "./structural.ts";
 
 describe("toFieldErrors", () => {
@@ -41,4 +42,22 @@ it("an error about the whole object has no path to print", () => {
 it("paths put the keys of maps and the places in lists into brackets", () => {
   const root = { properties: { a: { additionalProperties: { properties: { b: { items: {} } } } } } };
   expect(formatPath(root, ["a", "x.y/z", "b", 0, "c"])).toBe("a[x.y/z].b[0].c");
+});
+
+describe("very many mistakes in one object", () => {
+  const service = (spec: object) =>
+    parseLatticeService({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "a", namespace: "b" }, spec });
+
+  it("are listed up to a hundred, and the rest is counted", () => {
+    const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`contianers${at}`, 1]));
+    const parsed = service({ containers: { main: { image: "i" } }, ...unknown });
+    const errors = parsed.ok ? [] : parsed.error;
+    expect(errors).toHaveLength(101);
+    expect(errors.at(-1)).toEqual({ kind: "invalid", path: "", message: "49900 further mistakes are not listed; correct these first" });
+  });
+
+  it("name keys without end by their beginning", () => {
+    const parsed = service({ containers: { main: { image: "i", variables: { ["-".repeat(500_000)]: "x" } } } });
+    expect(parsed.ok ? [] : parsed.error.map(({ path, message }) => path.length + message.length < 3_000)).toEqual([true]);
+  });
 });

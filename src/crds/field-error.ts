@@ -22,10 +22,23 @@ export function formatFieldError({ path, message }: FieldError): string {
 
 type Issue = z.core.$ZodIssue;
 
+/** Of one object: each mistake costs time to describe, and more of them are not read. */
+const MOST_ERRORS = 100;
+/** Keys of maps are the user's, and may be long. */
+const LONGEST_PATH = 1_024;
+
 export function toFieldErrors(issues: readonly Issue[], root: Structural): readonly FieldError[] {
-  return issues.flatMap((issue) =>
-    issue.code === "unrecognized_keys" ? unknownFields(issue.keys, issue.path, root) : [wordIssue(issue, root)],
-  );
+  const errors: FieldError[] = [];
+  let left = 0;
+  for (const issue of issues) {
+    const keys = issue.code === "unrecognized_keys" ? issue.keys : undefined;
+    const room = MOST_ERRORS - errors.length;
+    left += Math.max(0, (keys?.length ?? 1) - room);
+    if (room <= 0) continue;
+    errors.push(...(keys === undefined ? [wordIssue(issue, root)] : unknownFields(keys.slice(0, room), issue.path, root)));
+  }
+  if (left > 0) errors.push({ kind: "invalid", path: "", message: `${left} further mistakes are not listed; correct these first` });
+  return errors;
 }
 
 function unknownFields(keys: readonly string[], at: readonly PropertyKey[], root: Structural): readonly FieldError[] {
@@ -116,5 +129,5 @@ export function formatPath(root: Structural, path: readonly PropertyKey[]): stri
     written += isField ? `${written === "" ? "" : "."}${String(segment)}` : `[${String(segment)}]`;
     schema = below(schema, segment);
   }
-  return written;
+  return written.length <= LONGEST_PATH ? written : `${written.slice(0, LONGEST_PATH)}…`;
 }

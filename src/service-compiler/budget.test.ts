@@ -101,6 +101,14 @@ test("a URL that the status cannot hold is left out of it", () => {
   expect(result.ok && [...result.value.resolvedDependencies.keys()]).toEqual(["short"]);
 });
 
+test("all URLs of the status together have at most 64 KiB", () => {
+  const resources = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [`r${at}`, { type: "postgres", params: { database: "d".repeat(4_000) } }]),
+  );
+  const result = compileService(serviceInput(mainContainer({}, { resources })));
+  expect(result.ok && result.value.resolvedDependencies.size).toBe(16);
+});
+
 test("half of a surrogate pair in a database name is replaced, not thrown", () => {
   const resources = { db: { type: "postgres", params: { database: "a\ud800b" } } };
   const variables = { A: "${resources.db.url}" };

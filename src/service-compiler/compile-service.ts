@@ -38,13 +38,19 @@ export function compileService(input: ServiceInput): Result<CompiledService, rea
 
 /** What the schema of the status allows. */
 const LONGEST_URL = 4_096;
+/** Of all URLs together: the status is stored with the spec, and both share the size of one object. */
+const MOST_URL_CHARACTERS = 65_536;
 
 /** A URL that cannot be made out, that is sensitive or that the status cannot hold is left out. */
 function urlsOf({ provisioned }: RenderedService): ReadonlyMap<string, string> {
   const urls = new Map<string, string>();
+  let characters = 0;
   for (const [name, { outputs }] of provisioned) {
     const url = outputs.get("url")?.();
-    if (url?.ok === true && url.value.kind === "plain" && url.value.text.length <= LONGEST_URL) urls.set(name, url.value.text);
+    if (url?.ok === true && url.value.kind === "plain" && url.value.text.length <= LONGEST_URL) {
+      characters += url.value.text.length;
+      if (characters <= MOST_URL_CHARACTERS) urls.set(name, url.value.text);
+    }
   }
   return urls;
 }

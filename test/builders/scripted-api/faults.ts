@@ -7,7 +7,7 @@ import type { ParsedRequest } from "./request.ts";
 
 export type RequestFault =
   /** The server says no, and did nothing. */
-  | { readonly kind: "answer"; readonly code: 403 | 404 | 409 | 410 | 429 | 500 | 503; readonly retryAfterSeconds?: number }
+  | { readonly kind: "answer"; readonly code: 403 | 404 | 409 | 410 | 413 | 422 | 429 | 500 | 503; readonly retryAfterSeconds?: number }
   /** The connection breaks before the server has seen the request. */
   | { readonly kind: "unreachable" }
   /** The request takes effect; its answer is lost on the way. */
