@@ -299,3 +299,12 @@ describe("mistakes", () => {
     expect(mistakes(given)).toEqual(want);
   });
 });
+
+it("very many mistakes in one file are listed up to a hundred", () => {
+  const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`contianers${at}`, 1]));
+  const parsed = parseScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "i" } }, ...unknown });
+  expect(parsed.ok ? [] : [parsed.error.length, parsed.error.at(-1)?.message]).toEqual([
+    101,
+    "further mistakes are not listed; correct these first",
+  ]);
+});

@@ -5,7 +5,8 @@
  * skipped, and only a number of the rest is looked at.
  */
 const LONGEST_COMPARED = 64;
-const MOST_COMPARED = 256;
+const MOST_COMPARED = 128;
+const MOST_READ = 2_048;
 /** More edits than this are another name. */
 const MOST_EDITS = 6;
 
@@ -15,8 +16,10 @@ export function nearestName(given: string, known: Iterable<string>): string | un
   const wanted = given.toLowerCase();
   let allowed = Math.min(MOST_EDITS, Math.max(1, Math.floor(given.length / 3)));
   let best: string | undefined;
-  let compared = 0;
+  let [read, compared] = [0, 0];
   for (const name of known) {
+    read += 1;
+    if (read > MOST_READ) break;
     if (Math.abs(name.length - wanted.length) > allowed) continue;
     compared += 1;
     if (compared > MOST_COMPARED) break;
@@ -42,26 +45,30 @@ export function didYouMean(given: string, known: Iterable<string>): string {
  */
 function editDistance(a: string, b: string, most: number): number {
   const width = b.length + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: width }, (_, index) => index);
+  let [beforeLast, last, row] = [new Uint8Array(width), new Uint8Array(width), new Uint8Array(width)];
+  for (let j = 0; j < width; j++) last[j] = Math.min(j, FAR);
   for (let i = 1; i <= a.length; i++) {
-    const row = Array.from({ length: width }, () => Infinity);
-    row[0] = i;
-    let least = i;
-    for (let j = Math.max(1, i - most); j <= Math.min(b.length, i + most); j++) {
+    const [from, to] = [Math.max(1, i - most), Math.min(b.length, i + most)];
+    row.fill(FAR);
+    row[0] = Math.min(i, FAR);
+    let least = at(row, 0);
+    for (let j = from; j <= to; j++) {
       const replaced = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(beforeLast, j - 2) + 1 : Infinity;
-      const cell = Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(beforeLast, j - 2) + 1 : FAR;
+      const cell = Math.min(at(last, j) + 1, at(row, j - 1) + 1, replaced, swapped, FAR);
       row[j] = cell;
       least = Math.min(least, cell);
     }
     // a swap reaches back two rows, and is never cheaper than the row between them by more than one
     if (least > most + 1) return least;
-    [beforeLast, last] = [last, row];
+    [beforeLast, last, row] = [last, row, beforeLast];
   }
   return at(last, b.length);
 }
 
-function at(row: readonly number[], index: number): number {
-  return row[index] ?? Infinity;
+/** Further than any distance that counts, and small enough for a byte. */
+const FAR = 200;
+
+function at(row: Uint8Array, index: number): number {
+  return row[index] ?? FAR;
 }

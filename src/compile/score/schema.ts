@@ -100,7 +100,21 @@ let schema: ReturnType<typeof workload> | undefined;
 export function checkClosely(value: unknown): ReturnType<typeof checkScore> {
   schema ??= workload();
   const parsed = schema.safeParse(value, { reportInput: true });
-  return parsed.success ? { workload: parsed.data } : { errors: parsed.error.issues.flatMap(wordIssue) };
+  return parsed.success ? { workload: parsed.data } : { errors: wordIssues(parsed.error.issues) };
+}
+
+/** Of one file: each mistake costs time to describe, and more of them are not read. */
+const MOST_ERRORS = 100;
+
+function wordIssues(issues: readonly Issue[]): readonly ScoreError[] {
+  const errors: ScoreError[] = [];
+  for (const issue of issues) {
+    if (errors.length > MOST_ERRORS) break;
+    const all = issue.code === "unrecognized_keys" ? { ...issue, keys: issue.keys.slice(0, MOST_ERRORS + 1) } : issue;
+    errors.push(...wordIssue(all));
+  }
+  if (errors.length <= MOST_ERRORS) return errors;
+  return [...errors.slice(0, MOST_ERRORS), { kind: "invalid", path: "", message: "further mistakes are not listed; correct these first" }];
 }
 
 type Issue = z.core.$ZodIssue;

@@ -22,8 +22,8 @@ export function renderParams(params: JsonObject, scope: Scope): Result<Params, r
 type Rendering = { readonly scope: Scope; readonly problems: TemplateProblem[] };
 
 /** Enough mistakes are known: the rest is not rendered. */
-function isFull({ problems }: Rendering): boolean {
-  return problems.length >= MOST_PROBLEMS;
+function isFull({ scope, problems }: Rendering): boolean {
+  return problems.length >= MOST_PROBLEMS || (scope.budget.isExceeded && problems.length > 0);
 }
 
 const LONGEST_SHOWN = 64;

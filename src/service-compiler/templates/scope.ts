@@ -52,7 +52,7 @@ function namespaceOf(path: readonly string[]): { readonly name: string; readonly
 export function fields(name: string, values: ReadonlyMap<string, string | undefined>, hint: string): Namespace {
   return (rest) => {
     const wanted = rest.join(".");
-    if (!values.has(wanted)) return missing(`${name} has no '${wanted}'${didYouMean(wanted, [...values.keys()])}`);
+    if (!values.has(wanted)) return missing(`${name} has no '${wanted}'${didYouMean(wanted, values.keys())}`);
     const text = values.get(wanted);
     return text === undefined ? missing(`${name}.${wanted} is not set; ${hint}`) : ok({ value: plain(text), source: `${name}.${wanted}` });
   };
