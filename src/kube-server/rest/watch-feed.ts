@@ -39,7 +39,8 @@ export class WatchFeed implements EventStream, BacklogReader {
   /** A watch may begin with any number of events; the limits are for what comes on top of those. */
   #most = { events: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY };
   /** The text that the client has not taken yet, and the order of its first event. */
-  #sending = { bytes: 0, order: 0 };
+  #sendingBytes = 0;
+  #sendingOrder = 0;
   #wake: (() => void) | undefined;
   #ended = false;
   #onDrop: (() => void) | undefined;
@@ -56,7 +57,7 @@ export class WatchFeed implements EventStream, BacklogReader {
   }
 
   get oldest(): number | undefined {
-    return this.#sending.bytes > 0 ? this.#sending.order : this.#slots[this.#head]?.order;
+    return this.#sendingBytes > 0 ? this.#sendingOrder : this.#slots[this.#head]?.order;
   }
 
   /** Everything that the watch begins with has been pushed. */
@@ -114,7 +115,7 @@ export class WatchFeed implements EventStream, BacklogReader {
 
   /** What is waiting is given up, and so is what is being sent. */
   drop(): void {
-    const sending = this.#sending.bytes > 0;
+    const sending = this.#sendingBytes > 0;
     this.end();
     this.#release();
     if (sending) this.#onDrop?.();
@@ -127,12 +128,16 @@ export class WatchFeed implements EventStream, BacklogReader {
   async *[Symbol.asyncIterator](): AsyncGenerator<string, void> {
     try {
       for (;;) {
+        this.#sent();
+        if (this.#slots[this.#head]?.text === undefined) {
+          if (this.#ended) return;
+          await this.#untilChanged();
+          continue;
+        }
         const pause = this.#turns.pause();
         if (pause !== undefined) await pause;
         const chunk = this.#take();
         if (chunk !== "") yield chunk;
-        else if (this.#ended) return;
-        else await this.#untilChanged();
       }
     } finally {
       this.end();
@@ -155,9 +160,8 @@ export class WatchFeed implements EventStream, BacklogReader {
     });
   }
 
-  /** "": nothing is ready. */
+  /** What is ready, up to a chunk. */
   #take(): string {
-    this.#sent();
     const order = this.#slots[this.#head]?.order ?? 0;
     let chunk = "";
     for (let slot = this.#slots[this.#head]; slot?.text !== undefined && chunk.length < CHUNK; slot = this.#slots[this.#head]) {
@@ -169,7 +173,8 @@ export class WatchFeed implements EventStream, BacklogReader {
       this.#head += 1;
     }
     this.#closeGap();
-    this.#sending = { bytes: chunk.length, order };
+    this.#sendingBytes = chunk.length;
+    this.#sendingOrder = order;
     this.#backlog.hold(undefined, chunk.length);
     if (chunk.length > CHUNK) this.#backlog.keepWithinLimit();
     return chunk;
@@ -188,8 +193,8 @@ export class WatchFeed implements EventStream, BacklogReader {
   }
 
   #sent(): void {
-    this.#backlog.release(undefined, this.#sending.bytes);
-    this.#sending = { bytes: 0, order: 0 };
+    this.#backlog.release(undefined, this.#sendingBytes);
+    this.#sendingBytes = 0;
   }
 
   #release(): void {
