@@ -9,7 +9,7 @@ import type { CompiledApplication } from "#compile";
 import type { LatticeService } from "#crds";
 import { keyText, type KubeObject, type NewCondition } from "#kube";
 import { serviceId, splitId } from "#mesh-compiler";
-import type { CacheReader, ChangeSet, Runtime } from "#controller-runtime";
+import { isLabelledByUs, type CacheReader, type ChangeSet, type Runtime } from "#controller-runtime";
 import { deployments, meshKindOf } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
@@ -54,6 +54,7 @@ function closedElsewhere(service: LatticeService, { followed: { world }, cache }
   const own = id === undefined ? undefined : splitId(id).namespace;
   const { name } = service.metadata;
   return ownedObjects(service, cache, [deployments])
+    .filter(({ object }) => isLabelledByUs(object))
     .map(({ object }) => object.metadata.namespace ?? "")
     .filter((namespace) => namespace !== own)
     .map((namespace) => world.mesh.closedPolicy(serviceId(namespace, name)));

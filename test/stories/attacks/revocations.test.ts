@@ -222,3 +222,13 @@ test("PoliciesApplied is False while a policy in the cluster differs from the de
   await operated.live(20_000, 1_000);
   expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True" });
 });
+
+test("a copy that a person made of a service's Deployment gets no policy", async () => {
+  await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
+  const { spec, metadata } = (await operated.read("Deployment", "shop/api")) as unknown as { spec: object; metadata: { labels: object } };
+  const copy = { name: "api", namespace: "staging", labels: metadata.labels };
+  await operated.apply({ apiVersion: "apps/v1", kind: "Deployment", metadata: copy, spec });
+  await operated.apply(latticeService("shop/api", withVariables({ A: "b" })));
+  await operated.live(3_000);
+  expect(await operated.names("CiliumNetworkPolicy", "staging")).toEqual([]);
+});
