@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { reducedMeshCrds } from "#controllers";
 import { formatYamlDocuments } from "#kube";
 import { OPERATOR_NAME, operatorRbac } from "#operator";
+import { SHAREABLE_LABEL } from "#service-compiler";
 import { eventually, installLatticeCrds, sharedPlane, uniqueName, type PlaneAccess } from "./harness/index.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
@@ -68,7 +69,12 @@ const ready = (name: string) =>
 
 test("a service of one namespace runs in the other and is deleted again, and RBAC refuses the operator nothing", async () => {
   await apply(
-    { apiVersion: "v1", kind: "Secret", metadata: { name: "postgres-db", namespace: shop }, stringData: { password: "hunter2" } },
+    {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "postgres-db", namespace: shop, labels: { [SHAREABLE_LABEL]: team } },
+      stringData: { password: "hunter2" },
+    },
     environment(shop),
     service("api", shop),
   );
