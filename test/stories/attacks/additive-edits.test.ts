@@ -13,6 +13,7 @@ import { ingressGateway, livePlane } from "../../builders/live-plane.ts";
 import { OperatedCluster } from "../../builders/operated-cluster.ts";
 
 const GET_ONLY = { front: { direction: "inbound", params: { methods: ["GET"] } } };
+const SETTINGS = { ingressDomain: "example.com" };
 const ROUTE = { web: { type: "route", params: { host: "api.example.com" } } };
 const objects = [
   ingressGateway(),
@@ -29,7 +30,7 @@ const EXCLUSIVE = ["CiliumNetworkPolicy", "AuthorizationPolicy", "PeerAuthentica
 let operated: OperatedCluster;
 
 beforeAll(async () => {
-  operated = await OperatedCluster.start({ objects });
+  operated = await OperatedCluster.start({ objects, settings: SETTINGS });
   await operated.live(3_000);
 }, 60_000);
 afterAll(() => operated[Symbol.asyncDispose]());
@@ -258,7 +259,7 @@ test("values that the API server fills in are not fought over", async () => {
       version.schema = { openAPIV3Schema: { type: "object", properties: { spec: schema, status: anything } } };
     return copy as unknown as FixtureObject;
   });
-  await using filled = await OperatedCluster.start({ mesh: defaulted, objects });
+  await using filled = await OperatedCluster.start({ mesh: defaulted, objects, settings: SETTINGS });
   await filled.live(5_000);
   expect(await filled.read("AuthorizationPolicy", DENY)).toMatchObject({ spec: { mode: "Fast" } });
   expect(await filled.read("HTTPRoute", "shop/api-web")).toMatchObject({ spec: { rules: [{ weight: 1 }] } });

@@ -1,0 +1,31 @@
+/** The decisions themselves are in tenants.test.ts; here is that a world may have many. */
+import { expect, test } from "vitest";
+import { RouteClaims, type RouteClaim } from "./route-claims.ts";
+
+const claim = (key: string, host: string, path: string, made = ""): RouteClaim => ({ key, resource: path, host, path, since: "", made });
+
+test("a claim that stays the same concerns no other service", () => {
+  const claims = new RouteClaims();
+  claims.claim("a/x", [claim("a/x", "h.test", "/")]);
+  expect(claims.claim("b/y", [claim("b/y", "h.test", "/")])).toEqual(new Set(["a/x"]));
+  expect(claims.claim("b/y", [claim("b/y", "h.test", "/")])).toEqual(new Set());
+  expect(claims.holder("b/y", "/")).toBe("a/x");
+  expect(claims.claim("a/x", [])).toEqual(new Set(["b/y"]));
+  expect([claims.holder("b/y", "/"), claims.holder("a/x", "/"), claims.claimsOf("a/x")]).toEqual([undefined, undefined, []]);
+});
+
+test("of 10,000 younger claims on one host none decides for the holder, and the first older one decides for each", () => {
+  const claims = new RouteClaims();
+  claims.claim("a/x", [claim("a/x", "h.test", "/", "2026-01-01T00:00:00Z")]);
+  for (let at = 0; at < 100; at += 1) {
+    const key = `b/y${at}`;
+    claims.claim(
+      key,
+      Array.from({ length: 100 }, (_, path) => claim(key, "h.test", `/${at}/${path}`, "2026-02-01T00:00:00Z")),
+    );
+  }
+  expect(claims.holder("a/x", "/")).toBeUndefined();
+  expect(claims.holder("b/y99", "/99/99")).toBe("a/x");
+  expect(claims.claim("a/x", []).size).toBe(100);
+  expect(claims.holder("b/y99", "/99/99")).toBeUndefined();
+});
