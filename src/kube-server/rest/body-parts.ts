@@ -10,8 +10,10 @@ import type { CollectionName } from "../store/port.ts";
 import { header, type ApiRequest } from "./request.ts";
 import { tooLarge, type Failure } from "./status.ts";
 
-/** Largest number of fields and items of one body. */
-export const MAX_PARTS = 20_000;
+/** Largest number of fields and items of one object. */
+export const MAX_PARTS = 32_000;
+/** Merging and applying does more for each than creating and replacing. */
+export const MAX_PATCH_PARTS = 20_000;
 /** Definitions hold whole schemas, and there is less to do for each field. The largest of kube-prometheus have 9,000. */
 export const MAX_DEFINITION_PARTS = 40_000;
 /** Room for 10,000 operations, as a real server takes them. */
@@ -27,7 +29,7 @@ export function isLarge({ body }: ApiRequest): boolean {
   return (typeof body === "string" || body instanceof Uint8Array) && body.length > LARGE_BYTES;
 }
 /** A body needs two bytes for a part, so shorter ones are not counted. */
-const UNCOUNTED_BYTES = 2 * MAX_PARTS;
+const UNCOUNTED_BYTES = 2 * MAX_PATCH_PARTS;
 
 const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE, LINE_BREAK] = [34, 92, 44, 91, 123, 10];
 
@@ -35,6 +37,10 @@ const DEFINITIONS: CollectionName = "apiextensions.k8s.io/customresourcedefiniti
 
 function mostParts(collection: CollectionName): number {
   return collection === DEFINITIONS ? MAX_DEFINITION_PARTS : MAX_PARTS;
+}
+
+function mostBodyParts(method: string, collection: CollectionName): number {
+  return method === "PATCH" && collection !== DEFINITIONS ? MAX_PATCH_PARTS : mostParts(collection);
 }
 
 /** A change may be small and the object large. What the server itself notes in managedFields does not count. */
@@ -61,7 +67,7 @@ export function checkBodySize(request: ApiRequest, collection: CollectionName): 
   const { body } = request;
   if (body === undefined || (typeof body === "object" && "value" in body)) return FITS;
   const type = header(request, "content-type");
-  const most = type.includes("json-patch") ? MAX_JSON_PATCH_PARTS : mostParts(collection);
+  const most = type.includes("json-patch") ? MAX_JSON_PATCH_PARTS : mostBodyParts(request.method, collection);
   if (body.length <= UNCOUNTED_BYTES || isProtobuf(type)) return FITS;
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
   if (countParts(bytes, most) > most) return tooLarge(`the body has more than ${most} fields and items`);
