@@ -210,3 +210,15 @@ describe("a namespace", () => {
     expect(await operated.read("Namespace", "shop")).toBeUndefined();
   });
 });
+
+test("a pod security level that an administrator set on the namespace is kept", async () => {
+  const level = "pod-security.kubernetes.io/enforce";
+  const labelled = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop", labels: { [level]: "privileged" } } };
+  await using operated = await OperatedCluster.start({ objects: [labelled, latticeService("shop/api")] });
+  expect((await operated.read("Namespace", "shop"))?.metadata.labels).toMatchObject({
+    [level]: "privileged",
+    "pod-security.kubernetes.io/warn": "restricted",
+    "istio.io/dataplane-mode": "ambient",
+  });
+  expect((await operated.service("shop/api")).status?.phase).toBe("Ready");
+});
