@@ -4,6 +4,7 @@ import { jsonText, quote } from "../../apply/go-text.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, notSupported, printed, required, tooLong, tooMany, typeInvalid, type BadValue } from "../causes/causes.ts";
 import { child } from "../causes/field-path.ts";
+import { MAX_PATTERN_STEPS } from "./regex.ts";
 import type { Problem } from "./result.ts";
 
 type Make = (path: string | undefined) => FieldCause;
@@ -42,6 +43,12 @@ export function tooLongText(path: string, max: number): Problem {
 
 export function tooShortText(path: string, min: number, value: string): Problem {
   return refused(path, `should be at least ${min} chars long`, value);
+}
+
+/** Not on a real server, which matches any text with any pattern. */
+export function tooLongForPattern(path: string, pattern: string): Problem {
+  const text = `${path} in body is too long for the patterns of its object: they may take ${MAX_PATTERN_STEPS} steps together, one of them is '${pattern}'`;
+  return problem(path, text, (at) => invalid(at, "", text));
 }
 
 export function noMatch(path: string, pattern: string, value: string): Problem {

@@ -1,6 +1,6 @@
 /** Patterns: what they compile to is estimated before it is done. */
 import { expect, test } from "vitest";
-import { compileRegex, isCompiled, programEstimate, regexMatches } from "./regex.ts";
+import { compileRegex, isCompiled, MAX_PATTERN_STEPS, PatternBudget, programEstimate, regexMatches } from "./regex.ts";
 
 test.each([
   "abc",
@@ -27,4 +27,13 @@ test("patterns are kept, as many as fit", () => {
   for (let at = 0; at < 130; at++) compileRegex(`c{1000}d${at}`);
   expect(isCompiled("^ab+$")).toBe(false);
   expect(regexMatches("(", "a")).toBeUndefined();
+});
+
+test("the patterns of one object share a budget; a text that exceeds it is not searched", () => {
+  const patterns = new PatternBudget();
+  expect(patterns.matches("^a+$", "aaa")).toBe(true);
+  expect(patterns.matches("^a+$", "b")).toBe(false);
+  expect(patterns.matches("(", "b")).toBeUndefined();
+  expect(patterns.matches("^a+$", "a".repeat(MAX_PATTERN_STEPS))).toBe("too long");
+  expect(patterns.matches("^a+$", "aaa")).toBe("too long");
 });

@@ -65,6 +65,22 @@ export function programEstimate(pattern: string): number {
   return outer.reduce((total, one) => total + one, size);
 }
 
+/** Characters times instructions that the patterns of one object may take: at worst about a quarter of a second. */
+export const MAX_PATTERN_STEPS = 3_000_000;
+
+/** What the patterns of one object have left. RE2 takes linear time, but a text of a megabyte and a large pattern take seconds. */
+export class PatternBudget {
+  #left = MAX_PATTERN_STEPS;
+
+  /** Whether the pattern matches anywhere in the text; undefined when it is no pattern. */
+  matches(pattern: string, text: string): boolean | "too long" | undefined {
+    const regex = compileRegex(pattern);
+    if (!regex.ok) return undefined;
+    this.#left -= (text.length + 1) * regex.value.programSize();
+    return this.#left < 0 ? "too long" : regex.value.matcher(text).find();
+  }
+}
+
 /** Whether the pattern matches anywhere in the text; undefined when it is no pattern. */
 export function regexMatches(pattern: string, text: string): boolean | undefined {
   const regex = compileRegex(pattern);

@@ -17,31 +17,36 @@ import {
   notInEnum,
   tooFewItems,
   tooFewProperties,
+  tooLongForPattern,
   tooLongText,
   tooManyItems,
   tooManyProperties,
   tooShortText,
   wrongType,
 } from "./problems.ts";
-import { regexMatches } from "./regex.ts";
+import { PatternBudget } from "./regex.ts";
 import { Findings, findingsOf, oneMatch, type Problem } from "./result.ts";
 import { validateCombinations } from "./combinations.ts";
 
 export function validateSchema(prefix: FieldPath, schema: JsonSchema, value: Json, correlation?: Correlation): readonly FieldCause[] {
-  const root: At = { path: "", correlation, isDefault: false };
+  const root: At = { path: "", correlation, isDefault: false, patterns: new PatternBudget() };
   const findings = correlation === undefined ? validateValue(root, schema, value) : ratcheted(root, schema, value, correlation);
   return findings.problems.map((problem) => problem.cause(prefix));
 }
 
 /** A default inside a schema: int-or-string and unknown formats are then taken literally, which is an oddity of the server. */
 export function validateDefault(prefix: FieldPath, schema: JsonSchema, value: Json): readonly FieldCause[] {
-  return validateValue({ path: "", correlation: undefined, isDefault: true }, schema, value).problems.map((problem) =>
-    problem.cause(prefix),
-  );
+  const root: At = { path: "", correlation: undefined, isDefault: true, patterns: new PatternBudget() };
+  return validateValue(root, schema, value).problems.map((problem) => problem.cause(prefix));
 }
 
 /** Where we are, and what was there before; no correlation means that nothing is forgiven below here. */
-export type At = { readonly path: string; readonly correlation: Correlation | undefined; readonly isDefault: boolean };
+export type At = {
+  readonly path: string;
+  readonly correlation: Correlation | undefined;
+  readonly isDefault: boolean;
+  readonly patterns: PatternBudget;
+};
 
 function ratcheted(at: At, schema: JsonSchema, value: Json, correlation: Correlation): Findings {
   const findings = validateValue(at, schema, value);
@@ -71,7 +76,7 @@ export function validateValue(at: At, declared: JsonSchema, value: Json): Findin
   if (schema.type !== "" || schema.intOrString || format !== "") step(validateType(at.path, schema, format, value));
   step(validateCombinations(at, schema, value));
   if (typeof value === "string") {
-    step(validateText(at.path, schema, value));
+    step(validateText(at, schema, value));
     if (isKnownFormat(format)) step(matchesFormat(format, value) ? undefined : findingsOf(wrongType(at.path, format, value)));
   }
   if (typeof value === "number") step(validateNumber(at.path, { ...schema, format }, value));
@@ -109,16 +114,18 @@ function typeOf(value: Exclude<Json, null>): readonly [type: string, format: str
 }
 
 /** One complaint per text: the first of length, length and pattern. */
-function validateText(path: string, schema: JsonSchema, value: string): Findings | undefined {
-  const problem = textProblem(path, schema, value);
+function validateText(at: At, schema: JsonSchema, value: string): Findings | undefined {
+  const problem = textProblem(at, schema, value);
   return problem === undefined ? undefined : findingsOf(problem);
 }
 
-function textProblem(path: string, schema: JsonSchema, value: string): Problem | undefined {
+function textProblem({ path, patterns }: At, schema: JsonSchema, value: string): Problem | undefined {
   const length = schema.maxLength === undefined && schema.minLength === undefined ? 0 : characters(value);
   if (schema.maxLength !== undefined && length > schema.maxLength) return tooLongText(path, schema.maxLength);
   if (schema.minLength !== undefined && length < schema.minLength) return tooShortText(path, schema.minLength, value);
-  return schema.pattern === "" || regexMatches(schema.pattern, value) === true ? undefined : noMatch(path, schema.pattern, value);
+  const matches = schema.pattern === "" || patterns.matches(schema.pattern, value);
+  if (matches === "too long") return tooLongForPattern(path, schema.pattern);
+  return matches === true ? undefined : noMatch(path, schema.pattern, value);
 }
 
 /** Code points. A text that has as many bytes as code units has nothing but ASCII in it, and finding that out is fast. */
