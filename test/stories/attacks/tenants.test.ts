@@ -191,9 +191,7 @@ describe("objects by name", () => {
 test("the table of docs/security.md names a test for every row, and each exists", () => {
   const read = (path: string) => readFileSync(join(import.meta.dirname, "../../..", path), "utf8");
   const [, section = ""] = read("docs/security.md").split("## What a tenant may do");
-  const rows = (section.split("\n## ")[0] ?? "")
-    .split("\n")
-    .filter((line) => line.startsWith("| ") && !line.startsWith("| capability"));
+  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| capability"));
   const sources = ["test/stories/attacks/tenants.test.ts", "src/compile/tenants.test.ts", "src/service-compiler/workload/canary.test.ts"];
   const tests = sources.map(read).join("\n");
   const names = rows.map((row) => /`([^`]+)` \|$/.exec(row)?.[1] ?? row);
