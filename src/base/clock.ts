@@ -10,7 +10,7 @@ export interface Clock {
   monotonic(): number;
   /** Milliseconds for which this thread has used the processor: unlike time, it stands still while other processes run. Optional. */
   processorTime?(): number;
-  /** Calls back after `ms`, or after 25 days if that is sooner; the returned function cancels. Whoever waits must cancel: a forgotten timer keeps the process alive. */
+  /** Calls back after `ms`, or after 25 days if that is sooner; the returned function cancels. The caller must cancel: a forgotten timer keeps the process alive. */
   after(ms: number, callback: () => void): () => void;
 }
 

@@ -94,7 +94,7 @@ describe("a host and path", () => {
     expect(mistakes([web("a.test")])).toHaveLength(1);
   });
 
-  test("pass to the next in line when the holder goes, and its door with them", () => {
+  test("pass to the next claimant, with the route, when the holder is removed", () => {
     const world = worldOf([environment(), routed("team-a/a", "shop.test"), routed("team-b/b", "shop.test")]);
     expect(world.compile("team-b/b").ok).toBe(false);
     expect(world.mesh.graph.service("prod/b")?.routedPorts).toEqual([]);
@@ -167,7 +167,7 @@ describe("an object that a volume names", () => {
   test("may be a claim that the service or another of its namespace makes", () => {
     expect(mistakes([environment(), making, mounting("team-a/b", "disk")])).toEqual([]);
   });
-  test("may not be a claim that another namespace's service makes, on anybody's word", () => {
+  test("may not be a claim that another namespace's service makes, also with --assume-shareable", () => {
     const want = [refused("team-b/b", "PersistentVolumeClaim", "disk", "team-b")];
     expect(mistakes([environment(), making, mounting("team-b/b", "disk")])).toEqual(want);
     expect(mistakes([environment(), making, mounting("team-b/b", "disk")], { assumeShareable: true })).toEqual(want);

@@ -106,7 +106,7 @@ describe("a change touches few", () => {
   });
 });
 
-test("an older environment in the gateway's namespace changes the gateway's identity, and so whoever has a route", () => {
+test("an older environment in the gateway's namespace changes the gateway's identity, and so every service with a route", () => {
   const route = "  resources: {web: {type: route, params: {host: a.test}}}\n";
   const environment = (name: string, spec: object, metadata: object = {}) =>
     expectOk(

@@ -13,7 +13,6 @@ import {
   grantsOf,
   podSecurityLabels,
   registryWith,
-  resolveDeclarations,
   sourceOf,
   widerLevel,
   type Compiled,
@@ -32,6 +31,8 @@ import { namespaceOfEnvironment, place, type Placed } from "./placement.ts";
 import { ReservedNamespaces } from "./reserved-namespaces.ts";
 import { Indexed } from "./indexed.ts";
 import { RouteClaims, type RouteClaim } from "./route-claims.ts";
+import { routeClaimsOf } from "./declared-routes.ts";
+import { isBoundBy, isConfiguredBy, readsResources } from "./service-inputs.ts";
 import type { WorldSettings } from "./settings.ts";
 
 /** A resource that means something to a world. */
@@ -474,21 +475,6 @@ export class World {
     return touched;
   }
 
-  /** What its routes claim, whether or not another service has it. */
-  #routesOf(service: LatticeService, input: ServiceInput): readonly RouteClaim[] {
-    if (!Object.values(service.spec.resources ?? {}).some(({ type }) => !WITHOUT_ROUTES.has(type))) return [];
-    const { provisioned } = resolveDeclarations({ ...input, routeHolder: () => undefined });
-    const made = service.metadata.creationTimestamp ?? "";
-    return [...provisioned].flatMap(([resource, { route }]): readonly RouteClaim[] => {
-      if (route === undefined) return [];
-      const { host, path } = route;
-      const had = service.status?.routes ?? {};
-      const known = Object.hasOwn(had, resource) ? had[resource] : undefined;
-      const since = known?.host === host && known.path === path ? known.since : "";
-      return [{ key: keyText(service.metadata), resource, host, path, since, made }];
-    });
-  }
-
   /** Makes the mesh know who has the place now. */
   #settle(id: ServiceId, when: When): ReadonlySet<ServiceId> {
     const holder = this.#places.holder(id);
@@ -498,7 +484,7 @@ export class World {
     const touched = new Set<ServiceId>();
     for (const claimant of this.#places.claimants(id)) for (const other of this.#releaseRoutes(claimant)) touched.add(other);
     if (object.kind === "LatticeService") {
-      const claims = this.#routesOf(object, this.#inputFor(object, placed.value));
+      const claims = routeClaimsOf(object, this.#inputFor(object, placed.value));
       for (const other of this.#claimRoutes(keyText(object.metadata), claims)) touched.add(other);
     }
     const node =
@@ -558,9 +544,6 @@ export class World {
   }
 }
 
-/** Built-in types that bring no route. */
-const WITHOUT_ROUTES: ReadonlySet<string> = new Set(["service", "external-service", "postgres", "redis", "volume", "dns"]);
-
 type Writing = Pick<Claimant, "kind" | "key">;
 type When = "always" | "if it differs";
 
@@ -570,27 +553,6 @@ function isSame(one: Writing | undefined, other: Writing): boolean {
 
 function describe({ kind, key }: Writing): string {
   return `${kind} ${key}`;
-}
-
-function readsResources(params: Readonly<Record<string, unknown>>): boolean {
-  return Object.keys(params).length > 0 && JSON.stringify(params).includes("${resources.");
-}
-
-function namespaceOf({ metadata }: Pick<KubeObject, "metadata">): string {
-  return metadata.namespace ?? "default";
-}
-
-/** One for a cluster may be for this one: which cluster this is, the compiler knows. */
-function isConfiguredBy(service: LatticeService, config: LatticeServiceConfig): boolean {
-  const { environment, service: name } = config.spec.appliesTo;
-  if (namespaceOf(service) !== namespaceOf(config)) return false;
-  if (environment !== undefined) return environment === service.spec.environment;
-  return name === undefined || name === service.metadata.name;
-}
-
-function isBoundBy(service: LatticeService, bindings: LatticeSecretBindings): boolean {
-  const name = bindings.spec.service;
-  return namespaceOf(service) === namespaceOf(bindings) && (name === undefined || name === service.metadata.name);
 }
 
 function byAge(a: LatticeEnvironment, b: LatticeEnvironment): number {

@@ -41,7 +41,7 @@ export type Prune = boolean | { readonly kinds: ReadonlySet<string> };
 /** Objects that decide who reaches whom. */
 export type AccessPlan = {
   readonly apply: readonly KubeObject[];
-  /** Names that are Lattice's own: an object of that name is taken over, whoever made it. */
+  /** Names that are Lattice's own: an object of that name is taken over, also when another client created it. */
   readonly reserved?: ReadonlySet<string>;
   /** Kinds of which everything else is deleted, before anything is applied. */
   readonly kinds: ReadonlySet<string>;

@@ -101,7 +101,7 @@ export class ObjectWriter {
     return ok({ after, healed, clean: false });
   }
 
-  /** Asked again before it is made: the cache may not have heard of an object that somebody has just created. */
+  /** Asked again before it is made: the cache may not have an object yet that was just created. */
   async #find(resource: Resource, wanted: KubeObject, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
     const cached = this.#options.cache.get(resource, keyOf(wanted));
     if (cached !== undefined && resource.view === undefined) return ok(cached);
@@ -120,7 +120,7 @@ export class ObjectWriter {
     if (!made.ok) return made;
     if (holdsOnce(made.value, once)) {
       const taken = await client.apply<KubeObject>(resource, handOverOf(made.value, once), { fieldManager: ONCE_FIELD_MANAGER, signal });
-      // a conflict means that somebody else has them by now, which is what they are for
+      // a conflict means that another manager owns them by now, which is what they are for
       if (!taken.ok && taken.error.kind !== "conflict") return taken;
     }
     return client.apply<KubeObject>(resource, wanted, { ...options, force });
@@ -135,7 +135,7 @@ export type WriteOptions = {
   readonly signal: AbortSignal;
   /** The object is ours but for metadata and status. */
   readonly whole?: boolean;
-  /** Its name is reserved: it is ours, whoever made it. */
+  /** Its name is reserved: it is ours, also when another client created it. */
   readonly adopt?: boolean;
 };
 

@@ -140,7 +140,7 @@ export class FollowedWorld {
 
   /**
    * A declaration that cannot be understood opens nothing: a service keeps its place and is closed, an environment grants nothing. Its own
-   * controller says what is wrong. Config and bindings open nothing by themselves, and what they last said goes on.
+   * controller says what is wrong. Config and bindings open nothing by themselves, and their last valid version stays in force.
    */
   #enter(
     kind: WorldObject["kind"],

@@ -234,7 +234,7 @@ test("for random additions to any of these objects, one look brings back the rea
   }
 }, 60_000);
 
-test("objects that nobody touched keep their resourceVersion", async () => {
+test("objects without foreign edits keep their resourceVersion", async () => {
   const versions = async () => {
     const all = (await Promise.all(EXCLUSIVE.map((kind) => operated.list(kind)))).flat();
     return all.map(({ kind, metadata }) => `${kind} ${keyText(metadata)} ${metadata.resourceVersion ?? ""}`);

@@ -1,5 +1,5 @@
 /**
- * Expressions of admission policies on large objects. Whoever may create a ConfigMap chooses how much work a policy has to do;
+ * Expressions of admission policies on large objects. An account that may create a ConfigMap chooses how much work a policy has to do;
  * the server refuses work beyond its limits before it is done, and goes on answering other requests meanwhile.
  */
 import { expect, test } from "vitest";

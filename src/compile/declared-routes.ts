@@ -1,0 +1,26 @@
+/** The hosts and paths that the routes of a service claim, whether or not another service has them. */
+import type { LatticeService } from "#crds";
+import { keyText } from "#kube";
+import { resolveDeclarations, type ServiceInput } from "#service-compiler";
+import type { RouteClaim } from "./route-claims.ts";
+
+/** Built-in types that bring no route. */
+const WITHOUT_ROUTES: ReadonlySet<string> = new Set(["service", "external-service", "postgres", "redis", "volume", "dns"]);
+
+export function routeClaimsOf(service: LatticeService, input: ServiceInput): readonly RouteClaim[] {
+  if (!Object.values(service.spec.resources ?? {}).some(({ type }) => !WITHOUT_ROUTES.has(type))) return [];
+  const { provisioned } = resolveDeclarations({ ...input, routeHolder: () => undefined });
+  return [...provisioned].flatMap(([resource, { route }]): readonly RouteClaim[] => {
+    if (route === undefined) return [];
+    const { host, path } = route;
+    const since = heldSince(service, resource, { host, path });
+    return [{ key: keyText(service.metadata), resource, host, path, since, made: service.metadata.creationTimestamp ?? "" }];
+  });
+}
+
+/** Since when its status records this host and path; "" when it does not. */
+function heldSince({ status }: LatticeService, resource: string, { host, path }: Pick<RouteClaim, "host" | "path">): string {
+  const recorded = status?.routes ?? {};
+  const known = Object.hasOwn(recorded, resource) ? recorded[resource] : undefined;
+  return known?.host === host && known.path === path ? known.since : "";
+}
