@@ -42,6 +42,9 @@ beforeAll(async () => {
   await plane.kubectlOk(["create", "namespace", "shop"]);
   await plane.kubectlOk(["create", "secret", "generic", "postgres-products", "-n", "shop", "--from-literal=password=made-up"]);
   await plane.kubectlOk(["create", "secret", "generic", "stripe", "-n", "shop", "--from-literal=api-key=made-up"]);
+  // the services are written in namespace default
+  for (const name of ["postgres-products", "stripe"])
+    await plane.kubectlOk(["label", "secret", name, "-n", "shop", "lattice.dev/shareable=default"]);
   await plane.kubectlOk(["apply", "-f", join(cwd, "shop")]);
   const flags = ["operator", "--kubeconfig", plane.kubeconfigPath, "--no-leader-elect"];
   operator = spawn(process.execPath, [program, ...flags], { stdio: "ignore" });

@@ -12,13 +12,14 @@ import { reducedMeshCrds } from "#controllers";
 import { formatYamlDocuments } from "#kube";
 import { OPERATOR_NAME, operatorRbac } from "#operator";
 import { SHAREABLE_LABEL } from "#service-compiler";
-import { eventually, installLatticeCrds, sharedPlane, uniqueName, type PlaneAccess } from "./harness/index.ts";
+import { eventually, installLatticeCrds, realPlane, uniqueName, type RealPlane } from "./harness/index.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const [home, team, shop, payroll] = ["home", "team", "shop", "payroll"].map(uniqueName) as [string, string, string, string];
 const user = `system:serviceaccount:${home}:${OPERATOR_NAME}`;
 
-let plane: PlaneAccess;
+/** Of its own: another story needs a plane without the kinds of the mesh. */
+let plane: RealPlane;
 let folder: string;
 let operator: ChildProcess;
 let output = "";
@@ -28,7 +29,7 @@ const apply = (...objects: readonly object[]) =>
   plane.kubectlOk(["apply", "--server-side", "--force-conflicts", "-f", "-"], { stdin: formatYamlDocuments(objects) });
 
 beforeAll(async () => {
-  plane = sharedPlane();
+  plane = await realPlane();
   folder = mkdtempSync(join(tmpdir(), "lattice-operator-namespaces-"));
   await installLatticeCrds(plane);
   await apply(...reducedMeshCrds(), ...[team, shop, payroll].map(namespace));
@@ -48,10 +49,11 @@ beforeAll(async () => {
   ];
   operator = spawn(process.execPath, [join(project, "src/bin/lattice.ts"), "operator", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
   for (const stream of [operator.stdout, operator.stderr]) stream?.on("data", (chunk: Buffer) => (output += chunk.toString()));
-}, 120_000);
+}, 240_000);
 
-afterAll(() => {
+afterAll(async () => {
   operator.kill("SIGKILL");
+  await plane.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -15,7 +15,12 @@ describe("an agreement is narrowed by", () => {
     { name: "ports of another service, which are not known here", given: { params: { ports: ["grpc"] } }, want: { ports: ["grpc"] } },
     { name: "methods", given: inbound({ methods: ["GET", "PROPFIND"] }), want: { methods: ["GET", "PROPFIND"] } },
     { name: "any method", given: inbound({ methods: ["*"] }), want: { methods: ["*"] } },
-    { name: "paths", given: inbound({ paths: ["/", "/api/*", "/a.b/{c}"] }), want: { paths: ["/", "/api/*", "/a.b/{c}"] } },
+    {
+      name: "paths, prefixes and suffixes",
+      given: inbound({ paths: ["/", "/api/*", "*/health", "/a.b/{c}"] }),
+      want: { paths: ["/", "/api/*", "*/health", "/a.b/{c}"] },
+    },
+    { name: "any path", given: inbound({ paths: ["*"] }), want: { paths: ["*"] } },
   ];
   test.each(rows)("$name", ({ given, want }) => {
     const { agreements, errors } = resolved([entry("x", given)]).finish();
@@ -26,7 +31,8 @@ describe("an agreement is narrowed by", () => {
 
 describe("an agreement is refused, and opens nothing, with", () => {
   const port = "it has http (80), admin (9000)";
-  const path = 'must begin with "/", have at most 1024 characters, no space, "?" or "#", and "*" only at its end, such as /api/*';
+  const path =
+    'must begin with "/", have at most 1024 characters, no space, "?" or "#", and "*" only at one end, such as /api/* or */health';
   const rows: readonly { name: string; given: Given; want: string }[] = [
     { name: "no ports", given: inbound({ ports: [] }), want: "params.ports: must not be empty; leave it out to mean all ports" },
     { name: "no methods", given: inbound({ methods: [] }), want: "params.methods: must not be empty; leave it out to mean all methods" },
@@ -72,7 +78,7 @@ describe("an agreement is refused, and opens nothing, with", () => {
       given: inbound({ methods: ["*", "GET"] }),
       want: 'params.methods: "*" means all; remove the others, or remove it',
     },
-    ...["api", "*", "*/info", "/a b", "/a?b=c", "/a#b", "/a/*/b", "https://a/b"].map((text) => ({
+    ...["api", "*info", "*/a/*", "/a b", "/a?b=c", "/a#b", "/a/*/b", "https://a/b"].map((text) => ({
       name: `the path ${text}`,
       given: inbound({ paths: [text] }),
       want: `params.paths[0]: ${JSON.stringify(text)} ${path}`,

@@ -108,12 +108,12 @@ function methodOf(item: string | number): Result<string, string> {
 
 const LONGEST_PATH = 1_024;
 
-/** Istio compares the path without the query, and reads a "*" at the end only. */
+// Istio compares the path without the query, and reads a "*" at one end: "/api/*" is a prefix, "*/health" a suffix
 function pathOf(item: string | number): Result<string, string> {
   const path = String(item);
-  if (path.length <= LONGEST_PATH && /^\/[^\s?#*]*\*?$/.test(path)) return ok(path);
+  if (path.length <= LONGEST_PATH && /^(?:\/[^\s?#*]*\*?|\*(?:\/[^\s?#*]*)?)$/.test(path)) return ok(path);
   return err(
-    `${shown(item)} must begin with "/", have at most ${LONGEST_PATH} characters, no space, "?" or "#", and "*" only at its end, such as /api/*`,
+    `${shown(item)} must begin with "/", have at most ${LONGEST_PATH} characters, no space, "?" or "#", and "*" only at one end, such as /api/* or */health`,
   );
 }
 

@@ -31,7 +31,8 @@ const PATCHES = {
   apply: "application/apply-patch+yaml",
 } as const;
 
-const PATIENCE_MS = 30_000;
+/** The garbage collector of a real controller manager looks for new kinds every 30 s. */
+const PATIENCE_MS = 75_000;
 const LOOK_EVERY_MS = 25;
 
 export class Api {
