@@ -105,3 +105,12 @@ describe("what another client added", () => {
     expect(describeFields({ spec: { ["x".repeat(999)]: null } })).toHaveLength(64);
   });
 });
+
+test("a key __proto__ that another client adds to a selector is taken out", () => {
+  const metadata = { name: "deny", namespace: "shop" };
+  const wanted = { apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy", metadata, spec: { endpointSelector: {} } };
+  const live = { ...wanted, spec: JSON.parse('{"endpointSelector":{"matchLabels":{"__proto__":"x"}}}') as object };
+  const within = { ...wanted, spec: { endpointSelector: { matchLabels: {} } } };
+  expect(JSON.stringify(removalOfForeign(wanted, live, true))).toBe('{"spec":{"endpointSelector":{"matchLabels":null}}}');
+  expect(JSON.stringify(removalOfForeign(within, live, true))).toBe('{"spec":{"endpointSelector":{"matchLabels":{"__proto__":null}}}}');
+});

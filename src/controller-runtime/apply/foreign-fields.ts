@@ -20,33 +20,28 @@ export function removalOfForeign(wanted: KubeObject, live: KubeObject, whole: bo
   const patch: Record<string, Json> = {};
   const metadata = meshMetadata(field(wanted, "metadata"), field(live, "metadata"));
   if (metadata !== undefined) patch["metadata"] = metadata;
-  if (whole) Object.assign(patch, bodyDifference(wanted, live));
-  else {
-    const template = templateDifference(wanted, live);
-    if (template !== undefined) patch["spec"] = { template };
-  }
-  return Object.keys(patch).length === 0 ? undefined : patch;
+  const template = whole ? undefined : templateDifference(wanted, live);
+  if (template !== undefined) patch["spec"] = { template };
+  const whatDiffers = whole ? { ...patch, ...bodyDifference(wanted, live) } : patch;
+  return Object.keys(whatDiffers).length === 0 ? undefined : whatDiffers;
 }
 
 function bodyDifference(wanted: KubeObject, live: KubeObject): JsonObject {
-  const parts: Record<string, Json> = {};
-  for (const name of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
-    if (NOT_COMPARED.has(name)) continue;
-    const part = difference(field(wanted, name), field(live, name));
-    if (part !== undefined) parts[name] = part;
-  }
-  return parts;
+  return differences(wanted, live, (name) => !NOT_COMPARED.has(name));
+}
+
+/** By `fromEntries`: another client may add a key `__proto__`, and an assignment to it would be lost. */
+function differences(wanted: object, live: object, isCompared: (name: string) => boolean = () => true): JsonObject {
+  const names = [...new Set([...Object.keys(wanted), ...Object.keys(live)])].filter(isCompared);
+  const entries = names.map((name) => [name, difference(field(wanted, name), field(live, name))] as const);
+  return Object.fromEntries(entries.flatMap(([name, part]) => (part === undefined ? [] : [[name, part] as const])));
 }
 
 /** The merge patch from what is live to what is wanted; undefined: none is needed. */
 function difference(wanted: Json | undefined, live: Json | undefined): Json | undefined {
   if (wanted === undefined) return live === undefined ? undefined : null;
   if (!isJsonObject(wanted) || !isJsonObject(live)) return live !== undefined && jsonEqual(wanted, live) ? undefined : wanted;
-  const parts: Record<string, Json> = {};
-  for (const name of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
-    const part = difference(field(wanted, name), field(live, name));
-    if (part !== undefined) parts[name] = part;
-  }
+  const parts = differences(wanted, live);
   return Object.keys(parts).length === 0 ? undefined : parts;
 }
 
