@@ -3,6 +3,10 @@ import { PROGRAM_VERSION } from "#base";
 import type { CliIo, ExitCode } from "./io.ts";
 
 export function printVersion(io: CliIo): ExitCode {
-  io.stdout(`lattice ${PROGRAM_VERSION} (Node ${io.nodeVersion})\n`);
+  io.stdout(`${versionText(io)}\n`);
   return 0;
+}
+
+export function versionText({ nodeVersion }: CliIo): string {
+  return `lattice ${PROGRAM_VERSION} (Node ${nodeVersion})`;
 }

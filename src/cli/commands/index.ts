@@ -1,0 +1,31 @@
+/** All commands, in the order in which `lattice --help` lists them within their groups. */
+import { registerApiServer } from "./api-server.ts";
+import type { RegisterCommand } from "./command.ts";
+import { registerCompile } from "./compile.ts";
+import { registerCrds } from "./crds.ts";
+import { registerDiff } from "./diff.ts";
+import { registerDown } from "./down.ts";
+import { registerGraph } from "./graph.ts";
+import { registerOperator } from "./operator.ts";
+import { registerPatch } from "./patch.ts";
+import { registerRbac } from "./rbac.ts";
+import { registerUp } from "./up.ts";
+import { registerValidate } from "./validate.ts";
+import { registerVersion } from "./version.ts";
+import { registerWhy } from "./why.ts";
+
+export const COMMANDS: readonly RegisterCommand[] = [
+  registerValidate,
+  registerCompile,
+  registerDiff,
+  registerWhy,
+  registerGraph,
+  registerUp,
+  registerDown,
+  registerApiServer,
+  registerCrds,
+  registerRbac,
+  registerOperator,
+  registerPatch,
+  registerVersion,
+];

@@ -1,0 +1,28 @@
+/** Flags of `lattice operator`. */
+import { Option } from "commander";
+import type { OperatorFlags } from "../operator.ts";
+import { addCommand, type RegisterCommand } from "./command.ts";
+import { withCluster, withDomains } from "./shared-flags.ts";
+
+export const registerOperator: RegisterCommand = (program, { io, done }) => {
+  const command = addCommand(program, "operator", {
+    group: "operator",
+    summary: "run the operator against a cluster",
+    examples: [
+      { command: "lattice operator --kubeconfig ~/.kube/config", effect: "run it here, for a cluster elsewhere" },
+      { command: "lattice operator --namespaces shop,payments", effect: "work in two namespaces only" },
+    ],
+  });
+  withDomains(withCluster(command))
+    .option("-n, --namespace <name>", "namespace of its Lease, its hash key, and provisioners for all services", "lattice-system")
+    .option(
+      "--namespaces <a,b>",
+      "work in these namespaces only, with the roles of lattice rbac --namespaces; without it, in the whole cluster",
+    )
+    .option("--allow-unprotected", "start pods on a cluster without the kinds of Cilium and Istio, where no policy is enforced")
+    .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
+    .option("--no-leader-elect", "start without leader election; only where no second operator runs")
+    .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))
+    .addOption(new Option("--log-format <format>").choices(["json", "text"]).default("text"))
+    .action(async (flags: OperatorFlags) => done(await (await import("../operator.ts")).operate(io, flags)));
+};

@@ -1,0 +1,45 @@
+/** Flags that several commands have, with one text each. */
+import { Option, type Command } from "commander";
+
+/** What services are compiled for: the same in every command that does it. */
+export function withSettings(command: Command): Command {
+  const namespace = "for services that name neither a namespace nor an environment (default: default)";
+  return withDomains(command.option("-n, --namespace <name>", namespace));
+}
+
+const SETTINGS: readonly (readonly [flag: string, text: string])[] = [
+  ["--cluster-domain <domain>", "DNS domain of the cluster (default: cluster.local)"],
+  ["--trust-domain <domain>", "trust domain of the mesh, where an environment sets none (default: cluster.local)"],
+  ["--ingress-domain <domain>", "domain below which routes without a host get one"],
+  ["--gateway <namespace/name>", "Gateway that routes attach to (default: istio-ingress/gateway)"],
+  ["--monitoring-namespace <name>", "namespace whose pods may scrape metrics (default: none; istio-system for canaries)"],
+  ["--cluster-name <name>", "value of ${cluster.name}"],
+  ["--cluster-provider <name>", "value of ${cluster.provider}"],
+  ["--cluster-region <name>", "value of ${cluster.region}"],
+];
+
+const CLUSTER: readonly (readonly [flag: string, text: string])[] = [
+  ["--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own"],
+  ["--context <name>", "which context of the kubeconfig"],
+];
+
+/** What the cluster is like that services are compiled for. */
+export function withDomains(command: Command): Command {
+  for (const [flag, text] of SETTINGS) command.addOption(new Option(flag, text).helpGroup("The cluster that services are compiled for:"));
+  return command;
+}
+
+export function withCluster(command: Command): Command {
+  for (const [flag, text] of CLUSTER) command.addOption(new Option(flag, text).helpGroup("The cluster to talk to:"));
+  return command;
+}
+
+export function withSecrets(command: Command): Command {
+  return command
+    .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
+    .option("--assume-shareable", "let volumes mount objects that are not among the files, as if labelled lattice.dev/shareable");
+}
+
+export const FILES_FLAG = "-f, --filename <path...>";
+export const FILES_TEXT = "files or folders; - reads standard input";
+export const FILES_OR_CLUSTER_TEXT = "files or folders; without them, a cluster";

@@ -1,0 +1,94 @@
+/** The program as a whole: its help, its examples, its version, and what it does with commands that it does not have. */
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCli } from "../../test/builders/cli-io.ts";
+import type { CliIo } from "./io.ts";
+import { createProgram } from "./program.ts";
+
+const silent = { stdout: () => {}, stderr: () => {}, nodeVersion: "24.0.0" } as unknown as CliIo;
+
+/** Every command, with actions that only accept their arguments. */
+function parsingProgram(): Command {
+  const program = createProgram({ io: silent, done: () => {} });
+  for (const command of program.commands) command.action(() => {});
+  return program;
+}
+
+async function examplesOf(name: string): Promise<readonly string[]> {
+  const { stdout } = await runCli([name, "--help"]);
+  const shown = stdout.slice(stdout.indexOf("\nExamples:\n"));
+  return shown.match(/(?<=^ {2})lattice .*$/gm) ?? [];
+}
+
+/** As a shell splits it, up to the first pipe. */
+function wordsOf(command: string): readonly string[] {
+  return [...(command.split(" | ")[0] ?? "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "").slice(1);
+}
+
+const names = parsingProgram().commands.map((command) => command.name());
+/** They run until they are stopped, or talk to a cluster. */
+const LIVE = new Set(["up", "down", "operator", "api-server", "diff"]);
+
+test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {
+  expect(await runCli([argument])).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/^lattice \d+\.\d+\.\d+ \(Node 24\.0\.0\)\n$/) as string,
+    stderr: "",
+  });
+});
+
+test("lattice --help lists every command once, in groups", async () => {
+  const { code, stdout } = await runCli(["--help"]);
+  expect(code).toBe(0);
+  for (const name of names) expect(stdout.match(new RegExp(`^  ${name} `, "gm"))).toHaveLength(1);
+  expect(stdout.match(/^\S.*:$/gm)).toEqual([
+    "Options:",
+    "Services, from files or from a cluster:",
+    "On this machine:",
+    "In a cluster:",
+    "Other:",
+  ]);
+});
+
+test.each(names)("lattice %s --help has one to three examples, which the program parses", async (name) => {
+  const examples = await examplesOf(name);
+  expect(examples.length).toBeGreaterThanOrEqual(1);
+  expect(examples.length).toBeLessThanOrEqual(3);
+  for (const example of examples) {
+    expect(example).toMatch(new RegExp(`^lattice ${name}( |$)`));
+    await parsingProgram().parseAsync(wordsOf(example), { from: "user" });
+  }
+});
+
+describe("examples that need no cluster", () => {
+  let cwd: string;
+  beforeAll(() => {
+    cwd = mkdtempSync(join(tmpdir(), "lattice-help-"));
+    for (const folder of ["examples", "docs/guides"]) cpSync(join(process.cwd(), folder), join(cwd, folder), { recursive: true });
+  });
+  afterAll(() => rmSync(cwd, { recursive: true }));
+
+  test.each(names.filter((name) => !LIVE.has(name)))("lattice %s: its examples run", async (name) => {
+    for (const example of await examplesOf(name)) {
+      const words = wordsOf(example);
+      if (needsMore(name, words)) continue;
+      const { code, stderr } = await runCli(words, { cwd });
+      expect({ example, code, stderr }).toMatchObject({ code: name === "why" ? 1 : 0 });
+    }
+  });
+
+  function needsMore(name: string, words: readonly string[]): boolean {
+    if (words.includes("--against") || words.includes("--assert")) return true; // a file that the reader has
+    return ["why", "graph"].includes(name) && !words.includes("-f");
+  }
+});
+
+test.each([
+  { argv: ["validat"], want: "Did you mean validate?" },
+  { argv: ["graph", "--kubeconfg", "x"], want: "Did you mean --kubeconfig?" },
+])("$argv: an unknown command or flag is answered with the nearest one, and exit code 2", async ({ argv, want }) => {
+  expect(await runCli(argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
+});
