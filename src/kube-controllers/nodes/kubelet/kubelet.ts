@@ -1,8 +1,8 @@
 /**
- * The kubelets of all simulated nodes, as one controller: a key is a Pod, a pass takes its containers forward and tells the server.
+ * The kubelets of all simulated nodes, as one controller: a key is a Pod, a pass takes its containers forward and writes its status.
  *
- * What was last written is remembered and compared with, not what the cache shows: the cache is a moment behind, and a second write of the
- * same status would be one too many on every Pod.
+ * A status is compared with what the server has: the cached copy, or what was written last while the cache is older than that. So a write
+ * is not repeated on an old copy, and what another client changes (node lifecycle marks Pods not Ready) is corrected.
  */
 import type { WorkQueue } from "#controller-runtime";
 import { jsonEqual, keyText, parseKey, type Json } from "#kube";
@@ -10,6 +10,7 @@ import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
 import { podResource, type Pod, type PodCondition, type PodStatus } from "../../workloads/kinds/pod.ts";
 import { isPodOver } from "../../workloads/pods/pod-state.ts";
+import { WrittenVersions } from "../../workloads/pods/written-versions.ts";
 import type { Circumstances } from "../faults/behaviour.ts";
 import type { Machines } from "../machines/machines.ts";
 import { AddressPool } from "./address-pool.ts";
@@ -20,6 +21,7 @@ import { restorePod } from "./restore.ts";
 
 export type KubeletOptions = { readonly machines: Machines; readonly circumstances: Circumstances };
 
+/** `written`: the status as the server has it, as far as is known here. */
 type Living = { run: PodRun; written: PodStatus };
 
 export function kubelet(options: KubeletOptions): KubeController {
@@ -40,6 +42,7 @@ class Kubelets {
   readonly #addresses = new AddressPool();
   /** By uid. */
   readonly #living = new Map<string, Living>();
+  readonly #versions = new WrittenVersions();
 
   constructor(context: KubeControllerContext, { machines, circumstances }: KubeletOptions) {
     this.#context = context;
@@ -112,7 +115,10 @@ class Kubelets {
     const { namespace, name, uid = "" } = pod.metadata;
     const patch = { metadata: { uid }, status: patchOf(status, living.written) };
     const patched = await client.patch(podResource, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
-    if (patched.ok) living.written = status;
+    if (patched.ok) {
+      living.written = status;
+      this.#versions.wrote(patched.value);
+    }
     // gone, or another Pod of this name: neither is ours any more
     const isOurs = patched.ok || (patched.error.kind !== "not-found" && patched.error.kind !== "conflict");
     return isOurs ? passOf(patched) : done;
@@ -121,7 +127,10 @@ class Kubelets {
   #livingOf(pod: Pod): Living {
     const { uid = "" } = pod.metadata;
     const known = this.#living.get(uid);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      if (this.#versions.isCurrent(pod)) known.written = pod.status ?? {};
+      return known;
+    }
     if (pod.status?.podIP !== undefined) this.#addresses.reserve(uid, pod.status.podIP);
     const run = restorePod(pod, { now: this.#context.clock.now(), podIP: this.#addresses.take(uid) });
     const living = { run, written: pod.status ?? {} };
@@ -131,6 +140,7 @@ class Kubelets {
 
   #forget({ metadata: { uid = "" } }: Pod): void {
     this.#living.delete(uid);
+    this.#versions.forget(uid);
     this.#addresses.release(uid);
   }
 }

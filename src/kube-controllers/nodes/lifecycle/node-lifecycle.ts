@@ -1,7 +1,7 @@
 /**
- * Notices nodes that fall silent: the Lease is not renewed for 50 seconds, so the node's conditions become Unknown and it is tainted.
+ * Notices nodes that fall silent: no heartbeat is observed for 50 seconds, so the node's conditions become Unknown and it is tainted.
  *
- * Taints follow conditions, in both directions: whoever repairs the condition also gets rid of the taint.
+ * Taints follow conditions in both directions: when the condition is repaired, the taint is removed.
  */
 import { timestamp } from "#base";
 import { leaseResource } from "#controller-runtime";
@@ -11,10 +11,13 @@ import { again, done, passOf, type Pass } from "../../work.ts";
 import { nodeResource, type Node, type NodeCondition, type Taint } from "../../workloads/kinds/core.ts";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE } from "../../workloads/placement/taints.ts";
 import { podResource, type Pod } from "../../workloads/kinds/pod.ts";
-import { isPodReady, timeOf } from "../../workloads/pods/pod-state.ts";
+import { isPodReady } from "../../workloads/pods/pod-state.ts";
 import { LEASE_NAMESPACE } from "../machines/heartbeat.ts";
+import { Heartbeats } from "./heartbeats.ts";
 
 const GRACE_MS = 50_000;
+/** For a node that has never posted a status. */
+const STARTUP_GRACE_MS = 60_000;
 const LOOK_EVERY_MS = 5_000;
 
 export const nodeLifecycleController: KubeController = {
@@ -23,40 +26,60 @@ export const nodeLifecycleController: KubeController = {
     const { informers } = context;
     informers.of(leaseResource);
     informers.of(podResource);
-    const queue = context.work({ name: "node-lifecycle", pass: (name) => pass(context, name) });
+    const known: Known = { heartbeats: new Heartbeats(context.clock), unmarked: new Set() };
+    const queue = context.work({ name: "node-lifecycle", pass: (name) => pass(context, known, name) });
     informers.subscribe(nodeResource, ({ key }) => queue.add(key.name));
   },
 };
 
-async function pass(context: KubeControllerContext, name: string): Promise<Pass> {
+/** `unmarked`: nodes that became Unknown, some of whose Pods could not be marked yet. */
+type Known = { readonly heartbeats: Heartbeats; readonly unmarked: Set<string> };
+
+async function pass(context: KubeControllerContext, known: Known, name: string): Promise<Pass> {
   const { client, clock, informers } = context;
   const node = informers.of(nodeResource).get({ name });
-  if (node === undefined) return done;
-  const silentMs = clock.now() - lastSignOf(context, node);
-  if (silentMs >= GRACE_MS && !isUnknown(node)) {
-    const conditions = unknownConditions(node, timestamp(clock));
-    const told = await client.update(nodeResource, { ...node, status: { ...node.status, conditions } }, { subresource: "status" });
-    if (!told.ok) return passOf(told);
-    context.record({ regarding: node, type: "Normal", reason: "NodeNotReady", note: `Node ${name} status is now: NodeNotReady` });
-    return passOf(await markPodsUnready(context, name));
+  if (node === undefined) return forget(known, name);
+  const lease = informers.of(leaseResource).get({ namespace: LEASE_NAMESPACE, name });
+  const silentMs = known.heartbeats.silentMs(node, lease?.spec?.renewTime);
+  const graceMs = readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS;
+  if (silentMs >= graceMs && readyOf(node)?.status !== "Unknown") return becomeUnknown(context, known, node);
+  if (readyOf(node)?.status === "True") known.unmarked.delete(name); // its kubelet is back, and reports what its Pods are
+  if (known.unmarked.has(name)) {
+    const marked = await markPods(context, known, name);
+    if (marked.kind !== "done") return marked;
   }
   const taints = taintsFor(node, timestamp(clock));
   if (!jsonEqual(taints, node.spec?.taints ?? [])) {
     const tainted = await client.update(nodeResource, { ...node, spec: { ...node.spec, taints } });
     if (!tainted.ok) return passOf(tainted);
   }
-  return again(silentMs >= GRACE_MS ? LOOK_EVERY_MS : Math.min(LOOK_EVERY_MS, GRACE_MS - silentMs));
+  return again(silentMs >= graceMs ? LOOK_EVERY_MS : Math.min(LOOK_EVERY_MS, graceMs - silentMs));
 }
 
-/** The Lease, or, for a node that has none, the last heartbeat in its status, or its birth. */
-function lastSignOf({ informers }: KubeControllerContext, { metadata, status }: Node): number {
-  const lease = informers.of(leaseResource).get({ namespace: LEASE_NAMESPACE, name: metadata.name });
-  const ready = status?.conditions?.find(({ type }) => type === "Ready");
-  return Math.max(timeOf(lease?.spec?.renewTime), timeOf(ready?.lastHeartbeatTime), timeOf(metadata.creationTimestamp));
+function forget({ heartbeats, unmarked }: Known, name: string): Pass {
+  heartbeats.forget(name);
+  unmarked.delete(name);
+  return done;
 }
 
-function isUnknown({ status }: Node): boolean {
-  return status?.conditions?.find(({ type }) => type === "Ready")?.status === "Unknown";
+async function becomeUnknown(context: KubeControllerContext, known: Known, node: Node): Promise<Pass> {
+  const { name } = node.metadata;
+  const conditions = unknownConditions(node, timestamp(context.clock));
+  const updated = await context.client.update(nodeResource, { ...node, status: { ...node.status, conditions } }, { subresource: "status" });
+  if (!updated.ok) return passOf(updated);
+  context.record({ regarding: node, type: "Normal", reason: "NodeNotReady", note: `Node ${name} status is now: NodeNotReady` });
+  known.unmarked.add(name);
+  return markPods(context, known, name);
+}
+
+async function markPods(context: KubeControllerContext, { unmarked }: Known, name: string): Promise<Pass> {
+  const marked = await markPodsUnready(context, name);
+  if (marked.ok) unmarked.delete(name);
+  return passOf(marked);
+}
+
+function readyOf({ status }: Node): NodeCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === "Ready");
 }
 
 const WATCHED = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"] as const;

@@ -1,0 +1,39 @@
+/**
+ * How long a node has been silent, by this process's own monotonic clock: from when a renewed Lease or a new status was first observed.
+ *
+ * The times written in the Lease and the Node are not compared with the clock. They would make every node silent after the controllers
+ * themselves were down, and after a change of the wall clock.
+ */
+import type { Clock } from "#base";
+import type { Node } from "../../workloads/kinds/core.ts";
+import { timeOf } from "../../workloads/pods/pod-state.ts";
+
+type Observed = { readonly heartbeat: string; readonly at: number };
+
+export class Heartbeats {
+  readonly #clock: Clock;
+  /** By node name. */
+  readonly #observed = new Map<string, Observed>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `renewTime`: of the node's Lease. A node that never posted a status is silent since its creation. */
+  silentMs(node: Node, renewTime: string | undefined): number {
+    const { name, creationTimestamp } = node.metadata;
+    const posted = node.status?.conditions?.find(({ type }) => type === "Ready")?.lastHeartbeatTime;
+    const heartbeat = `${renewTime ?? ""} ${posted ?? ""}`;
+    const now = this.#clock.monotonic();
+    const known = this.#observed.get(name);
+    if (known?.heartbeat === heartbeat) return now - known.at;
+    const isNew = known === undefined && renewTime === undefined && posted === undefined;
+    const at = isNew ? now - Math.max(0, this.#clock.now() - timeOf(creationTimestamp)) : now;
+    this.#observed.set(name, { heartbeat, at });
+    return now - at;
+  }
+
+  forget(name: string): void {
+    this.#observed.delete(name);
+  }
+}
