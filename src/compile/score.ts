@@ -7,6 +7,7 @@
 import { base64OfBytes, err, fromThrowing, type Result } from "#base";
 import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#crds";
 import { field, type Json, type JsonObject } from "#kube";
+import { settingsOf, type ScoreSettings } from "./score/annotations.ts";
 import type { ScoreError } from "./score/error.ts";
 import { checkScore, pathText, stepText, type ScoreContainer, type ScoreResource, type ScoreWorkload } from "./score/schema.ts";
 import { latticeJson, latticeText, type TextContext } from "./score/text.ts";
@@ -15,7 +16,6 @@ import { upgradeScore } from "./score/upgrade.ts";
 /** The apiVersion of Score files. */
 const SCORE_API_VERSION = "score.dev/v1b1";
 
-const ENVIRONMENT = "lattice.dev/environment";
 const DIRECTION = "lattice.dev/direction";
 
 /**
@@ -38,7 +38,7 @@ export type ScoreOptions = {
  * A Score file as the LatticeService that it means; all its mistakes at once, each with its place in the Score file.
  *
  * @example
- * const service = parseScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "nginx:1.29" } } });
+ * const service = parseScore({ apiVersion: "score.dev/v1b1", metadata: { name: "web" }, containers: { main: { image: "registry.example.com/web:1.0" } } });
  * if (service.ok) world.put(service.value);
  */
 export function parseScore(value: Json, options: ScoreOptions = {}): Result<LatticeService, readonly ScoreError[]> {
@@ -69,23 +69,26 @@ class Translation {
   readonly #workload: ScoreWorkload;
   readonly #options: ScoreOptions;
   readonly #context: TextContext;
+  readonly #settings: ScoreSettings;
 
   constructor(workload: ScoreWorkload, options: ScoreOptions) {
     this.#workload = workload;
     this.#options = options;
     this.#context = { metadata: workload.metadata };
+    this.#settings = settingsOf(workload.metadata.annotations);
   }
 
   run(): JsonObject {
     const { metadata, service, containers, resources = {} } = this.#workload;
     const { name, annotations } = metadata;
-    const environment = annotations?.[ENVIRONMENT];
+    for (const { key, message } of this.#settings.problems)
+      this.errors.push({ kind: "invalid", path: pathText(["metadata", "annotations", key]), message });
     return {
       apiVersion: LATTICE_API_VERSION,
       kind: "LatticeService",
       metadata: { name, ...(annotations === undefined ? {} : { annotations }) },
       spec: {
-        ...(environment === undefined ? {} : { environment }),
+        ...this.#settings.spec,
         containers: mapValues(containers, (container, at) => this.#container(at, container)),
         ...(Object.keys(resources).length === 0 ? {} : { resources: mapValues(resources, (one, at) => this.#resource(at, one)) }),
         ...(service?.ports === undefined ? {} : { service: { ports: service.ports } }),
@@ -96,6 +99,7 @@ class Translation {
   #container(name: string, container: ScoreContainer): JsonObject {
     const { image, command, args, variables, files, volumes, resources } = container;
     const at = ["containers", name];
+    const security = this.#settings.container;
     if (image === ".") this.#unsupported([...at, "image"], `"." is to be filled in by a build; write the image that shall run`);
     return {
       image,
@@ -107,6 +111,7 @@ class Translation {
       ...(files === undefined ? {} : { files: mapValues(files, (file, path) => this.#file([...at, "files", path], file)) }),
       ...(volumes === undefined ? {} : { volumes: mapValues(volumes, (one, path) => this.#volume([...at, "volumes", path], one)) }),
       ...(resources === undefined ? {} : { resources }),
+      ...(Object.keys(security).length === 0 ? {} : { securityContext: security }),
       ...this.#probes(container),
       ...this.#before(at, container),
     };

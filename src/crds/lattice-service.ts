@@ -6,7 +6,7 @@
  * count: `kubectl scale` would raise the floor for good and nothing would lower it again.
  */
 import type * as z from "zod";
-import { later, mapOf, object } from "./collections.ts";
+import { labelKeys, later, mapOf, object } from "./collections.ts";
 import { anyText, dnsLabel, dnsSubdomain, flag, oneOf, targetNamespace, timestampField } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
 import { ageColumn, messageColumn, phaseColumn, readyColumn } from "./manifest.ts";
@@ -17,6 +17,7 @@ import { deploy } from "./service/deploy.ts";
 import { resources, service } from "./service/dependencies.ts";
 import { PROBE_HANDLERS } from "./service/probe.ts";
 import { replicas } from "./service/replicas.ts";
+import { podSecurityContext } from "./service/security-context.ts";
 import { observed, statusOf } from "./status.ts";
 
 const specFields = () =>
@@ -25,6 +26,8 @@ const specFields = () =>
       "LatticeEnvironment it belongs to; its namespace is where the workload runs. Absent: this object's namespace.",
     ).optional(),
     workloadRef: later(workloadRef).optional(),
+    annotations: mapOf("Annotations of the Deployment and its pods.", anyText("Value.", 65_536), { max: 64, keys: labelKeys }).optional(),
+    securityContext: later(podSecurityContext).optional(),
     containers: containers().optional(),
     resources: resources().optional(),
     service: service().optional(),

@@ -203,6 +203,7 @@ describe("no field is forgotten", () => {
         "workloadRef.kind",
         "workloadRef.name",
         "workloadRef.namespace",
+        "securityContext.fsGroupChangePolicy",
         "containers.*.before.[]",
         "containers.*.files.*.binaryContent",
         "containers.*.files.*.mode",

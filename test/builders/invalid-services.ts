@@ -4,6 +4,20 @@ import { rawService } from "./valid-resources.ts";
 
 export const invalidServices: readonly InvalidResource[] = [
   {
+    name: "an annotation whose key is none",
+    given: rawService({ annotations: { "a b": "c" } }),
+    wantPath: "spec.annotations[a b]",
+    wantMessage: "each key must be a label's",
+    serverPath: "spec.annotations",
+  },
+  {
+    name: "a negative group",
+    given: rawService({ securityContext: { fsGroup: -1 } }),
+    wantPath: "spec.securityContext.fsGroup",
+    wantMessage: "must be at least 0",
+    serverMessage: "should be greater than or equal to 0",
+  },
+  {
     name: "a workload of another kind",
     given: rawService({ workloadRef: { kind: "StatefulSet", name: "a", namespace: "b" } }),
     wantPath: "spec.workloadRef.kind",

@@ -1,4 +1,4 @@
-/** `securityContext` of a container, as Kubernetes has it for Linux. What is left out is set by Lattice's own, stricter defaults. */
+/** `securityContext` of a container and of the pod, as Kubernetes has it for Linux. What is left out is set by Lattice's own, stricter defaults. */
 import { listOf, object } from "../collections.ts";
 import { anyText, flag, integer, oneOf, patterned, text } from "../fields.ts";
 import { withRules } from "../rules.ts";
@@ -54,4 +54,21 @@ export const securityContext = () =>
       level: word("Level label.").optional(),
     }).optional(),
     procMount: oneOf("How /proc is mounted.", ["Default", "Unmasked"]).optional(),
+  });
+
+/** What all containers of the pod share; a container's own fields replace these. */
+export const podSecurityContext = () =>
+  object("User and groups of the pod's processes, for all containers.", {
+    runAsUser: integer("User that processes run as; absent: the image's, which must be a number and not 0.", 0, MOST_ID).optional(),
+    runAsGroup: integer("Group that processes run as; absent: the image's.", 0, MOST_ID).optional(),
+    fsGroup: integer(
+      "Group that volumes belong to; absent: 65532 for a pod with claims or with files that not all users may read, else none.",
+      0,
+      MOST_ID,
+    ).optional(),
+    fsGroupChangePolicy: oneOf("When the files of a claim are given to fsGroup; absent: OnRootMismatch.", [
+      "OnRootMismatch",
+      "Always",
+    ]).optional(),
+    supplementalGroups: listOf("Further groups of the processes.", integer("A group.", 0, MOST_ID), { max: 32, type: "atomic" }).optional(),
   });

@@ -5,6 +5,7 @@ import type { CompileError } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
 import type { Claim } from "../provisioners/index.ts";
 import type { RenderedContainer, RenderedService } from "../rendering/render-service.ts";
+import { annotationErrors } from "./annotations.ts";
 import { canaryWarnings, compileCanary, foreignMetricTemplates } from "./canary.ts";
 import { configHash } from "./config-hash.ts";
 import type { ConfigObjects } from "./config-objects.ts";
@@ -16,6 +17,8 @@ import type { Owner } from "./names.ts";
 import { compileService, compileServiceAccount } from "./network.ts";
 import type { Compiled } from "./once.ts";
 import { isSidecar, orderContainers, type Order } from "./order.ts";
+import { podSecurityContext } from "./pod-security-context.ts";
+import { rootImageWarnings } from "./root-images.ts";
 import { compileRoutes } from "./routes.ts";
 import { compileAutoscaler, compileClaim, compileDisruptionBudget } from "./scaling.ts";
 import { securityErrors } from "./security-errors.ts";
@@ -47,7 +50,7 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
   const replicas = replicasOf(input);
   const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
   const pod = compilePod({ input, order: order.value, configs, volumes: volumes.value, config });
-  const violations = securityErrors(pod, input.grants);
+  const violations = [...annotationErrors(service.spec.annotations, input.grants), ...securityErrors(pod, input.grants)];
   if (violations.length > 0) return err(violations);
   const claims = claimsOf(rendered);
   const objects = [
@@ -61,7 +64,7 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
     compileCanary(owner, service.spec, replicas),
     ...routes.routes,
   ].filter((object) => object !== undefined);
-  return ok({ objects, warnings: [...warningsOf(input, replicas), ...canaryWarnings(service.spec)] });
+  return ok({ objects, warnings: [...warningsOf(input, replicas), ...canaryWarnings(service.spec), ...rootImageWarnings(pod)] });
 }
 
 function objectsOf({ open, closed, outside }: ConfigObjects): readonly KubeObject[] {
@@ -90,13 +93,18 @@ function compilePod({ input, order, configs, volumes, config }: PodInput) {
     const { env, files } = configs.get(container.name) ?? {};
     const mounts = [...(files?.mounts ?? []), ...(volumes.mounts.get(container.name) ?? [])];
     const sidecar = first && isSidecar(container);
-    return compileContainer(container, { ports, serves: container === serving, envFrom: env?.envFrom ?? [], mounts, sidecar });
+    const podUser = service.spec.securityContext?.runAsUser;
+    return compileContainer(container, { ports, serves: container === serving, envFrom: env?.envFrom ?? [], mounts, sidecar, podUser });
   };
   const hashed = { objects: config, key: settings.hashKey, syncedVersion: (name: string) => syncedVersion(namespace, name) };
   return {
     initContainers: order.first.map((container) => compile(container, true)),
     containers: order.main.map((container) => compile(container, false)),
     volumes: [...[...configs.values()].flatMap(({ files }) => files.volumes), ...volumes.volumes],
+    securityContext: podSecurityContext(service.spec.securityContext, {
+      containers: [...order.first, ...order.main],
+      claims: volumes.claims,
+    }),
     configHash: config.length === 0 ? undefined : configHash(hashed),
   };
 }

@@ -14,10 +14,12 @@ export type ContainerParts = {
   readonly mounts: readonly JsonObject[];
   /** Started before others, and kept running. */
   readonly sidecar: boolean;
+  /** User of the pod, for containers that name none. */
+  readonly podUser?: number | undefined;
 };
 
 export function compileContainer({ name, spec }: RenderedContainer, parts: ContainerParts): JsonObject {
-  const { ports, serves, envFrom, mounts, sidecar } = parts;
+  const { ports, serves, envFrom, mounts, sidecar, podUser } = parts;
   const containerPorts = serves ? portList(ports) : [];
   return {
     name,
@@ -30,7 +32,7 @@ export function compileContainer({ name, spec }: RenderedContainer, parts: Conta
     ...(spec.resources === undefined ? {} : { resources: spec.resources }),
     ...probes(spec, ports),
     ...(mounts.length === 0 ? {} : { volumeMounts: mounts }),
-    securityContext: securityContextFor(spec.securityContext),
+    securityContext: securityContextFor(spec.securityContext, podUser),
   };
 }
 

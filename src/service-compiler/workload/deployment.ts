@@ -8,6 +8,7 @@ export type PodParts = {
   readonly initContainers: readonly JsonObject[];
   readonly containers: readonly JsonObject[];
   readonly volumes: readonly JsonObject[];
+  readonly securityContext: JsonObject | undefined;
   readonly configHash: string | undefined;
 };
 
@@ -20,17 +21,18 @@ export function compileDeployment(owner: Owner, spec: LatticeServiceSpec, replic
   const object = {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: metadataFor(owner, owner.name, { [SERVICE_LABEL]: owner.name }),
+    metadata: { ...metadataFor(owner, owner.name, { [SERVICE_LABEL]: owner.name }), ...annotated(spec, {}) },
     spec: {
       ...(handsOff ? {} : { replicas: replicas.min }),
       selector: { matchLabels: { "app.kubernetes.io/name": owner.name } },
       ...(rolling === undefined ? {} : { strategy: { type: "RollingUpdate", rollingUpdate: rolling } }),
       template: {
-        metadata: { labels, ...(pod.configHash === undefined ? {} : { annotations: { [CONFIG_HASH_ANNOTATION]: pod.configHash } }) },
+        metadata: { labels, ...annotated(spec, pod.configHash === undefined ? {} : { [CONFIG_HASH_ANNOTATION]: pod.configHash }) },
         spec: {
           serviceAccountName: owner.name,
           automountServiceAccountToken: false,
           enableServiceLinks: false,
+          ...(pod.securityContext === undefined ? {} : { securityContext: pod.securityContext }),
           ...(pod.initContainers.length === 0 ? {} : { initContainers: pod.initContainers }),
           containers: pod.containers,
           ...(pod.volumes.length === 0 ? {} : { volumes: pod.volumes }),
@@ -39,4 +41,9 @@ export function compileDeployment(owner: Owner, spec: LatticeServiceSpec, replic
     },
   } as unknown as KubeObject;
   return handsOff ? { object, once: { spec: { replicas: replicas.min } } } : { object };
+}
+
+function annotated({ annotations }: LatticeServiceSpec, own: Readonly<Record<string, string>>): JsonObject {
+  const all = { ...annotations, ...own };
+  return Object.keys(all).length === 0 ? {} : { annotations: all };
 }

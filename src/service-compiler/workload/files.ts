@@ -3,6 +3,7 @@ import type { JsonObject } from "#kube";
 import type { RenderedFile } from "../rendering/render-file.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import { configObjects, homeOf, type ConfigObjects } from "./config-objects.ts";
+import { groupMode } from "./pod-security-context.ts";
 import { configName, fileKeys, fileVolumeName, type Owner } from "./names.ts";
 
 export type CompiledFiles = {
@@ -53,7 +54,7 @@ function itemsOf(
 ): readonly JsonObject[] | undefined {
   const usual = home === "open" ? OPEN_MODE : CLOSED_MODE;
   if (files.every(([, { mode }]) => mode === usual)) return undefined;
-  return files.map(([path, { mode }]) => ({ key: keyOf(path), path: keyOf(path), mode }));
+  return files.map(([path, { mode }]) => ({ key: keyOf(path), path: keyOf(path), mode: groupMode(mode) }));
 }
 
 type Names = { readonly volume: string; readonly object: string };

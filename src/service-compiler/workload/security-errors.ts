@@ -1,21 +1,33 @@
 /** Containers that do more than the pod security level of their environment allows, each with the field and the level that it needs. */
-import { field, type JsonObject } from "#kube";
+import { field, fieldAt, type JsonObject } from "#kube";
 import type { CompileError } from "../errors.ts";
-import { podSecurityViolations, type Grants } from "../grants/index.ts";
+import { podSecurityViolations, type Grants, type PodSecurityViolation } from "../grants/index.ts";
 import type { PodParts } from "./deployment.ts";
 
-export function securityErrors({ initContainers, containers }: PodParts, grants: Grants): readonly CompileError[] {
-  return [...initContainers, ...containers].flatMap((container) =>
-    podSecurityViolations(container, grants.podSecurity).map(({ field, message, needs }): CompileError => {
-      const where =
-        grants.environment === undefined ? "a LatticeEnvironment that the service names" : `LatticeEnvironment ${grants.environment}`;
-      return {
-        kind: "not-granted",
-        place: `spec.containers.${nameOf(container)}.${field}`,
-        message: `${message} at pod security level ${grants.podSecurity}\nchange it, or set spec.isolation.podSecurity to ${needs} in ${where}`,
-      };
-    }),
+export function securityErrors({ initContainers, containers, securityContext }: PodParts, grants: Grants): readonly CompileError[] {
+  const isRoot = fieldAt(securityContext, "runAsUser") === 0;
+  const ofPod = isRoot && grants.podSecurity === "restricted" ? [levelError("spec.securityContext.runAsUser", POD_ROOT, grants)] : [];
+  const ofContainers = [...initContainers, ...containers].flatMap((container) =>
+    podSecurityViolations(container, grants.podSecurity)
+      // a consequence of the user of the pod, which is reported there
+      .filter(({ field }) => !(isRoot && field === "securityContext.runAsNonRoot"))
+      .map((violation) => levelError(`spec.containers.${nameOf(container)}.${violation.field}`, violation, grants)),
   );
+  return [...ofPod, ...ofContainers];
+}
+
+type Violation = Pick<PodSecurityViolation, "message" | "needs">;
+
+const POD_ROOT: Violation = { message: "must not be 0", needs: "baseline" };
+
+/** What a level does not allow, and which one would. */
+export function levelError(place: string, { message, needs }: Violation, { environment, podSecurity }: Grants): CompileError {
+  const where = environment === undefined ? "a LatticeEnvironment that the service names" : `LatticeEnvironment ${environment}`;
+  return {
+    kind: "not-granted",
+    place,
+    message: `${message} at pod security level ${podSecurity}\nchange it, or set spec.isolation.podSecurity to ${needs} in ${where}`,
+  };
 }
 
 function nameOf(container: JsonObject): string {

@@ -105,6 +105,12 @@ describe("pod security", () => {
     expect(message).toContain("restricted");
   });
 
+  test("a tenant cannot leave the mesh with an annotation on its pods", async () => {
+    await using shared = await SharedEnvironment.start();
+    await shared.write(MALLORY, "miner", { ...container({}), annotations: { "ambient.istio.io/redirection": "disabled" } });
+    expect(await shared.refusal(MALLORY, "miner")).toContain('spec.annotations["ambient.istio.io/redirection"]');
+  });
+
   test("a tenant cannot run as root unless the environment's level allows it", async () => {
     await using shared = await SharedEnvironment.start({ isolation: { podSecurity: "baseline" } });
     await shared.write(MALLORY, "root", container({ securityContext: { runAsUser: 0 } }));
