@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -96,12 +96,50 @@ const refused: readonly { name: string; argv: readonly string[]; want: string }[
     argv: ["--http", "--kubeconfig-out", "no/such/folder/kc"],
     want: "cannot be written: ENOENT",
   },
+  { name: "a data folder that is a file", argv: ["--data-dir", "bad.csv"], want: "bad.csv is not a folder; choose a folder" },
+  { name: "a data folder below a file", argv: ["--data-dir", "bad.csv/a/b"], want: "bad.csv is not a folder; choose a folder" },
+  {
+    name: "a data folder where the system allows none",
+    argv: ["--data-dir", "/proc/lattice"],
+    want: "/proc/lattice cannot be created: E",
+  },
 ];
 
-test.each(refused)("$name is one line and exit code 1", async ({ argv, want }) => {
+test.each(refused)("$name is one line and exit code 2", async ({ argv, want }) => {
   await writeFile(join(folder, "bad.csv"), "secret");
   const { ended, complaints } = run(...argv);
-  expect(await ended).toBe(1);
+  expect(await ended).toBe(2);
   expect(complaints.at(-1)).toContain(want);
+  expect(complaints.at(-1)).toMatch(/^lattice: [^\n]+\n$/);
   expect(complaints.join("")).not.toContain("secret");
 });
+
+test("a damaged data folder is refused with the option that repairs it, and --repair starts it", async () => {
+  const options = ["--data-dir", "data", "--kubeconfig-out", "kc.yaml", "--no-controllers"];
+  const first = run(...options);
+  await first.ready;
+  first.stop.abort();
+  await first.ended;
+  await damage(join(folder, "data"));
+  const refusal = run(...options);
+  expect(await refusal.ended).toBe(2);
+  expect(refusal.complaints).toHaveLength(1);
+  expect(refusal.complaints[0]).toMatch(/^lattice: \S+ is damaged at byte \d+: .* start once with --repair /);
+  const repaired = run(...options, "--repair");
+  expect(await repaired.ready).toMatch(/^https:/);
+  repaired.stop.abort();
+  expect(await repaired.ended).toBe(0);
+});
+
+/** Changes a byte in the middle of the newest log. */
+async function damage(data: string): Promise<void> {
+  const name =
+    (await readdir(data))
+      .filter((one) => one.startsWith("log-"))
+      .toSorted()
+      .at(-1) ?? "";
+  const bytes = await readFile(join(data, name));
+  const middle = Math.floor(bytes.length / 2);
+  bytes[middle] = (bytes[middle] ?? 0) ^ 0xff;
+  await writeFile(join(data, name), bytes);
+}

@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import { createLogger, describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
+import { misunderstood, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 
@@ -10,6 +10,7 @@ export type ApiServerFlags = {
   readonly port: string;
   readonly tokenFile?: string;
   readonly dataDir?: string;
+  readonly repair?: boolean;
   readonly kubeconfigOut?: string;
   readonly http?: boolean;
   readonly controllers: boolean;
@@ -18,13 +19,13 @@ export type ApiServerFlags = {
 
 export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<ExitCode> {
   const port = parsePort(flags.port);
-  if (!port.ok) return complain(io, port.error);
+  if (!port.ok) return misunderstood(io, port.error);
   const podLimit = parsePodLimit(flags.podLimit);
-  if (!podLimit.ok) return complain(io, podLimit.error);
+  if (!podLimit.ok) return misunderstood(io, podLimit.error);
   const tokens = flags.tokenFile === undefined ? ok(undefined) : readTokens(pathOf(io, flags.tokenFile));
-  if (!tokens.ok) return complain(io, tokens.error);
+  if (!tokens.ok) return misunderstood(io, tokens.error);
   const started = await fromPromise(start(io, flags, { tokens: tokens.value, podLimit: podLimit.value }), describeThrown);
-  if (!started.ok) return complain(io, started.error);
+  if (!started.ok) return misunderstood(io, started.error);
   await using cluster = started.value;
   return await runUntilStopped(io, flags, { cluster, port: port.value, tokens: tokens.value });
 }
@@ -42,7 +43,7 @@ function start(io: CliIo, flags: ApiServerFlags, { tokens, podLimit }: Parsed): 
     logger,
     controllers: flags.controllers ? { podLimit } : false,
     logActions: false,
-    ...(flags.dataDir === undefined ? {} : { dataDir: pathOf(io, flags.dataDir) }),
+    ...(flags.dataDir === undefined ? {} : { dataDir: pathOf(io, flags.dataDir), repair: flags.repair === true }),
     ...(tokens === undefined ? {} : { tokens }),
   });
 }
@@ -51,9 +52,9 @@ type Started = { readonly cluster: EmbeddedCluster; readonly port: number; reado
 
 async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { cluster, port, tokens }: Started): Promise<ExitCode> {
   const listening = await fromPromise(cluster.listen({ port, http: flags.http === true }), describeThrown);
-  if (!listening.ok) return complain(io, listening.error);
+  if (!listening.ok) return misunderstood(io, listening.error);
   const written = await offerKubeconfig(io, flags, cluster, tokens);
-  if (!written.ok) return complain(io, written.error);
+  if (!written.ok) return misunderstood(io, written.error);
   io.stdout(`${listening.value.url}\n`);
   await untilAskedToStop(io.signal);
   return 0;

@@ -2,12 +2,12 @@
  * `lattice compile`: files in, every object out, without a cluster. With an error anywhere nothing is printed: half a world is not to be
  * applied.
  */
-import { mkdir, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { describeThrown, fromPromise, type Result } from "#base";
+import { fromPromise, type Result } from "#base";
 import { compileAll, describeServiceError, placeOfError, type CompiledWorld, type DocumentProblem } from "#compile";
 import { describeObject, formatYaml, formatYamlDocuments, type KubeObject } from "#kube";
-import { writePrivateFile } from "#pki";
+import { createFolder, writePrivateFile } from "#pki";
 import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
 
@@ -87,10 +87,7 @@ async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObje
 }
 
 async function writeOne(path: string, text: string): Promise<Result<void, string>> {
-  const made = await fromPromise(
-    mkdir(dirname(path), { recursive: true }),
-    (thrown) => `${path} cannot be written: ${describeThrown(thrown)}`,
-  );
+  const made = createFolder(dirname(path), 0o777);
   // Secrets are among them
   return made.ok ? writePrivateFile(path, text) : made;
 }

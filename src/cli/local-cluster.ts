@@ -33,13 +33,20 @@ const definitions = defineResource({
   namespaced: false,
 });
 
+export type LocalClusterOptions = {
+  readonly dataDir: string;
+  readonly repair: boolean;
+  readonly kubeconfig: string;
+  readonly logger: Logger;
+};
+
 export async function startLocalCluster(
   io: CliIo,
-  { dataDir, kubeconfig, logger }: { dataDir: string; kubeconfig: string; logger: Logger },
+  { dataDir, repair, kubeconfig, logger }: LocalClusterOptions,
 ): Promise<Result<LocalCluster, string>> {
   const { clock, random } = io;
   const started = await fromPromise(
-    startEmbeddedCluster({ dataDir, clock, random, logger, controllers: { simulation: { nodes: NODES } }, logActions: false }),
+    startEmbeddedCluster({ dataDir, repair, clock, random, logger, controllers: { simulation: { nodes: NODES } }, logActions: false }),
     describeThrown,
   );
   if (!started.ok) return started;

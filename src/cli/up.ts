@@ -6,13 +6,13 @@ import { isAbsolute, resolve } from "node:path";
 import { createLogger, PROGRAM_VERSION, sleep, type Result } from "#base";
 import { latticeKinds } from "#crds";
 import { splitId, type Edge } from "#mesh-compiler";
-import { complain, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
+import { misunderstood, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
 import { startLocalCluster, type LocalCluster } from "./local-cluster.ts";
 import { prepareFolder, removeRecord, runningUp, shortPath, upFolder, writeRecord, type UpFolder } from "./up/folder.ts";
 import { applyShop, explainDoors } from "./up/shop.ts";
 import { WatchBoard } from "./up/watch-board.ts";
 
-export type UpFlags = { readonly dataDir: string };
+export type UpFlags = { readonly dataDir: string; readonly repair?: boolean };
 
 const UP_WITHIN_MS = 60_000;
 
@@ -20,20 +20,25 @@ export async function up(io: CliIo, flags: UpFlags): Promise<ExitCode> {
   const folder = upFolder(resolve(io.cwd, flags.dataDir));
   const running = await runningUp(folder);
   if (running !== undefined)
-    return complain(io, `lattice up runs in ${folder.path} already (process ${running.pid}); lattice down stops it`);
+    return misunderstood(io, `lattice up runs in ${folder.path} already (process ${running.pid}); lattice down stops it`);
   const prepared = await prepareFolder(folder);
-  if (!prepared.ok) return complain(io, prepared.error);
+  if (!prepared.ok) return misunderstood(io, prepared.error);
   io.stdout(`Lattice ${PROGRAM_VERSION}: clusters that own themselves, services that talk only when both sides agree.\n\n`);
   const logger = createLogger((level, message, fields) => {
     if (level === "error") io.stderr(`${level}: ${message} ${JSON.stringify(fields)}\n`);
   });
-  const cluster = await startLocalCluster(io, { dataDir: folder.data, kubeconfig: folder.kubeconfig, logger });
-  if (!cluster.ok) return complain(io, cluster.error);
+  const cluster = await startLocalCluster(io, {
+    dataDir: folder.data,
+    repair: flags.repair === true,
+    kubeconfig: folder.kubeconfig,
+    logger,
+  });
+  if (!cluster.ok) return misunderstood(io, cluster.error);
   const ended = await runUp(io, folder, cluster.value);
   io.stdout("\nstopping; state is kept\n");
   await cluster.value.close();
   await removeRecord(folder);
-  return ended.ok ? 0 : complain(io, ended.error);
+  return ended.ok ? 0 : misunderstood(io, ended.error);
 }
 
 async function runUp(io: CliIo, folder: UpFolder, cluster: LocalCluster): Promise<Result<void, string>> {

@@ -27,7 +27,7 @@ export type OpenServer = {
 export async function openServer(options: ClusterOptions, ground: Ground): Promise<Result<OpenServer, string>> {
   const people = peopleOf(options);
   if (!people.ok) return people;
-  const store = openStore({ ...ground, dataDir: options.dataDir });
+  const store = openStore({ ...ground, dataDir: options.dataDir, repair: options.repair });
   if (!store.ok) return store;
   const opened = await serve(options, ground, { people: people.value, store: store.value });
   if (!opened.ok) store.value.close();

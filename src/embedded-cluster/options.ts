@@ -44,6 +44,8 @@ export type ClusterOptions<C extends Clock = Clock> = {
   readonly random?: () => number;
   /** Keeps everything in this folder; without it everything is gone with the cluster. */
   readonly dataDir?: string;
+  /** Go on with what is whole when files of `dataDir` are damaged; the damaged files are kept under other names. Without it, starting fails. */
+  readonly repair?: boolean;
   /** People besides "admin", for `clientFor` and `kubeconfig`. */
   readonly users?: readonly ClusterUser[];
   /** The text of a token file (`token,user,uid,"group1,group2"`), as kube-apiserver takes it: more people for HTTP. */

@@ -7,13 +7,15 @@ import { createMemoryStore, describeOpenError, openPersistentStore, type Store }
 export type Kept = {
   /** Without it everything is gone with the process. */
   readonly dataDir?: string | undefined;
+  /** Go on with what is whole when files of `dataDir` are damaged; the damaged files are kept under other names. */
+  readonly repair?: boolean | undefined;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
 };
 
-export function openStore({ dataDir, clock, logger = silentLogger }: Kept): Result<Store, string> {
+export function openStore({ dataDir, repair, clock, logger = silentLogger }: Kept): Result<Store, string> {
   if (dataDir === undefined) return ok(createMemoryStore());
-  const opened = openPersistentStore({ dataDir, clock, logger });
+  const opened = openPersistentStore({ dataDir, repair, clock, logger });
   return opened.ok ? ok(opened.value.store) : err(describeOpenError(opened.error));
 }
 

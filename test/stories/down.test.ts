@@ -50,7 +50,7 @@ test("stops what runs, keeps the state, and deletes it when asked to", { timeout
   const first = await startUp("comes up");
   const second = await runCli(["up", "--data-dir", folder], { clock: systemClock });
   expect(second).toMatchObject({
-    code: 1,
+    code: 2,
     stderr: `lattice: lattice up runs in ${folder} already (process ${first.pid}); lattice down stops it\n`,
   });
 
@@ -80,7 +80,7 @@ test("Ctrl-C ends it in order; what comes next finds the state; --purge also sto
 test("a folder that lattice up did not make is neither used nor deleted", async () => {
   mkdirSync(folder);
   writeFileSync(join(folder, "thesis.txt"), "mine");
-  expect(await runCli(["up", "--data-dir", folder], { clock: systemClock })).toMatchObject({ code: 1, stdout: "" });
+  expect(await runCli(["up", "--data-dir", folder], { clock: systemClock })).toMatchObject({ code: 2, stdout: "" });
   expect(await down("--purge")).toMatchObject({ code: 1, stderr: expect.stringContaining("is left alone") as string });
   expect(existsSync(join(folder, "thesis.txt"))).toBe(true);
 });

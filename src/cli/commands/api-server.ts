@@ -18,6 +18,7 @@ export const registerApiServer: RegisterCommand = (program, { io, done }) => {
     .option("--port <number>", "0 takes any", "0")
     .option("--token-file <file>", 'users, in the format of kube-apiserver: token,user,uid,"groups"; without it there is one administrator')
     .option("--data-dir <folder>", "keep all objects there; without it they end with the process")
+    .option("--repair", "start with what is whole of a damaged --data-dir; the damaged files are kept under other names")
     .option("--kubeconfig-out <file>", "write a kubeconfig for kubectl, readable by you only")
     .option("--http", "plain HTTP on loopback instead of TLS")
     .option("--no-controllers", "the API server alone, as in envtest: no controller runs")

@@ -13,5 +13,6 @@ export const registerUp: RegisterCommand = (program, { io, done }) => {
     ],
   })
     .option("--data-dir <folder>", "where its state and kubeconfig are kept", ".lattice")
+    .option("--repair", "start with what is whole of a damaged folder; the damaged files are kept under other names")
     .action(async (flags: UpFlags) => done(await (await import("../up.ts")).up(io, flags)));
 };

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { ProcessTable } from "#kube-server";
+import { runCli } from "../../../test/builders/cli-io.ts";
 import { prepareFolder, purgeFolder, removeRecord, runningUp, shortPath, upFolder, writeRecord } from "./folder.ts";
 
 const root = mkdtempSync(join(tmpdir(), "lattice-folder-"));
@@ -27,7 +28,18 @@ describe("the folder of a local cluster", () => {
     });
     const file = join(root, "file");
     writeFileSync(file, "");
-    expect(await prepareFolder(upFolder(file))).toMatchObject({ ok: false, error: expect.stringContaining("cannot be made") as string });
+    expect(await prepareFolder(upFolder(file))).toMatchObject({
+      ok: false,
+      error: expect.stringContaining("is not a folder; choose a folder") as string,
+    });
+  });
+
+  test("that cannot be created ends lattice up with one sentence and exit code 2", async () => {
+    for (const path of ["/proc/lattice", join(root, "file")]) {
+      const { code, stdout, stderr } = await runCli(["up", "--data-dir", path]);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^lattice: \S+ (cannot be created: E\w+: .*|is not a folder); choose [^\n]+\n$/);
+    }
   });
 
   test("is refused when every user can write to it", async () => {

@@ -4,11 +4,12 @@
  * It carries a mark. Without one a folder is somebody else's, and is neither used nor deleted; and what is deleted is what Lattice put there,
  * name by name.
  */
-import { lstat, mkdir, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { field, parseJson } from "#kube";
 import { nodeProcesses, type ProcessTable } from "#kube-server";
+import { createFolder } from "#pki";
 
 const MARK = "lattice-local-cluster";
 const MARK_TEXT = "This folder holds a local cluster of Lattice. `lattice down --purge` deletes it.\n";
@@ -33,8 +34,8 @@ export type UpRecord = { readonly pid: number; readonly process: string; readonl
 
 /** Makes the folder, or takes it when it is ours. */
 export async function prepareFolder({ path }: UpFolder): Promise<Result<void, string>> {
-  const made = await fromPromise(mkdir(path, { recursive: true, mode: 0o700 }), describeThrown);
-  if (!made.ok) return err(`the folder ${path} cannot be made: ${made.error}`);
+  const made = createFolder(path, 0o700);
+  if (!made.ok) return made;
   // the kubeconfig of an administrator goes there
   const folder = await fromPromise(stat(path), describeThrown);
   if (folder.ok && (folder.value.mode & OTHERS_WRITE) !== 0) return err(`every user can write to ${path}; run chmod o-w ${path} first`);

@@ -235,14 +235,14 @@ describe("a disk that fails", () => {
 
   it("while the store is opened is an error, and the lock is given back", () => {
     const dataDir = dataFolder();
-    const refused = (call: "mkdirSync" | "writeFileSync" | "readdirSync" | "openSync") => {
+    const refused = (call: "mkdirSync" | "writeFileSync" | "readdirSync" | "openSync", path = dataDir) => {
       const disk = new FaultyFiles();
       disk.fail(call, "EACCES");
-      const opened = openStore(dataDir, { files: disk.files });
+      const opened = openStore(path, { files: disk.files });
       return opened.ok ? "opened" : describeOpenError(opened.error);
     };
-    expect([refused("mkdirSync"), refused("writeFileSync"), refused("readdirSync"), refused("openSync")]).toEqual([
-      `cannot create ${dataDir}: EACCES: injected`,
+    expect([refused("mkdirSync", join(dataDir, "new")), refused("writeFileSync"), refused("readdirSync"), refused("openSync")]).toEqual([
+      `${join(dataDir, "new")} cannot be created: EACCES: injected; choose another folder`,
       `cannot lock ${dataDir}: EACCES: injected`,
       `cannot read ${dataDir}: EACCES: injected`,
       `cannot create ${join(dataDir, LOG)}: EACCES: injected`,

@@ -4,7 +4,8 @@
  * A write returns when the operating system has it, so the death of this process loses nothing. A power cut can lose the last
  * seconds, unless `fsync` is "always"; that makes each write wait for the disk.
  */
-import { andThen, map, ok, type Clock, type Logger, type Result } from "#base";
+import { andThen, map, mapErr, ok, type Clock, type Logger, type Result } from "#base";
+import { createFolder } from "#pki";
 import { logPath, readFolder } from "./disk/data-folder.ts";
 import { DiskJournal } from "./disk/disk-journal.ts";
 import { acquireLock, type Lock } from "./disk/lock-file.ts";
@@ -75,7 +76,7 @@ export function openPersistentStore(options: PersistentStoreOptions): Result<Ope
     processes: options.processes ?? nodeProcesses,
   };
   const { files, dataDir, clock, processes } = settings;
-  const made = attempt(`cannot create ${dataDir}`, () => files.mkdirSync(dataDir, { recursive: true, mode: FOLDER_MODE }));
+  const made = mapErr(createFolder(dataDir, FOLDER_MODE, files), (message) => ({ kind: "storage" as const, message }));
   return andThen(made, () =>
     andThen(acquireLock({ files, folder: dataDir, clock, processes }), (lock) => {
       const opened = openLocked(settings, lock);

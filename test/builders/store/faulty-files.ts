@@ -17,7 +17,7 @@ const CHANGES = new Set([
   "writeFileSync",
   "writeSync",
 ]);
-const NAMES = [...CHANGES, "closeSync", "fstatSync", "openSync", "readdirSync", "readFileSync", "readSync"];
+const NAMES = [...CHANGES, "closeSync", "fstatSync", "openSync", "readdirSync", "readFileSync", "readSync", "statSync"];
 
 export class FaultyFiles {
   /** How many calls may still change something; the next one kills. */

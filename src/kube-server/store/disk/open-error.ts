@@ -12,7 +12,8 @@ export function describeOpenError(error: StoreOpenError): string {
     case "corrupt":
       return (
         `${error.file} is damaged at byte ${error.offset}: ${error.problem}. Nothing was changed. ` +
-        `Restore the folder from a copy, or open it with repair: that keeps every record that is whole and sets the damaged files aside`
+        `Restore the folder from a copy, or start once with --repair (in code: repair: true), which keeps every whole record and sets ` +
+        `the damaged files aside`
       );
     case "storage":
       return error.message;

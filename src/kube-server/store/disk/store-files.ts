@@ -24,6 +24,7 @@ export type StoreFiles = Pick<
   | "readSync"
   | "renameSync"
   | "rmSync"
+  | "statSync"
   | "writeFileSync"
   | "writeSync"
 >;
