@@ -13,6 +13,7 @@ describe("checkCrypto refuses", () => {
     { name: "a certificate's algorithm", file: "test/a.yaml", text: "alg: sha1WithRSAEncryption\n", hit: "sha1" },
     { name: "an identifier", file: "src/a/a.ts", text: "const x = hmacSha1(y);", hit: "Sha1" },
     { name: "a setting", file: "deploy/values.yaml", text: "digest: MD5\n", hit: "MD5" },
+    { name: "a Go module", file: "a/go.sum", text: "a.test/go-md5 v1.0.0 h1:kCBKHpjveXqHToW7xuIMsTqU=\n", hit: "md5" },
     { name: "a shell script", file: ".ci/run", text: "md5sum x\n", hit: "md5" },
   ];
   it.each(rows)("$name", async ({ file, text, hit }) => {
@@ -48,6 +49,7 @@ describe("checkCrypto lets pass", () => {
     { name: "comments, which may say what is refused", files: { "a.ts": "// no md5, no sha1\n/* SHA-1 */ const a = 1;" } },
     { name: "documentation", files: { "docs/fips.md": "md5 and SHA-1 are refused" } },
     { name: "digests and keys that hold the letters by chance", files: { "a.pem": "xMD5+0sha1AAmd5q\n" } },
+    { name: "the digests of Go modules", files: { "a/go.sum": "a.test/b v1.0.0 h1:kCBKHpjveMD5hXqHToW7xuIMsTqU=\n" } },
   ];
   it.each(rows)("$name", async ({ files }) => {
     expect(await messages(files)).toEqual([]);

@@ -4,12 +4,16 @@
  * What differs from one moment or machine to the next (ages, uids, versions, addresses) is made equal first. Where our server is known to
  * differ, the command says why.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectOk } from "#base";
+import { latticeKinds } from "#crds";
+import { parseYaml } from "#kube";
+import { projectRoot } from "../../scripts/process/project.ts";
 import { ServerProcess } from "../builders/api-server/server-process.ts";
-import { realPlane, runProgram, sharedPlane, uniqueName, type RealPlane, type Ran } from "./harness/index.ts";
+import { eventually, realPlane, runProgram, sharedPlane, uniqueName, type RealPlane, type Ran } from "./harness/index.ts";
 
 type Kubectl = (args: readonly string[], stdin?: string) => Promise<Ran>;
 
@@ -201,6 +205,20 @@ describe("kubectl cannot tell our server from the real one", () => {
       else expect(here.code).toBe(there.code);
     },
   );
+
+  test("a List may hold definitions with defaults, and a LatticeCluster: kubectl checks it with /openapi/v2", async () => {
+    const list = (items: readonly unknown[]) => JSON.stringify({ apiVersion: "v1", kind: "List", items });
+    const cluster = parseYaml(readFileSync(join(projectRoot, "examples/cluster.yaml"), "utf8"));
+    for (const kubectl of [ours, real]) {
+      const crds = await kubectl(["apply", "-f", "-"], list(latticeKinds.map((kind) => kind.crd())));
+      expect(crds).toMatchObject({ code: 0, stderr: "" });
+      const applied = await eventually("the kind is served", async () => {
+        const ran = await kubectl(["apply", "-f", "-"], list(expectOk(cluster)));
+        return ran.stderr.includes("ensure CRDs are installed first") ? undefined : ran;
+      });
+      expect(applied).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^latticecluster.* created$/m) });
+    }
+  });
 
   test("and every command was run on a server that complained about nothing", () => {
     expect(server?.complaints).toBe("");

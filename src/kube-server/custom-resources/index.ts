@@ -18,6 +18,7 @@ export { conversionWebhooks, type ConversionWebhook, type WebhookOf } from "./co
 export { customResourceTypes, type CustomResourceType } from "./resource/custom-resource-type.ts";
 export { compareVersions, deprecationWarning, resourceEntries, verbsOf } from "./resource/discovery.ts";
 export { parseJsonPath, type JsonPath } from "./resource/json-path.ts";
+export { mapSchemas } from "./resource/map-schemas.ts";
 export { modelName, publishedSchemas, type OpenApiVersion, type PublishedKind } from "./resource/openapi.ts";
 export { readScale, withReplicas, type ScaleValues } from "./resource/scale.ts";
 export { tablePrinter, type Printer } from "./resource/table.ts";

@@ -112,18 +112,37 @@ function pathItem(item: Json): readonly Part[] {
 }
 
 function operation(value: JsonObject): readonly Part[] {
-  const responses = each(value["responses"], (code, response) =>
-    part(1, text(1, code), part(2, part(1, text(1, field(response, "description") ?? "")))),
-  );
-  return [text(5, value["operationId"]), ...parameters(8, value["parameters"]), part(9, ...responses), ...extensions(13, value)];
+  const responses = each(value["responses"], (code, response) => part(1, text(1, code), part(2, part(1, ...responseParts(response)))));
+  return [
+    text(5, value["operationId"]),
+    ...texts(6, value["produces"]),
+    ...texts(7, value["consumes"]),
+    ...parameters(8, value["parameters"]),
+    part(9, ...responses),
+    ...extensions(13, value),
+  ];
 }
 
-/** Of those that are no bodies; which subschema it is depends on where the parameter stands. */
+function responseParts(response: Json): readonly Part[] {
+  const answered = field(response, "schema");
+  return [text(1, field(response, "description") ?? ""), answered === undefined ? NOTHING : part(2, part(1, ...schema(answered)))];
+}
+
 function parameters(number: number, list: Json | undefined): readonly Part[] {
   if (!Array.isArray(list)) return [];
-  return list.map((parameter) => {
-    const inPath = field(parameter, "in") === "path";
-    const name = [flag(1, inPath), text(2, field(parameter, "in")), text(4, field(parameter, "name")), text(inPath ? 5 : 6, "string")];
-    return part(number, part(1, part(2, part(inPath ? 4 : 3, ...name))));
-  });
+  return list.map((parameter) =>
+    part(number, part(1, field(parameter, "in") === "body" ? bodyParameter(parameter) : otherParameter(parameter))),
+  );
+}
+
+function bodyParameter(parameter: Json): Part {
+  const { name, required, schema: body } = isJsonObject(parameter) ? parameter : {};
+  return part(1, text(2, name), text(3, "body"), flag(4, required), part(5, ...schema(body ?? null)));
+}
+
+/** Which subschema it is depends on where the parameter stands. */
+function otherParameter(parameter: Json): Part {
+  const inPath = field(parameter, "in") === "path";
+  const name = [flag(1, inPath), text(2, field(parameter, "in")), text(4, field(parameter, "name")), text(inPath ? 5 : 6, "string")];
+  return part(2, part(inPath ? 4 : 3, ...name));
 }

@@ -1,83 +1,82 @@
-/** The `components.schemas` of a document: what its paths speak of, and all that these refer to. Built-in kinds come from the committed tables. */
+/**
+ * The schemas of a document (`components.schemas` of v3, `definitions` of v2): what its paths speak of, and all that these refer to. Built-in
+ * kinds come from the committed tables, custom kinds publish their own.
+ */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { builtinDefinition, builtinDefinitionNameOf } from "#patch";
+import { modelName, publishedSchemas, type OpenApiVersion, type PublishedKind } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { CustomType } from "../rest/custom-types.ts";
-import type { ServedVersion } from "./groups.ts";
+import type { ServedResource } from "./groups.ts";
+import { swaggerSchema } from "./swagger-schemas.ts";
 
-const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+export const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+
 /** What every document with resources that can be written has. */
 const WITH_WRITES = ["DeleteOptions", "Patch", "Status", "WatchEvent"].map((name) => `${META}.${name}`);
+const IN_CUSTOM_KINDS = ["ObjectMeta", "ListMeta"].map((name) => `${META}.${name}`);
 
 export function schemaNameOf(type: ResourceType, list: boolean): string {
+  if (type.custom) {
+    const kind = publishedKind(type);
+    return modelName(kind, list ? kind.listKind : kind.kind);
+  }
   const { group, version, kind } = type.resource;
-  const name = builtinDefinitionNameOf({ group, version, kind });
-  if (name !== undefined) return list ? `${name}List` : name;
-  const reversed = group.split(".").toReversed().join(".");
-  return `${reversed}.${version}.${kind}${list ? "List" : ""}`;
+  const name = builtinDefinitionNameOf({ group, version, kind }) ?? `${group.split(".").toReversed().join(".")}.${version}.${kind}`;
+  return list ? `${name}List` : name;
 }
 
-export function schemasOf(version: ServedVersion): JsonObject {
-  const found = new Map<string, JsonObject>();
-  const add = (name: string) => {
-    if (found.has(name)) return;
+/** Schemas that are asked for one by one, with all that they refer to. */
+export class SchemaCollection {
+  readonly #form: OpenApiVersion;
+  readonly #found = new Map<string, JsonObject>();
+
+  constructor(form: OpenApiVersion) {
+    this.#form = form;
+  }
+
+  addBuiltin(name: string): void {
+    if (this.#found.has(name)) return;
     const definition = builtinDefinition(name);
-    if (definition !== undefined) keep(name, definition);
-  };
-  const keep = (name: string, schema: JsonObject) => {
-    found.set(name, schema);
-    for (const ref of refsIn(schema)) add(ref);
-  };
-  add(`${META}.APIResourceList`);
-  for (const { type, subresources } of version.resources) {
-    if (type.custom) for (const [name, schema] of customSchemas(type)) keep(name, schema);
+    if (definition === undefined) return;
+    this.#found.set(name, this.#form === "v2" ? swaggerSchema(definition) : definition);
+    for (const ref of refsIn(definition)) this.addBuiltin(ref);
+  }
+
+  addResource({ type, subresources }: ServedResource): void {
+    if (type.custom) this.#addCustom(publishedKind(type));
     else {
-      add(schemaNameOf(type, false));
-      if (type.verbs.includes("list")) add(schemaNameOf(type, true));
+      this.addBuiltin(schemaNameOf(type, false));
+      if (type.verbs.includes("list")) this.addBuiltin(schemaNameOf(type, true));
     }
-    if (type.verbs.includes("patch")) WITH_WRITES.forEach(add);
+    if (type.verbs.includes("patch")) for (const name of WITH_WRITES) this.addBuiltin(name);
     for (const { kind } of subresources) {
       const name = builtinDefinitionNameOf(kind);
-      if (name !== undefined) add(name);
+      if (name !== undefined) this.addBuiltin(name);
     }
   }
-  return Object.fromEntries([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+  /** By name. */
+  sorted(): JsonObject {
+    return Object.fromEntries([...this.#found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #addCustom(kind: PublishedKind): void {
+    for (const [name, schema] of publishedSchemas(kind, this.#form)) this.#found.set(name, schema);
+    for (const name of IN_CUSTOM_KINDS) this.addBuiltin(name);
+  }
 }
 
+function publishedKind(type: CustomType): PublishedKind {
+  const { group, version, kind, plural } = type.resource;
+  return type.published ?? { group, version, kind, listKind: `${kind}List`, plural, schema: undefined, selectableFields: [] };
+}
+
+/** Of built-in definitions only: what a person writes may hold a `$ref` that is none. */
 function refsIn(value: Json | undefined): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(refsIn);
   if (!isJsonObject(value)) return [];
   const ref = field(value, "$ref");
   const own = typeof ref === "string" ? [ref.slice(ref.lastIndexOf("/") + 1)] : [];
   return [...own, ...Object.values(value).flatMap(refsIn)];
-}
-
-function customSchemas(type: CustomType): readonly (readonly [string, JsonObject])[] {
-  const { group, version, kind } = type.resource;
-  const gvk = (name: string) => ({ "x-kubernetes-group-version-kind": [{ group, version, kind: name }] });
-  const meta = (name: string) => ({ allOf: [{ $ref: `#/components/schemas/${META}.${name}` }] });
-  const schema = type.openApi ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  const properties = field(schema, "properties");
-  const own = {
-    ...schema,
-    ...(isJsonObject(properties)
-      ? { properties: { ...properties, apiVersion: { type: "string" }, kind: { type: "string" }, metadata: meta("ObjectMeta") } }
-      : {}),
-    ...gvk(kind),
-  };
-  const list = {
-    type: "object",
-    required: ["items"],
-    properties: {
-      apiVersion: { type: "string" },
-      kind: { type: "string" },
-      metadata: meta("ListMeta"),
-      items: { type: "array", items: { $ref: `#/components/schemas/${schemaNameOf(type, false)}` } },
-    },
-    ...gvk(`${kind}List`),
-  };
-  return [
-    [schemaNameOf(type, false), own],
-    [schemaNameOf(type, true), list],
-  ];
 }

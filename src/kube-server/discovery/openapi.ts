@@ -4,16 +4,16 @@
  * The hash in an address says when a document changed; it is taken of what the document is made from, so that the list of addresses costs nothing.
  */
 import { sha256Hex } from "#base";
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import type { JsonObject } from "#kube";
 import { parseAccept } from "../rest/media-types.ts";
 import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
 import type { CustomType } from "../rest/custom-types.ts";
 import type { ServedGroup, ServedVersion } from "./groups.ts";
 import { pathsOf, refOf } from "./openapi-paths.ts";
 import { isSwaggerProtobuf, SWAGGER_PROTOBUF, swaggerProtobuf } from "./openapi-protobuf.ts";
-import { schemaNameOf, schemasOf } from "./openapi-schemas.ts";
+import { META, schemaNameOf, SchemaCollection } from "./openapi-schemas.ts";
+import { swaggerOf } from "./swagger.ts";
 import { GIT_VERSION } from "./version.ts";
-import { plainText } from "../rest/go-format.ts";
 
 export interface OpenApi {
   answer(request: ApiRequest, parts: readonly string[]): ApiResponse | undefined;
@@ -22,7 +22,7 @@ export interface OpenApi {
 type Document = { readonly hash: string; readonly make: () => JsonObject };
 
 const INFO = { title: "Kubernetes", version: "1.36" };
-const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
+const CUSTOM_INFO = { title: "Kubernetes CRD Swagger", version: "v0.1.0" };
 
 export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
   const documents = documentsOf(groups);
@@ -31,7 +31,7 @@ export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
   return {
     answer(request, [version, ...path]) {
       if (version === "v2" && path.length === 0) {
-        v2 ??= { value: swaggerOf(documents), etag: `"${digest([...documents.values()].map(({ hash }) => hash).join())}"` };
+        v2 ??= { value: swagger(groups, documents), etag: `"${digest([...documents.values()].map(({ hash }) => hash).join())}"` };
         const [wanted] = parseAccept(header(request, "accept"));
         if (!isSwaggerProtobuf(wanted?.type ?? "")) return cached(request, v2.value, v2.etag);
         v2Bytes ??= swaggerProtobuf(v2.value);
@@ -44,14 +44,20 @@ export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
   };
 }
 
-/** Documents without resources, and what their one path answers with. */
+/** Documents without resources, and the schema that their one path answers with. */
 const ROOTS = [
-  [".well-known/openid-configuration", ""],
-  ["api", "APIVersions"],
-  ["apis", "APIGroupList"],
-  ["openid/v1/jwks", ""],
-  ["version", ""],
+  [".well-known/openid-configuration", undefined],
+  ["api", `${META}.APIVersions`],
+  ["apis", `${META}.APIGroupList`],
+  ["openid/v1/jwks", undefined],
+  ["version", "io.k8s.apimachinery.pkg.version.Info"],
 ] as const;
+const GROUP_SCHEMA = `${META}.APIGroup`;
+
+function swagger(groups: readonly ServedGroup[], documents: ReadonlyMap<string, Document>): JsonObject {
+  const roots = [GROUP_SCHEMA, `${META}.APIResourceList`, ...ROOTS.flatMap(([, schema]) => schema ?? [])];
+  return swaggerOf({ info: INFO, groups, roots, documents: [...documents.values()].map(({ make }) => make()) });
+}
 
 function documentsOf(groups: readonly ServedGroup[]): ReadonlyMap<string, Document> {
   const documents = new Map<string, Document>();
@@ -60,7 +66,7 @@ function documentsOf(groups: readonly ServedGroup[]): ReadonlyMap<string, Docume
   }
   for (const { name, versions } of groups) {
     const root = name === "" ? "api" : `apis/${name}`;
-    if (name !== "") documents.set(root, { hash: digest(`${GIT_VERSION} ${root}`), make: () => rootDocument(root, "APIGroup") });
+    if (name !== "") documents.set(root, { hash: digest(`${GIT_VERSION} ${root}`), make: () => rootDocument(root, GROUP_SCHEMA) });
     for (const version of versions) {
       const made = once(() => documentOf(name, version));
       documents.set(`${root}/${version.version}`, { hash: digest(`${GIT_VERSION} ${root} ${sourceOf(version)}`), make: made });
@@ -73,11 +79,11 @@ function digest(text: string): string {
   return sha256Hex(text).toUpperCase();
 }
 
-/** What can change: which kinds there are, and what custom ones say of themselves. */
+/** What can change: which kinds there are, and what custom ones publish. */
 function sourceOf({ version, resources }: ServedVersion): string {
   const described = resources.map(({ type }) => {
-    const { openApi }: CustomType = type;
-    return `${type.resource.plural} ${type.resource.kind} ${type.verbs.join()} ${openApi === undefined ? "" : JSON.stringify(openApi)}`;
+    const { published }: CustomType = type;
+    return `${type.resource.plural} ${type.resource.kind} ${type.verbs.join()} ${published === undefined ? "" : JSON.stringify(published)}`;
   });
   return `${version} ${described.join("\n")}`;
 }
@@ -93,13 +99,21 @@ function documentOf(group: string, version: ServedVersion): JsonObject {
     const type = types.get(kind);
     return type === undefined ? kind : schemaNameOf(type, list);
   };
-  return { openapi: "3.0.0", info: INFO, paths: pathsOf(group, version, nameOf), components: { schemas: schemasOf(version) } };
+  const schemas = new SchemaCollection("v3");
+  schemas.addBuiltin(`${META}.APIResourceList`);
+  for (const served of version.resources) schemas.addResource(served);
+  const info = version.resources.every(({ type }) => type.custom) ? CUSTOM_INFO : INFO;
+  return { openapi: "3.0.0", info, paths: pathsOf(group, version, nameOf), components: { schemas: schemas.sorted() } };
 }
 
-function rootDocument(path: string, schema: string): JsonObject {
-  const content = schema === "" ? { type: "object" } : refOf(`${META}.${schema}`);
+function rootDocument(path: string, schema: string | undefined): JsonObject {
+  const content = schema === undefined ? { type: "string" } : refOf(schema);
   const get = { responses: { "200": { description: "OK", content: { "application/json": { schema: content } } } } };
-  return { openapi: "3.0.0", info: INFO, paths: { [`/${path}/`]: { get } } };
+  const document = { openapi: "3.0.0", info: INFO, paths: { [`/${path}/`]: { get } } };
+  if (schema === undefined) return document;
+  const schemas = new SchemaCollection("v3");
+  schemas.addBuiltin(schema);
+  return { ...document, components: { schemas: schemas.sorted() } };
 }
 
 function index(documents: ReadonlyMap<string, Document>): ApiResponse {
@@ -131,61 +145,4 @@ function cachedBytes(request: ApiRequest, bytes: Uint8Array, etag: string): ApiR
   const headers = { "content-type": SWAGGER_PROTOBUF, etag, vary: "Accept" };
   const known = header(request, "if-none-match") === etag;
   return { status: known ? 304 : 200, headers, warnings: [], body: known ? { kind: "none" } : { kind: "bytes", bytes } };
-}
-
-/** Swagger is the older form of the same: definitions instead of components, and no defaults. */
-function swaggerOf(documents: ReadonlyMap<string, Document>): JsonObject {
-  const definitions: Record<string, Json> = {};
-  const paths: Record<string, Json> = {};
-  for (const { make } of documents.values()) {
-    const document = make();
-    const schemas = field(document["components"], "schemas");
-    if (isJsonObject(schemas)) for (const [name, schema] of Object.entries(schemas)) definitions[name] ??= downgraded(schema ?? {});
-    for (const [path, item] of Object.entries(document["paths"] ?? {})) paths[path] = swaggerPath(item as Json);
-  }
-  return { swagger: "2.0", info: INFO, paths, definitions };
-}
-
-function downgraded(value: Json): Json {
-  if (Array.isArray(value)) return value.map(downgraded);
-  if (!isJsonObject(value)) return value;
-  const all = field(value, "allOf");
-  const [only] = Array.isArray(all) ? all : [];
-  const inlined = isJsonObject(only) && Array.isArray(all) && all.length === 1 ? { ...value, ...only, allOf: undefined } : value;
-  const kept = Object.entries(inlined).filter(
-    ([name, inner]) => inner !== undefined && name !== "default" && name !== "oneOf" && name !== "nullable",
-  );
-  return Object.fromEntries(
-    kept.map(([name, inner]) => [
-      name,
-      name === "$ref" ? plainText(inner).replace("#/components/schemas/", "#/definitions/") : downgraded(inner ?? null),
-    ]),
-  );
-}
-
-/** Operations keep what clients look for: the kind, the action, and the names of the parameters. */
-function swaggerPath(item: Json): Json {
-  if (!isJsonObject(item)) return item;
-  const operations = Object.entries(item).map(([method, operation]) => {
-    if (method === "parameters" || !isJsonObject(operation)) return [method, flatParameters(operation)];
-    const { requestBody: _, responses, ...rest } = operation;
-    return [
-      method,
-      {
-        ...rest,
-        parameters: flatParameters(rest["parameters"]),
-        responses: Object.fromEntries(Object.keys(responses ?? {}).map((code) => [code, { description: "" }])),
-      },
-    ];
-  });
-  return Object.fromEntries(operations) as Json;
-}
-
-function flatParameters(parameters: Json | undefined): Json {
-  if (!Array.isArray(parameters)) return [];
-  return parameters.map((parameter) => {
-    if (!isJsonObject(parameter)) return parameter;
-    const { schema: _, ...rest } = parameter;
-    return { ...rest, type: "string", uniqueItems: true };
-  });
 }

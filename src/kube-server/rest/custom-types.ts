@@ -14,6 +14,7 @@ import {
   isEstablished,
   readDefinition,
   type Definition,
+  type PublishedKind,
   type WebhookOf,
 } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
@@ -27,8 +28,8 @@ import { DefinitionSweeper } from "./sweep-definition.ts";
 export type CustomType = ResourceType & {
   /** `subresources.scale` of its version: where the replicas are. */
   readonly scale?: JsonObject | undefined;
-  /** The schema it publishes. */
-  readonly openApi?: JsonObject | undefined;
+  /** What its schemas in OpenAPI are made of. */
+  readonly published?: PublishedKind | undefined;
   /** Said to whoever uses a version that is on its way out. */
   readonly deprecationWarning?: string | undefined;
 };

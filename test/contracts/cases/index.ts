@@ -19,6 +19,7 @@ import { mergePatch } from "./merge-patch.ts";
 import { names } from "./names.ts";
 import { namespaces } from "./namespaces.ts";
 import { policies } from "./policies.ts";
+import { builtinSchemas, publishedSchemas } from "./published-schemas.ts";
 import { quota } from "./quota.ts";
 import { rareRefusals } from "./rare-refusals.ts";
 import { refusals } from "./refusals.ts";
@@ -51,6 +52,8 @@ export const contracts: readonly Contract[] = [
   ...names,
   ...namespaces,
   ...discovery,
+  ...publishedSchemas,
+  ...builtinSchemas,
   ...customResources,
   ...celRules,
   ...access,

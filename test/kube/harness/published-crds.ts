@@ -46,6 +46,22 @@ export const MESH_CRDS: readonly CrdSource[] = [
   },
 ];
 
+const CLUSTER_API = { module: "sigs.k8s.io/cluster-api", version: "v1.14.2" };
+
+/** What compiled clusters are made of. */
+export const CLUSTER_API_CRDS: readonly CrdSource[] = [
+  {
+    ...CLUSTER_API,
+    path: "core/config/crd/bases",
+    names: ["clusters", "clusterclasses", "machinedeployments", "machines"].map((plural) => `${plural}.cluster.x-k8s.io`),
+  },
+  {
+    ...CLUSTER_API,
+    path: "controlplane/kubeadm/config/crd/bases",
+    names: ["kubeadmcontrolplanes.controlplane.cluster.x-k8s.io"],
+  },
+];
+
 const FETCH_LIMIT_MS = 300_000;
 
 /** The error is one line: this machine has no Go, or cannot reach what Go fetches from. */

@@ -30,7 +30,7 @@ test("a type says what it is", () => {
   });
   expect([...withStatus.subresources]).toEqual(["status"]);
   expect(withStatus.deletion.gracePeriodSeconds(kube(widget({})))).toBe(0);
-  expect(withStatus.openApi).toMatchObject({ type: "object" });
+  expect(withStatus.published).toMatchObject({ kind: "Widget", listKind: "WidgetList", schema: SCHEMA });
   expect(withStatus.typeSchema).toBe(withStatus.typeSchema);
 });
 

@@ -18,16 +18,15 @@ import { coerceObject, type Coercion } from "./coerce.ts";
 import { rewriteVersion } from "./convert.ts";
 import { deprecationWarning, VERBS, verbsOf } from "./discovery.ts";
 import { parseJsonPath } from "./json-path.ts";
-import { publishedSchemas, type PublishedKind } from "./openapi.ts";
+import type { PublishedKind } from "./openapi.ts";
 import { tablePrinter } from "./table.ts";
 import { validateCreate, validateUpdate } from "./validate.ts";
 
 export type CustomResourceType = ResourceType & {
   /** `subresources.scale` of the version. */
   readonly scale: JsonObject | undefined;
-  /** Its schema as /openapi/v3 has it. */
-  readonly openApi: JsonObject | undefined;
   readonly deprecationWarning: string | undefined;
+  /** What its schemas in OpenAPI are made of. */
   readonly published: PublishedKind;
 };
 
@@ -121,7 +120,6 @@ function typeOf(definition: Definition, version: CrdVersion, { converter, clock 
     columns: printer.columns,
     cells: printer.cells,
     scale: field(field(version.json, "subresources"), "scale") as JsonObject | undefined,
-    openApi: publishedSchemas(published, "v3").values().next().value,
     deprecationWarning: deprecationWarning(definition, version),
     published,
   };

@@ -5,6 +5,7 @@
  * a field that keeps unknown ones.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { mapSchemas } from "./map-schemas.ts";
 
 export type PublishedKind = {
   readonly group: string;
@@ -83,23 +84,6 @@ function listSchema(kind: PublishedKind, version: OpenApiVersion): JsonObject {
       kind: KIND,
       metadata: reference(version, `${META}.ListMeta`, `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`),
     },
-  };
-}
-
-/** The schema with `change` applied to it and to every schema of a field, an item or a value below. */
-function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
-  const changed = change(schema);
-  const properties = field(changed, "properties");
-  const items = field(changed, "items");
-  const additional = field(changed, "additionalProperties");
-  const below = (inner: Json | undefined): JsonObject => mapSchemas(asObject(inner), change);
-  return {
-    ...changed,
-    ...(isJsonObject(properties)
-      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, below(inner)])) }
-      : {}),
-    ...(isJsonObject(items) ? { items: below(items) } : {}),
-    ...(isJsonObject(additional) ? { additionalProperties: below(additional) } : {}),
   };
 }
 

@@ -1,0 +1,35 @@
+/**
+ * Schemas of built-in kinds as /openapi/v2 has them, from those of /openapi/v3. Custom kinds have rules of their own and publish both forms
+ * (custom-resources/resource/openapi.ts).
+ */
+import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { mapSchemas } from "../custom-resources/index.ts";
+
+const COMPONENTS = "#/components/schemas/";
+
+/** Swagger has none of these, and a real server publishes no defaults in it. */
+const NOT_IN_V2 = new Set(["allOf", "anyOf", "oneOf", "not", "nullable", "default"]);
+
+export function swaggerSchema(schema: JsonObject): JsonObject {
+  return mapSchemas(schema, (one) => {
+    const kept = Object.entries({ ...one, ...wrappedIn(one) }).filter(([name]) => !NOT_IN_V2.has(name));
+    const { $ref, ...rest } = Object.fromEntries(kept);
+    return {
+      ...rest,
+      // a choice of types is text there: quantities, and ports with a number or a name
+      ...(field(one, "oneOf") !== undefined && field(one, "type") === undefined ? { type: "string" } : {}),
+      ...($ref === undefined ? {} : { $ref: definitionRef($ref) }),
+    };
+  });
+}
+
+/** Version 3 allows nothing beside a `$ref`, so Kubernetes writes `allOf: [{$ref}]`; version 2 has the reference itself. */
+function wrappedIn(schema: JsonObject): JsonObject {
+  const all = field(schema, "allOf");
+  const [only] = Array.isArray(all) && all.length === 1 ? all : [];
+  return isJsonObject(only) ? only : {};
+}
+
+export function definitionRef(ref: Json): Json {
+  return typeof ref === "string" && ref.startsWith(COMPONENTS) ? `#/definitions/${ref.slice(COMPONENTS.length)}` : ref;
+}
