@@ -6,7 +6,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fromPromise, type Result } from "#base";
 import { compileAll, describeServiceError, placeOfError, type CompiledWorld, type DocumentProblem } from "#compile";
-import { describeObject, formatYaml, formatYamlDocuments, type KubeObject } from "#kube";
+import { describeObject, fieldAt, formatYaml, formatYamlDocuments, keyText, type KubeObject } from "#kube";
 import { createFolder, writePrivateFile } from "#pki";
 import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
@@ -28,7 +28,7 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
   if (!loaded.ok) return misunderstood(io, loaded.error);
   const compiled = compileAll(loaded.value.world);
   const problems = allProblems(loaded.value, compiled);
-  tellWarnings(io, loaded.value, compiled.warnings);
+  tellWarnings(io, loaded.value, [...compiled.warnings, ...missingPods(compiled)]);
   if (problems.length > 0) return tellProblems(io, problems);
   const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
   if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
@@ -39,6 +39,21 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
       : formatYamlDocuments(objects),
   );
   return 0;
+}
+
+/** Without an autoscaler, Flagger takes the first number of pods from the Deployment, which is applied without one. */
+function missingPods({ compiled }: CompiledWorld): readonly string[] {
+  const scaled = new Set(compiled.flatMap(({ object }) => (object.kind === "HorizontalPodAutoscaler" ? [keyText(object.metadata)] : [])));
+  return compiled.flatMap(({ object: { kind, metadata }, once }) => {
+    const replicas = fieldAt(once, "spec", "replicas");
+    if (kind !== "Deployment" || typeof replicas !== "number" || replicas < 2 || scaled.has(keyText(metadata))) return [];
+    const { namespace = "default", name } = metadata;
+    const why = "since compiled output leaves replicas out to be safe to apply again";
+    const command = `kubectl scale -n ${namespace} deployment/${name}-primary --replicas=${replicas}`;
+    return [
+      `${namespace}/${name}: Flagger starts ${name}-primary with 1 pod and not ${replicas}, ${why}; give spec.replicas.max, or run once: ${command}`,
+    ];
+  });
 }
 
 /** What is wrong with the files, then what is wrong with the services in them. */

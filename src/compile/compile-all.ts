@@ -1,17 +1,21 @@
 /** Everything that a world becomes: what `lattice compile` prints, and what the data plane is built from. */
 import type { KubeObject } from "#kube";
-import { atFirst, type Compiled } from "#service-compiler";
+import type { Compiled } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
 import { edgeWarnings } from "./edge-warnings.ts";
+import { repeatable } from "./repeatable.ts";
 import type { ServiceKey, World } from "./world.ts";
 
 /** All objects of a world, and what kept some services from having any. */
 export type CompiledWorld = {
   /** What namespaces themselves have: the Namespace, its default deny, its waypoint. */
   readonly namespaces: readonly KubeObject[];
-  /** Each external service and each service, in the order in which they are applied. */
+  /**
+   * Each external service and each service, in the order in which they are applied. They can be applied again: fields that an autoscaler or
+   * Flagger sets are left out.
+   */
   readonly objects: readonly KubeObject[];
-  /** The same objects, with the fields apart that are written once and then left to somebody else. */
+  /** All objects, with the fields apart that are written once and belong to another controller afterwards. */
   readonly compiled: readonly Compiled[];
   readonly errors: ReadonlyMap<ServiceKey, readonly ServiceError[]>;
   /** Sentences for people; nothing that keeps a service from being applied. */
@@ -50,5 +54,5 @@ export function compileAll(world: World): CompiledWorld {
     warnings.push(...service.value.warnings.map((text) => `${key}: ${text}`));
   }
   const namespaces = world.namespaces().flatMap((namespace) => world.namespaceObjects(namespace));
-  return { namespaces, objects: compiled.map(atFirst), compiled, errors, warnings: [...warnings, ...edgeWarnings(world)] };
+  return { namespaces, objects: repeatable(compiled), compiled, errors, warnings: [...warnings, ...edgeWarnings(world)] };
 }

@@ -22,5 +22,6 @@ export { DEFAULT_DENY } from "./policies/namespace.ts";
 export { HBONE_PORT, PROBE_CIDR, PROXY_METRICS_PORT, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
 export { AuthorizationPolicies, type IstioVerdict, type Request } from "./reachability/istio.ts";
 export { CiliumPolicies, type CiliumVerdict, type Traffic } from "./reachability/cilium.ts";
+export { canaryPorts, type CanaryPort } from "./reachability/canary-ports.ts";
 export { DataPlane, type Door, type Question, type Step, type Verdict } from "./reachability/data-plane.ts";
 export type { Outside, Peer, Pod } from "./reachability/peers.ts";

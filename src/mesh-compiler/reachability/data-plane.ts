@@ -4,6 +4,7 @@
  */
 import { fieldAt, type KubeObject } from "#kube";
 import { HBONE_PORT } from "../settings.ts";
+import { canaryPorts } from "./canary-ports.ts";
 import { CiliumPolicies, type Traffic } from "./cilium.ts";
 import { AuthorizationPolicies } from "./istio.ts";
 import { gatewayPod, labelsIn, objectsIn, podOf, type Labels, type Outside, type Pod } from "./peers.ts";
@@ -52,7 +53,10 @@ export class DataPlane {
     this.#istio = new AuthorizationPolicies(objects);
     this.#trustDomain = trustDomain;
     for (const { kind, metadata } of objects) if (kind === "Namespace") this.#namespaces.set(metadata.name, labelsIn(metadata.labels));
-    const services = new Map(objects.filter(({ kind }) => kind === "Service").map((object) => [idOf(object), portsOf(object)]));
+    const services = new Map<string, readonly ServicePort[]>([
+      ...objects.filter(({ kind }) => kind === "Service").map((object) => [idOf(object), portsOf(object)] as const),
+      ...canaryPorts(objects),
+    ]);
     for (const object of objects) {
       const labels = this.#labelsOf(object.metadata.namespace ?? "default");
       if (object.kind === "Deployment")

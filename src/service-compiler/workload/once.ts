@@ -1,6 +1,6 @@
 /**
- * An object, and the fields of it that are written once and then belong to somebody else: an autoscaler counts replicas, Flagger rewrites a
- * Service. Applied again and again they would be a tug of war; left out they would be reset to a default.
+ * An object, and the fields of it that are written once and belong to another controller afterwards: an autoscaler sets replicas, Flagger
+ * rewrites a Service. Applied again they would undo what that controller did; left out by the client that wrote them they would be reset to a default.
  */
 import type { JsonObject, KubeObject } from "#kube";
 
@@ -10,7 +10,7 @@ export type Compiled = {
   readonly once?: JsonObject;
 };
 
-/** As it is when it is made: what somebody applies by hand. */
+/** As it is when it is made. */
 export function atFirst({ object, once }: Compiled): KubeObject {
   if (once === undefined) return object;
   const { spec } = object as { readonly spec?: JsonObject };
