@@ -106,15 +106,41 @@ describe("lattice diff against a cluster", () => {
     expect(stdout).toMatch(/\n4 added, 0 changed, 0 removed\n$/);
   });
 
-  it("a service of the cluster that cannot be compiled here is left out, not taken to be deleted", async () => {
+  it("a service of the cluster that cannot be compiled is not reported, and its objects are no deletions", async () => {
     await cluster.add(
       ...(expectOk(parseYaml(serviceYaml("odd", { spec: "  resources: {x: {type: nonsense}}\n" }))) as unknown as FixtureObject[]),
     );
-    const { code, stderr } = await run("diff", "-f", "same.yaml");
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      stderr: "warning: shop/odd is in the cluster and cannot be compiled here; it is left out\n",
-    });
+    expect(await run("diff", "-f", "same.yaml")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
+  });
+
+  it("a service of the cluster that could be compiled without the files, and cannot with them, is named with the reason", async () => {
+    const binding =
+      "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: s, namespace: shop}\nspec: {bindings: {other: {secretRef: {name: s}}}}\n";
+    writeFileSync(join(cwd, "unbound.yaml"), binding);
+    const { code, stdout, stderr } = await run("diff", "-f", "unbound.yaml");
+    expect(stderr).toMatch(
+      /^warning: shop\/a, which is in the cluster, cannot be compiled with these files: .*secrets\.s.*; its objects stay as they are\n$/,
+    );
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "no differences\n" });
+  });
+
+  it("labels of a namespace that its administrator set, and that the operator leaves alone, are no difference", async () => {
+    const labels = { "app.kubernetes.io/managed-by": "Helm", "pod-security.kubernetes.io/enforce": "privileged" };
+    const patch = { type: "merge" as const, patch: { metadata: { labels } } };
+    expectOk(await cluster.client.patch(cluster.resource("Namespace"), { name: "shop" }, patch, { fieldManager: "helm" }));
+    expect(await run("diff", "-f", "same.yaml")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
+  });
+
+  it("an object that may not be pruned is no deletion", async () => {
+    const stale = (name: string, annotations: object): FixtureObject => {
+      const labels = { "app.kubernetes.io/managed-by": "lattice", "app.kubernetes.io/name": "a" };
+      return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop", labels, annotations } };
+    };
+    await cluster.add(stale("a-kept", { "lattice.dev/prune": "never" }), stale("a-stale", {}));
+    const { stdout } = await run("diff", "-f", "same.yaml");
+    expect(stdout).toContain("- ConfigMap shop/a-stale\n");
+    expect(stdout).not.toContain("a-kept");
+    expectOk(await cluster.client.delete(cluster.resource("ConfigMap"), { namespace: "shop", name: "a-stale" }));
   });
 
   it("files with a mistake, and a cluster that says no, are exit code 2", async () => {

@@ -73,17 +73,27 @@ export async function readShareable(client: KubeClient, signal: AbortSignal): Pr
   return found.ok ? ok({ value: found.value.value.map(asDocument), notes: found.value.notes }) : found;
 }
 
-/** What Lattice compiled and applied. What another controller made from it carries our labels too, and is not ours. */
+const NAMESPACES = compiledKinds.filter(({ kind }) => kind === "Namespace");
+
+/**
+ * What Lattice compiled and applied, and every namespace, since one that another client labelled counts as well. What another controller made
+ * from compiled objects carries their labels too, and is not ours.
+ */
 export async function readCompiled(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly KubeObject[]>, string>> {
-  const found = await listKinds(client, compiledKinds, { signal, labelSelector: "app.kubernetes.io/managed-by=lattice" });
-  return found.ok ? ok({ value: found.value.value.filter(isOwn), notes: found.value.notes }) : found;
+  const namespaces = await listKinds(client, NAMESPACES, { signal });
+  if (!namespaces.ok) return namespaces;
+  const kinds = compiledKinds.filter(({ kind }) => kind !== "Namespace");
+  const found = await listKinds(client, kinds, { signal, labelSelector: "app.kubernetes.io/managed-by=lattice" });
+  if (!found.ok) return found;
+  const value = [...namespaces.value.value, ...found.value.value.filter(isOwn)];
+  return ok({ value, notes: [...namespaces.value.notes, ...found.value.notes] });
 }
 
 /** A namespace owns what closes it. The key of the config hash is the operator's own, and compiled from nothing. */
 function isOwn({ kind, metadata }: KubeObject): boolean {
   if (kind === "Secret" && metadata.name === HASH_KEY_SECRET) return false;
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  return owner === undefined || owner.apiVersion.startsWith("lattice.dev/") || owner.kind === "Namespace";
+  const { ownerReferences: owners = [] } = metadata;
+  return owners.length === 0 || owners.some((owner) => owner.apiVersion.startsWith("lattice.dev/") || owner.kind === "Namespace");
 }
 
 /** Whoever made it: policies of others count as much. */

@@ -217,6 +217,28 @@ describe("against a cluster", () => {
     ]);
   });
 
+  it("of a map that is wanted no longer, only keys that are ours are a difference", () => {
+    const claim = (annotations: object) =>
+      live((object) =>
+        object.kind !== "Service"
+          ? object
+          : {
+              ...object,
+              metadata: {
+                ...object.metadata,
+                annotations,
+                managedFields: managed({ "f:metadata": { "f:annotations": { ".": {}, "f:ours": {} } } }),
+              },
+            },
+      );
+    const fieldsOf = (annotations: object) =>
+      diffObjects(claim(annotations), wanted, { liveManager: "lattice" }).objects.flatMap(({ fields }) => fields);
+    expect(fieldsOf({ "pv.kubernetes.io/bind-completed": "yes" })).toEqual([]);
+    expect(fieldsOf({ "pv.kubernetes.io/bind-completed": "yes", ours: "x" })).toEqual([
+      { path: "metadata.annotations.ours", change: "removed", before: "x" },
+    ]);
+  });
+
   it("items of lists are ours by their keys", () => {
     const ports = (items: object[]) => ({ spec: { ports: items } });
     const service = (items: object[], fields?: object) =>

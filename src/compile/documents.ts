@@ -6,10 +6,11 @@
  */
 import { err, type Result, type Sensitive } from "#base";
 import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
-import { describeObject, field, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
+import { describeObject, field, fieldAt, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, type Provisioner, type Settings } from "#service-compiler";
 import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
 import { placeOfError } from "./errors.ts";
+import type { InvalidKind } from "./invalid-object.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { isScore, parseScore } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
@@ -71,6 +72,8 @@ type Sorted = {
   readonly mountable: Read[];
   readonly problems: DocumentProblem[];
   readonly leftOut: Read[];
+  /** Services of the cluster underneath that cannot be parsed: they hold their place and declare nothing, as for the operator. */
+  readonly invalid: { readonly kind: InvalidKind; readonly object: KubeObject }[];
 };
 
 /**
@@ -82,7 +85,7 @@ type Sorted = {
  * const { objects } = compileAll(world);
  */
 export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
-  const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], mountable: [], problems: [], leftOut: [] };
+  const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], mountable: [], problems: [], leftOut: [], invalid: [] };
   for (const document of documents.flatMap(itemsOf)) sort(document, options, sorted);
   const placed = onTop(inNamespaces(sorted, options.namespace));
   const store = secretStore({
@@ -99,6 +102,7 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     if (isPlacedByEnvironment(object) && underneath !== true) places.set(keyText(keyOf(object)), from);
     world.put(underneath === true ? object : withSources(object, from, options.files, named));
   }
+  for (const { kind, object } of sorted.invalid) if (!places.has(keyText(keyOf(object)))) world.putInvalid(kind, object);
   const environments = refusedEnvironments(world, placed.lattice);
   const refused = [...environments, ...refusedServices(world, placed.lattice)];
   return { world, problems: [...sorted.problems, ...twice(placed.lattice), ...environments], places, refused, leftOut: sorted.leftOut };
@@ -142,7 +146,8 @@ function itemsOf(document: WorldDocument): readonly WorldDocument[] {
 function sort(document: WorldDocument, { files }: WorldOptions, sorted: Sorted): void {
   const { value, ...read } = document;
   const { from } = read;
-  const problem = (path: string, message: string) => void sorted.problems.push({ from, path, message });
+  // what is wrong with the cluster underneath is not wrong with the files
+  const problem = (path: string, message: string) => void (read.underneath === true || sorted.problems.push({ from, path, message }));
   if (isScore(value)) {
     const readFile = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
     const service = parseScore(value, readFile);
@@ -153,7 +158,14 @@ function sort(document: WorldDocument, { files }: WorldOptions, sorted: Sorted):
     const parsed = parseLatticeObject(value);
     if (parsed.ok) sorted.lattice.push({ object: parsed.value, ...read });
     else for (const { path, message } of parsed.error) problem(path, message);
+    if (!parsed.ok && read.underneath === true) sorted.invalid.push(...invalidIn(value));
   }
+}
+
+function invalidIn(value: Json): Sorted["invalid"] {
+  const [kind, name] = [field(value, "kind"), fieldAt(value, "metadata", "name")];
+  if ((kind !== "LatticeService" && kind !== "LatticeExternalService") || typeof name !== "string") return [];
+  return [{ kind, object: value as unknown as KubeObject }];
 }
 
 /**
@@ -169,7 +181,7 @@ export function isForeign(value: Json): boolean {
 }
 
 function sortForeign({ value, ...read }: WorldDocument, { provisioners, secrets, mountable, problems, leftOut }: Sorted): void {
-  const { from } = read;
+  const { from, underneath } = read;
   const name = field(field(value, "metadata"), "name");
   if (typeof name !== "string") return void problems.push({ from, path: "metadata.name", message: "is required" });
   const object = value as unknown as KubeObject;
@@ -178,7 +190,7 @@ function sortForeign({ value, ...read }: WorldDocument, { provisioners, secrets,
   if (object.apiVersion === "v1" && MOUNTABLE.has(object.kind)) mountable.push({ object, ...read });
   const declared = declaredProvisioner(object);
   if (declared?.ok === true) provisioners.push(declared.value);
-  else if (declared?.ok === false) problems.push({ from, path: "data", message: declared.error });
+  else if (declared?.ok === false && underneath !== true) problems.push({ from, path: "data", message: declared.error });
   else leftOut.push({ object, ...read });
 }
 

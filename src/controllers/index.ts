@@ -3,7 +3,7 @@ export { acceptanceController, type AcceptanceOptions, type Verdict } from "./ac
 export { ENVIRONMENT_REASONS, environmentController } from "./environment/controller.ts";
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";
 export { configMaps, meshKinds } from "./kinds.ts";
-export { namespaceController } from "./namespace/controller.ts";
+export { namespaceController, namespaceLabels } from "./namespace/controller.ts";
 export { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 export { SERVICE_REASONS } from "./service/conditions.ts";
 export { serviceController } from "./service/controller.ts";

@@ -38,6 +38,9 @@ function inObjects(before: JsonObject, after: JsonObject, path: string, { owned 
     const [own, old] = [at(after, name), at(before, name)];
     const below = owned === undefined ? undefined : owns(owned, name);
     if (own === undefined && owned !== undefined && below === undefined) return [];
+    // of a map that is not wanted any more, only the keys that are ours go
+    if (own === undefined && isJsonObject(old) && below !== undefined && Object.keys(below).length > 0)
+      return inObjects(old, {}, joined(path, name), { owned: below });
     return changedFields(old, own, joined(path, name), owned === undefined ? {} : { owned: below ?? {} });
   });
 }

@@ -82,7 +82,7 @@ async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Ru
   const mayClose = !isSystemNamespace(name) && world.reservation(name) === undefined;
   const [wanted, ...all] = world.namespaceObjects(name);
   const closing = all.filter((object) => isServed(object, cache));
-  if (mayClose && world.hasNamespace(name)) return ok({ state: "declared", labels: labelsFor(namespace, wanted), closing, inUse });
+  if (mayClose && world.hasNamespace(name)) return ok({ state: "declared", labels: namespaceLabels(namespace, wanted), closing, inUse });
   if (inUse) return ok(mayClose ? { state: "left", closing, until: "Deployments are gone" } : { state: "foreign" });
   if (!isClosedByUs(namespace, cache)) return ok({ state: "foreign" });
   const left = await podsIn(name, runtime);
@@ -91,8 +91,8 @@ async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Ru
   return ok(mayClose ? { state: "left", closing, until: "pods are gone" } : { state: "foreign" });
 }
 
-/** Labels that another client may have set stay as they are. */
-function labelsFor(namespace: KubeObject, wanted: KubeObject | undefined): Labels {
+/** The labels that Lattice gives a namespace. Those that another client may have set stay as they are. */
+export function namespaceLabels(namespace: KubeObject, wanted: KubeObject | undefined): Labels {
   const ours = ownedLabels(namespace);
   const labels = Object.entries(wanted?.metadata.labels ?? {}).filter(([label, value]) => {
     const found = namespace.metadata.labels?.[label];
