@@ -28,3 +28,4 @@ export {
 export { isSecretName, redact, reveal, Sensitive, sensitive } from "./sensitive.ts";
 export { PROGRAM_VERSION } from "./version.ts";
 export { noTracing, type Span, type SpanFields, type Tracer } from "./trace.ts";
+export { textOfBytes, textOfFile } from "./utf8.ts";

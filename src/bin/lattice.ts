@@ -9,7 +9,7 @@ import { basename, dirname, join } from "node:path";
 const { LATTICE_CACHE, XDG_CACHE_HOME, NODE_COMPILE_CACHE } = process.env;
 const cache = LATTICE_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), ".cache"), "lattice");
 enableCompileCache(NODE_COMPILE_CACHE ?? join(cache, "compiled"));
-const { systemClock } = await import("#base");
+const { systemClock, textOfFile } = await import("#base");
 const { runLattice } = await import("#cli");
 
 const stop = new AbortController();
@@ -29,6 +29,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.
 const parent = dirname(import.meta.dirname);
 const root = basename(import.meta.dirname) === "bin" ? dirname(parent) : parent;
 
+/** Refuses bytes that are no UTF-8 text: a decoder that replaces them would change what was piped in. */
+async function readStandardInput(): Promise<string> {
+  const text = textOfFile(await (await import("node:stream/consumers")).buffer(process.stdin));
+  if (!text.ok) throw new Error(`standard input ${text.error}`);
+  return text.value;
+}
+
 const told = new Set<NodeJS.WriteStream>();
 function tell(stream: NodeJS.WriteStream, text: string): void {
   told.add(stream);
@@ -42,7 +49,7 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   root,
   stdout: (text) => tell(process.stdout, text),
   stderr: (text) => tell(process.stderr, text),
-  stdin: async () => (await import("node:stream/consumers")).text(process.stdin),
+  stdin: readStandardInput,
   nodeVersion: process.versions.node,
   clock: systemClock,
   random: Math.random,

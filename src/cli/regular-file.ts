@@ -7,7 +7,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import { andThen, err, fromThrowing, ok, type Result } from "#base";
+import { andThen, err, fromThrowing, mapErr, ok, textOfFile, type Result } from "#base";
 
 const MIB = 1024 * 1024;
 /** One file that a service names with `source`, a file of secrets, of assertions, of tokens. */
@@ -38,9 +38,12 @@ export function readRegularFile(path: string, limits: ReadLimits): Result<Uint8A
   });
 }
 
+const HOW_TO_GIVE_BYTES = "convert it, or give bytes with binaryContent or data in base64";
+
+/** Refuses bytes that are no UTF-8 text. */
 export function readRegularText(path: string, limits: ReadLimits): Result<string, string> {
   const bytes = readRegularFile(path, limits);
-  return bytes.ok ? ok(new TextDecoder().decode(bytes.value)) : bytes;
+  return bytes.ok ? mapErr(textOfFile(bytes.value), (problem) => `${problem}; ${HOW_TO_GIVE_BYTES}`) : bytes;
 }
 
 function isPipe(path: string): boolean {

@@ -2,7 +2,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
 import { describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
-import { parseYaml, type Json } from "#kube";
+import { parseDocuments } from "#compile";
+import type { Json } from "#kube";
 import type { CliIo } from "./io.ts";
 import { MAX_RESOURCE_FILE, readRegularText } from "./regular-file.ts";
 
@@ -56,7 +57,7 @@ async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[
 }
 
 function parseFile(file: string, text: string): Result<readonly FileDocument[], FileProblem> {
-  const parsed = parseYaml(text);
+  const parsed = parseDocuments(text);
   if (parsed.ok) return ok(parsed.value.map((value, index) => ({ file, index: index + 1, value })));
   const { message, line, column } = parsed.error;
   return err({ file: line === undefined ? file : `${file}:${line}:${column}`, message });

@@ -213,6 +213,38 @@ describe("secrets", () => {
   });
 });
 
+describe("bytes that are no UTF-8 text", () => {
+  const service = (value: string) =>
+    Buffer.concat([
+      Buffer.from("apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, variables: {A: "),
+      Buffer.from(value, "latin1"),
+      Buffer.from("}}}\n"),
+    ]);
+
+  it("are refused in a service file and in a file of secrets, and never replaced", async () => {
+    writeFileSync(join(cwd, "latin.yaml"), service("'caf\xe9'"));
+    expect(await run("compile", "-f", "latin.yaml")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("latin.yaml\n      is no UTF-8 text") as string,
+    });
+    writeFileSync(join(cwd, "latin-secrets"), Buffer.from("postgres/db/password: caf\xe9\n", "latin1"));
+    expect(await run("compile", "-f", "secret", "--secrets", "latin-secrets")).toMatchObject({
+      code: 2,
+      stderr: "lattice: --secrets latin-secrets: is no UTF-8 text; convert it, or give bytes with binaryContent or data in base64\n",
+    });
+  });
+
+  it("reach the pod as they are when a service names them as a file", async () => {
+    writeFileSync(join(cwd, "blob.bin"), new Uint8Array([0xff, 0x00, 0xfe]));
+    writeFileSync(
+      join(cwd, "blob.yaml"),
+      "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, files: {/blob: {source: blob.bin}}}}\n",
+    );
+    expect(JSON.stringify(await compiled("-f", "blob.yaml"))).toContain('"blob":"/wD+"');
+  });
+});
+
 describe("a folder of objects", () => {
   it("has one file per object, with the Namespace first, and is never written over by chance", async () => {
     expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({

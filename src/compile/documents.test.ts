@@ -145,6 +145,15 @@ describe("secrets", () => {
     expect(secretOf({}, object("shop")).value).toBe("secret");
   });
 
+  it("that are no UTF-8 text are refused, and never changed", () => {
+    const bytes = "apiVersion: v1\nkind: Secret\nmetadata: {name: postgres-main, namespace: shop}\ndata: {password: /wAB}\n";
+    for (const options of [{}, { placeholderSecrets: true }]) {
+      const { value, errors } = secretOf(options, bytes);
+      expect(value).toBeUndefined();
+      expect(errors).toContain("key 'password' of Secret shop/postgres-main is no UTF-8 text, so no template can hold it");
+    }
+  });
+
   it("that nobody gave are marked when asked for", () => {
     expect(secretOf({ placeholderSecrets: true }).value).toBe("<secret postgres/main/password>");
   });

@@ -27,5 +27,6 @@ export { isScore, parseScore, type ScoreOptions } from "./score.ts";
 export { DEFAULT_SETTINGS, worldSettings, type WorldSettings } from "./settings.ts";
 export { why, type Answer, type WhyQuestion } from "./why.ts";
 export type { FindObject, FoundObject } from "./object-access.ts";
+export { parseDocuments } from "./yaml-documents.ts";
 export { World, type CompiledApplication, type ServiceKey, type WorldObject } from "./world.ts";
 export { plain, secret, type Provisioned, type Provisioner, type ResourceRequest, type Value } from "#service-compiler";

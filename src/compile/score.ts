@@ -4,7 +4,7 @@
  * Two things would surprise: a resource without an `id` belongs to its workload alone, as Score has it, so it gets one from both names; and
  * Score has no word for who may call a workload, so an annotation on a resource says it.
  */
-import { base64OfBytes, err, fromThrowing, type Result } from "#base";
+import { base64OfBytes, err, textOfBytes, type Result } from "#base";
 import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#crds";
 import { field, type Json, type JsonObject } from "#kube";
 import { settingsOf, type ScoreSettings } from "./score/annotations.ts";
@@ -163,8 +163,8 @@ class Translation {
       this.errors.push({ kind: "invalid", path: pathText([...at, "source"]), message: read.error });
       return { ...rest, content: "" };
     }
-    const decoded = decodeText(read.value);
-    return decoded === undefined ? { ...rest, binaryContent: base64OfBytes(read.value) } : { ...rest, content: text(decoded) };
+    const decoded = textOfBytes(read.value);
+    return decoded.ok ? { ...rest, content: text(decoded.value) } : { ...rest, binaryContent: base64OfBytes(read.value) };
   }
 
   #volume(at: readonly string[], { source, path, readOnly }: NonNullable<ScoreContainer["volumes"]>[string]): JsonObject {
@@ -213,12 +213,4 @@ const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
 function mapValues<T>(map: Readonly<Record<string, T>>, change: (value: T, key: string) => Json): JsonObject {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
-}
-
-function decodeText(bytes: Uint8Array): string | undefined {
-  const decoded = fromThrowing(
-    () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes),
-    () => undefined,
-  );
-  return decoded.ok ? decoded.value : undefined;
 }

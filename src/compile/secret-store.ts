@@ -3,14 +3,18 @@
  *
  * No message here holds a value. A path is no secret: `postgres/main-db/password` is key `password` of Secret `postgres-main-db`.
  */
-import { bytesOfBase64, err, ok, reveal, sensitive, type Sensitive } from "#base";
+import { bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Sensitive } from "#base";
 import { fieldAt, isJsonObject, keyOf, keyText, type KubeObject } from "#kube";
-import { isShareable, secretNotShared, type SecretStore } from "#service-compiler";
+import { isShareable, secretNotShared, secretOfPath, type SecretStore } from "#service-compiler";
 
 /** By `namespace/name`, then by key. */
 type SecretObjects = ReadonlyMap<string, SecretObject>;
 
-type SecretObject = { readonly labels: KubeObject["metadata"]["labels"]; readonly values: ReadonlyMap<string, Sensitive<string>> };
+type SecretObject = {
+  readonly labels: KubeObject["metadata"]["labels"];
+  /** undefined: bytes that are no text. */
+  readonly values: ReadonlyMap<string, Sensitive<string> | undefined>;
+};
 
 export type SecretSources = {
   readonly given: ReadonlyMap<string, Sensitive<string>>;
@@ -26,12 +30,13 @@ export function readSecrets(secrets: readonly { readonly object: KubeObject }[])
   return new Map(secrets.map(({ object }) => [keyText(keyOf(object)), { labels: object.metadata.labels, values: valuesOf(object) }]));
 }
 
-/** Text in base64 under `data`, as it is under `stringData`; bytes that are no text are of no use in a template. */
-function valuesOf(secret: KubeObject): ReadonlyMap<string, Sensitive<string>> {
-  const values = new Map<string, Sensitive<string>>();
+/** Text in base64 under `data`, as it is under `stringData`. */
+function valuesOf(secret: KubeObject): SecretObject["values"] {
+  const values = new Map<string, Sensitive<string> | undefined>();
   for (const [key, text] of entriesOf(fieldAt(secret, "data"))) {
     const bytes = bytesOfBase64(text);
-    if (bytes.ok) values.set(key, sensitive(new TextDecoder().decode(bytes.value)));
+    const decoded = bytes.ok ? textOfBytes(bytes.value) : bytes;
+    if (bytes.ok) values.set(key, decoded.ok ? sensitive(decoded.value) : undefined);
   }
   for (const [key, text] of entriesOf(fieldAt(secret, "stringData"))) values.set(key, sensitive(text));
   return values;
@@ -44,13 +49,16 @@ function entriesOf(value: unknown): readonly (readonly [string, string])[] {
 
 export function secretStore({ given, inObjects, placeholders }: SecretSources): SecretStore {
   return (namespace, path, source) => {
-    const parts = path.split("/");
-    const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
+    const { name, key } = secretOfPath(path);
     const object = inObjects.get(`${namespace}/${name}`);
     if (!given.has(path) && object !== undefined && source !== namespace && !isShareable(object.labels, source))
       return err(secretNotShared(namespace, name, source));
     const value = given.get(path) ?? object?.values.get(key);
     if (value !== undefined) return ok(reveal(value));
+    if (object?.values.has(key) === true)
+      return err(
+        `key '${key}' of Secret ${namespace}/${name} is no UTF-8 text, so no template can hold it\nmount it as a volume (secret:${name})`,
+      );
     if (placeholders) return ok(`${PLACEHOLDER_MARKS[0]}${path}>`);
     return err(
       `there is no secret '${path}'${whatThereIs(inObjects, { namespace, name, key })}\n${HOW_TO_GIVE(path, { namespace, name, key })}`,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { expectOk } from "#base";
+import { expectOk, ok } from "#base";
 import { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml } from "./yaml.ts";
 
 describe("parseYaml", () => {
@@ -113,3 +113,19 @@ function hasUnsafeInteger(value: unknown): boolean {
 function normalise(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
+
+describe("words that YAML 1.1 has for true and false", () => {
+  const text = "variables: {NO: a, on: NO, y: 'yes', off: true}\n";
+
+  it("are booleans for kubectl, and text where YAML 1.2 is asked for", () => {
+    expect(parseYaml("a: {NO: a, b: NO}\n")).toEqual(ok([{ a: { false: "a", b: false } }]));
+    expect(parseYaml(text, { booleans: "yaml-1.2" })).toEqual(ok([{ variables: { NO: "a", on: "NO", y: "yes", off: true } }]));
+  });
+
+  it("are quoted in what is written, as keys and as values, so that kubectl reads text", () => {
+    const words = ["NO", "no", "on", "off", "y", "n", "yes", "True", "null", "~", "1e3", "0o7", "012", "0x1f", "1_000", ".5"];
+    const written = formatYaml({ data: Object.fromEntries(words.map((word) => [word, word])) });
+    expect(parseYaml(written)).toEqual(ok([{ data: Object.fromEntries(words.map((word) => [word, word])) }]));
+    expect(written.match(/'[^']+': '[^']+'/g)).toHaveLength(words.length);
+  });
+});

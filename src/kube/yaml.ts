@@ -7,6 +7,7 @@
  * would round.
  */
 import {
+  boolCoreTag,
   boolYaml11Tag,
   defineScalarTag,
   dump,
@@ -33,8 +34,8 @@ class Refused extends Error {}
 
 const INTEGER = /^[-+]?(?:0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[1-9][0-9_]*|0)$/;
 
-const schemaWith = (integer: ReturnType<typeof integerTag>) =>
-  new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolYaml11Tag, integer, floatCoreTag]);
+const schemaWith = (integer: ReturnType<typeof integerTag>, boolean = boolYaml11Tag) =>
+  new Schema([strTag, seqTag, mapTag, nullYaml11Tag, boolean, integer, floatCoreTag]);
 
 function integerTag(tooLarge: (source: string) => void) {
   return defineScalarTag<number>("tag:yaml.org,2002:int", {
@@ -52,14 +53,19 @@ function integerTag(tooLarge: (source: string) => void) {
 }
 
 let kubectlSchema: Schema | undefined;
+let schema12: Schema | undefined;
 
-/** Made when it is needed, as the other one below: most starts of a server read no YAML. */
-function schemaOfKubectl(): Schema {
-  return (kubectlSchema ??= schemaWith(
-    integerTag((source) => {
-      throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
-    }),
-  ));
+/** Made when they are needed: most starts of a server read no YAML. */
+function schemaFor({ booleans }: YamlOptions): Schema {
+  return booleans === "yaml-1.2"
+    ? (schema12 ??= schemaWith(readingInteger(), boolCoreTag))
+    : (kubectlSchema ??= schemaWith(readingInteger()));
+}
+
+function readingInteger() {
+  return integerTag((source) => {
+    throw new Refused(`the integer ${source} is too large to be kept exactly; put it in quotes`);
+  });
 }
 
 /** The writer asks the same tags whether a text needs quotes; there, a large number is no mistake of anybody. */
@@ -73,8 +79,12 @@ function readInteger(digits: string): number | undefined {
   return negative ? -value : value;
 }
 
-/** `duplicates: "last"`: a field given twice counts as its last value, as an API server reads it; otherwise it is an error. */
-export type YamlOptions = { readonly duplicates?: "error" | "last" };
+export type YamlOptions = {
+  /** "last": a field given twice counts as its last value, as an API server reads it; otherwise it is an error. */
+  readonly duplicates?: "error" | "last";
+  /** "yaml-1.2": `no`, `on` and `y` are text, and only `true` and `false` are booleans; otherwise as kubectl reads them. */
+  readonly booleans?: "kubectl" | "yaml-1.2";
+};
 
 /** Every document of the text; empty ones (between two `---`) are left out. */
 export function parseYaml(text: string, options: YamlOptions = {}): Result<readonly Json[], YamlError> {
@@ -102,10 +112,11 @@ const PADDING = " ".repeat(MAX_DEPTH * 2);
  * kubectl lets quoted text and `[…]` go on in lines that are indented too little, and published CRDs have such text. The spaces before it mean
  * nothing there, so the line is moved to the right and the text read again.
  */
-function loadPadded(text: string, { duplicates }: YamlOptions): Result<readonly Json[], YamlError> {
+function loadPadded(text: string, options: YamlOptions): Result<readonly Json[], YamlError> {
   const load = (padded: string) =>
     fromThrowing(
-      () => loadAll(padded, { schema: schemaOfKubectl(), maxDepth: MAX_DEPTH, maxAliases: 0, json: duplicates === "last" }) as Json[],
+      () =>
+        loadAll(padded, { schema: schemaFor(options), maxDepth: MAX_DEPTH, maxAliases: 0, json: options.duplicates === "last" }) as Json[],
       describeYamlError,
     );
   const first = load(text);

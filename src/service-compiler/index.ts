@@ -34,6 +34,7 @@ export {
 } from "./provisioners/index.ts";
 export { paramMistakes, type ParamMistake } from "./rendering/param-mistakes.ts";
 export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
+export { secretOfPath } from "./secret-path.ts";
 export {
   hasPlaceholders,
   plain,

@@ -1,16 +1,16 @@
 /** The example application: what is applied for it, and what is said about the one agreement that it lacks. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { base64OfText, err, ok, type Result } from "#base";
 import { formatAnswers, formatGraph, loadWorld, why, type World } from "#compile";
 import { latticeEnvironments, latticeKinds, type LatticeObject } from "#crds";
 import { defineResource, isJsonObject, parseYaml, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { allEdges, splitId, type Edge } from "#mesh-compiler";
-import { SHAREABLE_LABEL } from "#service-compiler";
+import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
 import type { CliIo } from "../io.ts";
 import { readLatticeResources, readPolicies } from "../live-world.ts";
 import { applyAll } from "../local-cluster.ts";
+import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
 import { checkFiles } from "../validate.ts";
 
 const SHOP = "shop";
@@ -27,7 +27,7 @@ export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<b
   const objects = checked.flatMap((one) => (one.ok && "object" in one ? [one.object] : []));
   if (objects.length === 0 || objects.length < checked.length)
     return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
-  const made = await madeUpSecrets(join(folder, "secrets.example"));
+  const made = madeUpSecrets(join(folder, "secrets.example"));
   if (!made.ok) return made;
   const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } };
   const all = [{ resource: namespaces, object: namespace }, ...made.value, ...objects.toSorted(environmentFirst).flatMap(asApplied)];
@@ -48,18 +48,15 @@ function asApplied(object: LatticeObject): readonly { readonly resource: Resourc
 }
 
 /** `postgres/products/password` is key `password` of Secret `postgres-products`, where the shop runs. */
-async function madeUpSecrets(
-  file: string,
-): Promise<Result<readonly { readonly resource: Resource; readonly object: KubeObject }[], string>> {
-  const text = await fromPromise(readFile(file, "utf8"), describeThrown);
+function madeUpSecrets(file: string): Result<readonly { readonly resource: Resource; readonly object: KubeObject }[], string> {
+  const text = readRegularText(file, { bytes: MAX_SMALL_FILE });
   const parsed = text.ok ? parseYaml(text.value) : text;
   if (!parsed.ok) return err(`${file} cannot be read`);
   const values = parsed.value[0];
   const byName = new Map<string, Record<string, string>>();
   for (const [path, value] of Object.entries(isJsonObject(values) ? values : {})) {
-    const parts = path.split("/");
-    const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
-    byName.set(name, { ...byName.get(name), [key]: btoa(typeof value === "string" ? value : "") });
+    const { name, key } = secretOfPath(path);
+    byName.set(name, { ...byName.get(name), [key]: base64OfText(typeof value === "string" ? value : "") });
   }
   return ok(
     [...byName].map(([name, data]) => {

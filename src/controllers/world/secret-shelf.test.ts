@@ -72,7 +72,7 @@ test("a key that is missing, bytes that are no text, and what is no base64 are n
   for (const key of ["bytes", "broken", "number", "password"]) {
     expect(shelf.read("shop", `postgres/db/${key}`, "shop")).toMatchObject({
       ok: false,
-      error: expect.stringContaining(`has no key '${key}' with a text`) as string,
+      error: expect.stringContaining(`has no key '${key}' with UTF-8 text in it`) as string,
     });
   }
 });

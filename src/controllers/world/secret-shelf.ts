@@ -4,12 +4,12 @@
  *
  * A value goes from here into a compiled Secret and nowhere else. No message holds one.
  */
-import { bytesOfBase64, err, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
+import { bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
 import type { ServiceKey } from "#compile";
 import type { CacheReader } from "#controller-runtime";
 import { fieldAt, isJsonObject, keyText, parseKey, type KubeObject } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
-import { isShareable, secretNotShared } from "#service-compiler";
+import { isShareable, secretNotShared, secretOfPath } from "#service-compiler";
 import { secrets, secretsByMetadata } from "../kinds.ts";
 
 /** "namespace/name". */
@@ -47,8 +47,7 @@ export class SecretShelf {
    * in another namespace, `source`, the Secret must be labelled shareable.
    */
   read(namespace: string, path: string, source: string): Result<string, string> {
-    const parts = path.split("/");
-    const [name, key] = [parts.slice(0, -1).join("-"), parts.at(-1) ?? ""];
+    const { name, key } = secretOfPath(path);
     const secret = keyText({ namespace, name });
     if (source !== namespace && !this.#isShared({ namespace, name }, source)) {
       this.#asked?.versions.add(secret);
@@ -58,7 +57,7 @@ export class SecretShelf {
     const shelved = this.#shelf.get(secret);
     const value = shelved?.values.get(key);
     if (value !== undefined) return ok(reveal(value));
-    const there = shelved?.version === undefined ? "" : `: Secret ${secret} has no key '${key}' with a text in it`;
+    const there = shelved?.version === undefined ? "" : `: Secret ${secret} has no key '${key}' with UTF-8 text in it`;
     return err(`there is no secret '${path}'${there}\nmake Secret ${name} in namespace ${namespace} with a key '${key}'`);
   }
 
@@ -150,10 +149,6 @@ function textsOf(secret: KubeObject): ReadonlyMap<string, Sensitive<string>> {
 
 function textOf(encoded: string): string | undefined {
   const bytes = bytesOfBase64(encoded);
-  if (!bytes.ok) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.value);
-  } catch {
-    return undefined;
-  }
+  const text = bytes.ok ? textOfBytes(bytes.value) : bytes;
+  return text.ok ? text.value : undefined;
 }

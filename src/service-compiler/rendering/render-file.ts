@@ -1,5 +1,5 @@
 /** One file of a container: text with its templates filled in, or bytes. */
-import { bytesOfBase64, err, ok, type Result } from "#base";
+import { bytesOfBase64, err, ok, textOfBytes, type Result } from "#base";
 import { literal, renderText, type Origin, type Scope, type TemplateProblem, type Value } from "../templates/index.ts";
 import type { ContainerSpec } from "./render-service.ts";
 
@@ -47,9 +47,6 @@ function textOf(
   if (source === undefined) return mount("it has no content");
   const bytes = readFile(source);
   if (!bytes.ok) return mount(`source: ${bytes.error}`);
-  try {
-    return ok(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes.value));
-  } catch {
-    return ok(bytes.value);
-  }
+  const text = textOfBytes(bytes.value);
+  return ok(text.ok ? text.value : bytes.value);
 }
