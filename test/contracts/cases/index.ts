@@ -18,6 +18,7 @@ import { lists } from "./lists.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { names } from "./names.ts";
 import { namespaces } from "./namespaces.ts";
+import { nodePortsOfServices } from "./node-ports.ts";
 import { policies } from "./policies.ts";
 import { builtinSchemas, publishedSchemas } from "./published-schemas.ts";
 import { quota } from "./quota.ts";
@@ -37,6 +38,7 @@ export const contracts: readonly Contract[] = [
   ...kinds,
   ...refusals,
   ...rareRefusals,
+  ...nodePortsOfServices,
   ...concurrency,
   ...lists,
   ...tables,

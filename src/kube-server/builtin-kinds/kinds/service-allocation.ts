@@ -1,5 +1,5 @@
 /** The addresses and ports a Service is given when it is created, and what becomes of them when it changes its type. */
-import { jsonEqual, type JsonObject, type KubeObject } from "#kube";
+import { jsonEqual, type KubeObject } from "#kube";
 import { at, childOf, type Draft, draftsAt, entriesAt, listAt, numberAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import { ipFamilyOf } from "../rules/shared.ts";
 import { freeNodePorts, type ServiceAddresses } from "../service-addresses.ts";
@@ -20,31 +20,63 @@ export const isExternal = (service: unknown) =>
 export const needsHealthCheck = (service: unknown) =>
   typeOf(service) === "LoadBalancer" && textAt(service, "spec", "externalTrafficPolicy") === "Local";
 
-export function allocate(draft: Draft, addresses: ServiceAddresses | undefined): void {
-  const spec = childOf(draft, "spec");
+export function allocateNew(draft: Draft, addresses: ServiceAddresses | undefined): void {
   if (!hasClusterIP(draft)) return;
+  allocateAddresses(draft, addresses);
+  if (addresses === undefined) return;
+  if (hasNodePorts(draft)) shareNodePorts(draftsAt(childOf(draft, "spec"), "ports"));
+  allocatePorts(draft, addresses, sharedKey);
+}
+
+/** Of a Service that exists. Every port without a number gets one of its own. */
+export function allocateMore(draft: Draft, addresses: ServiceAddresses | undefined): void {
+  if (!hasClusterIP(draft)) return;
+  allocateAddresses(draft, addresses);
+  if (addresses !== undefined) allocatePorts(draft, addresses, (_, index) => index);
+}
+
+function allocateAddresses(draft: Draft, addresses: ServiceAddresses | undefined): void {
+  const spec = childOf(draft, "spec");
   if (textAt(spec, "clusterIP") === "" && textsAt(spec, "clusterIPs").length === 0) {
     const address = addresses?.freeClusterIP();
     if (address !== undefined) spec["clusterIP"] = address;
   }
   if (textsAt(spec, "clusterIPs").length === 0 && textAt(spec, "clusterIP") !== "") spec["clusterIPs"] = [textAt(spec, "clusterIP")];
   fillFamilies(spec, isHeadless(draft));
-  if (addresses !== undefined) allocatePorts(draft, spec, addresses);
 }
 
-/** A port that the Service itself asks for is taken as well. When the range is full, validation finds ports without a number. */
-function allocatePorts(draft: Draft, spec: Draft, addresses: ServiceAddresses): void {
-  const ports = hasNodePorts(draft) ? draftsAt(spec, "ports").filter((port) => (numberAt(port, "nodePort") ?? 0) === 0) : [];
+const nodePortOf = (port: unknown) => numberAt(port, "nodePort") ?? 0;
+const sharedKey = (port: unknown) => numberAt(port, "port") ?? 0;
+
+/** Ports of a new Service with the same number (53/TCP, 53/UDP) share a node port: the first that is asked for. */
+function shareNodePorts(ports: readonly Draft[]): void {
+  const asked = new Map<number, number>();
+  for (const port of ports) if (nodePortOf(port) !== 0 && !asked.has(sharedKey(port))) asked.set(sharedKey(port), nodePortOf(port));
+  for (const port of ports) {
+    const number = asked.get(sharedKey(port));
+    if (number !== undefined && nodePortOf(port) === 0) port["nodePort"] = number;
+  }
+}
+
+/** Ports with the same key get the same number. When the range is full, validation finds ports without a number. */
+function allocatePorts(draft: Draft, addresses: ServiceAddresses, keyOf: (port: Draft, index: number) => number): void {
+  const spec = childOf(draft, "spec");
+  const ports = hasNodePorts(draft) ? draftsAt(spec, "ports").filter((port) => nodePortOf(port) === 0) : [];
   const needsHealth = needsHealthCheck(draft) && (numberAt(spec, "healthCheckNodePort") ?? 0) === 0;
   if (ports.length === 0 && !needsHealth) return;
-  const own = objectsAt(spec, "ports").map((port) => numberAt(port, "nodePort") ?? 0);
+  // a port that the Service itself asks for is taken as well
+  const own = objectsAt(spec, "ports").map(nodePortOf);
   const free = freeNodePorts(new Set([...addresses.takenNodePorts(), ...own]));
-  const give = (to: Draft, name: string) => {
-    const next = free.next();
-    if (next.done !== true) to[name] = next.value;
-  };
-  for (const port of ports) give(port, "nodePort");
-  if (needsHealth) give(spec, "healthCheckNodePort");
+  const given = new Map<number, number>();
+  ports.forEach((port, index) => {
+    const key = keyOf(port, index);
+    const number = given.get(key) ?? free.next().value;
+    if (number === undefined) return;
+    given.set(key, number);
+    port["nodePort"] = number;
+  });
+  const health = needsHealth ? free.next().value : undefined;
+  if (health !== undefined) spec["healthCheckNodePort"] = health;
 }
 
 function fillFamilies(spec: Draft, headless: boolean): void {
@@ -65,15 +97,21 @@ export function carryAllocated(spec: Draft, previous: KubeObject): void {
   if (renamed) spec["clusterIPs"] = [given, ...kept.slice(1)];
   if (both && textAt(spec, "ipFamilyPolicy") === "") spec["ipFamilyPolicy"] = at(previous, "spec", "ipFamilyPolicy");
   if (both && textsAt(spec, "ipFamilies").length === 0) spec["ipFamilies"] = at(previous, "spec", "ipFamilies");
-  const key = (port: JsonObject) => `${textAt(port, "protocol")}/${numberAt(port, "port") ?? 0}`;
-  const old = new Map(objectsAt(previous, "spec", "ports").map((port) => [key(port), at(port, "nodePort")]));
-  if (hasNodePorts({ spec }) && hasNodePorts(previous)) {
-    for (const port of draftsAt(spec, "ports"))
-      if ((numberAt(port, "nodePort") ?? 0) === 0) setOrDrop(port, "nodePort", old.get(key(port)));
-  }
+  if (hasNodePorts({ spec }) && hasNodePorts(previous)) carryNodePorts(spec, previous);
   const health = at(previous, "spec", "healthCheckNodePort");
-  if (needsHealthCheck({ spec }) && needsHealthCheck(previous) && at(spec, "healthCheckNodePort") === undefined)
+  if (needsHealthCheck({ spec }) && needsHealthCheck(previous) && (numberAt(spec, "healthCheckNodePort") ?? 0) === 0)
     setOrDrop(spec, "healthCheckNodePort", health);
+}
+
+/** By the name of the port, whatever else of it changes; not where the Service asks for that number for another port. */
+function carryNodePorts(spec: Draft, previous: KubeObject): void {
+  const asked = new Set(objectsAt(spec, "ports").map(nodePortOf));
+  const old = new Map(objectsAt(previous, "spec", "ports").map((port) => [textAt(port, "name"), nodePortOf(port)]));
+  for (const port of draftsAt(spec, "ports")) {
+    if (nodePortOf(port) !== 0) continue;
+    const number = old.get(textAt(port, "name")) ?? 0;
+    setOrDrop(port, "nodePort", number === 0 || asked.has(number) ? undefined : number);
+  }
 }
 
 function setOrDrop(draft: Draft, name: string, value: Draft[string]): void {

@@ -12,7 +12,8 @@ import { CIDR_MESSAGE, ifSetOneOf, ipFamilyOf, isCidr, oneOf, requiredText, spec
 import type { ServiceAddresses } from "../service-addresses.ts";
 import { validateIngressStatus } from "./networking.ts";
 import {
-  allocate,
+  allocateMore,
+  allocateNew,
   carryAllocated,
   dropUnneeded,
   hasClusterIP,
@@ -30,11 +31,11 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
     name: dnsLabel,
     createOnUpdate: true,
     onUpdate: "spec-last",
-    prepareCreate: (draft) => allocate(draft, addresses),
+    prepareCreate: (draft) => allocateNew(draft, addresses),
     prepareUpdate: (draft, previous) => {
       carryAllocated(childOf(draft, "spec"), previous);
       dropUnneeded(draft, previous);
-      allocate(draft, addresses);
+      allocateMore(draft, addresses);
     },
     validate: (object, previous) => {
       const causes = validateService(object, previous === undefined);
@@ -208,7 +209,7 @@ function validateRequested(service: KubeObject, addresses: ServiceAddresses | un
   }
   if (addresses.isClusterIPTaken(address))
     return [invalid("spec.clusterIPs", all, `failed to allocate IP ${address}: provided IP is already allocated`)];
-  return validateAskedPorts(service, addresses, new Set());
+  return validateAskedPorts(service, addresses, undefined);
 }
 
 function validateNewPorts(next: KubeObject, previous: KubeObject, addresses: ServiceAddresses | undefined): Causes {
@@ -216,9 +217,9 @@ function validateNewPorts(next: KubeObject, previous: KubeObject, addresses: Ser
   return validateAskedPorts(next, addresses, new Set(objectsAt(previous, "spec", "ports").map((port) => numberAt(port, "nodePort") ?? 0)));
 }
 
-/** `own`: what the Service has already. */
-function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, own: ReadonlySet<number>): Causes {
-  const given = new Set<string>();
+/** `own`: the node ports that the Service has already; undefined for a new one, where only ports with the same number may share one. */
+function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, own: ReadonlySet<number> | undefined): Causes {
+  const sharers = new Map<number, number>();
   const ports = objectsAt(service, "spec", "ports");
   const isAsked = ports.some((port) => (numberAt(port, "nodePort") ?? 0) !== 0);
   const taken: ReadonlySet<number> = isAsked ? addresses.takenNodePorts() : new Set();
@@ -227,10 +228,10 @@ function validateAskedPorts(service: KubeObject, addresses: ServiceAddresses, ow
   return ports.flatMap((port, index) => {
     const number = numberAt(port, "nodePort") ?? 0;
     const path = `spec.ports[${index}].nodePort`;
-    const key = `${textAt(port, "protocol")}/${number}`;
-    const again = given.has(key);
-    given.add(key);
-    if (number === 0 || own.has(number)) return [];
+    const sharer = sharers.get(number);
+    const again = own === undefined && sharer !== undefined && sharer !== numberAt(port, "port");
+    sharers.set(number, numberAt(port, "port") ?? 0);
+    if (number === 0 || own?.has(number) === true) return [];
     if (inRange(path, number, [30_000, 32_767]).length > 0)
       return [invalid(path, number, "provided port is not in the valid range. The range of valid ports is 30000-32767")];
     return again || taken.has(number) ? [invalid(path, number, "provided port is already allocated")] : [];
