@@ -206,7 +206,7 @@ function answerTarget(core: Core, request: ApiRequest, { target, signal, warning
 
 function transformsOf(target: Target) {
   const { verb, subresource } = target;
-  if (subresource === "scale" || subresource === "token" || isQuestion(target)) return TRANSFORMS.plain;
+  if (subresource === "token" || isQuestion(target)) return TRANSFORMS.plain;
   return verb === "list" || verb === "watch" || verb === "deletecollection" ? TRANSFORMS.list : TRANSFORMS.object;
 }
 

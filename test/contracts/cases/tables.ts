@@ -76,6 +76,29 @@ export const tables = area("tables", {
     });
   },
 
+  "the scale of an object is a table of its replicas": async (api) => {
+    await api.created("apps/v1/deployments", deployment("a", { replicas: 0, paused: true }));
+    const path = "apps/v1/deployments/a/scale";
+    const answer = (await table(api, path)).gives(200, {
+      kind: "Table",
+      columnDefinitions: [
+        { name: "Name", type: "string", format: "" },
+        { name: "Desired", type: "integer", description: "replicas is the desired number of instances for the scaled object." },
+        { name: "Available", type: "integer" },
+        { name: "Age", type: "string" },
+      ],
+      rows: [{ cells: ["a", 0, 0, age], object: { kind: "PartialObjectMetadata", metadata: { name: "a" } } }],
+    });
+    expect(answer.textAt("metadata.resourceVersion")).toBe(answer.textAt("rows.0.object.metadata.resourceVersion"));
+    (await table(api, `${path}?includeObject=Object`)).gives(200, { rows: [{ object: { kind: "Scale", apiVersion: "autoscaling/v1" } }] });
+    const merge = { ...TABLE, "content-type": "application/merge-patch+json" };
+    (await api.send("PATCH", path, { spec: { replicas: 1 } }, merge)).gives(200, { kind: "Table", rows: [{ cells: ["a", 1, 0, age] }] });
+    (await api.get(path, { accept: "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io" })).gives(200, {
+      kind: "PartialObjectMetadata",
+      metadata: { name: "a" },
+    });
+  },
+
   "the row of a Pod says when it has come to its end": async (api) => {
     await api.created("pods", pod("a"));
     (await api.mergePatch("pods/a/status", { status: { phase: "Failed" } })).gives(200);

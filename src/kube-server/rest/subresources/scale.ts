@@ -27,13 +27,14 @@ import { metaText, withMetadata } from "../object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
 import { failureOf, patchKindOf, unconvertible } from "../patches.ts";
 import { bodyText } from "../request.ts";
-import { answer, type Answering } from "../respond.ts";
+import type { Answering } from "../respond.ts";
 import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../status.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../namespaces.ts";
 import type { Stored } from "../../store/port.ts";
 import { hiddenType, speaking } from "./hidden-kinds.ts";
+import { answerScale } from "./scale-answer.ts";
 import { API_VERSION, numberAt, SCALE, scaleOf, setAt } from "./scale-object.ts";
 import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 
@@ -46,7 +47,7 @@ export function getScale(call: Call): Answering {
     const { object, paths } = found.value;
     const missing = call.target.type.custom && typeof fieldAt(object, ...paths.replicas) !== "number";
     if (missing) return internalError(`the spec replicas field ".${paths.replicas.join(".")}" does not exist`);
-    return ok(answer(call, 200, scaleOf(object, paths)));
+    return answerScale(call, scaleOf(object, paths));
   });
 }
 
@@ -180,7 +181,7 @@ function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }
   const next = withMetadata(setAt(owned, parent.paths.replicas, replicas), version === "" ? {} : { resourceVersion: version });
   const target = { ...call.target, subresource: undefined };
   const updated = updateObject({ ...call, target }, { previous: parent.stored, next, options, tracked: true, face: faceOf(parent.paths) });
-  return whenOk(updated, (object) => ok(answer(call, 200, scaleOf(object, parent.paths))));
+  return whenOk(updated, (object) => answerScale(call, scaleOf(object, parent.paths)));
 }
 
 function checkScaleUid({ target }: Call, { object }: Parent, scale: KubeObject): Result<void, Failure> {
