@@ -19,7 +19,7 @@ export type Resource<T extends KubeObject = KubeObject> = {
   readonly type?: T;
 };
 
-export type Subresource = "status" | "scale" | "finalize";
+export type Subresource = "status" | "scale" | "finalize" | "ephemeralcontainers";
 
 /**
  * A resource whose objects have the type `T`.

@@ -4,7 +4,7 @@ import type { Speeds } from "../options.ts";
 import { annotatedMishaps } from "./annotations.ts";
 import type { FaultList, Mishap } from "./fault.ts";
 
-export type Role = "init" | "sidecar" | "main";
+export type Role = "init" | "sidecar" | "main" | "ephemeral";
 
 export type Exit = { readonly code: number; readonly afterMs: number; readonly because?: string };
 

@@ -21,7 +21,8 @@ export function containerStatus(seen: Seen): ContainerStatus {
   const hasRun = run.stage === "running" || run.ended !== undefined;
   const id = hasRun ? { containerID: containerID(pod, container, run) } : {};
   const isStarted = run.stage === "running" && isPast(run, behaviour.startedAfterMs, now);
-  const isReady = role === "init" ? run.stage === "over" && run.ended?.code === 0 : isStarted && isPast(run, behaviour.readyAfterMs, now);
+  const isServing = role !== "ephemeral" && isStarted && isPast(run, behaviour.readyAfterMs, now);
+  const isReady = role === "init" ? run.stage === "over" && run.ended?.code === 0 : isServing;
   return {
     name: container.name,
     state: stateOf(seen),
@@ -31,7 +32,7 @@ export function containerStatus(seen: Seen): ContainerStatus {
     image,
     imageID: hasRun ? `${image}@sha256:${sha256Hex(image)}` : "",
     ...id,
-    started: role !== "init" && isStarted,
+    ...(role === "ephemeral" ? {} : { started: role !== "init" && isStarted }),
   };
 }
 

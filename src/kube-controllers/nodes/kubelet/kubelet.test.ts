@@ -307,3 +307,47 @@ test("back-offs and their texts", () => {
   expect([1, 2, 3, 6, 99].map((times) => goDuration(backoffMs(times, DEFAULT_SPEEDS)))).toEqual(["10s", "20s", "40s", "5m0s", "5m0s"]);
   expect([goDuration(80_000), goDuration(3_661_000)]).toEqual(["1m20s", "1h1m1s"]);
 });
+
+describe("ephemeral containers", () => {
+  const debug = (name: string) => ({ name, image: "busybox", targetContainerName: "web" });
+  const attach = async (...names: readonly string[]) => {
+    const patch = { spec: { ephemeralContainers: names.map(debug) } };
+    const key = { namespace: "default", name: "p" };
+    expectOk(await cluster.client.patch(podResource, key, { type: "strategic", patch }, { subresource: "ephemeralcontainers" }));
+    await cluster.live(200);
+  };
+
+  it("of kubectl debug run and have a status, beside containers that stay Ready", async () => {
+    await begin({});
+    await cluster.live(200);
+    await attach("debugger");
+    const { status } = await read();
+    expect(status?.ephemeralContainerStatuses).toMatchObject([
+      { name: "debugger", image: "busybox", state: { running: {} }, ready: false, restartCount: 0, lastState: {} },
+    ]);
+    expect(status?.ephemeralContainerStatuses?.[0]).not.toHaveProperty("started");
+    expect([status?.phase, ready(await read())?.status]).toEqual(["Running", "True"]);
+    await attach("debugger", "second");
+    expect((await read()).status?.ephemeralContainerStatuses?.map(({ name, state }) => [name, Object.keys(state ?? {})])).toEqual([
+      ["debugger", ["running"]],
+      ["second", ["running"]],
+    ]);
+  });
+
+  it("run in a Pod whose init container does not end, never restart, and end with the Pod", async () => {
+    const faults = [{ kind: "exit", code: 3, on: { container: "second" } }] as const;
+    const simulation = { faults, speeds: { initMs: 5_000, runMs: 1_000 } };
+    await begin({ restartPolicy: "Never", initContainers: [{ name: "first", image: "i" }] }, undefined, { simulation });
+    await cluster.live(200);
+    await attach("debugger", "second");
+    expect((await read()).status).toMatchObject({
+      phase: "Pending",
+      ephemeralContainerStatuses: [{ state: { running: {} } }, { state: { running: {} } }],
+    });
+    await cluster.live(10_000, 500);
+    expect((await read()).status).toMatchObject({
+      phase: "Succeeded",
+      ephemeralContainerStatuses: [{ state: { terminated: {} } }, { state: { terminated: { exitCode: 3 } }, restartCount: 0 }],
+    });
+  });
+});

@@ -1,7 +1,7 @@
 /** The events that a kubelet tells about a Pod, in its words. */
 import type { EventNote } from "#controller-runtime";
 import type { Container, Pod } from "../../workloads/kinds/pod.ts";
-import { runOf, type ContainerHappening, type PodRun } from "./pod-run.ts";
+import { allContainers, runOf, type ContainerHappening, type PodRun } from "./pod-run.ts";
 
 export function notesOf(pod: Pod, happened: readonly ContainerHappening[]): readonly EventNote[] {
   return happened.flatMap((one) => noteOf(pod, one));
@@ -31,8 +31,9 @@ function noteOf(pod: Pod, { what, detail = "", container }: ContainerHappening):
 
 export function stoppingNotes(pod: Pod, run: PodRun): readonly EventNote[] {
   const running = (container: Container) => runOf(run, container).stage === "running";
-  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
-  return all.filter(running).map(({ name }) => normal(pod, "Killing", `Stopping container ${name}`));
+  return allContainers(pod)
+    .filter(running)
+    .map(({ name }) => normal(pod, "Killing", `Stopping container ${name}`));
 }
 
 function podText({ metadata: { name, namespace = "", uid = "" } }: Pod): string {

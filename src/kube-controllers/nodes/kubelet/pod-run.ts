@@ -23,8 +23,13 @@ export type PodStep = {
 };
 
 export function roleOf(pod: Pod, container: Container): Role {
-  if (!(pod.spec.initContainers ?? []).includes(container)) return "main";
+  if (pod.spec.containers.includes(container)) return "main";
+  if ((pod.spec.ephemeralContainers ?? []).includes(container)) return "ephemeral";
   return container.restartPolicy === "Always" ? "sidecar" : "init";
+}
+
+export function allContainers({ spec }: Pod): readonly Container[] {
+  return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
 }
 
 export function runOf(run: PodRun, { name }: Container): ContainerRun {
@@ -60,10 +65,12 @@ class Stepper {
 
   step(): PodStep {
     const { spec } = this.#pod;
+    // they do not wait for the others; when they were added is not in the Pod
+    for (const container of spec.ephemeralContainers ?? []) this.#advance(container, this.#now);
     const readyAt = this.#initialise();
     if (readyAt !== undefined) {
       for (const container of spec.containers) this.#advance(container, readyAt);
-      this.#endSidecars();
+      this.#endOthers();
     }
     const sandboxAt = this.#before.startedAt + this.#circumstances.speeds.startMs;
     if (sandboxAt > this.#now) this.#wake(sandboxAt);
@@ -110,6 +117,7 @@ class Stepper {
     const policy = this.#pod.spec.restartPolicy ?? "Always";
     const restarts = (code: number) => {
       if (role === "sidecar") return true;
+      if (role === "ephemeral") return false;
       if (role === "init") return code !== 0 && policy !== "Never";
       return policy === "Always" || (policy === "OnFailure" && code !== 0);
     };
@@ -117,12 +125,12 @@ class Stepper {
     return { behaviour, restarts, speeds: this.#circumstances.speeds };
   }
 
-  /** Sidecars serve the main containers, and end when the last of those has. */
-  #endSidecars(): void {
+  /** Sidecars and ephemeral containers end when the last of the main containers has. */
+  #endOthers(): void {
     const mains = this.#pod.spec.containers.map((container) => this.#runOf(container));
     if (!mains.every(({ stage }) => stage === "over")) return;
     const at = Math.max(...mains.map(({ ended }) => ended?.finishedAt ?? 0));
-    for (const container of this.#pod.spec.initContainers ?? []) {
+    for (const container of [...(this.#pod.spec.initContainers ?? []), ...(this.#pod.spec.ephemeralContainers ?? [])]) {
       this.#containers.set(container.name, stop(this.#runOf(container), 0, at));
     }
   }
@@ -139,6 +147,6 @@ class Stepper {
 /** All containers, stopped. What is meant to end by itself was not done: it fails; a server ends well. */
 export function stopPod(pod: Pod, run: PodRun, at: number): PodRun {
   const code = pod.spec.restartPolicy === "Never" || pod.spec.restartPolicy === "OnFailure" ? 143 : 0;
-  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const all = allContainers(pod);
   return { ...run, containers: new Map(all.map((container) => [container.name, stop(runOf(run, container), code, at)])) };
 }

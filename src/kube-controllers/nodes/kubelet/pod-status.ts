@@ -17,6 +17,7 @@ export function podStatus(view: View, before: readonly PodCondition[]): PodStatu
   const { pod, run, hostIP, now, circumstances } = view;
   const inits = (pod.spec.initContainers ?? []).map((container) => statusOf(view, container));
   const mains = pod.spec.containers.map((container) => statusOf(view, container));
+  const ephemeral = (pod.spec.ephemeralContainers ?? []).map((container) => statusOf(view, container));
   const phase = phaseOf(pod, run);
   const hasNetwork = now >= run.startedAt + circumstances.speeds.startMs;
   const podIP = pod.spec.hostNetwork === true ? hostIP : run.podIP;
@@ -31,6 +32,7 @@ export function podStatus(view: View, before: readonly PodCondition[]): PodStatu
     startTime: timeText(run.startedAt),
     ...(inits.length === 0 ? {} : { initContainerStatuses: inits }),
     containerStatuses: mains,
+    ...(ephemeral.length === 0 ? {} : { ephemeralContainerStatuses: ephemeral }),
   };
 }
 

@@ -10,7 +10,8 @@ import type { PodRun } from "./pod-run.ts";
 export function restorePod(pod: Pod, fresh: { readonly now: number; readonly podIP: string }): PodRun {
   const { status } = pod;
   if (status?.startTime === undefined) return { startedAt: fresh.now, podIP: fresh.podIP, containers: new Map() };
-  const statuses = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
+  const { initContainerStatuses = [], containerStatuses = [], ephemeralContainerStatuses = [] } = status;
+  const statuses = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
   return {
     startedAt: timeOf(status.startTime),
     podIP: status.podIP ?? fresh.podIP,

@@ -106,6 +106,8 @@ export type PodSpec = {
   readonly tolerations?: readonly Toleration[];
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
+  /** Of `kubectl debug`: added to a Pod that runs, never restarted. */
+  readonly ephemeralContainers?: readonly Container[];
   readonly volumes?: readonly Volume[];
   readonly restartPolicy?: string;
   readonly hostNetwork?: boolean;
@@ -130,6 +132,7 @@ export type PodStatus = {
   readonly startTime?: string;
   readonly initContainerStatuses?: readonly ContainerStatus[];
   readonly containerStatuses?: readonly ContainerStatus[];
+  readonly ephemeralContainerStatuses?: readonly ContainerStatus[];
   readonly qosClass?: string;
 };
 
