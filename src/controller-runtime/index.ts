@@ -6,6 +6,7 @@ export {
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
   isLabelledByUs,
+  isOwnedBy,
   KEPT_KINDS,
   OWNER_ANNOTATION,
   ownedFieldsOf,

@@ -1,23 +1,50 @@
 /** Kinds of other people that controllers read or make. Those of the mesh may be absent: a cluster need not have Cilium, Istio or Flagger. */
-import { defineResource, metadataOf, type KubeObject, type Resource } from "#kube";
+import { defineResource, metadataOf, type KubeObject, type LabelSelector, type Resource } from "#kube";
 
 function core(kind: string, plural: string): Resource {
   return defineResource({ group: "", version: "v1", kind, plural, namespaced: true });
 }
 
+/** Of a built-in kind. */
+type StatusCondition = { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string };
+
+type PodTemplate = { readonly spec?: unknown };
+
 export type DeploymentObject = KubeObject & {
-  readonly spec?: { readonly replicas?: number };
+  readonly spec?: { readonly replicas?: number; readonly selector?: LabelSelector; readonly template?: PodTemplate };
   readonly status?: {
     readonly observedGeneration?: number;
     readonly replicas?: number;
     readonly updatedReplicas?: number;
     readonly availableReplicas?: number;
-    readonly conditions?: readonly {
-      readonly type: string;
-      readonly status: string;
-      readonly reason?: string;
-      readonly message?: string;
-    }[];
+    readonly conditions?: readonly StatusCondition[];
+  };
+};
+
+export type ReplicaSetObject = KubeObject & {
+  readonly spec?: { readonly replicas?: number; readonly template?: PodTemplate };
+  readonly status?: { readonly replicas?: number };
+};
+
+type ContainerState = {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly terminated?: { readonly exitCode?: number };
+};
+
+export type ContainerStatus = {
+  readonly name: string;
+  readonly image?: string;
+  readonly ready?: boolean;
+  readonly restartCount?: number;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+};
+
+export type PodObject = KubeObject & {
+  readonly status?: {
+    readonly conditions?: readonly StatusCondition[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
+    readonly containerStatuses?: readonly ContainerStatus[];
   };
 };
 
@@ -34,7 +61,7 @@ export const secrets = core("Secret", "secrets");
 export const secretsByMetadata = metadataOf(secrets);
 export const persistentVolumeClaims = core("PersistentVolumeClaim", "persistentvolumeclaims");
 export const serviceAccounts = core("ServiceAccount", "serviceaccounts");
-export const pods = core("Pod", "pods");
+export const pods = defineResource<PodObject>({ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true });
 export const services = core("Service", "services");
 export const resourceQuotas = core("ResourceQuota", "resourcequotas");
 export const limitRanges = core("LimitRange", "limitranges");
@@ -43,6 +70,13 @@ export const deployments = defineResource<DeploymentObject>({
   version: "v1",
   kind: "Deployment",
   plural: "deployments",
+  namespaced: true,
+});
+export const replicaSets = defineResource<ReplicaSetObject>({
+  group: "apps",
+  version: "v1",
+  kind: "ReplicaSet",
+  plural: "replicasets",
   namespaced: true,
 });
 export const horizontalPodAutoscalers = defineResource({

@@ -48,7 +48,7 @@ beforeAll(async () => {
   await plane.kubectlOk(["apply", "-f", join(cwd, "shop")]);
   const flags = ["operator", "--kubeconfig", plane.kubeconfigPath, "--no-leader-elect"];
   operator = spawn(process.execPath, [program, ...flags], { stdio: "ignore" });
-  await eventually("every service is applied", isReady, { withinMs: 90_000 });
+  await eventually("every service is applied", isApplied, { withinMs: 90_000 });
 }, 240_000);
 
 afterAll(async () => {
@@ -57,11 +57,11 @@ afterAll(async () => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-/** Pods need no machines here: Ready says that everything was compiled and applied. */
-async function isReady(): Promise<true | undefined> {
-  const ready = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].status} {end}';
-  const said = (await plane.kubectlOk(["get", "ls,les,lenv", "-A", "-o", `jsonpath=${ready}`])).trim().split(" ");
-  return said.length === 7 && said.every((status) => status === "True") ? true : undefined;
+/** There are no nodes here: a service that was applied waits for its pods. */
+async function isApplied(): Promise<true | undefined> {
+  const ready = '{range .items[*]}{.status.conditions[?(@.type=="Ready")].reason} {end}';
+  const reasons = (await plane.kubectlOk(["get", "ls,les,lenv", "-A", "-o", `jsonpath=${ready}`])).trim().split(" ");
+  return reasons.length === 7 && reasons.every((reason) => ["Compiled", "RollingOut"].includes(reason)) ? true : undefined;
 }
 
 const lattice = (...args: readonly string[]) =>

@@ -80,7 +80,7 @@ test("a service of one namespace runs in the other and is deleted again, and RBA
     environment(shop),
     service("api", shop),
   );
-  await eventually("it is compiled and applied", async () => ((await ready("api")) === "Compiled" ? true : undefined), {
+  await eventually("it is compiled and applied", async () => ((await ready("api")) === "RollingOut" ? true : undefined), {
     withinMs: 60_000,
   });
   const read = (what: string, path: string) => plane.kubectlOk(["get", ...what.split(" "), "-n", shop, "-o", `jsonpath={${path}}`]);

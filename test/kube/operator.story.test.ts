@@ -144,7 +144,18 @@ describe("the operator", () => {
     await eventually("the policies follow", async () => ((await condition("PoliciesApplied")) === "Applied" ? true : undefined), {
       withinMs: 60_000,
     });
-    await eventually("its workload follows", async () => ((await condition("Ready")) === "Compiled" ? true : undefined));
+    await eventually("its workload follows", async () => ((await condition("Ready")) === "RollingOut" ? true : undefined));
+    // there are no nodes: the story is the kubelet
+    const early = await plane.kubectl(["wait", "--for=condition=Ready", "ls/api", "-n", shop, "--timeout=2s"]);
+    expect(early.code).not.toBe(0);
+    const pods = await eventually("its pods are created", async () => {
+      const names = (await read("pods", ".items[*].metadata.name")).split(" ");
+      return names.length === 2 ? names : undefined;
+    });
+    const running = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
+    for (const name of pods)
+      await plane.kubectlOk(["patch", "pod", name, "-n", shop, "--subresource=status", "--type=merge", "-p", JSON.stringify(running)]);
+    await plane.kubectlOk(["wait", "--for=condition=Ready", "ls/api", "-n", shop, "--timeout=30s"]);
     expect(await read("configmap api-env", ".data.NAME")).toBe("api");
     expect(await read("secret api-secrets", ".data.PASSWORD")).toBe(btoa("hunter2"));
     expect(await read("deployment api", ".spec.replicas")).toBe("2");

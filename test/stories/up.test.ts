@@ -60,6 +60,21 @@ const [, shownInReadme = ""] =
   /^```console\n( +TIME [^]*?)^```$/m.exec(readFileSync(new URL("../../README.md", import.meta.url), "utf8")) ?? [];
 const withoutTimes = (text: string) => text.replaceAll(/^ *[0-9.]+s/gm, "");
 
+/** A service that no node takes, for as long as the feed needs to say so. */
+async function untilNotScheduled({ client, until }: Terminal): Promise<void> {
+  const main = { image: "app:1", resources: { requests: { cpu: "9000" } } };
+  const metadata = { name: "huge", namespace: "default" };
+  const huge = {
+    apiVersion: "lattice.dev/v1alpha1",
+    kind: "LatticeService",
+    metadata,
+    spec: { environment: "shop", containers: { main } },
+  };
+  expectOk(await client.create(latticeServices, huge as never));
+  await until("cannot be scheduled");
+  expectOk(await client.delete(latticeServices, metadata));
+}
+
 const catalog = { namespace: "default", name: "catalog" };
 let uid: string | undefined;
 
@@ -73,12 +88,16 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
     const patch = { spec: { resources: { cart: { direction: "inbound" } } } };
     expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
     await until("shop/cart -> shop/catalog open");
+    await untilNotScheduled({ client, until });
   });
   expect(stderr).toBe("");
   expect(code).toBe(0);
   for (const name of ["cart", "catalog", "checkout", "payments", "storefront"]) {
     expect(stdout).toMatch(new RegExp(`service +default/${name} +Ready +yes +yes +yes +yes +2 of 2 pods are ready`));
   }
+  expect(stdout).toMatch(
+    /service +default\/huge +Pending +yes +yes +no +yes +0 of 1 pods are ready; 1 pod cannot be scheduled: 0\/2 nodes/,
+  );
   expect(stdout).toMatch(/external +default\/stripe +Ready .*api\.stripe\.com/);
   expect(stdout).toContain("shop/cart -> shop/catalog:8080, 9090 is closed");
   expect(stdout).toContain("shop/catalog does not say that shop/cart may call it. Add to LatticeService default/catalog:");

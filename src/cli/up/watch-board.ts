@@ -98,11 +98,13 @@ export class WatchBoard {
     const name = keyText(keyOf(object));
     const id = `${word} ${name}`;
     const line = after === undefined ? "gone" : stateOf(after);
+    // a rollout that stops for a reason, a quota for example, changes no other column
+    const state = after === undefined ? line : `${line}${rolloutReason(after)}`;
     if (after === undefined) this.#say(row(this.#time(), word, name, "gone"));
-    else if (this.#lines.get(id) !== line && line !== "") {
+    else if (this.#lines.get(id) !== state && line !== "") {
       this.#say(`${row(this.#time(), word, name, phaseOf(after))}${line}${messageOf(after)}`);
     }
-    this.#lines.set(id, line);
+    this.#lines.set(id, state);
     this.#settled ||= this.isUp();
     if (before?.metadata.generation !== after?.metadata.generation) this.#looking = this.#looking.then(() => this.#lookAtDoors());
     for (const done of this.#waiting) done();
@@ -151,6 +153,10 @@ function stateOf(object: KubeObject): string {
   const conditions = conditionsOf(field(object, "status"));
   const words = SHOWN.map(([type]) => WORDS.get(findCondition(conditions, type)?.status ?? "") ?? "");
   return words.map((word) => word.padEnd(10)).join("");
+}
+
+function rolloutReason(object: KubeObject): string {
+  return findCondition(conditionsOf(field(object, "status")), "WorkloadsReady")?.reason ?? "";
 }
 
 function messageOf(object: KubeObject): string {

@@ -105,6 +105,21 @@ export function isLabelledByUs(object: KubeObject): boolean {
   return fieldAt(ownedFieldsOf(object), "f:metadata", "f:labels", `f:${OWNER_LABEL}`) !== undefined;
 }
 
+/**
+ * Written for this owner. The owner label decides, unless it is not the one that our field manager wrote: another client changed or removed
+ * it, and the annotation still names the owner.
+ */
+export function isOwnedBy(object: KubeObject, owner: Owner): boolean {
+  const label = labelOf(object, OWNER_LABEL);
+  if (label === ownerLabelOf(owner)) return true;
+  return hasForeignLabel(object) && annotationOf(object, OWNER_ANNOTATION) === keyText(keyOf(owner.object));
+}
+
+/** There is no owner label, or another client wrote it. */
+export function hasForeignLabel(object: KubeObject): boolean {
+  return labelOf(object, OWNER_LABEL) === undefined || !isLabelledByUs(object);
+}
+
 /** "group/Kind". */
 export function resourceId(object: KubeObject): string {
   const slash = object.apiVersion.indexOf("/");

@@ -6,7 +6,7 @@
  * watched by its metadata alone (Secrets), the object itself is read when something happened to it.
  */
 import { ok, type Result } from "#base";
-import { describeObject, jsonEqual, keyOf, keyText, type JsonObject, type KubeObject, type Resource } from "#kube";
+import { describeObject, jsonEqual, keyOf, type JsonObject, type KubeObject, type Resource } from "#kube";
 import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import type { CacheReader } from "../cache.ts";
 import type { ObjectResult } from "./change-set.ts";
@@ -18,11 +18,10 @@ import {
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
   idOf,
-  isLabelledByUs,
+  hasForeignLabel,
+  isOwnedBy,
   labelOf,
-  OWNER_ANNOTATION,
   OWNER_LABEL,
-  ownerLabelOf,
   stamp,
   type Owner,
 } from "./identity.ts";
@@ -152,12 +151,9 @@ type Write = {
   readonly before: KubeObject | undefined;
 };
 
-/** The owner label decides, unless it is not the one that our field manager wrote: another client changed or removed it, and the object stays ours. */
 function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner, adopt: boolean): string | undefined {
+  if (isOwnedBy(live, owner) || (adopt && hasForeignLabel(live))) return undefined;
   const label = labelOf(live, OWNER_LABEL);
-  if (label === ownerLabelOf(owner)) return undefined;
-  const foreign = label === undefined || !isLabelledByUs(live);
-  if (foreign && (adopt || annotationOf(live, OWNER_ANNOTATION) === keyText(keyOf(owner.object)))) return undefined;
   if (label !== undefined) return `it belongs to another owner (${label})`;
   if (annotationOf(live, ADOPT_ANNOTATION) === "true" || annotationOf(wanted, ADOPT_ANNOTATION) === "true") return undefined;
   return `it exists already and Lattice did not make it; delete it, or annotate it with ${ADOPT_ANNOTATION}=true to hand it over`;

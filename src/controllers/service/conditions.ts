@@ -7,14 +7,20 @@ import { listErrors } from "./error-text.ts";
 export const SERVICE_REASONS = {
   Resolved: "TemplatesResolved: every `${…}` of the service was filled in",
   TemplateError: "TemplatesResolved: a `${…}` or a resource that it reads has an error; the message has place and fix of each",
-  Compiled: "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied",
+  Compiled:
+    "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied, and the service is available: the Deployment has enough ready pods, of the newest version or of the one before",
   CompileError:
     "ConfigCompiled, Ready: the service was not compiled; what ran before goes on, and its policies and routes follow the declarations",
   NotCompiled: "any condition: nothing is known yet, because the service has never been compiled",
   RolloutComplete: "WorkloadsReady: all pods are of the newest version, and ready",
-  RollingOut: "WorkloadsReady: pods are being started or replaced",
-  ProgressDeadlineExceeded: "WorkloadsReady, Ready: the rollout does not get on; the message is the Deployment's own",
-  ReplicaFailure: "WorkloadsReady: pods cannot be made; the message is the Deployment's own (a quota, say)",
+  RollingOut: "WorkloadsReady: pods are being started or replaced. Ready: too few of them are ready to serve",
+  ProgressDeadlineExceeded:
+    "WorkloadsReady, Ready: the rollout makes no progress; the message is the Deployment's own, and says why pods do not run where that is known",
+  ReplicaFailure:
+    "WorkloadsReady, and Ready while the service is not available: pods cannot be created; the message is the Deployment's own (an exceeded quota, for example)",
+  Unschedulable: "WorkloadsReady, and Ready while the service is not available: no node takes its pods; the message is the scheduler's own",
+  PodsFailing:
+    "WorkloadsReady, and Ready while the service is not available: an image cannot be pulled, a container ends again and again, or what it mounts is missing",
   Applied: "PoliciesApplied: the policies of the service are in place",
   ApplyFailed:
     "PoliciesApplied: a policy or a route in the cluster differs from the declaration; the message names it, and it is tried again",

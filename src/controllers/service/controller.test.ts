@@ -178,7 +178,9 @@ describe("seed 001, phase 8: conditions", () => {
     expect(await operated.condition("shop/api", "WorkloadsReady")).toMatchObject({
       status: "False",
       reason: "ProgressDeadlineExceeded",
-      message: expect.stringMatching(/^ReplicaSet "api-[a-z0-9]+" has timed out progressing\.$/) as string,
+      message: expect.stringMatching(
+        /^ReplicaSet "api-[a-z0-9]+" has timed out progressing; 1 pod cannot run: container main: the image app:broken cannot be pulled$/,
+      ) as string,
     });
     const { status } = await operated.service("shop/api");
     expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining("timed out progressing") as string });

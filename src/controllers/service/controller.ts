@@ -26,8 +26,8 @@ import { namespaceOfEnvironment } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
-import { deployments, meshKindOf, meshKinds, namespaces, peerAuthentications, gateways, secretsByMetadata } from "../kinds.ts";
-import { isHeld, missingProblem } from "../namespace/protection.ts";
+import { deployments, gateways, meshKindOf, meshKinds, namespaces, peerAuthentications, pods, secretsByMetadata } from "../kinds.ts";
+import { isHeld } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
@@ -35,6 +35,7 @@ import { listErrors } from "./error-text.ts";
 import { describeLeft } from "./owned-objects.ts";
 import { observe, type Compiled, type Observed, type ServiceContext } from "./observe.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
+import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
 import { routeRecord, type RouteRecord } from "./route-record.ts";
 import { statusOf } from "./status.ts";
@@ -65,6 +66,7 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
       }),
     ],
     triggers: followed.triggers("services"),
+    permissions: [{ resource: pods, verbs: ["list"] }],
     observe: observeWithRoutes,
     plan,
     perform: (command) => command,
@@ -99,15 +101,8 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
   }
 }
 
-function workloadPlan({ application, access: { missing }, deployment }: Compiled): Omit<Plan<never>, "access"> {
-  const rollout = rolloutOf(deployment);
-  const waited = missingProblem(missing);
-  const outcome: Outcome =
-    waited !== undefined
-      ? stalled("CRDsMissing", waited, REQUEUE.compileErrorMs)
-      : rollout.stuck
-        ? stalled("ProgressDeadlineExceeded", rollout.message, REQUEUE.compileErrorMs)
-        : settled;
+function workloadPlan({ application, access: { missing }, workload, recheckMs }: Compiled): Omit<Plan<never>, "access"> {
+  const outcome = outcomeOf(readinessOf(missing, rolloutOf(workload)), recheckMs);
   if (isHeld(missing)) return { apply: [], prune: false, commands: [], outcome };
   const absent = [...missing.protecting, ...missing.others];
   const isAccess = (object: KubeObject) => accessKinds.some(({ kind }) => kind === object.kind);

@@ -1,17 +1,18 @@
 /** What a pass over a LatticeService starts from: the service compiled as the world is now, and what the cluster has of it. */
-import { err, map, ok, sha256Hex, timestamp, type Result } from "#base";
+import { err, map, millisecondsOf, ok, sha256Hex, timestamp, type Result } from "#base";
 import type { CompiledApplication, Dependencies, ServiceError, ServiceKey } from "#compile";
-import type { Cause, Runtime } from "#controller-runtime";
+import { REQUEUE, type Cause, type Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
-import { canonicalJson, describeObject, keyText, type KubeObject } from "#kube";
+import { canonicalJson, describeObject, findCondition, keyText, type KubeObject } from "#kube";
 import { splitId } from "#mesh-compiler";
-import { deployments, type DeploymentObject } from "../kinds.ts";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { absentPolicy, accessOf, policiesOf, type Access } from "./access.ts";
 import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
+import type { Workload } from "./rollout.ts";
+import { withPodProblem, workloadOf } from "./workload.ts";
 
 export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
 
@@ -26,22 +27,24 @@ export type Compiled = WithAccess & {
   readonly kind: "compiled";
   readonly application: CompiledApplication;
   readonly compiledAt: string;
-  readonly deployment: DeploymentObject | undefined;
+  readonly workload: Workload;
+  /** How long to wait before looking again, while the service is not available: no watch tells of its pods. */
+  readonly recheckMs: number;
 };
 
 export type NotCompiled = WithAccess & {
   readonly kind: "not-compiled";
   readonly errors: readonly ServiceError[];
   /** What runs from before. */
-  readonly deployment: DeploymentObject | undefined;
+  readonly workload: Workload;
 };
 
 export type PatchMode = WithAccess & {
   readonly kind: "patch-mode";
-  readonly workload: NonNullable<LatticeService["spec"]["workloadRef"]>;
+  readonly target: NonNullable<LatticeService["spec"]["workloadRef"]>;
   /** From before, when it was in ownership mode. */
   readonly left: readonly OwnedObject[];
-  readonly deployment: DeploymentObject | undefined;
+  readonly workload: Workload;
 };
 
 /** What keeps the first pod from being started. */
@@ -93,9 +96,9 @@ async function observeState(raw: LatticeService, context: ServiceContext): Promi
   if (!keyed.ok) return ok({ kind: "unread", cause: keyed.error, access: accessOf(service, context) });
   const compiled = await compileWithSecrets(key, context);
   if (!compiled.ok) return ok({ kind: "unread", cause: compiled.error, access: accessOf(service, context) });
-  if (compiled.value.ok) return ok(lookAround(service, compiled.value.value, context));
-  const deployment = deploymentOf(followed, key, context);
-  return ok({ kind: "not-compiled", errors: compiled.value.error, deployment, access: accessOf(service, context) });
+  if (compiled.value.ok) return ok(await withPods(observeCompiled(service, compiled.value.value, context), context));
+  const workload = workloadOf(service, context);
+  return ok({ kind: "not-compiled", errors: compiled.value.error, workload, access: accessOf(service, context) });
 }
 
 /** Nothing is read, compiled or written in a namespace that the operator has no rights in. */
@@ -107,13 +110,10 @@ function outOfReach(service: LatticeService, { followed, cache }: ServiceContext
   return { kind: "waiting", reason: "NamespaceOutOfReach", message: problem.message, access };
 }
 
-function patchMode(service: LatticeService, workload: PatchMode["workload"], context: ServiceContext): PatchMode {
-  const { followed, cache } = context;
-  const left = ownedObjects(service, cache);
-  const deployment = left.some(({ resource }) => resource === deployments)
-    ? deploymentOf(followed, keyText(service.metadata), context)
-    : undefined;
-  return { kind: "patch-mode", workload, left, deployment, access: accessOf(service, context) };
+function patchMode(service: LatticeService, target: PatchMode["target"], context: ServiceContext): PatchMode {
+  const left = ownedObjects(service, context.cache);
+  const workload = workloadOf(service, context);
+  return { kind: "patch-mode", target, left, workload, access: accessOf(service, context) };
 }
 
 /** Which Secrets are needed turns out while compiling; a binding may lead to another one, but not for ever. */
@@ -133,11 +133,12 @@ async function compileWithSecrets(
   }
 }
 
-function lookAround(service: LatticeService, application: CompiledApplication, context: ServiceContext): Observed {
+function observeCompiled(service: LatticeService, application: CompiledApplication, context: ServiceContext): Observed {
   const { followed, cache, clock, compiled } = context;
   const key = keyText(service.metadata);
   const { namespace } = splitId(application.id);
-  const deployment = deploymentOf(followed, key, context);
+  const workload = workloadOf(service, context);
+  const { deployment } = workload;
   // closed first: no pod of ours runs in a namespace that is open
   const problem = deployment === undefined ? namespaceProblem(namespace, followed, cache) : undefined;
   if (problem !== undefined) return { kind: "waiting", ...problem, access: accessOf(service, context) };
@@ -152,7 +153,21 @@ function lookAround(service: LatticeService, application: CompiledApplication, c
   const isNew = () => objects.some((object) => isAnother(object, service, context));
   const compiledAt = compiled.at(key, digest, { now: timestamp(clock), written: service.status?.compiledAt, isNew });
   const first = deployment === undefined && isHeld(missing);
-  return { kind: "compiled", application, compiledAt, deployment, access: first ? policiesOf(access) : access };
+  const recheckMs = recheckAfter(service, clock.now());
+  return { kind: "compiled", application, compiledAt, workload, recheckMs, access: first ? policiesOf(access) : access };
+}
+
+async function withPods(observed: Observed, runtime: Runtime): Promise<Observed> {
+  return observed.kind === "compiled" ? { ...observed, workload: await withPodProblem(observed.workload, runtime) } : observed;
+}
+
+const SOONEST_RECHECK_MS = 2_000;
+
+/** Half of the time that it has not been Ready for, within bounds: soon at first, and rarely for what stays broken. */
+function recheckAfter({ status }: LatticeService, now: number): number {
+  const ready = findCondition(status?.conditions ?? [], "Ready");
+  const since = ready?.status === "False" ? millisecondsOf(ready.lastTransitionTime ?? "") : now;
+  return Math.min(Math.max((now - since) / 2 || 0, SOONEST_RECHECK_MS), REQUEUE.settledMs);
 }
 
 function policiesNotReady(absent: KubeObject): WaitingFor {
@@ -163,14 +178,4 @@ function policiesNotReady(absent: KubeObject): WaitingFor {
 function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceContext): boolean {
   const applied = appliedVersion(object, cache);
   return applied !== undefined && applied !== versionToApply(object, service);
-}
-
-/** Under a canary it is Flagger's copy that carries the traffic; ours is the one that is tried out, and mostly has no pods. */
-function deploymentOf(followed: FollowedWorld, key: ServiceKey, { cache }: Pick<Runtime, "cache">): DeploymentObject | undefined {
-  const id = followed.world.idOf(key);
-  if (id === undefined) return undefined;
-  const { namespace, name } = splitId(id);
-  const canary = followed.world.service(key)?.spec.deploy?.strategy === "canary";
-  const primary = canary ? cache.get(deployments, { namespace, name: `${name}-primary` }) : undefined;
-  return primary ?? cache.get(deployments, { namespace, name });
 }

@@ -11,6 +11,7 @@ import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { Access } from "./access.ts";
 import type { Compiled, Observed, PatchMode } from "./observe.ts";
+import { NO_WORKLOAD, type Workload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
 describe("8.1: each error reaches the person who made it", () => {
@@ -64,9 +65,10 @@ const deployment = (status: object): DeploymentObject => ({
   spec: { replicas: 2 },
   status,
 });
-const RUNNING = deployment({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 });
+const workload = (status: object, available: boolean): Workload => ({ deployment: deployment(status), available });
+const RUNNING = workload({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 }, true);
 const trouble = (type: string, status: string, reason: string, message: string) =>
-  deployment({ conditions: [{ type, status, reason, message }] });
+  workload({ conditions: [{ type, status, reason, message }] }, false);
 
 const noAccess: Access = { objects: [], kinds: new Set(), missing: NONE_MISSING };
 
@@ -85,7 +87,8 @@ function compiled(more: Partial<Compiled> = {}): Compiled {
     kind: "compiled",
     application,
     compiledAt: "",
-    deployment: RUNNING,
+    workload: RUNNING,
+    recheckMs: 2_000,
     access: { ...noAccess, objects: objects.slice(-2).map((one) => one.object) },
     ...more,
   };
@@ -100,12 +103,12 @@ type Row = {
 };
 
 const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resources" } as const;
-const notCompiled: Observed = { kind: "not-compiled", errors: [circle], deployment: undefined, access: noAccess };
+const notCompiled: Observed = { kind: "not-compiled", errors: [circle], workload: NO_WORKLOAD, access: noAccess };
 const patchMode: Observed = {
   kind: "patch-mode",
-  workload: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["workload"],
+  target: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["target"],
   left: [],
-  deployment: undefined,
+  workload: NO_WORKLOAD,
   access: noAccess,
 };
 const MISSING = "the cluster does not have canaries.flagger.app; everything else is applied, and these follow when they are installed";
@@ -143,18 +146,35 @@ const rows: readonly Row[] = [
   },
   {
     reason: "RollingOut",
-    given: compiled({ deployment: deployment({ replicas: 2, updatedReplicas: 1 }) }),
-    want: ["WorkloadsReady=False: 1 of 2 pods are of the newest version"],
+    given: compiled({ workload: workload({ replicas: 2, updatedReplicas: 1 }, false) }),
+    want: ["WorkloadsReady=False: 1 of 2 pods are of the newest version", "Ready=False: 1 of 2 pods are of the newest version"],
+  },
+  {
+    reason: "Unschedulable",
+    given: compiled({
+      workload: { ...workload({}, false), problem: { reason: "Unschedulable", message: "2 pods cannot be scheduled: 0/1 nodes" } },
+    }),
+    want: [
+      "WorkloadsReady=False: 0 of 2 pods are ready; 2 pods cannot be scheduled: 0/1 nodes",
+      "Ready=False: 0 of 2 pods are ready; 2 pods cannot be scheduled: 0/1 nodes",
+    ],
+  },
+  {
+    reason: "PodsFailing",
+    given: compiled({
+      workload: { ...workload({ replicas: 3, updatedReplicas: 2 }, true), problem: { reason: "PodsFailing", message: "1 pod cannot run" } },
+    }),
+    want: ["WorkloadsReady=False: 0 of 2 pods are ready; 1 pod cannot run"],
   },
   {
     reason: "ProgressDeadlineExceeded",
-    given: compiled({ deployment: trouble("Progressing", "False", "ProgressDeadlineExceeded", "it has timed out") }),
+    given: compiled({ workload: trouble("Progressing", "False", "ProgressDeadlineExceeded", "it has timed out") }),
     want: ["WorkloadsReady=False: it has timed out", "Ready=False: it has timed out"],
   },
   {
     reason: "ReplicaFailure",
-    given: compiled({ deployment: trouble("ReplicaFailure", "True", "FailedCreate", "exceeded quota") }),
-    want: ["WorkloadsReady=False: exceeded quota"],
+    given: compiled({ workload: trouble("ReplicaFailure", "True", "FailedCreate", "exceeded quota") }),
+    want: ["WorkloadsReady=False: exceeded quota", "Ready=False: exceeded quota"],
   },
   {
     reason: "ApplyFailed",

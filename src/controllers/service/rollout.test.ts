@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DeploymentObject } from "../kinds.ts";
-import { rolloutOf, workloadsReady } from "./rollout.ts";
+import { isAvailable, rolloutOf, workloadsReady } from "./rollout.ts";
 
 function deployment(status: DeploymentObject["status"], spec: DeploymentObject["spec"] = { replicas: 3 }): DeploymentObject {
   return {
@@ -18,7 +18,7 @@ const refused = { type: "ReplicaFailure", status: "True", reason: "FailedCreate"
 
 const rows = [
   { name: "there is none", given: undefined, want: "False RollingOut: the Deployment is not there yet" },
-  { name: "nobody has looked", given: deployment(undefined), want: "False RollingOut: the newest spec is not acted on yet" },
+  { name: "no controller has acted on it", given: deployment(undefined), want: "False RollingOut: the newest spec is not acted on yet" },
   {
     name: "an older spec was acted on",
     given: deployment({ observedGeneration: 1 }),
@@ -59,13 +59,51 @@ const rows = [
   },
   { name: "pods cannot be made", given: deployment({ ...seen, conditions: [refused] }), want: "False ReplicaFailure: exceeded quota" },
   {
-    name: "pods cannot be made, and nobody says why",
+    name: "pods cannot be made, and no message says why",
     given: deployment({ ...seen, conditions: [{ type: "ReplicaFailure", status: "True" }] }),
     want: "False ReplicaFailure: ",
   },
 ];
 
 test.each(rows)("$name", ({ given, want }) => {
-  const { status, reason, message } = workloadsReady(rolloutOf(given));
+  const { status, reason, message } = workloadsReady(rolloutOf({ deployment: given, available: true }));
   expect(`${status} ${reason}: ${message}`).toBe(want);
+});
+
+const AVAILABLE = [{ type: "Available", status: "True" }];
+const availability = [
+  { name: "there is none", given: undefined, want: false },
+  { name: "it has no status yet", given: deployment(undefined), want: false },
+  { name: "it has enough pods", given: deployment({ availableReplicas: 2, conditions: AVAILABLE }), want: true },
+  {
+    name: "it has too few pods",
+    given: deployment({ availableReplicas: 2, conditions: [{ type: "Available", status: "False" }] }),
+    want: false,
+  },
+  { name: "all of its pods may be away, and are", given: deployment({ conditions: AVAILABLE }), want: false },
+  { name: "no pod is wanted", given: deployment({ conditions: AVAILABLE }, { replicas: 0 }), want: true },
+  {
+    name: "a newer spec is not acted on yet",
+    given: deployment({ observedGeneration: 1, availableReplicas: 3, conditions: AVAILABLE }),
+    want: true,
+  },
+];
+test.each(availability)("available: $name", ({ given, want }) => expect(isAvailable(given)).toBe(want));
+
+test("a rollout that is complete and serves nothing is not complete", () => {
+  const none = deployment({ ...seen, conditions: AVAILABLE }, { replicas: 0 });
+  expect(rolloutOf({ deployment: none, available: false })).toMatchObject({
+    done: false,
+    reason: "RollingOut",
+    message: "0 of 0 pods are ready, and the Deployment is not available",
+  });
+});
+
+test("the deadline stays the reason where pods fail as well", () => {
+  const problem = { reason: "PodsFailing", message: "1 pod cannot run" } as const;
+  expect(rolloutOf({ deployment: deployment({ ...seen, conditions: [late] }), available: false, problem })).toMatchObject({
+    stuck: true,
+    reason: "ProgressDeadlineExceeded",
+    message: "timed out; 1 pod cannot run",
+  });
 });

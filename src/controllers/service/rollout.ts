@@ -1,11 +1,55 @@
-/** How far a Deployment has got, as `kubectl rollout status` tells it. Pure. */
+/** Whether a Deployment is available, and how far its rollout is, as `kubectl rollout status` decides it. Pure. */
 import type { NewCondition } from "#kube";
 import type { DeploymentObject } from "../kinds.ts";
 import type { ServiceReason } from "./conditions.ts";
+import type { PodProblem } from "./pod-problems.ts";
 
-export type Rollout = { readonly done: boolean; readonly stuck: boolean; readonly reason: ServiceReason; readonly message: string };
+export type Workload = {
+  /** The one whose pods serve, and whose rollout counts; absent: there is none. */
+  readonly deployment: DeploymentObject | undefined;
+  readonly available: boolean;
+  /** Why pods do not run, where that was looked up. */
+  readonly problem?: PodProblem | undefined;
+};
 
-export function rolloutOf(deployment: DeploymentObject | undefined): Rollout {
+export const NO_WORKLOAD: Workload = { deployment: undefined, available: false };
+
+export type Rollout = {
+  /** All pods are of the newest version, and ready. */
+  readonly done: boolean;
+  readonly stuck: boolean;
+  /** Enough pods serve, of whatever version. */
+  readonly available: boolean;
+  readonly reason: ServiceReason;
+  readonly message: string;
+};
+
+/**
+ * What the Deployment's own condition says, which allows for the pods that a rolling update takes away. It is true with no pod at all if
+ * `maxUnavailable` is 100 %, and while a Deployment that had no pods is scaled up: then one pod is needed.
+ */
+export function isAvailable(deployment: DeploymentObject | undefined): boolean {
+  const { replicas = 1 } = deployment?.spec ?? {};
+  const { availableReplicas = 0 } = deployment?.status ?? {};
+  return conditionOf(deployment, "Available", "True") !== undefined && (replicas === 0 || availableReplicas > 0);
+}
+
+export function rolloutOf({ deployment, available, problem }: Workload): Rollout {
+  const progress = progressOf(deployment);
+  if (progress.done && !available) return { ...rolling(`${progress.message}, and the Deployment is not available`), available };
+  if (progress.done || problem === undefined) return { ...progress, available };
+  if (progress.reason === "RollingOut")
+    return { ...progress, available, ...problem, message: `${readyPods(deployment)}; ${problem.message}` };
+  return { ...progress, available, message: `${progress.message.replace(/\.$/, "")}; ${problem.message}` };
+}
+
+function readyPods(deployment: DeploymentObject | undefined): string {
+  return `${deployment?.status?.availableReplicas ?? 0} of ${deployment?.spec?.replicas ?? 1} pods are ready`;
+}
+
+type Progress = Omit<Rollout, "available">;
+
+function progressOf(deployment: DeploymentObject | undefined): Progress {
   if (deployment === undefined) return rolling("the Deployment is not there yet");
   const { status = {} } = deployment;
   if ((deployment.metadata.generation ?? 0) > (status.observedGeneration ?? 0)) return rolling("the newest spec is not acted on yet");
@@ -16,22 +60,24 @@ export function rolloutOf(deployment: DeploymentObject | undefined): Rollout {
   if (updatedReplicas < wanted) return rolling(`${updatedReplicas} of ${wanted} pods are of the newest version`);
   if (replicas > updatedReplicas) return rolling(`${replicas - updatedReplicas} pods of an older version are still there`);
   if (availableReplicas < updatedReplicas) return rolling(`${availableReplicas} of ${updatedReplicas} pods are ready`);
-  return { done: true, stuck: false, reason: "RolloutComplete", message: `${availableReplicas} of ${wanted} pods are ready` };
+  return { done: true, stuck: false, reason: "RolloutComplete", message: readyPods(deployment) };
 }
 
-function rolling(message: string): Rollout {
+function rolling(message: string): Progress {
   return { done: false, stuck: false, reason: "RollingOut", message };
 }
 
-function troubleOf({ status }: DeploymentObject): Rollout | undefined {
-  const find = (type: string, wanted: string) => status?.conditions?.find((one) => one.type === type && one.status === wanted);
-  const late = find("Progressing", "False");
+function conditionOf(deployment: DeploymentObject | undefined, type: string, status: string) {
+  return deployment?.status?.conditions?.find((one) => one.type === type && one.status === status);
+}
+
+function troubleOf(deployment: DeploymentObject): Progress | undefined {
+  const failure = conditionOf(deployment, "ReplicaFailure", "True");
+  const late = conditionOf(deployment, "Progressing", "False");
   if (late?.reason === "ProgressDeadlineExceeded") {
-    const failure = find("ReplicaFailure", "True")?.message;
-    const message = [late.message, failure].filter((text) => text !== undefined).join("; ");
+    const message = [late.message, failure?.message].filter((text) => text !== undefined).join("; ");
     return { done: false, stuck: true, reason: "ProgressDeadlineExceeded", message };
   }
-  const failure = find("ReplicaFailure", "True");
   return failure === undefined ? undefined : { done: false, stuck: false, reason: "ReplicaFailure", message: failure.message ?? "" };
 }
 

@@ -124,6 +124,8 @@ describe("fields that are written once", () => {
     await operated.live(2_000);
     expect(await operated.read("Service", "shop/api")).toMatchObject({ spec: { selector } });
 
+    const canary = await operated.read("Canary", "shop/api");
+    const owner = { apiVersion: "flagger.app/v1beta1", kind: "Canary", name: "api", uid: canary?.metadata.uid ?? "" };
     const primary = structuredClone(await operated.read("Deployment", "shop/api")) as unknown as {
       metadata: object;
       spec: { template: { metadata: { labels: object } } };
@@ -132,7 +134,7 @@ describe("fields that are written once", () => {
     await operated.apply({
       apiVersion: "apps/v1",
       kind: "Deployment",
-      metadata: { name: "api-primary", namespace: "shop", labels },
+      metadata: { name: "api-primary", namespace: "shop", labels, ownerReferences: [owner] },
       spec: { replicas: 3, selector: { matchLabels: selector }, template: { ...primary.spec.template, metadata: { labels } } },
     });
     await operated.live(2_000);

@@ -1,19 +1,18 @@
 /** The status of a LatticeService, from what a pass saw and did. Pure. */
-import type { ChangeSet, DesiredStatus, Outcome, PassResult } from "#controller-runtime";
-import type { LatticeService, LatticeServiceStatus } from "#crds";
+import type { ChangeSet, DesiredStatus, PassResult } from "#controller-runtime";
+import type { LatticeService } from "#crds";
 import { describeObject, type NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
-import { CONDITION_TYPES, configCompiled, notCompiled, notReady, ready, templatesResolved, unknown } from "./conditions.ts";
-import { missingProblem } from "../namespace/protection.ts";
+import { CONDITION_TYPES, configCompiled, notCompiled, notReady, templatesResolved, unknown } from "./conditions.ts";
 import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { describeLeft } from "./owned-objects.ts";
 import type { Compiled, Observed, PatchMode } from "./observe.ts";
-import { rolloutOf, workloadsReady, type Rollout } from "./rollout.ts";
+import { readinessOf, readyCondition, type Phase } from "./readiness.ts";
+import { rolloutOf, workloadsReady, type Rollout, type Workload } from "./rollout.ts";
 
-type Phase = NonNullable<LatticeServiceStatus["phase"]>;
-type Said = {
+type StatusDraft = {
   readonly phase: Phase;
   readonly message: string;
   readonly conditions: readonly NewCondition[];
@@ -39,7 +38,7 @@ function knows(conditions: readonly Pick<NewCondition, "type">[], type: string):
 }
 
 /** A pass that could not be finished leaves Ready to the runtime, which says why and that it is tried again. */
-function say(service: LatticeService, observed: Observed, result: PassResult): Said {
+function say(service: LatticeService, observed: Observed, result: PassResult): StatusDraft {
   switch (observed.kind) {
     case "invalid": {
       const { message } = acceptedCondition(observed.errors);
@@ -61,7 +60,7 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
       };
     case "not-compiled": {
       const message = listErrors(observed.errors);
-      const running = observed.deployment === undefined ? [] : [workloadsReady(rolloutOf(observed.deployment))];
+      const running = runningBefore(observed.workload);
       const applied = policiesCondition(observed.access, result.changes);
       const conditions = [...notCompiled(observed.errors), ...running, ...applied, notReady("CompileError", message)];
       return { phase: "Failed", message, conditions };
@@ -71,11 +70,15 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
   }
 }
 
+function runningBefore(workload: Workload): readonly NewCondition[] {
+  return workload.deployment === undefined ? [] : [workloadsReady(rolloutOf(workload))];
+}
+
 /** What was true of the service as it was compiled before is not known any more; what still runs is. */
-function sayPatchMode({ status }: LatticeService, { workload, left, deployment, access }: PatchMode, { changes }: PassResult): Said {
-  const { name, namespace } = workload;
+function sayPatchMode({ status }: LatticeService, { target, left, workload, access }: PatchMode, { changes }: PassResult): StatusDraft {
+  const { name, namespace } = target;
   const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeLeft(left)}`;
-  const running = deployment === undefined ? [] : [workloadsReady(rolloutOf(deployment))];
+  const running = runningBefore(workload);
   const applied = policiesCondition(access, changes);
   const stated = [...running, ...applied, notReady("PatchModeNotBuilt", message)];
   const stale = CONDITION_TYPES.filter(
@@ -85,13 +88,16 @@ function sayPatchMode({ status }: LatticeService, { workload, left, deployment, 
   return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, resolvedDependencies: undefined, conditions };
 }
 
-function sayCompiled(service: LatticeService, observed: Compiled, { outcome, changes }: PassResult): Said {
-  const { application, compiledAt } = observed;
+function sayCompiled(service: LatticeService, observed: Compiled, { outcome, changes }: PassResult): StatusDraft {
+  const { application, compiledAt, access } = observed;
   const objects = application.objects.map(({ object }) => object);
   const rollout = rolloutNow(observed, changes);
+  const readiness = readinessOf(access.missing, rollout);
   const dependencies = application.resolvedDependencies;
+  const { phase, message } = outcome.kind === "failed" ? failedPass(service, outcome.cause.message, changes) : readiness;
   return {
-    ...verdict(service, observed, { outcome, changes, rollout }),
+    phase,
+    message,
     compiledAt,
     resolvedDependencies: dependencies.size === 0 ? undefined : Object.fromEntries(dependencies),
     workloadRef: undefined,
@@ -99,41 +105,26 @@ function sayCompiled(service: LatticeService, observed: Compiled, { outcome, cha
       templatesResolved(application.resolved),
       configCompiled(objects),
       workloadsReady(rollout),
-      ...policiesCondition(observed.access, changes),
-      ...readyOf(observed, outcome, rollout),
+      ...policiesCondition(access, changes),
+      ...(outcome.kind === "failed" ? [] : [readyCondition(readiness)]),
     ],
   };
 }
 
-/** The Deployment was seen before this pass changed it. */
-function rolloutNow({ deployment, application }: Compiled, { created, configured }: ChangeSet): Rollout {
+/** The Deployment was seen before this pass changed it. A new one has no pods; one that was changed keeps those that it has. */
+function rolloutNow({ workload, application }: Compiled, { created, configured }: ChangeSet): Rollout {
   const own = application.objects.find(({ object }) => object.kind === "Deployment");
   const name = own === undefined ? "" : describeObject(own.object);
-  if (![...created, ...configured].includes(name)) return rolloutOf(deployment);
-  return { done: false, stuck: false, reason: "RollingOut", message: "the Deployment was applied just now" };
+  const isNew = created.includes(name);
+  if (!isNew && !configured.includes(name)) return rolloutOf(workload);
+  const available = !isNew && workload.available;
+  return { done: false, stuck: false, available, reason: "RollingOut", message: "the Deployment was applied just now" };
 }
 
-function readyOf({ access: { missing } }: Compiled, outcome: Outcome, rollout: Rollout): readonly NewCondition[] {
-  if (outcome.kind === "failed") return [];
-  if (rollout.stuck) return [notReady("ProgressDeadlineExceeded", rollout.message)];
-  const waited = missingProblem(missing);
-  return [waited === undefined ? ready() : notReady("CRDsMissing", waited)];
-}
-
-/** What the API server refused will be refused again until somebody acts; what it could not be asked for is only late. */
+/** What the API server refused is refused again until a person acts; a request that it did not answer is only late. */
 const REFUSED = new Set(["rejected", "not-ours", "undeclared"]);
 
-function verdict(
-  service: LatticeService,
-  { access: { missing } }: Compiled,
-  { outcome, changes, rollout }: PassResult & { readonly rollout: Rollout },
-): { readonly phase: Phase; readonly message: string } {
-  if (outcome.kind === "failed") {
-    const refused = changes.failed.some(({ kind }) => REFUSED.has(kind));
-    return { phase: refused ? "Failed" : (service.status?.phase ?? "Compiling"), message: outcome.cause.message };
-  }
-  if (rollout.stuck) return { phase: "Failed", message: rollout.message };
-  const waited = missingProblem(missing);
-  if (waited !== undefined) return { phase: "Pending", message: waited };
-  return { phase: "Ready", message: rollout.message };
+function failedPass({ status }: LatticeService, message: string, changes: ChangeSet): { readonly phase: Phase; readonly message: string } {
+  const refused = changes.failed.some(({ kind }) => REFUSED.has(kind));
+  return { phase: refused ? "Failed" : (status?.phase ?? "Compiling"), message };
 }

@@ -1,0 +1,35 @@
+/** Whether a service that was compiled and applied is Ready, and how a pass over it ends. Pure. */
+import { REQUEUE, settled, stalled, waiting, type Outcome } from "#controller-runtime";
+import type { LatticeServiceStatus } from "#crds";
+import type { NewCondition } from "#kube";
+import { missingProblem, type MissingKinds } from "../namespace/protection.ts";
+import { notReady, ready, type ServiceReason } from "./conditions.ts";
+import type { Rollout } from "./rollout.ts";
+
+export type Phase = NonNullable<LatticeServiceStatus["phase"]>;
+
+export type Readiness =
+  | { readonly phase: "Ready"; readonly message: string }
+  | { readonly phase: Exclude<Phase, "Ready">; readonly reason: ServiceReason; readonly message: string };
+
+/** A rolling update of a service that is available stays Ready; one that makes no progress needs a person. */
+export function readinessOf(missing: MissingKinds, rollout: Rollout): Readiness {
+  const { stuck, available, reason, message } = rollout;
+  const waited = missingProblem(missing);
+  if (waited !== undefined) return { phase: "Pending", reason: "CRDsMissing", message: waited };
+  if (stuck) return { phase: "Failed", reason: "ProgressDeadlineExceeded", message };
+  return available ? { phase: "Ready", message } : { phase: "Pending", reason, message };
+}
+
+export function readyCondition(readiness: Readiness): NewCondition {
+  return readiness.phase === "Ready" ? ready() : notReady(readiness.reason, readiness.message);
+}
+
+/** Pods that are starting are waited for; everything else that keeps a service from being Ready needs a person, and is a warning. */
+export function outcomeOf(readiness: Readiness, recheckMs: number): Outcome {
+  if (readiness.phase === "Ready") return settled;
+  const { phase, reason, message } = readiness;
+  // the same text every time: events are folded by it, and how many pods are ready changes
+  if (reason === "RollingOut") return waiting(reason, recheckMs, "waiting until enough pods are ready");
+  return stalled(reason, message, phase === "Failed" || reason === "CRDsMissing" ? REQUEUE.compileErrorMs : recheckMs);
+}

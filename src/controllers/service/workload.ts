@@ -1,0 +1,67 @@
+/**
+ * The Deployments that run a service, and what is known of its pods.
+ *
+ * Only Deployments of the service count: its own, which carries the owner label, and under a canary the primary that Flagger made for it.
+ * Pods are not watched. They are listed, up to a limit, while the service is not available or its rollout is stuck.
+ */
+import { isOwnedBy, type CacheReader, type Runtime } from "#controller-runtime";
+import type { LatticeService } from "#crds";
+import { fieldAt, formatSelector, keyText, requirementsOf } from "#kube";
+import { splitId } from "#mesh-compiler";
+import { canaries, deployments, pods, type DeploymentObject } from "../kinds.ts";
+import type { FollowedWorld } from "../world/followed-world.ts";
+import { CONTROLLER_NAME } from "./owned-kinds.ts";
+import { podProblem } from "./pod-problems.ts";
+import { isAvailable, NO_WORKLOAD, rolloutOf, type Workload } from "./rollout.ts";
+
+type Surroundings = { readonly followed: FollowedWorld; readonly cache: CacheReader };
+
+export function workloadOf(service: LatticeService, { followed, cache }: Surroundings): Workload {
+  const id = followed.world.idOf(keyText(service.metadata));
+  if (id === undefined) return NO_WORKLOAD;
+  const { namespace, name } = splitId(id);
+  const found = cache.get(deployments, { namespace, name });
+  const own = found !== undefined && isOwnedBy(found, { controller: CONTROLLER_NAME, object: service }) ? found : undefined;
+  if (service.spec.deploy?.strategy !== "canary") return { deployment: own, available: isAvailable(own) };
+  const primary = primaryOf({ namespace, name }, cache);
+  return primary === undefined ? beforeFlagger(own) : besidePrimary(primary, own, { namespace, name }, cache);
+}
+
+/** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves nothing. */
+function beforeFlagger(own: DeploymentObject | undefined): Workload {
+  return { deployment: own, available: own?.spec?.replicas !== 0 && isAvailable(own) };
+}
+
+type Target = { readonly namespace: string; readonly name: string };
+
+/** While Flagger initializes, the target still has the traffic. */
+function besidePrimary(primary: DeploymentObject, own: DeploymentObject | undefined, target: Target, cache: CacheReader): Workload {
+  const canary = cache.isServed(canaries) ? cache.get(canaries, target) : undefined;
+  const phase = fieldAt(canary, "status", "phase");
+  const initializing = typeof phase !== "string" || phase === "" || phase === "Initializing";
+  const available = isAvailable(primary) || (initializing && beforeFlagger(own).available);
+  return { deployment: primary, available };
+}
+
+/** The Canary controls it. A Deployment that merely has the name belongs to another owner. */
+function primaryOf({ namespace, name }: Target, cache: CacheReader): DeploymentObject | undefined {
+  const primary = cache.get(deployments, { namespace, name: `${name}-primary` });
+  const isFlaggers = primary?.metadata.ownerReferences?.some(
+    (reference) => reference.kind === canaries.kind && reference.name === name && reference.apiVersion.startsWith(`${canaries.group}/`),
+  );
+  return isFlaggers === true ? primary : undefined;
+}
+
+/** Enough to see what pods have in common. */
+const MOST_PODS = 50;
+
+/** The workload with the reason why its pods do not run, if they do not. A list that is refused explains nothing, and is no failure. */
+export async function withPodProblem(workload: Workload, { client, signal }: Pick<Runtime, "client" | "signal">): Promise<Workload> {
+  const { deployment } = workload;
+  const selector = deployment?.spec?.selector;
+  const rollout = rolloutOf(workload);
+  if (deployment === undefined || selector === undefined || (rollout.available && !rollout.stuck)) return workload;
+  const labelSelector = formatSelector(requirementsOf(selector));
+  const found = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector, limit: MOST_PODS }, { signal });
+  return found.ok ? { ...workload, problem: podProblem(found.value.items) } : workload;
+}
