@@ -1,14 +1,19 @@
-/** `lattice graph`: every edge that somebody declared, and whether it is open; as text, for Graphviz, or as JSON. */
-import { formatGraph, type GraphFormat } from "#compile";
+/** `lattice graph`: every declared edge, and whether it is open; as text, JSON, Mermaid, an SVG picture, or for Graphviz. */
+import { ok } from "#base";
+import { drawGraph, formatGraph, type GraphFormat } from "#compile";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { describeProblems, readSource, type SourceFlags } from "./world-source.ts";
 
-export async function printGraph(io: CliIo, flags: SourceFlags & { readonly output: GraphFormat }): Promise<ExitCode> {
+export type GraphFlags = SourceFlags & { readonly output: GraphFormat | "svg" };
+
+export async function printGraph(io: CliIo, flags: GraphFlags): Promise<ExitCode> {
   const source = await readSource(io, flags);
   if (!source.ok) return misunderstood(io, source.error);
   const { world, problems, notes } = source.value;
   if (problems.length > 0) return misunderstood(io, describeProblems(problems));
   for (const note of notes) io.stderr(`warning: ${note}\n`);
-  io.stdout(formatGraph(world, flags.output));
+  const text = flags.output === "svg" ? drawGraph(world) : ok(formatGraph(world, flags.output));
+  if (!text.ok) return misunderstood(io, text.error);
+  io.stdout(text.value);
   return 0;
 }

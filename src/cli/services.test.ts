@@ -384,6 +384,15 @@ describe("lattice why --assert", () => {
 });
 
 describe("lattice graph", () => {
+  it("draws an SVG picture and a Mermaid flowchart, without Graphviz", async () => {
+    const { code, stdout } = await run("graph", "-f", "shop", "-o", "svg");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" [^]*<\/svg>\n$/);
+    expect(stdout).toContain("<title>shop/a -&gt; shop/b:8080: open</title>");
+    const mermaid = await run("graph", "-f", "shop", "-o", "mermaid");
+    expect(mermaid.stdout).toBe('flowchart LR\n  n0["shop/a"]\n  n1["shop/b"]\n  n0 -->|"8080"| n1\n');
+  });
+
   it("prints edges as text, for Graphviz and as JSON", async () => {
     expect(await run("graph", "-f", "shop")).toEqual({ code: 0, stderr: "", stdout: "shop/a  ->  shop/b:8080  open\n" });
     expect((await run("graph", "-f", "shop", "-o", "dot")).stdout).toMatch(/^digraph mesh \{/);

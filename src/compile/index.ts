@@ -19,7 +19,7 @@ export { flowsOf, flowText, type Flow } from "./diff/flows.ts";
 export { formatDiff } from "./diff/text.ts";
 export type { Dependencies } from "./closed-dependencies.ts";
 export { describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
-export { formatGraph, type GraphFormat } from "./graph-view.ts";
+export { drawGraph, formatGraph, type GraphFormat } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";
 export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";

@@ -73,3 +73,8 @@ describe("the type of resource that the guide writes in code", () => {
 test.each(steps)("$command", async ({ command, shown }) => {
   expect((await runStep(command, cwd)).screen).toMatch(shownPattern(shown));
 });
+
+test("the picture in the guide is the one that lattice graph draws", () => {
+  const drawn = readFileSync(join(cwd, "shop.svg"), "utf8");
+  expect(drawn).toBe(readFileSync(join(import.meta.dirname, "../../docs/guides/services/shop.svg"), "utf8"));
+});

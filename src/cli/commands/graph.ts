@@ -1,7 +1,6 @@
 /** Flags of `lattice graph`. */
 import { Option } from "commander";
-import type { GraphFormat } from "#compile";
-import type { SourceFlags } from "../world-source.ts";
+import type { GraphFlags } from "../graph.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
 import { FILES_FLAG, FILES_OR_CLUSTER_TEXT, withCluster, withSettings } from "./shared-flags.ts";
 
@@ -12,11 +11,16 @@ export const registerGraph: RegisterCommand = (program, { io, done }) => {
     description: "print which service may call which, and which calls stay closed",
     examples: [
       { command: "lattice graph", effect: "what the cluster has declared" },
-      { command: "lattice graph -f examples/shop -o dot", effect: "from files, for Graphviz" },
+      { command: "lattice graph -f examples/shop -o svg", effect: "from files, as a picture for a browser" },
+      { command: "lattice graph -f examples/shop -o mermaid", effect: "as a flowchart for Markdown" },
     ],
   });
   withCluster(withSettings(command))
     .option(FILES_FLAG, FILES_OR_CLUSTER_TEXT)
-    .addOption(new Option("-o, --output <form>", "dot: for Graphviz").choices(["text", "dot", "json"]).default("text"))
-    .action(async (flags: SourceFlags & { output: GraphFormat }) => done(await (await import("../graph.ts")).printGraph(io, flags)));
+    .addOption(
+      new Option("-o, --output <form>", "svg: a picture; mermaid: for Markdown; dot: for Graphviz")
+        .choices(["text", "json", "svg", "mermaid", "dot"])
+        .default("text"),
+    )
+    .action(async (flags: GraphFlags) => done(await (await import("../graph.ts")).printGraph(io, flags)));
 };

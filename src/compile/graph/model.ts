@@ -1,0 +1,63 @@
+/** The mesh as nodes and edges to draw: what each node is, whether each edge is open, and why not. */
+import { allEdges, type Edge, type EdgeState } from "#mesh-compiler";
+import type { World } from "../world.ts";
+
+/** managed: a database that is no Lattice service. unknown: named by a service and not there. */
+export type NodeKind = "service" | "external" | "managed" | "unknown";
+
+export type DrawnNode = { readonly id: string; readonly kind: NodeKind };
+
+export type DrawnEdge = {
+  readonly from: string;
+  readonly to: string;
+  readonly open: boolean;
+  /** `8080,9090`; empty where no port is agreed. */
+  readonly ports: string;
+  /** `open`, or `closed: only the caller declares it`. */
+  readonly meaning: string;
+};
+
+export type DrawnGraph = { readonly nodes: readonly DrawnNode[]; readonly edges: readonly DrawnEdge[] };
+
+const MEANINGS: Readonly<Record<EdgeState["kind"], string>> = {
+  agreed: "open",
+  "no-port": "closed: no port that both mean",
+  "caller-only": "closed: only the caller declares it",
+  "callee-only": "closed: only the callee declares it",
+  "unknown-callee": "closed: there is no such callee",
+  "unknown-caller": "closed: there is no such caller",
+  managed: "open on the caller's side; not ours on the other",
+  external: "open to the outside",
+  "external-closed": "closed: the external service does not name the caller",
+};
+
+const OPEN = new Set<EdgeState["kind"]>(["agreed", "managed", "external"]);
+
+export function meaningOf({ state }: Edge): string {
+  return MEANINGS[state.kind];
+}
+
+export function isOpen({ state }: Edge): boolean {
+  return OPEN.has(state.kind);
+}
+
+/** Of an edge that is open between two services, or to a database. */
+export function portsOf({ state }: Edge): readonly number[] {
+  if (state.kind === "managed") return [state.port];
+  return state.kind === "agreed" ? state.ports.map(({ port }) => port) : [];
+}
+
+export function drawnGraph(world: World): DrawnGraph {
+  const edges = allEdges(world.mesh.graph);
+  const kinds = new Map<string, NodeKind>([...world.mesh.graph.nodes()].map(({ id, kind }) => [id, kind]));
+  for (const { caller, callee, state } of edges) {
+    if (!kinds.has(callee)) kinds.set(callee, state.kind === "managed" ? "managed" : "unknown");
+    if (!kinds.has(caller)) kinds.set(caller, "unknown");
+  }
+  const nodes = [...kinds].map(([id, kind]) => ({ id, kind })).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return { nodes, edges: edges.map(drawnEdge) };
+}
+
+function drawnEdge(edge: Edge): DrawnEdge {
+  return { from: edge.caller, to: edge.callee, open: isOpen(edge), ports: portsOf(edge).join(","), meaning: meaningOf(edge) };
+}
