@@ -111,6 +111,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     if (!made.ok || refused !== undefined) agreements.delete(name);
     if (!made.ok) return keep(name, err(ownError(entry, made.error)));
     if (refused !== undefined) return keep(name, err({ kind: "resource-not-granted", name, message: refused }));
+    if (made.value.callee !== undefined) agreements.set(name, { ...EVERYTHING, ports: made.value.callee.ports });
     for (const text of made.value.warnings ?? []) warnings.add(`resource '${name}': ${text}`);
     return keep(name, made);
   };
@@ -146,7 +147,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     }
     const wanted = rest.join(".");
     const output = made.value.outputs.get(wanted);
-    if (output === undefined) return err(noOutput(entry, wanted, made.value));
+    if (output === undefined) return readAnyOutput(entry, wanted, made.value);
     const value = output();
     if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
     if (!errors.has(name)) errors.set(name, ownError(entry, value.error));
@@ -169,6 +170,14 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
       return { agreements, provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
     },
   };
+}
+
+/** Its error is about the name that is read, and not about the resource. */
+function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned): Result<Found, Missing> {
+  const value = wanted === "" ? undefined : made.anyOutput?.(wanted);
+  if (value === undefined) return err(noOutput(entry, wanted, made));
+  if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
+  return err({ message: value.error.kind === "other" ? value.error.message : "is not there" });
 }
 
 function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): Missing {

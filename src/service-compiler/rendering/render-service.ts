@@ -13,6 +13,7 @@ import { resolveResources, type Provisioned, type ResolvedResources, type Resolu
 import {
   hasPlaceholders,
   literal,
+  lookUp,
   renderText,
   secret,
   withNamespace,
@@ -57,7 +58,7 @@ function resourcesOf(input: ServiceInput, scope: Scope): ResolvedResources {
   return resolveResources({
     entries: entriesOf(input),
     registry,
-    surroundings: surroundingsOf(input),
+    surroundings: surroundingsOf(input, scope),
     scope,
     ownPorts: ownPortsOf(service),
   });
@@ -81,8 +82,8 @@ export function renderService(input: ServiceInput): Result<RenderedService, read
   return ok({ containers, provisioned: resolution.provisioned, resolved: countPlaceholders(containers), warnings });
 }
 
-/** A door and a disk call nobody, whatever is written. */
-const UNDIRECTED = new Set(["route", "volume", "dns"]);
+/** Types that have no peer, whatever direction is written. */
+const UNDIRECTED = new Set(["route", "volume", "dns", "environment"]);
 
 /** `id` may name another namespace; without one it means where the workload runs. */
 export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
@@ -94,7 +95,7 @@ export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" |
   });
 }
 
-function surroundingsOf(input: ServiceInput) {
+function surroundingsOf(input: ServiceInput, scope: Scope) {
   const { service, settings, environment, namespace, secrets, findService, findExternalService, grants, routeHolder } = input;
   return {
     namespace,
@@ -104,6 +105,10 @@ function surroundingsOf(input: ServiceInput) {
     ingressDomain: environment?.spec.ingressDomain ?? settings.ingressDomain,
     findService,
     findExternalService,
+    readConfig: (key: string) => {
+      const found = lookUp(scope, ["config", ...key.split(".")]);
+      return found.ok ? ok(found.value.value) : err(found.error.message);
+    },
     readSecret: (path: string) => {
       const found = secrets(namespace, path, sourceOf(service));
       return found.ok ? ok(secret(found.value)) : found;
