@@ -89,7 +89,7 @@ function checkDocument({ file, index, value }: FileDocument): Checked {
 
 function checkScore(files: SourceFiles, { file, index, value }: FileDocument): Checked {
   const readFile = (source: string) => files.read(files.locate(source, file));
-  const parsed = parseScore(value, { readFile });
+  const parsed = parseScore(value, { readFile, image: () => "." });
   return parsed.ok ? { file, index, ok: true, object: parsed.value, score: true } : { file, index, ok: false, errors: parsed.error };
 }
 

@@ -12,6 +12,7 @@ import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./documen
 import { placeOfError } from "./errors.ts";
 import type { InvalidKind } from "./invalid-object.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
+import { ImageChoice, type ANY_IMAGE, type ScoreImages } from "./score/images.ts";
 import { isScore, parseScore } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
 import type { FindObject } from "./object-access.ts";
@@ -40,6 +41,10 @@ export type SourceFiles = {
 /** What a world knows beside its documents. */
 export type WorldOptions = {
   readonly settings?: Partial<Settings>;
+  /** The environment of services that name neither a namespace nor an environment. */
+  readonly environment?: string;
+  /** Images for containers of Score files whose image is "."; "any": the images are of no interest, and "." stays. */
+  readonly images?: ScoreImages | typeof ANY_IMAGE;
   /** For services that name neither a namespace nor an environment; absent: `default`. */
   readonly namespace?: string;
   /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
@@ -86,7 +91,9 @@ type Sorted = {
  */
 export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
   const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], mountable: [], problems: [], leftOut: [], invalid: [] };
-  for (const document of documents.flatMap(itemsOf)) sort(document, options, sorted);
+  const images = new ImageChoice(options.images);
+  for (const document of documents.flatMap(itemsOf)) sort(document, options, images, sorted);
+  sorted.problems.push(...images.problems().map((message) => ({ from: "--image", path: "", message })));
   const placed = onTop(inNamespaces(sorted, options.namespace));
   const store = secretStore({
     given: options.secrets ?? new Map(),
@@ -143,20 +150,29 @@ function itemsOf(document: WorldDocument): readonly WorldDocument[] {
   return items.map((item: Json, at) => ({ value: item, from: `${from}, item ${at + 1}`, ...rest }));
 }
 
-function sort(document: WorldDocument, { files }: WorldOptions, sorted: Sorted): void {
+/** Services that name neither a namespace nor an environment are of the environment that is given for all. */
+function inEnvironment<T extends LatticeObject>(object: T, { environment }: WorldOptions, underneath: boolean): T {
+  if (environment === undefined || underneath || !isPlacedByEnvironment(object) || object.metadata.namespace !== undefined) return object;
+  return "environment" in object.spec && object.spec.environment !== undefined
+    ? object
+    : { ...object, spec: { environment, ...object.spec } };
+}
+
+function sort(document: WorldDocument, options: WorldOptions, images: ImageChoice, sorted: Sorted): void {
+  const { files } = options;
   const { value, ...read } = document;
   const { from } = read;
   // what is wrong with the cluster underneath is not wrong with the files
   const problem = (path: string, message: string) => void (read.underneath === true || sorted.problems.push({ from, path, message }));
   if (isScore(value)) {
     const readFile = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
-    const service = parseScore(value, readFile);
-    if (service.ok) sorted.lattice.push({ object: service.value, ...read });
+    const service = parseScore(value, { ...readFile, image: (workload, container) => images.find(workload, container) });
+    if (service.ok) sorted.lattice.push({ object: inEnvironment(service.value, options, read.underneath === true), ...read });
     else for (const { path, message } of service.error) problem(path, message);
   } else if (isForeign(value)) sortForeign(document, sorted);
   else {
     const parsed = parseLatticeObject(value);
-    if (parsed.ok) sorted.lattice.push({ object: parsed.value, ...read });
+    if (parsed.ok) sorted.lattice.push({ object: inEnvironment(parsed.value, options, read.underneath === true), ...read });
     else for (const { path, message } of parsed.error) problem(path, message);
     if (!parsed.ok && read.underneath === true) sorted.invalid.push(...invalidIn(value));
   }

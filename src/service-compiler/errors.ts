@@ -17,7 +17,7 @@ export type CompileError =
 export function placeOf(error: CompileError): string {
   switch (error.kind) {
     case "template-variable":
-      return `spec.containers.${error.container}.variables.${error.variable}`;
+      return `spec.containers.${error.container}.variables${/^\w+$/.test(error.variable) ? `.${error.variable}` : `["${error.variable}"]`}`;
     case "template-file":
     case "invalid-file-mount":
       return `spec.containers.${error.container}.files["${error.path}"]`;
