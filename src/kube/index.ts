@@ -7,6 +7,7 @@ export {
   type ConditionStatus,
   type NewCondition,
 } from "./conditions.ts";
+export { findField, type FieldStep, type FoundField } from "./field-path.ts";
 export {
   canonicalJson,
   depthExceeds,
@@ -97,3 +98,4 @@ export { apiVersionOf, defineResource, groupResourceOf, metadataOf, pathOf, type
 export { formatSelector, matches, parseSelector, requirementsOf, type LabelSelector, type Requirement } from "./selectors.ts";
 export { isStatus, type Status, type StatusCause } from "./status.ts";
 export { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml, type YamlError, type YamlOptions } from "./yaml.ts";
+export { yamlPositions, type Position, type YamlPositions } from "./yaml-positions.ts";

@@ -108,21 +108,24 @@ export function parseAnyYaml(text: string, options: YamlOptions = {}): Result<re
 const MOST_READ_AGAIN = 16 * 1024 * 1024;
 const PADDING = " ".repeat(MAX_DEPTH * 2);
 
+function loadPadded(text: string, options: YamlOptions): Result<readonly Json[], YamlError> {
+  const load = { schema: schemaFor(options), maxDepth: MAX_DEPTH, maxAliases: 0, json: options.duplicates === "last" };
+  return readPadded(text, (padded) => loadAll(padded, load) as Json[]).result;
+}
+
+/** `lines`: the text as it was read, where some of its lines were moved to the right. */
+type PaddedRead<T> = { readonly result: Result<T, YamlError>; readonly lines: readonly string[] | undefined };
+
 /**
  * kubectl lets quoted text and `[…]` go on in lines that are indented too little, and published CRDs have such text. The spaces before it mean
  * nothing there, so the line is moved to the right and the text read again.
  */
-function loadPadded(text: string, options: YamlOptions): Result<readonly Json[], YamlError> {
-  const load = (padded: string) =>
-    fromThrowing(
-      () =>
-        loadAll(padded, { schema: schemaFor(options), maxDepth: MAX_DEPTH, maxAliases: 0, json: options.duplicates === "last" }) as Json[],
-      describeYamlError,
-    );
+export function readPadded<T>(text: string, read: (text: string) => T): PaddedRead<T> {
+  const load = (padded: string) => fromThrowing(() => read(padded), describeYamlError);
   const first = load(text);
-  if (first.ok || first.error.message !== TOO_FAR_LEFT) return first;
+  if (first.ok || first.error.message !== TOO_FAR_LEFT) return { result: first, lines: undefined };
   const lines = text.split("\n");
-  let [result, again] = [first as Result<readonly Json[], YamlError>, 0];
+  let [result, again] = [first as Result<T, YamlError>, 0];
   while (!result.ok && result.error.message === TOO_FAR_LEFT && again < MOST_READ_AGAIN) {
     const at = (result.error.line ?? 0) - 1;
     const line = lines[at];
@@ -131,16 +134,17 @@ function loadPadded(text: string, options: YamlOptions): Result<readonly Json[],
     again += text.length;
     result = load(lines.join("\n"));
   }
-  // what is wrong beyond these lines is told as it stands in the file
-  return result.ok ? result : { ok: false, error: unpadded(result.error, lines) };
+  // a mistake beyond these lines is reported where it is in the file
+  return { result: result.ok ? result : { ok: false, error: unpadded(result.error, lines) }, lines };
 }
 
 const TOO_FAR_LEFT = "deficient indentation";
 
-function unpadded(error: YamlError, lines: readonly string[]): YamlError {
-  const { line = 0, column } = error;
-  if (column === undefined || lines[line - 1]?.startsWith(PADDING) !== true) return error;
-  return { ...error, column: Math.max(1, column - PADDING.length) };
+/** The same place in the file itself. */
+export function unpadded<T extends { readonly line?: number; readonly column?: number }>(place: T, lines: readonly string[]): T {
+  const { line = 0, column } = place;
+  if (column === undefined || lines[line - 1]?.startsWith(PADDING) !== true) return place;
+  return { ...place, column: Math.max(1, column - PADDING.length) };
 }
 
 function hasUnrepresentableNumber(value: unknown): boolean {

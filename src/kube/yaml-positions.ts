@@ -1,0 +1,127 @@
+/**
+ * Where a field is in a YAML text: line and column of its key, or of the item of a list. The text is read a second time for it, so callers
+ * ask only when there is something to report.
+ */
+import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, type Event, type ScalarEvent } from "js-yaml";
+import type { FieldStep } from "./field-path.ts";
+import { MAX_DEPTH } from "./json.ts";
+import { readPadded, unpadded } from "./yaml.ts";
+
+/** Both count from 1. */
+export type Position = { readonly line: number; readonly column: number };
+
+/** `document` counts from 1, without empty documents, as `parseYaml` returns them. undefined: there is no such document. */
+export type YamlPositions = (document: number, steps: readonly FieldStep[]) => Position | undefined;
+
+type Node = { readonly at: number; readonly fields?: Map<string, Field>; readonly items?: Node[]; readonly isNull?: boolean };
+type Field = { readonly at: number; readonly value: Node };
+
+/** Of a text that `parseYaml` reads; of any other, every position is undefined. */
+export function yamlPositions(text: string): YamlPositions {
+  const { result: events, lines } = readPadded(text, (padded) => parseEvents(padded, { maxDepth: MAX_DEPTH }));
+  if (!events.ok) return () => undefined;
+  const source = lines?.join("\n") ?? text;
+  const documents = new Tree(source, events.value).documents().filter(({ isNull }) => isNull !== true);
+  const starts = lineStarts(source);
+  return (document, steps) => {
+    const root = documents[document - 1];
+    return root === undefined ? undefined : unpadded(positionAt(offsetOf(root, steps), starts), lines ?? []);
+  };
+}
+
+/** Of the deepest field that is there. */
+function offsetOf(root: Node, steps: readonly FieldStep[]): number {
+  let [node, at] = [root, root.at];
+  for (const step of steps) {
+    const item = typeof step === "number" ? node.items?.[step] : undefined;
+    const field = typeof step === "string" ? node.fields?.get(step) : undefined;
+    const next = item ?? field?.value;
+    if (next === undefined) break;
+    [node, at] = [next, field?.at ?? next.at];
+  }
+  return at;
+}
+
+/** Lives as long as one text is read. */
+class Tree {
+  readonly #text: string;
+  readonly #events: readonly Event[];
+  #next = 0;
+
+  constructor(text: string, events: readonly Event[]) {
+    this.#text = text;
+    this.#events = events;
+  }
+
+  documents(): readonly Node[] {
+    const roots: Node[] = [];
+    while (this.#next < this.#events.length) {
+      this.#next += 1;
+      const root = this.#node();
+      roots.push(root ?? { at: 0, isNull: true });
+      if (root !== undefined) this.#next += 1;
+    }
+    return roots;
+  }
+
+  /** undefined: the collection or the document ends here. Depth is bounded by the parser. */
+  #node(): Node | undefined {
+    const event = this.#events[this.#next];
+    this.#next += 1;
+    switch (event?.type) {
+      case EVENT_ID.SCALAR:
+        return { at: startOf(event), isNull: this.#isNull(event) };
+      case EVENT_ID.ALIAS:
+        return { at: event.anchorStart };
+      case EVENT_ID.SEQUENCE:
+        return { at: event.start, items: this.#items() };
+      case EVENT_ID.MAPPING:
+        return { at: event.start, fields: this.#fields() };
+      default:
+        return undefined;
+    }
+  }
+
+  #items(): Node[] {
+    const items: Node[] = [];
+    for (let item = this.#node(); item !== undefined; item = this.#node()) items.push(item);
+    return items;
+  }
+
+  #fields(): Map<string, Field> {
+    const fields = new Map<string, Field>();
+    for (let key = this.#events[this.#next]; key !== undefined; key = this.#events[this.#next]) {
+      const start = this.#node();
+      const value = start === undefined ? undefined : this.#node();
+      if (start === undefined || value === undefined) break;
+      if (key.type === EVENT_ID.SCALAR) fields.set(getScalarValue(this.#text, key), { at: start.at, value });
+    }
+    return fields;
+  }
+
+  #isNull(event: ScalarEvent): boolean {
+    return event.style === SCALAR_STYLE.PLAIN && /^(?:|~|null|Null|NULL)$/.test(getScalarValue(this.#text, event));
+  }
+}
+
+/** A quote before the value belongs to it; an empty value has no place of its own. */
+function startOf({ valueStart, style }: ScalarEvent): number {
+  const quoted = style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED;
+  return Math.max(0, quoted ? valueStart - 1 : valueStart);
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+function positionAt(offset: number, starts: readonly number[]): Position {
+  let [from, to] = [0, starts.length - 1];
+  while (from < to) {
+    const middle = (from + to + 1) >> 1;
+    if ((starts[middle] ?? 0) <= offset) from = middle;
+    else to = middle - 1;
+  }
+  return { line: from + 1, column: offset - (starts[from] ?? 0) + 1 };
+}
