@@ -77,20 +77,20 @@ describe("lattice validate", () => {
   it("reads a folder, names every mistake with its file, document and field, and misses none for another", async () => {
     const { code, stdout } = await runCli(["validate", "-f", "."], { cwd: folder });
     expect(code).toBe(1);
-    expect(stdout).toContain("error broken.json:1:2\n");
+    expect(stdout).toContain("error broken.json:1:2: unexpected end");
     expect(stdout).toContain("ok    good.yaml: LatticeImageRegistry company\n");
-    expect(stdout).toContain("error two.yml (document 2)\n      spec.host: is required");
+    expect(stdout).toContain("error two.yml:9:1: spec.host: is required");
     expect(stdout).toContain('spec.hots: unknown field "spec.hots"; did you mean "host"?');
-    expect(stdout).toContain("2 of 4 not in order\n");
+    expect(stdout).toContain("3 of 4 not in order\n");
     expect(stdout).not.toContain("notes.txt");
   });
 
   it("has a form for machines", async () => {
     const { stdout } = await runCli(["validate", "-f", "good.yaml", "two.yml", "-o", "json"], { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject([
-      { file: "good.yaml", index: 1, ok: true, object: "LatticeImageRegistry company" },
-      { file: "two.yml", index: 1, ok: true },
-      { file: "two.yml", index: 2, ok: false, errors: [{ path: "spec.host" }, { path: "spec.hots" }] },
+      { document: "good.yaml", ok: true, kind: "LatticeImageRegistry", name: "company", object: "LatticeImageRegistry company" },
+      { document: "two.yml", ok: false, errors: [{ file: "two.yml", line: 3, column: 12, path: "metadata.name" }] },
+      { document: "two.yml (document 2)", ok: false, errors: [{ file: "two.yml", path: "spec.host" }, { path: "spec.hots" }] },
     ]);
   });
 

@@ -5,10 +5,11 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fromPromise, type Result } from "#base";
-import { compileAll, describeServiceError, placeOfError, type CompiledWorld, type DocumentProblem } from "#compile";
+import { compileAll, documentWarnings, problemsOf, type CompiledWorld } from "#compile";
 import { describeObject, fieldAt, formatYaml, formatYamlDocuments, keyText, type KubeObject } from "#kube";
 import { createFolder, writePrivateFile } from "#pki";
 import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { formatProblem, inFileOrder, type LocatedProblem } from "./located-problems.ts";
 import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
 
 export type CompileFlags = WorldFlags &
@@ -24,11 +25,11 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
   if (flags.output === "dir" && flags.out === undefined) return misunderstood(io, "-o dir needs --out FOLDER, where the files go");
   if (flags.output !== "dir" && flags.out !== undefined)
     return misunderstood(io, "--out is for -o dir; otherwise send the output where you want it");
-  const loaded = await readWorld(io, flags.filename, flags);
+  const loaded = await readWorld(io, flags.filename, { ...flags, partialDocuments: true });
   if (!loaded.ok) return misunderstood(io, loaded.error);
   const compiled = compileAll(loaded.value.world);
   const problems = allProblems(loaded.value, compiled);
-  tellWarnings(io, loaded.value, [...compiled.warnings, ...missingPods(compiled)]);
+  tellWarnings(io, loaded.value, [...warningsOf(loaded.value, compiled), ...missingPods(compiled)]);
   if (problems.length > 0) return tellProblems(io, problems);
   const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
   if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
@@ -56,29 +57,21 @@ function missingPods({ compiled }: CompiledWorld): readonly string[] {
   });
 }
 
-/** What is wrong with the files, then what is wrong with the services in them. */
-export function allProblems(
-  { problems, places }: Pick<FilesWorld, "problems" | "places">,
-  { errors }: Pick<CompiledWorld, "errors">,
-): readonly DocumentProblem[] {
-  const own = [...errors].flatMap(([key, all]) =>
-    all.map((error): DocumentProblem => ({
-      from: places.get(key) ?? key,
-      path: placeOfError(error),
-      message: describeServiceError(error),
-    })),
-  );
-  return [...problems, ...own];
+/** What is wrong with the files and with the services in them, file by file from top to bottom. */
+export function allProblems(loaded: FilesWorld, compiled: Pick<CompiledWorld, "errors">): readonly LocatedProblem[] {
+  return inFileOrder(problemsOf(loaded, compiled).map(loaded.locate));
 }
 
-/** One heading per document, its mistakes below. */
-export function tellProblems(io: CliIo, problems: readonly DocumentProblem[]): ExitCode {
-  for (const [from, all] of Map.groupBy(problems, (problem) => problem.from)) {
-    io.stderr(`error ${from}\n`);
-    for (const { path, message } of all) io.stderr(`      ${path === "" ? "" : `${path}: `}${message.replaceAll("\n", "\n        ")}\n`);
-  }
+export function tellProblems(io: CliIo, problems: readonly LocatedProblem[]): ExitCode {
+  for (const problem of problems) io.stderr(formatProblem("error", problem));
   io.stderr(`${problems.length === 1 ? "1 error" : `${problems.length} errors`}; nothing was compiled\n`);
   return 1;
+}
+
+/** With a document that was read in part, nothing is known of its edges. */
+function warningsOf(loaded: FilesWorld, compiled: CompiledWorld): readonly string[] {
+  if (loaded.incomplete.size === 0) return compiled.warnings;
+  return documentWarnings(loaded, compiled).map(({ from, path, message }) => `${from}: ${path}: ${message}`);
 }
 
 export function tellWarnings(io: CliIo, { leftOut }: Pick<FilesWorld, "leftOut">, warnings: readonly string[]): void {

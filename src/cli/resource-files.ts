@@ -7,8 +7,15 @@ import type { Json } from "#kube";
 import type { CliIo } from "./io.ts";
 import { MAX_RESOURCE_FILE, readRegularText } from "./regular-file.ts";
 
-export type FileDocument = { readonly file: string; /** Counts from 1 within the file. */ readonly index: number; readonly value: Json };
-export type FileProblem = { readonly file: string; readonly message: string };
+export type FileDocument = {
+  readonly file: string;
+  /** Counts from 1 within the file. */
+  readonly index: number;
+  readonly value: Json;
+  /** Of the whole file, for positions in it. */
+  readonly text: string;
+};
+export type FileProblem = { readonly file: string; readonly message: string; readonly line?: number; readonly column?: number };
 export type FilesRead = { readonly documents: readonly FileDocument[]; readonly problems: readonly FileProblem[] };
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
@@ -58,9 +65,9 @@ async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[
 
 function parseFile(file: string, text: string): Result<readonly FileDocument[], FileProblem> {
   const parsed = parseDocuments(text);
-  if (parsed.ok) return ok(parsed.value.map((value, index) => ({ file, index: index + 1, value })));
+  if (parsed.ok) return ok(parsed.value.map((value, index) => ({ file, index: index + 1, value, text })));
   const { message, line, column } = parsed.error;
-  return err({ file: line === undefined ? file : `${file}:${line}:${column}`, message });
+  return err({ file, message, ...(line === undefined || column === undefined ? {} : { line, column }) });
 }
 
 /** A command has nothing else to do meanwhile, and a promise for each of a thousand files costs more than reading them. */

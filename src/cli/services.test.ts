@@ -91,13 +91,12 @@ describe("lattice compile", () => {
   it("tells all mistakes of all files at once, each with its place, and prints nothing else", async () => {
     const { code, stdout, stderr } = await run("compile", "-f", "bad");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("error bad/broken.json:1:2\n");
-    expect(stderr).toContain("error bad/wrong.yaml\n      spec.containers[main].imgae: unknown field");
+    expect(stderr).toContain("error bad/broken.json:1:2: unexpected end");
+    expect(stderr).toContain("spec.containers[main].imgae: unknown field");
+    expect(stderr).toContain("error bad/bad-score.yaml:1:1: containers: is required\n");
+    expect(stderr).toContain('error bad/bad-score.yaml:3:1: containres: is no field of Score v1b1; did you mean "containers"?\n');
     expect(stderr).toContain(
-      'error bad/bad-score.yaml\n      containers: is required\n      containres: is no field of Score v1b1; did you mean "containers"?\n',
-    );
-    expect(stderr).toContain(
-      "error bad/nonsense.yaml\n      spec.resources.x: no provisioner registered for resource type 'nonsense'\n        resource 'x' uses it",
+      "error bad/nonsense.yaml:8:9: spec.resources.x: no provisioner registered for resource type 'nonsense'\n        resource 'x' uses it",
     );
     expect(stderr).toMatch(/\d errors; nothing was compiled\n$/);
   });
@@ -226,7 +225,7 @@ describe("bytes that are no UTF-8 text", () => {
     expect(await run("compile", "-f", "latin.yaml")).toMatchObject({
       code: 1,
       stdout: "",
-      stderr: expect.stringContaining("latin.yaml\n      is no UTF-8 text") as string,
+      stderr: expect.stringContaining("latin.yaml: is no UTF-8 text") as string,
     });
     writeFileSync(join(cwd, "latin-secrets"), Buffer.from("postgres/db/password: caf\xe9\n", "latin1"));
     expect(await run("compile", "-f", "secret", "--secrets", "latin-secrets")).toMatchObject({
@@ -242,33 +241,6 @@ describe("bytes that are no UTF-8 text", () => {
       "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, files: {/blob: {source: blob.bin}}}}\n",
     );
     expect(JSON.stringify(await compiled("-f", "blob.yaml"))).toContain('"blob":"/wD+"');
-  });
-});
-
-describe("a Score file that names neither image nor environment", () => {
-  const web = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: ., variables: {spring.datasource.url: x}}}\n";
-
-  it("is compiled with --image and --environment", async () => {
-    writeFileSync(join(cwd, "plain.yaml"), web);
-    for (const image of ["registry.example.com/web:1", "web=registry.example.com/web:1", "web/main=registry.example.com/web:1"]) {
-      const objects = await compiled("-f", "plain.yaml", "--image", image, "--environment", "prod");
-      const deployment = objects.find(({ kind }) => kind === "Deployment");
-      expect(deployment?.metadata.namespace).toBe("prod");
-      expect(deployment).toMatchObject({ spec: { template: { spec: { containers: [{ image: "registry.example.com/web:1" }] } } } });
-      expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { "spring.datasource.url": "x" } }));
-    }
-    expect(await run("validate", "-f", "plain.yaml")).toMatchObject({ code: 0 });
-    expect(await run("graph", "-f", "plain.yaml")).toMatchObject({ code: 0 });
-  });
-
-  it("is refused without an image, and with one that is none", async () => {
-    writeFileSync(join(cwd, "plain.yaml"), web);
-    expect((await run("compile", "-f", "plain.yaml")).stderr).toContain("give it with --image web=IMAGE");
-    expect(await run("compile", "-f", "plain.yaml", "--image", "web=")).toMatchObject({
-      code: 2,
-      stderr: 'lattice: --image is "web="; it must be IMAGE, WORKLOAD=IMAGE or WORKLOAD/CONTAINER=IMAGE\n',
-    });
-    expect(await run("compile", "-f", "plain.yaml", "--environment", "Prod")).toMatchObject({ code: 2 });
   });
 });
 

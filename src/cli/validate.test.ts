@@ -8,7 +8,7 @@ import { addFiles } from "../../test/builders/file-tree.ts";
 import { serviceYaml } from "../../test/builders/world.ts";
 
 const SCORE =
-  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'nginx:1', files: {/etc/a: {source: texts/a.txt}}}}\n";
+  "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: 'web:1', files: {/etc/a: {source: texts/a.txt}}}}\n";
 
 let cwd: string;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe("lattice validate", () => {
     });
   });
 
-  it("reports params that a type does not know and agreements that cannot be meant, templates aside", async () => {
+  it("reports params that a type does not know and agreements that cannot be meant", async () => {
     const spec = [
       "  resources:",
       "    web: {direction: inbound, params: {prots: [http]}}",
@@ -65,17 +65,18 @@ describe("lattice validate", () => {
     const declared = provisioner("{type: s3, params: {bucket: b}, outputs: {url: x}}");
     const bad = await runCli(["validate", "-f", "-"], { input: serviceYaml("a", { spec }) + declared });
     expect(bad).toMatchObject({ code: 1, stderr: "" });
-    expect(bad.stdout.split("\n").slice(0, 5)).toEqual([
-      "error -",
-      '      spec.resources[cart]: params.ports[0]: this service has no port "htp"; did you mean "http"?; it has http (8080)',
-      '      spec.resources[db]: params.prot: unknown parameter; did you mean "port"?',
-      '      spec.resources[files]: params.buckte: unknown parameter; did you mean "bucket"?',
-      '      spec.resources[web]: params.prots: unknown parameter; did you mean "ports"?',
+    expect(bad.stdout.split("\n").slice(0, 6)).toEqual([
+      `error -:8:40: spec.resources.web: resource 'web' provisioner error: params.prots: unknown parameter; did you mean "ports"?`,
+      `error -:9:49: spec.resources.cart: resource 'cart' provisioner error: params.ports[0]: this service has no port "htp"; did you mean "http"?; it has http (8080)`,
+      "error -:10:30: spec.resources.api: resource 'api' provisioner error: params.methods[0]: ${config.method}: config has no 'method'",
+      `error -:11:35: spec.resources.db: resource 'db' provisioner error: params.prot: unknown parameter; did you mean "port"?`,
+      `error -:12:32: spec.resources.files: resource 'files' provisioner error: params.buckte: unknown parameter; did you mean "bucket"?`,
+      "error -:13:11: spec.resources.odd: no provisioner registered for resource type 'not-known-here'",
     ]);
     const score = SCORE.replace("files: {/etc/a: {source: texts/a.txt}}", "variables: {A: b}");
     const typo = `${score}resources: {api: {type: service, params: {prots: [http]}}}\n`;
     expect((await runCli(["validate", "-f", "-"], { input: typo })).stdout).toContain(
-      'resources.api: params.prots: unknown parameter; did you mean "ports"?',
+      `error -:4:43: resources.api: resource 'api' provisioner error: params.prots: unknown parameter; did you mean "ports"?`,
     );
   });
 

@@ -1,112 +1,101 @@
-/** `lattice validate`: are these files what the API server will accept, or Score that Lattice can read? Offline, and all mistakes at once. */
-import { isForeign, isScore, loadWorld, parseScore, type SourceFiles, type WorldDocument } from "#compile";
-import { parseLatticeObject, type FieldError, type LatticeObject } from "#crds";
-import { describeObject, fieldAt, isJsonObject, type Json, type KubeObject } from "#kube";
-import { declaredProvisioner, paramMistakes, registryWith, type Provisioner, type Registry } from "#service-compiler";
-import type { CliIo, ExitCode } from "./io.ts";
-import { readResourceFiles, type FileDocument } from "./resource-files.ts";
-import { sourceFiles } from "./source-files.ts";
+/**
+ * `lattice validate`: all that `lattice compile` would refuse, and what compiles and is most likely a mistake, with file, line and column.
+ * Values of secrets are not needed. Nothing is read but the files.
+ */
+import { compileAll, documentWarnings, type LoadedDocument, type WorldDocument } from "#compile";
+import type { LatticeObject } from "#crds";
+import { describeObject, fieldAt, type KubeObject } from "#kube";
+import { declaredProvisioner } from "#service-compiler";
+import { allProblems } from "./compile.ts";
+import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { formatProblem, type LocatedProblem } from "./located-problems.ts";
+import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
 
-export type Checked =
-  | { readonly file: string; readonly index: number; readonly ok: true; readonly object: LatticeObject; readonly score?: true }
-  | { readonly file: string; readonly index: number; readonly ok: true; readonly other: string }
-  | { readonly file: string; readonly index: number; readonly ok: false; readonly errors: readonly Pick<FieldError, "path" | "message">[] };
+export type ValidateFlags = WorldFlags &
+  Pick<SecretFlags, "assumeShareable"> & { readonly filename: readonly string[]; readonly output: string };
 
-export async function validate(io: CliIo, { filename, output }: { filename: readonly string[]; output: string }): Promise<ExitCode> {
-  const checked = await checkFiles(io, filename);
-  const bad = checked.filter((one) => !one.ok).length;
-  const own = checked.filter((one) => !("other" in one)).length;
-  if (output === "json") io.stdout(`${JSON.stringify(checked.map(withoutObject), null, 2)}\n`);
+/** One document, or a file that could not be read. */
+export type Checked = {
+  readonly from: string;
+  readonly object: LatticeObject | undefined;
+  /** An object of another kind, and what it is for. */
+  readonly other: string | undefined;
+  readonly score: boolean;
+  readonly value: WorldDocument["value"];
+  readonly errors: readonly LocatedProblem[];
+  readonly warnings: readonly LocatedProblem[];
+};
+
+export async function validate(io: CliIo, flags: ValidateFlags): Promise<ExitCode> {
+  const loaded = await readWorld(io, flags.filename, { ...flags, placeholderSecrets: true, partialDocuments: true });
+  if (!loaded.ok) return misunderstood(io, loaded.error);
+  const checked = checkAll(loaded.value);
+  const bad = checked.filter(({ errors }) => errors.length > 0).length;
+  const own = checked.filter(({ other }) => other === undefined).length;
+  if (flags.output === "json") io.stdout(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);
   else
-    io.stdout(
-      `${checked.map(formatChecked).join("")}${bad === 0 ? `${own} in order` : `${bad} of ${own} not in order`}${others(checked.length - own)}\n`,
-    );
-  // a folder with nothing of ours in it is not the one that was meant
+    io.stdout(`${checked.map(formatChecked).join("")}${bad === 0 ? `${own} in order` : `${bad} of ${own} not in order`}${rest(checked)}\n`);
+  // a folder without a resource of Lattice is not the one that was meant
   return bad === 0 && own > 0 ? 0 : 1;
 }
 
-function others(count: number): string {
-  return count === 0 ? "" : `, ${count} of other kinds`;
+function rest(checked: readonly Checked[]): string {
+  const others = checked.filter(({ other }) => other !== undefined).length;
+  const warnings = checked.reduce((sum, one) => sum + one.warnings.length, 0);
+  return `${others === 0 ? "" : `, ${others} of other kinds`}${warnings === 0 ? "" : `, ${warnings === 1 ? "1 warning" : `${warnings} warnings`}`}`;
 }
 
-/** One entry per document, and one per file that could not be read. */
-export async function checkFiles(io: CliIo, paths: readonly string[]): Promise<readonly Checked[]> {
-  const { documents, problems } = await readResourceFiles(io, paths);
-  const registry = registryWith(documents.flatMap(({ value }) => declaredAmong(value)));
-  const refused = Map.groupBy(loadWorld(documents.map(namedDocument)).refused, ({ from }) => from);
-  const unreadable = problems.map(({ file, message }): Checked => ({ file, index: 1, ok: false, errors: [{ path: "", message }] }));
-  const files = sourceFiles(io.cwd, (file) => file);
-  return [
-    ...unreadable,
-    ...documents.map((document) => {
-      const checked = withParams(isScore(document.value) ? checkScore(files, document) : checkDocument(document), registry);
-      return withRefusals(checked, refused.get(namedDocument(document).from) ?? []);
-    }),
-  ];
+/** Resources of Lattice as they are written; undefined: something is wrong with one. */
+export async function readValid(io: CliIo, paths: readonly string[]): Promise<readonly LatticeObject[] | undefined> {
+  const loaded = await readWorld(io, paths, { placeholderSecrets: true });
+  if (!loaded.ok || allProblems(loaded.value, compileAll(loaded.value.world)).length > 0) return undefined;
+  return [...loaded.value.documents.values()].flatMap(({ object }) => object ?? []);
 }
 
-function namedDocument({ file, index, value }: FileDocument): WorldDocument {
-  return { value, from: `${file} (document ${index})` };
+/** Files that could not be read come first. */
+function checkAll(loaded: FilesWorld): readonly Checked[] {
+  const compiled = compileAll(loaded.world);
+  const errors = Map.groupBy(allProblems(loaded, compiled), ({ from }) => from);
+  const warnings = Map.groupBy(documentWarnings(loaded, compiled).map(loaded.locate), ({ from }) => from);
+  const unread = [...errors.keys()].filter((from) => !loaded.documents.has(from));
+  const nothing = { object: undefined, value: null };
+  const documents = [...unread.map((from) => [from, nothing] as const), ...loaded.documents];
+  return documents.map(([from, { object, value }]) => {
+    const own = errors.get(from) ?? [];
+    const other = object === undefined && own.length === 0 ? describeOther(value) : undefined;
+    return { from, object, other, value, score: loaded.scores.has(from), errors: own, warnings: warnings.get(from) ?? [] };
+  });
 }
 
-/** A namespace that cannot be closed, as far as the files show it. */
-function withRefusals(checked: Checked, errors: readonly Pick<FieldError, "path" | "message">[]): Checked {
-  return checked.ok && errors.length > 0 ? { file: checked.file, index: checked.index, ok: false, errors } : checked;
-}
-
-function declaredAmong(value: Json): readonly Provisioner[] {
-  const declared =
-    isForeign(value) && isJsonObject(fieldAt(value, "metadata")) ? declaredProvisioner(value as unknown as KubeObject) : undefined;
-  return declared?.ok === true ? [declared.value] : [];
-}
-
-/** Params are free in the schema; what a type does not know, or an agreement cannot mean, is a mistake all the same. */
-function withParams(checked: Checked, registry: Registry): Checked {
-  if (!checked.ok || "other" in checked || checked.object.kind !== "LatticeService") return checked;
-  const mistakes = paramMistakes(checked.object, registry);
-  if (mistakes.length === 0) return checked;
-  const at = (resource: string) => (checked.score === true ? `resources.${resource}` : `spec.resources[${resource}]`);
-  const errors = mistakes.map(({ resource, message }) => ({ path: at(resource), message }));
-  return { file: checked.file, index: checked.index, ok: false, errors };
-}
-
-/** Secrets and ConfigMaps may lie beside services, which read them; a type of resource that is declared is checked as well. */
-function checkForeign({ file, index, value }: FileDocument): Checked {
+/** Secrets and ConfigMaps may be beside services, which read them. */
+function describeOther(value: LoadedDocument["value"]): string {
   const object = value as unknown as KubeObject;
-  const named = typeof fieldAt(value, "metadata", "name") === "string";
-  if (!named) return { file, index, ok: false, errors: [{ path: "metadata.name", message: "is required" }] };
   const declared = declaredProvisioner(object);
-  if (declared?.ok === false) return { file, index, ok: false, errors: [{ path: "data", message: declared.error }] };
-  const what = declared === undefined ? "is not a kind of Lattice, and not checked" : `declares resources of type ${declared.value.type}`;
-  return { file, index, ok: true, other: `${describeObject(object)} ${what}` };
+  const what = declared?.ok === true ? `declares resources of type ${declared.value.type}` : "is not a kind of Lattice, and not checked";
+  return `${describeObject(object)} ${what}`;
 }
 
-function checkDocument({ file, index, value }: FileDocument): Checked {
-  if (isForeign(value)) return checkForeign({ file, index, value });
-  const parsed = parseLatticeObject(value);
-  return parsed.ok ? { file, index, ok: true, object: parsed.value } : { file, index, ok: false, errors: parsed.error };
+function describeChecked({ object, other, score }: Checked): string {
+  return other ?? `${object === undefined ? "" : describeObject(object)}${score ? ", from Score" : ""}`;
 }
 
-function checkScore(files: SourceFiles, { file, index, value }: FileDocument): Checked {
-  const readFile = (source: string) => files.read(files.locate(source, file));
-  const parsed = parseScore(value, { readFile, image: () => "." });
-  return parsed.ok ? { file, index, ok: true, object: parsed.value, score: true } : { file, index, ok: false, errors: parsed.error };
+function formatChecked(checked: Checked): string {
+  const { from, other, errors, warnings } = checked;
+  const problems = [...errors.map((one) => formatProblem("error", one)), ...warnings.map((one) => formatProblem("warn ", one))];
+  const head = errors.length > 0 ? "" : `${other === undefined ? "ok   " : "other"} ${from}: ${describeChecked(checked)}\n`;
+  return `${head}${problems.join("")}`;
 }
 
-function describeChecked(checked: Checked & { readonly ok: true }): string {
-  if ("other" in checked) return checked.other;
-  const { object, score } = checked;
-  return `${describeObject(object)}${score === true ? ", from Score" : ""}`;
-}
-
-export function formatChecked(checked: Checked): string {
-  const where = checked.index === 1 ? checked.file : `${checked.file} (document ${checked.index})`;
-  if (checked.ok) return `${"other" in checked ? "other" : "ok   "} ${where}: ${describeChecked(checked)}\n`;
-  const lines = checked.errors.map(({ path, message }) => `      ${path === "" ? "" : `${path}: `}${message}\n`);
-  return `error ${where}\n${lines.join("")}`;
-}
-
-/** The JSON form says which object was meant, not all of it: the reader has the file. */
-function withoutObject(checked: Checked): unknown {
-  return checked.ok ? { file: checked.file, index: checked.index, ok: true, object: describeChecked(checked) } : checked;
+/** The JSON form names the object and leaves it out: the reader has the file. */
+function asJson(checked: Checked): unknown {
+  const { from, errors, warnings, value } = checked;
+  const text = (field: unknown) => (typeof field === "string" ? field : undefined);
+  const identity = {
+    kind: checked.object?.kind ?? text(fieldAt(value, "kind")),
+    namespace: text(fieldAt(value, "metadata", "namespace")),
+    name: text(fieldAt(value, "metadata", "name")),
+  };
+  const problem = ({ file, line, column, path, message }: LocatedProblem) => ({ file, line, column, path, message, ...identity });
+  const object = errors.length > 0 ? {} : { object: describeChecked(checked) };
+  return { document: from, ok: errors.length === 0, ...identity, ...object, errors: errors.map(problem), warnings: warnings.map(problem) };
 }

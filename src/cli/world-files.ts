@@ -4,18 +4,11 @@
  */
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, sensitive, type Result, type Sensitive } from "#base";
-import {
-  ANY_IMAGE,
-  DEFAULT_SETTINGS,
-  loadWorld,
-  type DocumentProblem,
-  type LoadedWorld,
-  type ScoreImages,
-  type WorldDocument,
-} from "#compile";
+import { DEFAULT_SETTINGS, loadWorld, type DocumentProblem, type LoadedWorld, type WorldDocument } from "#compile";
 import { isJsonObject, parseDnsLabel, parseDnsSubdomain, parseNamespace, parseYaml } from "#kube";
 import type { Settings } from "#service-compiler";
 import type { CliIo } from "./io.ts";
+import { fileText, locator, type Locate } from "./located-problems.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 import { readResourceFiles } from "./resource-files.ts";
 import { sourceFiles } from "./source-files.ts";
@@ -24,8 +17,6 @@ import { sourceFiles } from "./source-files.ts";
 export type WorldFlags = {
   readonly filename?: readonly string[];
   readonly namespace?: string;
-  readonly environment?: string;
-  readonly image?: readonly string[];
   readonly clusterDomain?: string;
   readonly trustDomain?: string;
   readonly ingressDomain?: string;
@@ -36,55 +27,43 @@ export type WorldFlags = {
   readonly clusterRegion?: string;
 };
 
-export type SecretFlags = {
-  readonly secrets?: string;
-  readonly placeholderSecrets?: boolean;
-  readonly assumeShareable?: boolean;
-  /** Images are of no interest: a Score file may leave them to a build. */
-  readonly anyImage?: boolean;
-};
+/** `partialDocuments`: as `loadWorld` has it. */
+type ReadOptions = WorldFlags & SecretFlags & { readonly partialDocuments?: boolean };
 
-export type FilesWorld = Omit<LoadedWorld, "problems"> & { readonly problems: readonly DocumentProblem[] };
+export type SecretFlags = { readonly secrets?: string; readonly placeholderSecrets?: boolean; readonly assumeShareable?: boolean };
+
+export type FilesWorld = LoadedWorld & { /** Where in the files a problem is. */ readonly locate: Locate };
 
 /** The error is a question that was not understood: a flag. What is wrong in files is in `problems`. */
 export async function readWorld(
   io: CliIo,
   paths: readonly string[],
-  flags: WorldFlags & SecretFlags,
+  flags: ReadOptions,
   underneath: readonly WorldDocument[] = [],
 ): Promise<Result<FilesWorld, string>> {
   const settings = settingsOf(flags);
   if (!settings.ok) return settings;
   const secrets = flags.secrets === undefined ? ok(new Map<string, Sensitive<string>>()) : await readSecretsFile(io, flags.secrets);
   if (!secrets.ok) return secrets;
-  const images = imagesOf(flags.image);
-  if (!images.ok) return images;
-  const { documents, problems } = await readDocuments(io, paths);
-  const files = new Map(documents.map(({ from, file }) => [from, file]));
+  const { documents: read, problems } = await readResourceFiles(io, paths);
+  const named = read.map((document) => ({ ...document, from: nameOf(document.file, document.index) }));
+  const files = new Map(named.map(({ from, file }) => [from, file]));
+  const documents = named.map(({ value, from }): WorldDocument => ({ value, from }));
   const loaded = loadWorld([...underneath.map((document) => ({ ...document, underneath: true })), ...documents], {
     settings: settings.value,
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
-    ...(flags.environment === undefined ? {} : { environment: flags.environment }),
-    images: flags.anyImage === true ? ANY_IMAGE : images.value,
     secrets: secrets.value,
     placeholderSecrets: flags.placeholderSecrets === true,
     assumeShareable: flags.assumeShareable === true,
+    partialDocuments: flags.partialDocuments === true,
     files: sourceFiles(io.cwd, (from) => files.get(from) ?? from),
   });
-  return ok({ ...loaded, problems: [...problems, ...loaded.problems] });
+  const unread = problems.map((problem): DocumentProblem => ({ from: fileText(problem), path: "", message: problem.message }));
+  const locate = locator({ files: named, problems, documents: loaded.documents });
+  return ok({ ...loaded, problems: [...unread, ...loaded.problems], locate });
 }
 
-type FileDocument = WorldDocument & { readonly file: string };
-
-async function readDocuments(io: CliIo, paths: readonly string[]) {
-  const { documents, problems } = await readResourceFiles(io, paths);
-  return {
-    documents: documents.map(({ file, index, value }): FileDocument => ({ file, value, from: nameOf(file, index) })),
-    problems: problems.map(({ file, message }): DocumentProblem => ({ from: file, path: "", message })),
-  };
-}
-
-export function nameOf(file: string, index: number): string {
+function nameOf(file: string, index: number): string {
   return index === 1 ? file : `${file} (document ${index})`;
 }
 
@@ -108,26 +87,9 @@ export function settingsOf(flags: WorldFlags): Result<Settings, string> {
   });
 }
 
-const IMAGE = /^(?:([a-z0-9-]+(?:\/[a-z0-9-]+)?)=)?([^\s=]+)$/;
-
-/** `IMAGE`, `WORKLOAD=IMAGE` or `WORKLOAD/CONTAINER=IMAGE`. */
-function imagesOf(given: readonly string[] = []): Result<ScoreImages, string> {
-  let only: string | undefined;
-  const byName = new Map<string, string>();
-  for (const text of given) {
-    const [, name, image] = IMAGE.exec(text) ?? [];
-    if (image === undefined) return err(`--image is ${JSON.stringify(text)}; it must be IMAGE, WORKLOAD=IMAGE or WORKLOAD/CONTAINER=IMAGE`);
-    if (name !== undefined) byName.set(name, image);
-    else if (only === undefined) only = image;
-    else return err("--image is given twice without a name; write WORKLOAD=IMAGE");
-  }
-  return ok({ ...(only === undefined ? {} : { only }), byName });
-}
-
-function namesIn({ environment, namespace, clusterDomain, trustDomain, ingressDomain, monitoringNamespace }: WorldFlags) {
+function namesIn({ namespace, clusterDomain, trustDomain, ingressDomain, monitoringNamespace }: WorldFlags) {
   return [
     { flag: "--namespace", value: namespace, parse: parseNamespace },
-    { flag: "--environment", value: environment, parse: parseDnsLabel },
     { flag: "--cluster-domain", value: clusterDomain, parse: parseDnsSubdomain },
     { flag: "--trust-domain", value: trustDomain, parse: parseDnsSubdomain },
     { flag: "--ingress-domain", value: ingressDomain, parse: parseDnsSubdomain },

@@ -1,6 +1,6 @@
 /** Everything that a world becomes: what `lattice compile` prints, and what the data plane is built from. */
 import type { KubeObject } from "#kube";
-import type { Compiled } from "#service-compiler";
+import { describeWarning, type Compiled, type Warning } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
 import { edgeWarnings } from "./edge-warnings.ts";
 import { repeatable } from "./repeatable.ts";
@@ -20,6 +20,8 @@ export type CompiledWorld = {
   readonly errors: ReadonlyMap<ServiceKey, readonly ServiceError[]>;
   /** Sentences for people; nothing that keeps a service from being applied. */
   readonly warnings: readonly string[];
+  /** Those among them that are about one service, with the field. */
+  readonly serviceWarnings: ReadonlyMap<ServiceKey, readonly Warning[]>;
 };
 
 /**
@@ -33,6 +35,7 @@ export function compileAll(world: World): CompiledWorld {
   const compiled: Compiled[] = [];
   const errors = new Map<ServiceKey, readonly ServiceError[]>();
   const warnings: string[] = [];
+  const serviceWarnings = new Map<ServiceKey, readonly Warning[]>();
   for (const key of world.externals()) {
     const entries = world.compileExternal(key);
     if (entries.ok) compiled.push(...entries.value.map((object) => ({ object })));
@@ -44,15 +47,17 @@ export function compileAll(world: World): CompiledWorld {
       warnings.push(`${key} is a patch on Deployment ${patched.namespace}/${patched.name}, which is made in the cluster and not here`);
       continue;
     }
-    const service = world.compile(key);
+    const service = world.compile(key, { misplaced: "check" });
     if (!service.ok) {
       // an external service may be written in the same place
       errors.set(key, [...(errors.get(key) ?? []), ...service.error]);
       continue;
     }
     compiled.push(...service.value.objects);
-    warnings.push(...service.value.warnings.map((text) => `${key}: ${text}`));
+    if (service.value.warnings.length > 0) serviceWarnings.set(key, service.value.warnings);
+    warnings.push(...service.value.warnings.map((warning) => `${key}: ${describeWarning(warning)}`));
   }
   const namespaces = world.namespaces().flatMap((namespace) => world.namespaceObjects(namespace));
-  return { namespaces, objects: repeatable(compiled), compiled, errors, warnings: [...warnings, ...edgeWarnings(world)] };
+  const all = [...warnings, ...edgeWarnings(world)];
+  return { namespaces, objects: repeatable(compiled), compiled, errors, warnings: all, serviceWarnings };
 }

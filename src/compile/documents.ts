@@ -6,13 +6,12 @@
  */
 import { err, type Result, type Sensitive } from "#base";
 import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
-import { describeObject, field, fieldAt, isJsonObject, keyOf, keyText, type Json, type KubeObject } from "#kube";
+import { describeObject, field, fieldAt, isJsonObject, keyOf, keyText, type FieldStep, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, type Provisioner, type Settings } from "#service-compiler";
 import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
-import { placeOfError } from "./errors.ts";
 import type { InvalidKind } from "./invalid-object.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
-import { ImageChoice, type ANY_IMAGE, type ScoreImages } from "./score/images.ts";
+import { readPartially } from "./partial-documents.ts";
 import { isScore, parseScore } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
 import type { FindObject } from "./object-access.ts";
@@ -29,7 +28,13 @@ export type WorldDocument = {
 };
 
 /** One mistake in a document. */
-export type DocumentProblem = { readonly from: string; readonly path: string; readonly message: string };
+export type DocumentProblem = {
+  readonly from: string;
+  readonly path: string;
+  readonly message: string;
+  /** The field inside of `path` that is wrong, where that is known. */
+  readonly field?: string;
+};
 
 /** How files that services name with `source` are found and read. */
 export type SourceFiles = {
@@ -41,10 +46,6 @@ export type SourceFiles = {
 /** What a world knows beside its documents. */
 export type WorldOptions = {
   readonly settings?: Partial<Settings>;
-  /** The environment of services that name neither a namespace nor an environment. */
-  readonly environment?: string;
-  /** Images for containers of Score files whose image is "."; "any": the images are of no interest, and "." stays. */
-  readonly images?: ScoreImages | typeof ANY_IMAGE;
   /** For services that name neither a namespace nor an environment; absent: `default`. */
   readonly namespace?: string;
   /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
@@ -54,6 +55,11 @@ export type WorldOptions = {
   /** Objects that volumes name and that are not among the documents are taken to be labelled shareable. */
   readonly assumeShareable?: boolean;
   readonly files?: SourceFiles;
+  /**
+   * What is left of a document without its mistakes is in the world too, so that compiling it finds the rest of them. For callers that use no
+   * object of such a world while there are problems.
+   */
+  readonly partialDocuments?: boolean;
   /** Types of resources beside those that are built in; declared ones among the documents come on top. */
   readonly provisioners?: readonly Provisioner[];
 };
@@ -64,10 +70,22 @@ export type LoadedWorld = {
   readonly problems: readonly DocumentProblem[];
   /** By the key of a service: the document that it was read from. What lies underneath has no place here. */
   readonly places: ReadonlyMap<ServiceKey, string>;
-  /** Resources whose namespace cannot be closed: a gateway, monitoring or the cluster itself is in it. */
-  readonly refused: readonly DocumentProblem[];
+  /** Documents, by name: those of Lattice as they were read; undefined: of another kind, or not read. Items of a List are documents. */
+  readonly documents: ReadonlyMap<string, LoadedDocument>;
+  /** Documents that are Score files. */
+  readonly scores: ReadonlySet<string>;
+  /** Documents of which a part is in the world only: `partialDocuments`. */
+  readonly incomplete: ReadonlySet<string>;
   /** Objects of kinds that mean nothing here, and what Lattice compiled itself. */
   readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
+};
+
+/** `within`: the document of the file, and where this one is in it: an item of a List. */
+export type LoadedDocument = {
+  readonly value: Json;
+  readonly within: { readonly from: string; readonly steps: readonly FieldStep[] };
+  /** As it was written: its namespace may be absent. */
+  readonly object: LatticeObject | undefined;
 };
 
 type Sorted = {
@@ -79,6 +97,8 @@ type Sorted = {
   readonly leftOut: Read[];
   /** Services of the cluster underneath that cannot be parsed: they hold their place and declare nothing, as for the operator. */
   readonly invalid: { readonly kind: InvalidKind; readonly object: KubeObject }[];
+  readonly scores: Set<string>;
+  readonly incomplete: Set<string>;
 };
 
 /**
@@ -90,10 +110,19 @@ type Sorted = {
  * const { objects } = compileAll(world);
  */
 export function loadWorld(documents: readonly WorldDocument[], options: WorldOptions = {}): LoadedWorld {
-  const sorted: Sorted = { lattice: [], provisioners: [], secrets: [], mountable: [], problems: [], leftOut: [], invalid: [] };
-  const images = new ImageChoice(options.images);
-  for (const document of documents.flatMap(itemsOf)) sort(document, options, images, sorted);
-  sorted.problems.push(...images.problems().map((message) => ({ from: "--image", path: "", message })));
+  const sorted: Sorted = {
+    lattice: [],
+    provisioners: [],
+    secrets: [],
+    mountable: [],
+    problems: [],
+    leftOut: [],
+    invalid: [],
+    scores: new Set(),
+    incomplete: new Set(),
+  };
+  const items = documents.flatMap(itemsOf);
+  for (const document of items) sort(document, options, sorted);
   const placed = onTop(inNamespaces(sorted, options.namespace));
   const store = secretStore({
     given: options.secrets ?? new Map(),
@@ -110,9 +139,9 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     world.put(underneath === true ? object : withSources(object, from, options.files, named));
   }
   for (const { kind, object } of sorted.invalid) if (!places.has(keyText(keyOf(object)))) world.putInvalid(kind, object);
-  const environments = refusedEnvironments(world, placed.lattice);
-  const refused = [...environments, ...refusedServices(world, placed.lattice)];
-  return { world, problems: [...sorted.problems, ...twice(placed.lattice), ...environments], places, refused, leftOut: sorted.leftOut };
+  const problems = [...sorted.problems, ...twice(placed.lattice), ...refusedEnvironments(world, placed.lattice)];
+  const { leftOut, scores, incomplete } = sorted;
+  return { world, problems, places, documents: namedDocuments(items, sorted.lattice), scores, incomplete, leftOut };
 }
 
 /** What lies underneath is not what is asked about. */
@@ -132,50 +161,47 @@ function refusedEnvironments(world: World, read: readonly Read<LatticeObject>[])
   });
 }
 
-/** For checks that compile nothing; compiling says the same. */
-function refusedServices(world: World, read: readonly Read<LatticeObject>[]): readonly DocumentProblem[] {
-  return read.flatMap(({ object, from, underneath }): readonly DocumentProblem[] => {
-    if ((object.kind !== "LatticeService" && object.kind !== "LatticeExternalService") || underneath === true) return [];
-    const error = world.placementError(object.kind, keyText(keyOf(object)));
-    if (error?.kind !== "reserved-namespace" && error?.kind !== "system-namespace") return [];
-    return [{ from, path: placeOfError(error), message: describePlacementError(error) }];
-  });
-}
-
 /** A List of kubectl's is its items. */
-function itemsOf(document: WorldDocument): readonly WorldDocument[] {
+function itemsOf(document: WorldDocument): readonly Item[] {
   const { value, from, ...rest } = document;
   const items = field(value, "kind") === "List" ? field(value, "items") : undefined;
-  if (!Array.isArray(items)) return [document];
-  return items.map((item: Json, at) => ({ value: item, from: `${from}, item ${at + 1}`, ...rest }));
+  if (!Array.isArray(items)) return [{ ...document, within: { from, steps: [] } }];
+  return items.map((item: Json, at) => ({
+    value: item,
+    from: `${from}, item ${at + 1}`,
+    ...rest,
+    within: { from, steps: ["items", at] },
+  }));
 }
 
-/** Services that name neither a namespace nor an environment are of the environment that is given for all. */
-function inEnvironment<T extends LatticeObject>(object: T, { environment }: WorldOptions, underneath: boolean): T {
-  if (environment === undefined || underneath || !isPlacedByEnvironment(object) || object.metadata.namespace !== undefined) return object;
-  return "environment" in object.spec && object.spec.environment !== undefined
-    ? object
-    : { ...object, spec: { environment, ...object.spec } };
+type Item = WorldDocument & Pick<LoadedDocument, "within">;
+
+/** What lies underneath is not what is asked about. */
+function namedDocuments(items: readonly Item[], read: readonly Read<LatticeObject>[]): ReadonlyMap<string, LoadedDocument> {
+  const objects = new Map(read.flatMap(({ from, object, underneath }) => (underneath === true ? [] : [[from, object] as const])));
+  const above = items.filter(({ underneath }) => underneath !== true);
+  return new Map(above.map(({ from, value, within }) => [from, { value, within, object: objects.get(from) }]));
 }
 
-function sort(document: WorldDocument, options: WorldOptions, images: ImageChoice, sorted: Sorted): void {
+function sort(document: WorldDocument, options: WorldOptions, sorted: Sorted): void {
+  const { value, from, underneath } = document;
+  const read = { from, ...(underneath === undefined ? {} : { underneath }) };
+  if (!isScore(value) && isForeign(value)) return sortForeign(document, sorted);
   const { files } = options;
-  const { value, ...read } = document;
-  const { from } = read;
+  const score = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
+  if (isScore(value)) sorted.scores.add(from);
+  const parsed: Result<LatticeObject, readonly Pick<DocumentProblem, "path" | "message">[]> = isScore(value)
+    ? parseScore(value, score)
+    : parseLatticeObject(value);
+  if (parsed.ok) return void sorted.lattice.push({ object: parsed.value, ...read });
   // what is wrong with the cluster underneath is not wrong with the files
-  const problem = (path: string, message: string) => void (read.underneath === true || sorted.problems.push({ from, path, message }));
-  if (isScore(value)) {
-    const readFile = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
-    const service = parseScore(value, { ...readFile, image: (workload, container) => images.find(workload, container) });
-    if (service.ok) sorted.lattice.push({ object: inEnvironment(service.value, options, read.underneath === true), ...read });
-    else for (const { path, message } of service.error) problem(path, message);
-  } else if (isForeign(value)) sortForeign(document, sorted);
-  else {
-    const parsed = parseLatticeObject(value);
-    if (parsed.ok) sorted.lattice.push({ object: inEnvironment(parsed.value, options, read.underneath === true), ...read });
-    else for (const { path, message } of parsed.error) problem(path, message);
-    if (!parsed.ok && read.underneath === true) sorted.invalid.push(...invalidIn(value));
-  }
+  if (underneath === true) return void sorted.invalid.push(...invalidIn(value));
+  for (const { path, message } of parsed.error) sorted.problems.push({ from, path, message });
+  if (options.partialDocuments !== true) return;
+  const paths = parsed.error.map(({ path }) => path);
+  const object = readPartially(value, paths, { name: `unnamed-${sorted.incomplete.size}`, score });
+  sorted.incomplete.add(from);
+  if (object !== undefined) sorted.lattice.push({ object, ...read });
 }
 
 function invalidIn(value: Json): Sorted["invalid"] {

@@ -1,5 +1,5 @@
 /** What keeps a service from being compiled, as people read it. */
-import { describeCompileError, placeOf, type CompileError } from "#service-compiler";
+import { describeCompileError, fieldOf, placeOf, type CompileError } from "#service-compiler";
 import { describePlacementError, type PlacementError } from "./placement.ts";
 
 /** What keeps one service from being compiled. */
@@ -51,6 +51,11 @@ export function placeOfError(error: ServiceError): string {
     default:
       return placeOf(error);
   }
+}
+
+/** The same, down to the param that is wrong where that is known: for the position in a file. */
+export function fieldOfError(error: ServiceError): string {
+  return error.kind === "provisioner" || error.kind === "unsupported-resource-type" ? fieldOf(error) : placeOfError(error);
 }
 
 function remedyFor(object: string): string {

@@ -7,11 +7,13 @@ export {
   isForeign,
   loadWorld,
   type DocumentProblem,
+  type LoadedDocument,
   type LoadedWorld,
   type SourceFiles,
   type WorldDocument,
   type WorldOptions,
 } from "./documents.ts";
+export { documentWarnings, problemsOf } from "./document-problems.ts";
 export { diffObjects, isSame, type DiffOptions, type ObjectChange, type Roll, type WorldDiff } from "./diff.ts";
 export type { Move } from "./diff/config.ts";
 export type { FieldChange } from "./diff/fields.ts";
@@ -23,11 +25,10 @@ export { drawGraph, formatGraph, type GraphFormat } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";
 export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";
-export { ANY_IMAGE, type ScoreImages } from "./score/images.ts";
 export { isScore, parseScore, type ScoreOptions } from "./score.ts";
 export { DEFAULT_SETTINGS, worldSettings, type WorldSettings } from "./settings.ts";
 export { why, type Answer, type WhyQuestion } from "./why.ts";
 export type { FindObject, FoundObject } from "./object-access.ts";
 export { parseDocuments } from "./yaml-documents.ts";
 export { World, type CompiledApplication, type ServiceKey, type WorldObject } from "./world.ts";
-export { plain, secret, type Provisioned, type Provisioner, type ResourceRequest, type Value } from "#service-compiler";
+export { plain, secret, type Provisioned, type Provisioner, type ResourceRequest, type Value, type Warning } from "#service-compiler";

@@ -9,7 +9,8 @@ import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#
 import { field, type Json, type JsonObject } from "#kube";
 import { settingsOf, type ScoreSettings } from "./score/annotations.ts";
 import type { ScoreError } from "./score/error.ts";
-import { checkScore, pathText, stepText, type ScoreContainer, type ScoreResource, type ScoreWorkload } from "./score/schema.ts";
+import { scorePlace } from "./score/place.ts";
+import { checkScore, pathText, type ScoreContainer, type ScoreResource, type ScoreWorkload } from "./score/schema.ts";
 import { latticeJson, latticeText, type TextContext } from "./score/text.ts";
 import { upgradeScore } from "./score/upgrade.ts";
 
@@ -32,8 +33,6 @@ export function isScore(value: Json): boolean {
 export type ScoreOptions = {
   /** Reads what `files.*.source` names; absent: such a file is an error. Texts in it are templates, as Score has it. */
   readonly readFile?: (source: string) => Result<Uint8Array, string>;
-  /** The image of a container whose file says "."; absent or undefined: such a container is an error. */
-  readonly image?: (workload: string, container: string) => string | undefined;
 };
 
 /**
@@ -55,14 +54,9 @@ export function parseScore(value: Json, options: ScoreOptions = {}): Result<Latt
   const errors = [...upgraded.errors, ...translation.errors];
   const parsed = parseLatticeService(raw);
   if (!parsed.ok) {
-    errors.push(...parsed.error.map(({ path, message }) => ({ kind: "unsupported" as const, path: scorePath(path), message })));
+    errors.push(...parsed.error.map(({ path, message }) => ({ kind: "unsupported" as const, path: scorePlace(path), message })));
   }
   return parsed.ok && errors.length === 0 ? parsed : err(errors);
-}
-
-/** Lattice's `spec.containers[main].image` is `containers.main.image` here. */
-function scorePath(path: string): string {
-  return path.replace(/^spec\./, "").replace(/\[([^\]]*[^\]0-9][^\]]*)\]/g, (_, name: string) => stepText(name));
 }
 
 /** Lives as long as one file is translated, and collects what is wrong with it. */
@@ -99,11 +93,12 @@ class Translation {
   }
 
   #container(name: string, container: ScoreContainer): JsonObject {
-    const { command, args, variables, files, volumes, resources } = container;
+    const { image, command, args, variables, files, volumes, resources } = container;
     const at = ["containers", name];
     const security = this.#settings.container;
+    if (image === ".") this.#unsupported([...at, "image"], `"." is to be filled in by a build; write the image that shall run`);
     return {
-      image: this.#image(at, name, container),
+      image,
       ...(command === undefined ? {} : { command }),
       ...(args === undefined ? {} : { args }),
       ...(variables === undefined
@@ -116,15 +111,6 @@ class Translation {
       ...this.#probes(container),
       ...this.#before(at, container),
     };
-  }
-
-  #image(at: readonly string[], container: string, { image }: ScoreContainer): string {
-    if (image !== ".") return image;
-    const workload = this.#workload.metadata.name;
-    const given = this.#options.image?.(workload, container);
-    if (given === undefined)
-      this.#unsupported([...at, "image"], `"." is filled in by a build; give it with --image ${workload}=IMAGE, or write the image here`);
-    return given ?? image;
   }
 
   /** With both handlers Score prefers exec. */
@@ -188,16 +174,14 @@ class Translation {
   #resource(name: string, { type, class: variant, id, metadata, params }: ScoreResource): JsonObject {
     const direction = metadata?.annotations?.[DIRECTION];
     const own = id ?? (CALLED_BY_NAME.has(type) ? undefined : `${this.#workload.metadata.name}-${name}`);
-    // "default" is Score's word for no class
-    const kind = variant === "default" ? undefined : variant;
-    const sized = type === "volume" && id === undefined && kind === undefined ? { size: OWN_VOLUME, ...params } : params;
     return {
       type,
       ...(direction === undefined ? {} : { direction }),
       ...(own === undefined ? {} : { id: own }),
-      ...(kind === undefined ? {} : { class: kind }),
+      // "default" is Score's word for no class
+      ...(variant === undefined || variant === "default" ? {} : { class: variant }),
       ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
-      ...(sized === undefined ? {} : { params: this.#params(["resources", name, "params"], sized) }),
+      ...(params === undefined ? {} : { params: this.#params(["resources", name, "params"], params) }),
     };
   }
 
@@ -219,9 +203,6 @@ class Translation {
     this.errors.push({ kind: "unsupported", path: pathText(path), message });
   }
 }
-
-/** Size of a volume that has none and belongs to its workload alone: Score has no param for it. */
-const OWN_VOLUME = "1Gi";
 
 /** A service is another workload, which has its own name. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);

@@ -204,16 +204,20 @@ export class World {
     }
   }
 
-  compile(key: ServiceKey): Result<CompiledApplication, readonly ServiceError[]> {
+  /**
+   * All mistakes of a service at once. One that may not run where it asks to has only that error: what else is wrong would tell its author
+   * about the Secrets and objects of another namespace. `misplaced: "check"` lists the rest too, for authors who have all the files.
+   */
+  compile(key: ServiceKey, { misplaced }: { readonly misplaced?: "check" } = {}): Result<CompiledApplication, readonly ServiceError[]> {
     const service = this.#services.get(key);
     if (service === undefined || this.#isInvalid({ kind: "LatticeService", key })) return err([]);
     const placed = this.#place(service);
-    if (!placed.ok) return err([placed.error]);
+    if (!placed.ok) return err([placed.error, ...(misplaced === "check" ? this.#furtherErrors(service) : [])]);
     const id = serviceId(placed.value.namespace, service.metadata.name);
     const taken = this.#takenFrom({ kind: "LatticeService", key }, id);
-    if (taken.length > 0) return err(taken);
     const compiled = compileService(this.#inputFor(service, placed.value));
-    if (!compiled.ok) return compiled;
+    if (!compiled.ok) return err([...taken, ...compiled.error]);
+    if (taken.length > 0) return err(taken);
     const policies = this.mesh.policiesOf(id).map((object) => ({ object }));
     return ok({ ...compiled.value, id, objects: [...compiled.value.objects, ...policies] });
   }
@@ -323,6 +327,14 @@ export class World {
     const reserved = kind === "LatticeService" ? reservedFor(metadata.name) : undefined;
     if (reserved !== undefined) return err({ kind: "name-reserved", name: metadata.name, for: reserved });
     return place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
+  }
+
+  #furtherErrors(service: LatticeService): readonly ServiceError[] {
+    const { environment: name } = service.spec;
+    const environment = name === undefined ? undefined : this.#environments.get(name);
+    const namespace = name === undefined ? (service.metadata.namespace ?? "default") : namespaceOfEnvironment(name, environment);
+    const compiled = compileService(this.#inputFor(service, { namespace, environment }));
+    return compiled.ok ? [] : compiled.error;
   }
 
   #servicesWhere(holds: (service: LatticeService) => boolean): readonly ServiceKey[] {

@@ -1,6 +1,6 @@
 /** One service from its spec to the objects that it needs. Pure: the same input gives the same bytes. */
 import { err, ok, type Result } from "#base";
-import { boundErrors, boundWarnings, type CompileError } from "./errors.ts";
+import { boundErrors, boundWarnings, type CompileError, type Warning } from "./errors.ts";
 import type { ServiceInput } from "./input.ts";
 import type { Peer, Route } from "./provisioners/index.ts";
 import { renderService, type RenderedService } from "./rendering/render-service.ts";
@@ -17,18 +17,18 @@ export type CompiledService = {
   readonly routes: ReadonlyMap<string, Route>;
   /** Placeholders that were filled in. */
   readonly resolved: number;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 };
 
 export function compileService(input: ServiceInput): Result<CompiledService, readonly CompileError[]> {
-  const rendered = renderService(input);
-  if (!rendered.ok) return err(boundErrors(rendered.error));
-  const workload = compileWorkload(input, rendered.value);
-  if (!workload.ok) return err(boundErrors(workload.error));
-  const { provisioned, resolved, warnings } = rendered.value;
+  const { rendered, errors } = renderService(input);
+  const workload = compileWorkload(input, rendered);
+  // all mistakes at once: what could not be rendered is left out of the workload, and the rest of it is checked
+  if (!workload.ok || errors.length > 0) return err(boundErrors(workload.ok ? errors : [...errors, ...workload.error]));
+  const { provisioned, resolved, warnings } = rendered;
   return ok({
     objects: workload.value.objects,
-    resolvedDependencies: urlsOf(rendered.value),
+    resolvedDependencies: urlsOf(rendered),
     peers: new Map([...provisioned].flatMap(([name, { peer }]) => (peer === undefined ? [] : [[name, peer] as const]))),
     routes: new Map([...provisioned].flatMap(([name, { route }]) => (route === undefined ? [] : [[name, route] as const]))),
     resolved,

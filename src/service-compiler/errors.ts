@@ -1,6 +1,6 @@
 /** What can be wrong with a service that its schema cannot see. Each says where, and its first line is the one that people search for. */
 import { didYouMean } from "#crds";
-import { PROVISIONER_LABEL, type ResourceError } from "./provisioners/index.ts";
+import type { ResourceError } from "./provisioners/index.ts";
 
 export type CompileError =
   | { readonly kind: "template-variable"; readonly container: string; readonly variable: string; readonly message: string }
@@ -13,11 +13,19 @@ export type CompileError =
   | { readonly kind: "not-granted"; readonly place: string; readonly message: string }
   | ResourceError;
 
+/** About what compiles and is most likely a mistake. `place`: the field. */
+export type Warning = { readonly place: string; readonly message: string };
+
+/** @example describeWarning({ place: "spec.service.ports.dns", message: "is UDP" }) // "spec.service.ports.dns: is UDP" */
+export function describeWarning({ place, message }: Warning): string {
+  return `${place}: ${message}`;
+}
+
 /** The field that is wrong. */
 export function placeOf(error: CompileError): string {
   switch (error.kind) {
     case "template-variable":
-      return `spec.containers.${error.container}.variables${/^\w+$/.test(error.variable) ? `.${error.variable}` : `["${error.variable}"]`}`;
+      return `spec.containers.${error.container}.variables.${error.variable}`;
     case "template-file":
     case "invalid-file-mount":
       return `spec.containers.${error.container}.files["${error.path}"]`;
@@ -34,6 +42,12 @@ export function placeOf(error: CompileError): string {
   }
 }
 
+/** The same, down to the param that is wrong where that is known: `spec.resources.db.params.port`. */
+export function fieldOf(error: CompileError): string {
+  if (error.kind === "unsupported-resource-type") return `${placeOf(error)}.type`;
+  return error.kind === "provisioner" && error.field !== undefined ? `${placeOf(error)}.${error.field}` : placeOf(error);
+}
+
 export function describeCompileError(error: CompileError): string {
   switch (error.kind) {
     case "template-variable":
@@ -48,7 +62,7 @@ export function describeCompileError(error: CompileError): string {
       return `resource '${error.name}' of type '${error.type}' not found\n${whatIsMissing(error.type, error.id)}`;
     case "unsupported-resource-type": {
       const near = didYouMean(error.type, error.known);
-      return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}\na ConfigMap with the label ${PROVISIONER_LABEL} declares another type`;
+      return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}`;
     }
     case "not-granted":
     case "resource-not-granted":
@@ -75,8 +89,10 @@ export function boundErrors(errors: readonly CompileError[]): readonly CompileEr
   return errors.length > MOST_ERRORS ? [...shown, { kind: "not-listed" }] : shown;
 }
 
-export function boundWarnings(warnings: readonly string[]): readonly string[] {
-  return warnings.slice(0, MOST_WARNINGS).map((text) => (text.length > LONGEST_MESSAGE ? cut(text) : text));
+export function boundWarnings(warnings: readonly Warning[]): readonly Warning[] {
+  return warnings
+    .slice(0, MOST_WARNINGS)
+    .map((warning) => (warning.message.length > LONGEST_MESSAGE ? { ...warning, message: cut(warning.message) } : warning));
 }
 
 function cut(text: string): string {

@@ -1,5 +1,5 @@
 export { compileService, type CompiledService } from "./compile-service.ts";
-export { describeCompileError, placeOf, type CompileError } from "./errors.ts";
+export { describeCompileError, describeWarning, fieldOf, placeOf, type CompileError, type Warning } from "./errors.ts";
 export {
   comparablePath,
   grantsOf,
@@ -19,6 +19,7 @@ export {
   declaredProvisioner,
   PROVISIONER_LABEL,
   registryWith,
+  UNREAD_TYPE,
   type AgreementParams,
   type Peer,
   type Provisioned,
@@ -32,7 +33,6 @@ export {
   type ServiceAddress,
   type Surroundings,
 } from "./provisioners/index.ts";
-export { paramMistakes, type ParamMistake } from "./rendering/param-mistakes.ts";
 export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
 export { secretOfPath } from "./secret-path.ts";
 export {

@@ -16,6 +16,7 @@ import {
   atFirst,
   compileService,
   describeCompileError,
+  describeWarning,
   grantsOf,
   placeOf,
   registryWith,
@@ -151,7 +152,7 @@ export function compiled(spec: Fields, around: Around = {}): CompiledObjects {
       ...path,
     );
   };
-  return { objects, warnings: result.value.warnings, find, main, pod };
+  return { objects, warnings: result.value.warnings.map(describeWarning), find, main, pod };
 }
 
 /** `place: message` of each error; empty when it compiles. */

@@ -4,8 +4,7 @@ import { Option, type Command } from "commander";
 /** What services are compiled for: the same in every command that does it. */
 export function withSettings(command: Command): Command {
   const namespace = "for services that name neither a namespace nor an environment (default: default)";
-  const environment = "for services that name neither a namespace nor an environment, such as Score files";
-  return withDomains(command.option("-n, --namespace <name>", namespace).option("--environment <name>", environment));
+  return withDomains(command.option("-n, --namespace <name>", namespace));
 }
 
 const SETTINGS: readonly (readonly [flag: string, text: string])[] = [
@@ -36,10 +35,14 @@ export function withCluster(command: Command): Command {
 }
 
 export function withSecrets(command: Command): Command {
-  return command
-    .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
-    .option("--image <[name=]image...>", 'image of containers whose Score file says ".", by workload or workload/container')
-    .option("--assume-shareable", "let volumes mount objects that are not among the files, as if labelled lattice.dev/shareable");
+  return withShareable(command.option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ..."));
+}
+
+export function withShareable(command: Command): Command {
+  return command.option(
+    "--assume-shareable",
+    "let volumes mount objects that are not among the files, as if labelled lattice.dev/shareable",
+  );
 }
 
 export const FILES_FLAG = "-f, --filename <path...>";

@@ -11,7 +11,7 @@ import type { CliIo } from "../io.ts";
 import { readLatticeResources, readPolicies } from "../live-world.ts";
 import { applyAll } from "../local-cluster.ts";
 import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
-import { checkFiles } from "../validate.ts";
+import { readValid } from "../validate.ts";
 
 const SHOP = "shop";
 const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
@@ -23,10 +23,8 @@ export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<b
   if (known.ok) return ok(false);
   if (known.error.kind !== "not-found") return err(known.error.message);
   const folder = join(io.root, "examples", SHOP);
-  const checked = await checkFiles(io, [folder]);
-  const objects = checked.flatMap((one) => (one.ok && "object" in one ? [one.object] : []));
-  if (objects.length === 0 || objects.length < checked.length)
-    return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
+  const objects = await readValid(io, [folder]);
+  if (objects === undefined || objects.length === 0) return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
   const made = madeUpSecrets(join(folder, "secrets.example"));
   if (!made.ok) return made;
   const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } };

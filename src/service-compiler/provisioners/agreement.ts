@@ -7,7 +7,7 @@ import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parsePortName, type Json } from "#kube";
 import { HTTP_METHODS } from "./http-methods.ts";
-import { openText, problem, type Params } from "./params.ts";
+import { openText, problem, problemsIn, type Params } from "./params.ts";
 import type { ResourceProblem } from "./provisioner.ts";
 
 export const AGREEMENT_PARAMS = ["ports", "methods", "paths"] as const;
@@ -32,7 +32,7 @@ export function agreementParams(params: Params, own?: OwnPorts): Result<Agreemen
   const methods = listOf(params, METHODS, methodOf);
   const paths = listOf(params, PATHS, pathOf);
   if (ports.ok && methods.ok && paths.ok) return ok({ ports: ports.value, methods: methods.value, paths: paths.value });
-  return problem([ports, methods, paths].flatMap((list) => (list.ok ? [] : [list.error])).join("; "));
+  return problemsIn([ports, methods, paths]);
 }
 
 type ListRule = { readonly name: (typeof AGREEMENT_PARAMS)[number]; readonly all: string; readonly example: string; readonly most: number };
@@ -45,34 +45,36 @@ function listOf<T extends string | number>(
   params: Params,
   { name, all, example, most }: ListRule,
   read: (item: string | number) => Result<T, string>,
-): Result<readonly T[] | undefined, string> {
+): Result<readonly T[] | undefined, ResourceProblem> {
   const place = `params.${name}`;
+  const mistake = (message: string, at = place) => problem(`${at}: ${message}`, at);
   if (!params.has(name)) return ok(undefined);
   const items = itemsOf(params, name);
-  if (!items.ok) return err(items.error);
-  if (items.value === undefined) return err(`${place}: must be a list, such as ${example}`);
-  if (items.value.length === 0) return err(`${place}: must not be empty; leave it out to mean ${all}`);
-  if (items.value.length > most) return err(`${place}: must have at most ${most} items, and has ${items.value.length}`);
+  if (!items.ok) return items;
+  if (items.value === undefined) return mistake(`must be a list, such as ${example}`);
+  if (items.value.length === 0) return mistake(`must not be empty; leave it out to mean ${all}`);
+  if (items.value.length > most) return mistake(`must have at most ${most} items, and has ${items.value.length}`);
   const values: T[] = [];
+  const wrong: Result<never, ResourceProblem>[] = [];
   for (const [at, item] of items.value.entries()) {
     const value: Result<T, string> =
       typeof item === "string" || typeof item === "number" ? read(item) : err(`must be a text, as in ${example}`);
-    if (!value.ok) return err(`${place}[${at}]: ${value.error}`);
-    if (values.includes(value.value)) return err(`${place}[${at}]: ${shown(item)} is in the list already; remove one of the two`);
-    values.push(value.value);
+    if (!value.ok) wrong.push(mistake(value.error, `${place}[${at}]`));
+    else if (values.includes(value.value))
+      wrong.push(mistake(`${shown(item)} is in the list already; remove one of the two`, `${place}[${at}]`));
+    else values.push(value.value);
   }
   if (values.length > 1 && values.some((value) => value === ANY))
-    return err(`${place}: "${ANY}" means all; remove the others, or remove it`);
-  return ok(values);
+    wrong.push(mistake(`"${ANY}" means all; remove the others, or remove it`));
+  return wrong.length > 0 ? problemsIn(wrong) : ok(values);
 }
 
 /** undefined: it is no list. */
-function itemsOf(params: Params, name: string): Result<readonly Json[] | undefined, string> {
+function itemsOf(params: Params, name: string): Result<readonly Json[] | undefined, ResourceProblem> {
   const param = params.get(name);
   if (param?.kind === "json") return ok(Array.isArray(param.json) ? (param.json as readonly Json[]) : undefined);
   const text = openText(params, name);
-  if (text.ok) return ok(undefined);
-  return err(text.error.kind === "other" ? text.error.message : `params.${name} cannot be read`);
+  return text.ok ? ok(undefined) : text;
 }
 
 const LONGEST_SHOWN = 64;

@@ -1,10 +1,10 @@
 /** `route`: a door from outside. `dns`: a name for one. `volume`: something to mount. None has a secret in it. */
-import { ok } from "#base";
+import { ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parseQuantity } from "#kube";
 import { open } from "./outputs.ts";
-import { listParam, openText, problem } from "./params.ts";
-import type { Claim, Provisioner, ResourceRequest } from "./provisioner.ts";
+import { listParam, openText, problem, problemsIn } from "./params.ts";
+import type { Claim, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
 
 const HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_HOST = 253;
@@ -26,32 +26,39 @@ export const routeProvisioner: Provisioner = {
     const given = openText(params, "host");
     const path = openText(params, "path");
     const port = openText(params, "port");
-    if (!given.ok) return given;
-    if (!path.ok) return path;
-    if (!port.ok) return port;
-    const { ingressDomain } = surroundings;
-    const host = given.value ?? (ingressDomain === undefined ? undefined : `${name}.${ingressDomain}`);
-    if (host === undefined)
-      return problem("has no host; set params.host, or an ingress domain (ingressDomain of the LatticeEnvironment, --ingress-domain)");
-    if (host.length > LONGEST_HOST || !HOST.test(host))
-      return problem(`params.host is ${JSON.stringify(host)}; it must be a host name in lower case`);
-    const door = path.value ?? "/";
-    if (!isRoutePath(door))
-      return problem(
-        `params.path is ${JSON.stringify(door)}; it must begin with "/", and have no "?", "#", space, "//", "." or ".." in it`,
-      );
+    if (!given.ok || !path.ok || !port.ok) return problemsIn([given, path, port]);
+    const host = hostFor(given.value, name, surroundings.ingressDomain);
+    const prefix = path.value ?? "/";
+    const checked = checkRoutePath(prefix);
+    if (!host.ok || !checked.ok) return problemsIn([host, checked]);
     return ok({
-      route: { host, path: door, port: port.value === undefined ? undefined : portNameOrNumber(port.value) },
+      route: { host: host.value, path: prefix, port: port.value === undefined ? undefined : portNameOrNumber(port.value) },
       outputs: new Map([
-        ["host", open(host)],
-        ["path", open(door)],
-        ["url", open(`https://${host}${door}`)],
+        ["host", open(host.value)],
+        ["path", open(prefix)],
+        ["url", open(`https://${host.value}${prefix}`)],
       ]),
     });
   },
 };
 
+function hostFor(given: string | undefined, name: string, ingressDomain: string | undefined): Result<string, ResourceProblem> {
+  const host = given ?? (ingressDomain === undefined ? undefined : `${name}.${ingressDomain}`);
+  if (host === undefined)
+    return problem("has no host; set params.host, or an ingress domain (ingressDomain of the LatticeEnvironment, --ingress-domain)");
+  if (host.length <= LONGEST_HOST && HOST.test(host)) return ok(host);
+  return problem(`params.host is ${JSON.stringify(host)}; it must be a host name in lower case`, "params.host");
+}
+
 const LONGEST_PATH = 1_024;
+
+function checkRoutePath(path: string): Result<void, ResourceProblem> {
+  if (isRoutePath(path)) return ok(undefined);
+  return problem(
+    `params.path is ${JSON.stringify(path)}; it must begin with "/", and have no "?", "#", space, "//", "." or ".." in it`,
+    "params.path",
+  );
+}
 
 /** As the Gateway API wants it: nothing in it that a proxy would have to resolve or decode first. */
 function isRoutePath(path: string): boolean {
@@ -74,18 +81,16 @@ export const volumeProvisioner: Provisioner = {
     const { namespace } = request.surroundings;
     const kind = request.class ?? "pvc";
     if (address.namespace !== namespace)
-      return problem(`id names namespace ${address.namespace}; pods can only mount what is in their own, ${namespace}`);
+      return problem(`id names namespace ${address.namespace}; pods can only mount what is in their own, ${namespace}`, "id");
     if (!CLASSES.some((known) => known === kind))
-      return problem(`class ${JSON.stringify(kind)} is unknown${didYouMean(kind, CLASSES)}; there are ${CLASSES.join(", ")}`);
+      return problem(`class ${JSON.stringify(kind)} is unknown${didYouMean(kind, CLASSES)}; there are ${CLASSES.join(", ")}`, "class");
     const claim = claimOf(request, kind);
     if (!claim.ok) return claim;
-    const reference = kind === "emptydir" ? "emptydir:" : `${kind}:${address.name}`;
     return ok({
       ...(claim.value === undefined ? {} : { claim: claim.value }),
       outputs: new Map([
         ["name", open(address.name)],
-        ["ref", open(reference)],
-        ["source", open(reference)],
+        ["ref", open(kind === "emptydir" ? "emptydir:" : `${kind}:${address.name}`)],
         ["class", open(kind)],
       ]),
     });
@@ -97,18 +102,24 @@ function claimOf({ params, address }: ResourceRequest, kind: string) {
   const size = openText(params, "size");
   const modes = listParam(params, "accessModes");
   const storageClass = openText(params, "storageClass");
-  if (!size.ok) return size;
-  if (!modes.ok) return modes;
-  if (!storageClass.ok) return storageClass;
+  if (!size.ok || !modes.ok || !storageClass.ok) return problemsIn([size, modes, storageClass]);
   if (size.value === undefined) return ok(undefined);
-  if (kind !== "pvc") return problem(`params.size is only for class pvc, and this is ${kind}`);
-  if (!parseQuantity(size.value).ok) return problem(`params.size is ${JSON.stringify(size.value)}; it must be a quantity, such as 10Gi`);
   const accessModes = modes.value ?? ["ReadWriteOnce"];
-  const unknown = accessModes.find((mode) => !ACCESS_MODES.includes(mode));
-  if (unknown !== undefined)
-    return problem(
-      `params.accessModes has ${JSON.stringify(unknown)}${didYouMean(unknown, ACCESS_MODES)}; there are ${ACCESS_MODES.join(", ")}`,
-    );
+  const checks = [sizeFor(size.value, kind), knownModes(accessModes)];
+  if (checks.some((check) => !check.ok)) return problemsIn(checks);
   const claim: Claim = { name: address.name, size: size.value, accessModes, storageClassName: storageClass.value };
   return ok(claim);
+}
+
+function sizeFor(size: string, kind: string): Result<void, ResourceProblem> {
+  if (kind !== "pvc") return problem(`params.size is only for class pvc, and this is ${kind}`, "params.size");
+  if (parseQuantity(size).ok) return ok(undefined);
+  return problem(`params.size is ${JSON.stringify(size)}; it must be a quantity, such as 10Gi`, "params.size");
+}
+
+function knownModes(modes: readonly string[]): Result<void, ResourceProblem> {
+  const unknown = modes.find((mode) => !ACCESS_MODES.includes(mode));
+  if (unknown === undefined) return ok(undefined);
+  const hint = `${didYouMean(unknown, ACCESS_MODES)}; there are ${ACCESS_MODES.join(", ")}`;
+  return problem(`params.accessModes has ${JSON.stringify(unknown)}${hint}`, "params.accessModes");
 }

@@ -18,6 +18,7 @@ export { registryWith, type Registry } from "./registry.ts";
 export { renderParams } from "./render-params.ts";
 export {
   resolveResources,
+  UNREAD_TYPE,
   type Resolution,
   type ResolvedResources,
   type ResourceEntry,

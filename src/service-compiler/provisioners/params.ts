@@ -13,8 +13,14 @@ export type Param = { readonly kind: "text"; readonly value: Value } | { readonl
 
 export type Params = ReadonlyMap<string, Param>;
 
-export function problem(message: string): Result<never, ResourceProblem> {
-  return err({ kind: "other", message });
+/** `field`: the param that it is about, such as `params.port`. */
+export function problem(message: string, field?: string): Result<never, ResourceProblem> {
+  return err({ kind: "other", message, ...(field === undefined ? {} : { field }) });
+}
+
+/** All problems among the results; callers know that there is one. */
+export function problemsIn(results: readonly Result<unknown, ResourceProblem>[]): Result<never, ResourceProblem> {
+  return err({ kind: "several", problems: results.flatMap((result) => (result.ok ? [] : [result.error])) });
 }
 
 /** The text, sensitive or not; numbers and booleans as they are written. */
@@ -23,7 +29,7 @@ export function textParam(params: Params, name: string, fallback: string): Resul
   if (param === undefined) return ok(plain(fallback));
   if (param.kind === "text") return ok(param.value);
   if (typeof param.json === "number" || typeof param.json === "boolean") return ok(plain(String(param.json)));
-  return problem(`params.${name} must be a text`);
+  return problem(`params.${name} must be a text`, `params.${name}`);
 }
 
 /** A text that ends up where everybody can read it. */
@@ -31,7 +37,8 @@ export function openText(params: Params, name: string): Result<string | undefine
   if (!params.has(name)) return ok(undefined);
   const text = textParam(params, name, "");
   if (!text.ok) return text;
-  return text.value.kind === "plain" ? ok(text.value.text) : problem(`params.${name} is sensitive, and would be readable by everybody`);
+  if (text.value.kind === "plain") return ok(text.value.text);
+  return problem(`params.${name} is sensitive, and would be readable by everybody`, `params.${name}`);
 }
 
 const HIGHEST_PORT = 65_535;
@@ -42,15 +49,15 @@ export function portParam(params: Params, name: string, fallback: number): Resul
   if (text.value === undefined) return ok(fallback);
   const port = /^[0-9]{1,5}$/.test(text.value) ? Number(text.value) : 0;
   if (port >= 1 && port <= HIGHEST_PORT) return ok(port);
-  return problem(`params.${name} is ${JSON.stringify(text.value)}; it must be a port from 1 to ${HIGHEST_PORT}`);
+  return problem(`params.${name} is ${JSON.stringify(text.value)}; it must be a port from 1 to ${HIGHEST_PORT}`, `params.${name}`);
 }
 
-export function flagParam(params: Params, name: string, fallback = false): Result<boolean, ResourceProblem> {
+export function flagParam(params: Params, name: string): Result<boolean, ResourceProblem> {
   const text = openText(params, name);
   if (!text.ok) return text;
-  if (text.value === undefined) return ok(fallback);
-  if (text.value === "false") return ok(false);
-  return text.value === "true" ? ok(true) : problem(`params.${name} is ${JSON.stringify(text.value)}; it must be true or false`);
+  if (text.value === undefined || text.value === "false") return ok(false);
+  if (text.value === "true") return ok(true);
+  return problem(`params.${name} is ${JSON.stringify(text.value)}; it must be true or false`, `params.${name}`);
 }
 
 /** A list of texts, or one. */
@@ -60,7 +67,7 @@ export function listParam(params: Params, name: string): Result<readonly string[
   if (param.kind === "json" && Array.isArray(param.json)) {
     const texts = param.json.map((item) => (typeof item === "string" || typeof item === "number" ? String(item) : undefined));
     const all = texts.filter((text) => text !== undefined);
-    return all.length === texts.length ? ok(all) : problem(`params.${name} must be a list of texts`);
+    return all.length === texts.length ? ok(all) : problem(`params.${name} must be a list of texts`, `params.${name}`);
   }
   const one = openText(params, name);
   return one.ok ? ok(one.value === undefined ? undefined : [one.value]) : one;

@@ -26,8 +26,6 @@ export type Surroundings = {
   readonly findService: (address: ServiceAddress) => { readonly ports: ReadonlyMap<string, number> } | undefined;
   /** URLs by name. */
   readonly findExternalService: (address: ServiceAddress) => { readonly endpoints: ReadonlyMap<string, string> } | undefined;
-  /** A value of `${config.*}`, by its key. */
-  readonly readConfig: (key: string) => Result<Value, string>;
   /** `postgres/main-db/password`. The error is a sentence that never holds a value. */
   readonly readSecret: (path: string) => Result<Value, string>;
 };
@@ -43,8 +41,11 @@ export type ResourceRequest = {
   readonly surroundings: Surroundings;
 };
 
-/** `not-found`: the thing itself is not there. Anything else is a sentence. */
-export type ResourceProblem = { readonly kind: "not-found" } | { readonly kind: "other"; readonly message: string };
+/** `not-found`: the thing itself is not there. Anything else is a sentence; `field` is the param that it is about, such as `params.port`. */
+export type ResourceProblem =
+  | { readonly kind: "not-found" }
+  | { readonly kind: "other"; readonly message: string; readonly field?: string }
+  | { readonly kind: "several"; readonly problems: readonly ResourceProblem[] };
 
 export type Output = () => Result<Value, ResourceProblem>;
 
@@ -62,18 +63,12 @@ export type Route = { readonly host: string; readonly path: string; readonly por
 /** What is called on the network, when it is not the address itself: a database runs behind a service of its own. */
 export type Peer = { readonly address: ServiceAddress; readonly port: number };
 
-export type Callee = { readonly address: ServiceAddress; readonly ports: readonly (string | number)[] };
-
 /** What a resource brings: outputs for templates, and objects or flows that follow from it. */
 export type Provisioned = {
   readonly outputs: ReadonlyMap<string, Output>;
-  /** Outputs whose names are not known beforehand. An error is reported where the output is read. */
-  readonly anyOutput?: (name: string) => Result<Value, ResourceProblem>;
   readonly claim?: Claim;
   readonly route?: Route;
   readonly peer?: Peer;
-  /** A service that is called by its own name, on these ports only. */
-  readonly callee?: Callee;
   /** Sentences for people. */
   readonly warnings?: readonly string[];
 };

@@ -45,7 +45,7 @@ function renderParam(given: Json, where: string, rendering: Rendering): Param {
 function renderValue(given: string, where: string, { scope, problems }: Rendering): Value | undefined {
   const text = renderText(given, scope);
   if (text.ok) return text.value.value;
-  problems.push(...text.error.map((problem) => ({ ...problem, message: `${where}: ${problem.message}` })));
+  problems.push(...text.error.map((problem) => ({ ...problem, message: `${where}: ${problem.message}`, field: where })));
   return undefined;
 }
 
@@ -63,6 +63,6 @@ function renderOpenly(given: string, where: string, rendering: Rendering): Json 
   const value = renderValue(given, where, rendering);
   if (value === undefined) return null;
   if (value.kind === "plain") return value.text;
-  rendering.problems.push({ message: `${where} is sensitive; only texts directly below params may be`, line: 1, column: 1 });
+  rendering.problems.push({ message: `${where} is sensitive; only texts directly below params may be`, field: where, line: 1, column: 1 });
   return null;
 }

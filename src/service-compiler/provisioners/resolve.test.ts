@@ -23,6 +23,7 @@ describe("resources that read each other", () => {
       kind: "provisioner",
       name: "a",
       message: "params.database: ${resources.b.url}: resource 'b' has an error of its own",
+      field: "params.database",
     });
   });
 });

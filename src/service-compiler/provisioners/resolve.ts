@@ -12,7 +12,7 @@ import { agreementParams, EVERYTHING, type AgreementParams, type OwnPorts } from
 import { contradictions } from "./contradictions.ts";
 import { unknownParams } from "./known-params.ts";
 import { notGranted } from "./not-granted.ts";
-import { problem, type Params } from "./params.ts";
+import type { Params } from "./params.ts";
 import type { Provisioned, Provisioner, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
 import type { Registry } from "./registry.ts";
 import { renderParams } from "./render-params.ts";
@@ -26,10 +26,14 @@ export type ResourceEntry = {
   readonly params: JsonObject;
 };
 
+/** Of a resource whose declaration has mistakes that are reported elsewhere. The schema allows no such type. */
+export const UNREAD_TYPE = "?";
+
 export type ResourceError =
   | { readonly kind: "resource-not-found"; readonly name: string; readonly type: string; readonly id: string }
   | { readonly kind: "unsupported-resource-type"; readonly name: string; readonly type: string; readonly known: readonly string[] }
-  | { readonly kind: "provisioner"; readonly name: string; readonly message: string }
+  /** `field`: the part of the resource that it is about, such as `params.port`. */
+  | { readonly kind: "provisioner"; readonly name: string; readonly message: string; readonly field?: string }
   | { readonly kind: "resource-not-granted"; readonly name: string; readonly message: string }
   | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
@@ -38,7 +42,7 @@ export type Resolution = {
   readonly agreements: ReadonlyMap<string, AgreementParams>;
   readonly provisioned: ReadonlyMap<string, Provisioned>;
   readonly errors: readonly ResourceError[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly { readonly place: string; readonly message: string }[];
 };
 
 export type ResolvedResources = {
@@ -60,21 +64,25 @@ export type Resolving = {
 
 export function resolveResources({ entries, registry, surroundings, scope, ownPorts }: Resolving): ResolvedResources {
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
-  const done = new Map<string, Result<Provisioned, ResourceError>>();
-  const errors = new Map<string, ResourceError>();
-  const warnings = new Set<string>();
+  const done = new Map<string, Result<Provisioned, readonly ResourceError[]>>();
+  const errors = new Map<string, readonly ResourceError[]>();
+  const warnings = new Map<string, Resolution["warnings"][number]>();
   const stack: string[] = [];
   const agreements = new Map<string, AgreementParams>();
 
-  const keep = (name: string, result: Result<Provisioned, ResourceError>) => {
+  const warn = ({ name }: ResourceEntry, message: string) => {
+    warnings.set(`${name} ${message}`, { place: `spec.resources.${name}`, message });
+  };
+
+  const keep = (name: string, result: Result<Provisioned, readonly ResourceError[]>) => {
     done.set(name, result);
     if (!result.ok && !errors.has(name)) errors.set(name, result.error);
     return result;
   };
 
   /** Where the budget was exceeded before, that is reported there and nowhere else. */
-  const keepUnread = (entry: ResourceEntry, problems: readonly TemplateProblem[]): Result<never, ResourceError> => {
-    const error = err(paramError(entry, problems, { errors, byName }));
+  const keepUnread = (entry: ResourceEntry, problems: readonly TemplateProblem[]): Result<never, readonly ResourceError[]> => {
+    const error = err(paramErrors(entry, problems, { errors, byName }));
     done.set(entry.name, error);
     if (!errors.has(entry.name) && !problems.every(({ repeated }) => repeated === true)) errors.set(entry.name, error.error);
     return error;
@@ -83,36 +91,36 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
   /** The params as they are understood; the mesh reads nothing else. */
   const understand = (entry: ResourceEntry, params: Params, provisioner: Provisioner | undefined): Result<void, ResourceProblem> => {
     const unknown = unknownParams(entry, provisioner);
-    if (unknown !== undefined) return problem(unknown);
     const narrows = entry.direction !== "outbound" || entry.type === "service";
     const read = narrows ? agreementParams(params, entry.direction === "inbound" ? ownPorts : undefined) : ok(EVERYTHING);
+    if (unknown.length > 0) return err({ kind: "several", problems: read.ok ? unknown : [...unknown, read.error] });
     if (!read.ok) return read;
     agreements.set(entry.name, read.value);
     return ok(undefined);
   };
 
-  const provision = (entry: ResourceEntry): Result<Provisioned, ResourceError> => {
+  const provision = (entry: ResourceEntry): Result<Provisioned, readonly ResourceError[]> => {
     const known = done.get(entry.name);
     if (known !== undefined) return known;
     const { name, type } = entry;
     const from = stack.indexOf(name);
-    if (from >= 0) return err({ kind: "circular-dependency", of: "resources", path: [...stack.slice(from), name] });
+    if (from >= 0) return err([{ kind: "circular-dependency", of: "resources", path: [...stack.slice(from), name] }]);
+    if (type === UNREAD_TYPE) return keep(name, err([]));
     const provisioner = registry.get(type);
-    if (provisioner === undefined) return keep(name, err({ kind: "unsupported-resource-type", name, type, known: [...registry.keys()] }));
+    if (provisioner === undefined) return keep(name, err([{ kind: "unsupported-resource-type", name, type, known: [...registry.keys()] }]));
     stack.push(name);
     const params = renderParams(entry.params, inner);
     stack.pop();
     if (!params.ok) return keepUnread(entry, params.error);
     const understood = understand(entry, params.value, provisioner);
-    if (!understood.ok) return keep(name, err(ownError(entry, understood.error)));
+    if (!understood.ok) return keep(name, err(ownErrors(entry, understood.error)));
     const request = { ...entry, params: params.value, surroundings };
     const made = provisioner.provision(request);
     const refused = made.ok ? notGranted(made.value, request) : undefined;
     if (!made.ok || refused !== undefined) agreements.delete(name);
-    if (!made.ok) return keep(name, err(ownError(entry, made.error)));
-    if (refused !== undefined) return keep(name, err({ kind: "resource-not-granted", name, message: refused }));
-    if (made.value.callee !== undefined) agreements.set(name, { ...EVERYTHING, ports: made.value.callee.ports });
-    for (const text of made.value.warnings ?? []) warnings.add(`resource '${name}': ${text}`);
+    if (!made.ok) return keep(name, err(ownErrors(entry, made.error)));
+    if (refused !== undefined) return keep(name, err([{ kind: "resource-not-granted", name, message: refused }]));
+    for (const text of made.value.warnings ?? []) warn(entry, text);
     return keep(name, made);
   };
 
@@ -121,7 +129,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     const params = renderParams(entry.params, inner);
     if (!params.ok) return void keepUnread(entry, params.error);
     const understood = understand(entry, params.value, registry.get(entry.type));
-    if (!understood.ok) errors.set(entry.name, ownError(entry, understood.error));
+    if (!understood.ok) errors.set(entry.name, ownErrors(entry, understood.error));
   };
 
   /** What was found once is found again: the same output stands in many variables. */
@@ -142,15 +150,15 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     if (entry.direction === "inbound") return err({ message: `resource '${name}' is inbound: it calls this service, and has no outputs` });
     const made = provision(entry);
     if (!made.ok) {
-      if (made.error.kind === "circular-dependency") errors.set(name, made.error);
+      if (made.error.some(({ kind }) => kind === "circular-dependency")) errors.set(name, made.error);
       return err({ message: `resource '${name}' has an error of its own`, resource: name });
     }
     const wanted = rest.join(".");
     const output = made.value.outputs.get(wanted);
-    if (output === undefined) return readAnyOutput(entry, wanted, made.value);
+    if (output === undefined) return err(noOutput(entry, wanted, made.value));
     const value = output();
     if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
-    if (!errors.has(name)) errors.set(name, ownError(entry, value.error));
+    if (!errors.has(name)) errors.set(name, ownErrors(entry, value.error));
     return err({ message: `resource '${name}' has an error of its own`, resource: name });
   };
   const inner = withNamespace(scope, "resources", namespace);
@@ -165,19 +173,11 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
       }
       for (const { name, message } of contradictions(entries, provisioned, agreements)) {
         agreements.delete(name);
-        if (!errors.has(name)) errors.set(name, { kind: "provisioner", name, message });
+        if (!errors.has(name)) errors.set(name, [{ kind: "provisioner", name, message }]);
       }
-      return { agreements, provisioned, errors: [...new Set(errors.values())], warnings: [...warnings] };
+      return { agreements, provisioned, errors: [...new Set([...errors.values()].flat())], warnings: [...warnings.values()] };
     },
   };
-}
-
-/** Its error is about the name that is read, and not about the resource. */
-function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned): Result<Found, Missing> {
-  const value = wanted === "" ? undefined : made.anyOutput?.(wanted);
-  if (value === undefined) return err(noOutput(entry, wanted, made));
-  if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
-  return err({ message: value.error.kind === "other" ? value.error.message : "is not there" });
 }
 
 function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): Missing {
@@ -187,16 +187,18 @@ function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Pr
   };
 }
 
-type Around = { readonly errors: ReadonlyMap<string, ResourceError>; readonly byName: ReadonlyMap<string, ResourceEntry> };
+type Around = { readonly errors: ReadonlyMap<string, readonly ResourceError[]>; readonly byName: ReadonlyMap<string, ResourceEntry> };
 
 /** A param that reads a resource in a circle is that circle's error; one that reads a broken resource waits for that one. */
-function paramError(entry: ResourceEntry, problems: readonly TemplateProblem[], { errors, byName }: Around): ResourceError {
+function paramErrors(entry: ResourceEntry, problems: readonly TemplateProblem[], { errors, byName }: Around): readonly ResourceError[] {
   const circle = problems
-    .map(({ resource }) => (resource === undefined ? undefined : errors.get(resource)))
-    .find((error) => error?.kind === "circular-dependency");
-  if (circle !== undefined) return circle;
-  const reads = problems.some(({ exceeded }) => exceeded === true) ? readPath(entry, byName) : "";
-  return { kind: "provisioner", name: entry.name, message: `${problems.map(({ message }) => message).join("; ")}${reads}` };
+    .flatMap(({ resource }) => (resource === undefined ? [] : (errors.get(resource) ?? [])))
+    .find((error) => error.kind === "circular-dependency");
+  if (circle !== undefined) return [circle];
+  return problems.map(({ message, exceeded, field }) => {
+    const reads = exceeded === true ? readPath(entry, byName) : "";
+    return { kind: "provisioner", name: entry.name, message: `${message}${reads}`, ...(field === undefined ? {} : { field }) };
+  });
 }
 
 const MOST_NAMED = 4;
@@ -214,7 +216,16 @@ function readPath(entry: ResourceEntry, byName: ReadonlyMap<string, ResourceEntr
   return ` (${shown.join(" -> ")})`;
 }
 
-function ownError({ name, type, address }: ResourceEntry, problem: ResourceProblem): ResourceError {
-  if (problem.kind === "not-found") return { kind: "resource-not-found", name, type, id: `${address.namespace}/${address.name}` };
-  return { kind: "provisioner", name, message: problem.message };
+function ownErrors(entry: ResourceEntry, problem: ResourceProblem): readonly ResourceError[] {
+  const { name, type, address } = entry;
+  switch (problem.kind) {
+    case "several":
+      return problem.problems.flatMap((one) => ownErrors(entry, one));
+    case "not-found":
+      return [{ kind: "resource-not-found", name, type, id: `${address.namespace}/${address.name}` }];
+    case "other": {
+      const { message, field } = problem;
+      return [{ kind: "provisioner", name, message, ...(field === undefined ? {} : { field }) }];
+    }
+  }
 }

@@ -7,7 +7,7 @@ import { entry, resolved, surroundings } from "./test-resources.ts";
 
 describe("mistakes of a resource", () => {
   const other = (message: string) => [{ kind: "provisioner", name: "x", message }];
-  const rows: readonly { name: string; given: Parameters<typeof entry>[1]; read?: string; want: unknown }[] = [
+  const rows: readonly { name: string; given: Parameters<typeof entry>[1]; read?: string; want: readonly object[] }[] = [
     {
       name: "an unknown type",
       given: { type: "postgress" },
@@ -16,21 +16,7 @@ describe("mistakes of a resource", () => {
           kind: "unsupported-resource-type",
           name: "x",
           type: "postgress",
-          known: [
-            "service",
-            "external-service",
-            "service-port",
-            "postgres",
-            "mysql",
-            "mongodb",
-            "redis",
-            "amqp",
-            "s3",
-            "route",
-            "dns",
-            "volume",
-            "environment",
-          ],
+          known: ["service", "external-service", "postgres", "redis", "route", "dns", "volume"],
         },
       ],
     },
@@ -153,7 +139,7 @@ describe("mistakes of a resource", () => {
   test.each(rows)("$name", ({ given, read, want }) => {
     const all = resolved([entry("x", given)]);
     if (read !== undefined) expect(all.read(`\${resources.x.${read}}`)).toContain("resource 'x' has an error of its own");
-    expect(all.finish().errors).toEqual(want);
+    expect(all.finish().errors).toMatchObject(want);
   });
 
   test("a route without a host and without an ingress domain", () => {
@@ -187,7 +173,7 @@ describe("mistakes of a resource", () => {
       ownPorts: new Map(),
     });
     made.namespace(["q", "port"]);
-    expect(made.finish().errors).toEqual([
+    expect(made.finish().errors).toMatchObject([
       { kind: "provisioner", name: "q", message: '"amqp://queue" has no port, and amqp has no usual one' },
     ]);
   });
@@ -229,7 +215,7 @@ describe("a parameter that the type does not know is an error", () => {
     {
       name: "more than ten",
       given: { direction: "inbound", params: Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`zebra${at}`, 1])) },
-      want: `${Array.from({ length: 10 }, (_, at) => `params.zebra${at}: unknown parameter; there are ports, methods, paths`).join("; ")}; and 2 more`,
+      want: `${Array.from({ length: 10 }, (_, at) => `params.zebra${at}: unknown parameter; there are ports, methods, paths`).join("; ")}; params: 2 more unknown parameters`,
     },
     {
       name: "with a name without end",
@@ -254,7 +240,7 @@ describe("a parameter that the type does not know is an error", () => {
   ];
   test.each(rows)("$name", ({ given, want }) => {
     const { errors, agreements, provisioned } = resolved([entry("x", given)]).finish();
-    expect(errors).toEqual([{ kind: "provisioner", name: "x", message: want }]);
+    expect(errors.map((error) => ("message" in error ? error.message : error.kind)).join("; ")).toBe(want);
     expect([agreements.has("x"), provisioned.has("x")]).toEqual([false, false]);
   });
 

@@ -3,17 +3,16 @@
  *
  * Only four fields are templates. A `${` anywhere else is taken as it is, with a warning, since somebody meant something by it.
  */
-import { err, ok, type Result } from "#base";
+import { ok } from "#base";
 import type { LatticeService } from "#crds";
 import { isJsonObject } from "#kube";
-import { MOST_ERRORS, type CompileError } from "../errors.ts";
+import { MOST_ERRORS, type CompileError, type Warning } from "../errors.ts";
 import { sourceOf } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
 import { resolveResources, type Provisioned, type ResolvedResources, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
 import {
   hasPlaceholders,
   literal,
-  lookUp,
   renderText,
   secret,
   withNamespace,
@@ -41,7 +40,7 @@ export type RenderedService = {
   readonly provisioned: ReadonlyMap<string, Provisioned>;
   /** How many placeholders were filled in. */
   readonly resolved: number;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Warning[];
 };
 
 /**
@@ -58,7 +57,7 @@ function resourcesOf(input: ServiceInput, scope: Scope): ResolvedResources {
   return resolveResources({
     entries: entriesOf(input),
     registry,
-    surroundings: surroundingsOf(input, scope),
+    surroundings: surroundingsOf(input),
     scope,
     ownPorts: ownPortsOf(service),
   });
@@ -68,7 +67,8 @@ export function ownPortsOf({ spec }: LatticeService): ReadonlyMap<string, number
   return new Map(Object.entries(spec.service?.ports ?? {}).map(([name, { port }]) => [name, port]));
 }
 
-export function renderService(input: ServiceInput): Result<RenderedService, readonly CompileError[]> {
+/** What could not be rendered is not in `rendered`, and has an error. */
+export function renderService(input: ServiceInput): { readonly rendered: RenderedService; readonly errors: readonly CompileError[] } {
   const { service } = input;
   const scope = scopeFor(input);
   const resources = resourcesOf(input, scope);
@@ -77,13 +77,13 @@ export function renderService(input: ServiceInput): Result<RenderedService, read
   const containers = sorted(service.spec.containers).map(([name, spec]) => renderContainer(name, spec, { input, scope: all, errors }));
   const resolution = resources.finish();
   errors.push(...resolution.errors);
-  if (errors.length > 0) return err(errors);
   const warnings = [...resolution.warnings, ...literalDollars(service.spec)];
-  return ok({ containers, provisioned: resolution.provisioned, resolved: countPlaceholders(containers), warnings });
+  const rendered = { containers, provisioned: resolution.provisioned, resolved: countPlaceholders(containers), warnings };
+  return { rendered, errors };
 }
 
-/** Types that have no peer, whatever direction is written. */
-const UNDIRECTED = new Set(["route", "volume", "dns", "environment"]);
+/** A door and a disk call nobody, whatever is written. */
+const UNDIRECTED = new Set(["route", "volume", "dns"]);
 
 /** `id` may name another namespace; without one it means where the workload runs. */
 export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
@@ -95,7 +95,7 @@ export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" |
   });
 }
 
-function surroundingsOf(input: ServiceInput, scope: Scope) {
+function surroundingsOf(input: ServiceInput) {
   const { service, settings, environment, namespace, secrets, findService, findExternalService, grants, routeHolder } = input;
   return {
     namespace,
@@ -105,10 +105,6 @@ function surroundingsOf(input: ServiceInput, scope: Scope) {
     ingressDomain: environment?.spec.ingressDomain ?? settings.ingressDomain,
     findService,
     findExternalService,
-    readConfig: (key: string) => {
-      const found = lookUp(scope, ["config", ...key.split(".")]);
-      return found.ok ? ok(found.value.value) : err(found.error.message);
-    },
     readSecret: (path: string) => {
       const found = secrets(namespace, path, sourceOf(service));
       return found.ok ? ok(secret(found.value)) : found;
@@ -181,7 +177,7 @@ function countPlaceholders(containers: readonly RenderedContainer[]): number {
 }
 
 /** Texts that are no templates, and look as if somebody took them for some. */
-function literalDollars(spec: LatticeService["spec"]): readonly string[] {
+function literalDollars(spec: LatticeService["spec"]): readonly Warning[] {
   const places: string[] = [];
   for (const [field, value] of Object.entries(spec)) {
     if (field === "containers")
@@ -191,7 +187,10 @@ function literalDollars(spec: LatticeService["spec"]): readonly string[] {
         findInFields(one, RENDERED_OF_RESOURCE, ["spec", "resources", name], places);
     else findDollars(value, ["spec", field], places);
   }
-  return places.map((place) => `${place} has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`);
+  return places.map((place) => ({
+    place,
+    message: `has a '\${', which is taken as it is: only variables, files, volumes and params are filled in`,
+  }));
 }
 
 const RENDERED_OF_RESOURCE = new Set(["params", "metadata"]);

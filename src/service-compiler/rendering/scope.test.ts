@@ -134,11 +134,11 @@ test("a '${' that is no template is left alone, with a warning that says where",
   };
   const rest = "has a '${', which is taken as it is: only variables, files, volumes and params are filled in";
   expect(compiled(spec).warnings).toEqual([
-    `spec.containers.main.image ${rest}`,
-    `spec.containers.main.command[2] ${rest}`,
-    `spec.containers.main.args[0] ${rest}`,
-    `spec.containers.main.readinessProbe.exec.command[1] ${rest}`,
-    `spec.containers.main.volumes["/data"].path ${rest}`,
-    `spec.deploy.canary.metrics[0].name ${rest}`,
+    `spec.containers.main.image: ${rest}`,
+    `spec.containers.main.command[2]: ${rest}`,
+    `spec.containers.main.args[0]: ${rest}`,
+    `spec.containers.main.readinessProbe.exec.command[1]: ${rest}`,
+    `spec.containers.main.volumes["/data"].path: ${rest}`,
+    `spec.deploy.canary.metrics[0].name: ${rest}`,
   ]);
 });

@@ -22,6 +22,8 @@ export type TemplateProblem = {
   /** Where in the text: from 1, as editors count. */
   readonly line: number;
   readonly column: number;
+  /** The param whose text it is: `params.database`. */
+  readonly field?: string | undefined;
   /** The resource whose own fault it is. */
   readonly resource?: string | undefined;
   /** The budget of the service does not allow it. */

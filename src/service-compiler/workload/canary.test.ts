@@ -131,7 +131,7 @@ test("ports that Flagger would offer otherwise are warned about", () => {
   };
   expect(compiled(canary({ service: { ports } })).warnings).toEqual([
     "spec.service.ports.admin: under a canary Flagger offers it as 9001, not 9000; make port and targetPort the same",
-    "spec.service.ports.dns is UDP: under a canary Flagger makes it TCP",
+    "spec.service.ports.dns: is UDP: under a canary Flagger makes it TCP",
   ]);
 });
 

@@ -1,7 +1,7 @@
 /** Flagger's Canary. It needs a proxy that sees requests, so the mesh gives its namespace a waypoint, and routes through Gateway API. */
 import { defaultCanary, type LatticeServiceSpec } from "#crds";
 import type { JsonObject, KubeObject } from "#kube";
-import type { CompileError } from "../errors.ts";
+import type { CompileError, Warning } from "../errors.ts";
 import { howToGrant } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
 import { sortedPorts } from "./container.ts";
@@ -69,30 +69,32 @@ export function foreignMetricTemplates({ service, namespace, grants }: ServiceIn
   });
 }
 
-export function canaryWarnings(spec: LatticeServiceSpec): readonly string[] {
+export function canaryWarnings(spec: LatticeServiceSpec): readonly Warning[] {
   if (spec.deploy?.strategy !== "canary") return [];
   return [...portWarnings(spec), ...metricWarnings(spec)];
 }
 
 /** Behind Gateway API Flagger asks for metrics of the application, not of the proxy; without them it gives every canary up. */
-function metricWarnings({ deploy, service }: LatticeServiceSpec): readonly string[] {
+function metricWarnings({ deploy, service }: LatticeServiceSpec): readonly Warning[] {
   const metrics = deploy?.canary?.metrics ?? DEFAULT_METRICS.map(({ name }) => ({ name, templateRef: undefined }));
   const own = metrics.filter(({ name, templateRef }) => templateRef === undefined && DEFAULT_METRICS.some((one) => one.name === name));
   if (own.length === 0 || service?.ports?.["metrics"]?.protocol === "TCP") return [];
   const names = own.map(({ name }) => name).join(", ");
-  return [
-    `spec.deploy.canary.metrics: Flagger reads ${names} from http_request_duration_seconds of the application itself; offer it on a port called metrics, or name a templateRef`,
-  ];
+  const place = "spec.deploy.canary.metrics";
+  const source = "http_request_duration_seconds of the application itself";
+  const message = `Flagger reads ${names} from ${source}; offer it on a port called metrics, or name a templateRef`;
+  return [{ place, message }];
 }
 
 /** Flagger finds further ports in the pods: it knows no other number for them than the pod's, and no other protocol than TCP. */
-function portWarnings(spec: LatticeServiceSpec): readonly string[] {
+function portWarnings(spec: LatticeServiceSpec): readonly Warning[] {
   const { name: split } = splitPort(spec);
-  return sortedPorts(spec.service?.ports ?? {}).flatMap(([name, { port, targetPort = port, protocol }]) => {
+  return sortedPorts(spec.service?.ports ?? {}).flatMap(([name, { port, targetPort = port, protocol }]): readonly Warning[] => {
     const place = `spec.service.ports.${name}`;
-    if (protocol !== "TCP") return [`${place} is ${protocol}: under a canary Flagger makes it TCP`];
+    if (protocol !== "TCP") return [{ place, message: `is ${protocol}: under a canary Flagger makes it TCP` }];
     if (name === split || port === targetPort) return [];
-    return [`${place}: under a canary Flagger offers it as ${targetPort}, not ${port}; make port and targetPort the same`];
+    const message = `under a canary Flagger offers it as ${targetPort}, not ${port}; make port and targetPort the same`;
+    return [{ place, message }];
   });
 }
 

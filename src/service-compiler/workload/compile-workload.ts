@@ -1,7 +1,7 @@
 /** All objects of one workload, in the order in which they are applied. */
 import { err, ok, type Result } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import type { CompileError } from "../errors.ts";
+import type { CompileError, Warning } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
 import type { Claim } from "../provisioners/index.ts";
 import type { RenderedContainer, RenderedService } from "../rendering/render-service.ts";
@@ -25,7 +25,7 @@ import { securityErrors } from "./security-errors.ts";
 import { tooLarge } from "./size-limits.ts";
 import { compileVolumes, type CompiledVolumes } from "./volumes.ts";
 
-export type Workload = { readonly objects: readonly Compiled[]; readonly warnings: readonly string[] };
+export type Workload = { readonly objects: readonly Compiled[]; readonly warnings: readonly Warning[] };
 
 type Config = { readonly env: CompiledEnv; readonly files: CompiledFiles };
 
@@ -39,19 +39,20 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
   const fileVolumes = [...configs.values()].flatMap(({ files }) => files.volumes.map(({ name }) => name));
   const volumes = compileVolumes(rendered.containers, { taken: fileVolumes, mountProblem: input.mountProblem });
   const routes = compileRoutes(input, rendered);
+  const replicas = replicasOf(input);
+  const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
+  const ordered = order.ok ? order.value : { first: [], main: rendered.containers };
+  const pod = compilePod({ input, order: ordered, configs, volumes: volumes.compiled, config });
   const errors = [
     ...(order.ok ? [] : [order.error]),
-    ...(volumes.ok ? [] : volumes.error),
+    ...volumes.errors,
     ...routes.errors,
     ...tooLarge(configs),
     ...foreignMetricTemplates(input),
+    ...annotationErrors(service.spec.annotations, input.grants),
+    ...securityErrors(pod, input.grants),
   ];
-  if (!order.ok || !volumes.ok || errors.length > 0) return err(errors);
-  const replicas = replicasOf(input);
-  const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
-  const pod = compilePod({ input, order: order.value, configs, volumes: volumes.value, config });
-  const violations = [...annotationErrors(service.spec.annotations, input.grants), ...securityErrors(pod, input.grants)];
-  if (violations.length > 0) return err(violations);
+  if (errors.length > 0) return err(errors);
   const claims = claimsOf(rendered);
   const objects = [
     ...inOrder(config).map((object) => ({ object })),
@@ -124,8 +125,11 @@ function claimsOf({ provisioned }: RenderedService): readonly Claim[] {
   return [...new Map(claims.map((claim) => [claim.name, claim])).values()];
 }
 
-function warningsOf({ service }: ServiceInput, { max }: Replicas): readonly string[] {
+function warningsOf({ service }: ServiceInput, { max }: Replicas): readonly Warning[] {
   if (max === undefined) return [];
   const without = Object.entries(service.spec.containers ?? {}).filter(([, { resources }]) => resources?.requests?.["cpu"] === undefined);
-  return without.map(([name]) => `spec.containers.${name} requests no cpu: the autoscaler cannot tell how busy it is, and will not scale`);
+  return without.map(([name]) => ({
+    place: `spec.containers.${name}`,
+    message: "requests no cpu: the autoscaler cannot tell how busy it is, and will not scale",
+  }));
 }

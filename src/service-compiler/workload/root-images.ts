@@ -3,6 +3,7 @@
  * another image does cannot be known here: nothing is downloaded.
  */
 import { field, fieldAt, type JsonObject } from "#kube";
+import type { Warning } from "../errors.ts";
 import type { PodParts } from "./deployment.ts";
 
 /** Official images of Docker Hub, by name. */
@@ -44,15 +45,15 @@ export function rootImage(image: string): string | undefined {
 }
 
 /** One warning for each container that would not start because its image runs as root. */
-export function rootImageWarnings({ initContainers, containers, securityContext }: PodParts): readonly string[] {
+export function rootImageWarnings({ initContainers, containers, securityContext }: PodParts): readonly Warning[] {
   return [...initContainers, ...containers].flatMap((container) => {
     const [name, image] = [field(container, "name"), field(container, "image")];
     const known = typeof image === "string" ? rootImage(image) : undefined;
     if (known === undefined || typeof name !== "string" || !refusesRoot(container) || hasUser(container, securityContext)) return [];
     const instead = INSTEAD.get(known);
-    return [
-      `spec.containers.${name}.image: ${known} runs as root, and the pod must not (runAsNonRoot): set securityContext.runAsUser${instead === undefined ? "" : `, or take ${instead}`}`,
-    ];
+    const place = `spec.containers.${name}.image`;
+    const remedy = `set securityContext.runAsUser${instead === undefined ? "" : `, or take ${instead}`}`;
+    return [{ place, message: `${known} runs as root, and the pod must not (runAsNonRoot): ${remedy}` }];
   });
 }
 

@@ -32,7 +32,7 @@ type VolumeRules = {
 export function compileVolumes(
   containers: readonly RenderedContainer[],
   { taken, mountProblem }: VolumeRules,
-): Result<CompiledVolumes, readonly CompileError[]> {
+): { readonly compiled: CompiledVolumes; readonly errors: readonly CompileError[] } {
   const errors: CompileError[] = [];
   const volumes = new Map<string, JsonObject & { readonly name: string }>();
   const names = new Set([...RESERVED_VOLUMES, ...taken]);
@@ -60,7 +60,7 @@ export function compileVolumes(
     }
     mounts.set(container.name, own);
   }
-  return errors.length > 0 ? err(errors) : ok({ volumes: [...volumes.values()], mounts, claims });
+  return { compiled: { volumes: [...volumes.values()], mounts, claims }, errors };
 }
 
 function mountOf(name: string, mountPath: string, { path, readOnly }: RenderedVolume): JsonObject {

@@ -89,7 +89,7 @@ describe("replicas", () => {
   test("an autoscaler without cpu requests is warned about, container by container", () => {
     const containers = { a: { image: "i:1", ...requests }, b: { image: "i:1" } };
     expect(compiled({ containers, replicas: { min: 1, max: 2 } }).warnings).toEqual([
-      "spec.containers.b requests no cpu: the autoscaler cannot tell how busy it is, and will not scale",
+      "spec.containers.b: requests no cpu: the autoscaler cannot tell how busy it is, and will not scale",
     ]);
   });
 

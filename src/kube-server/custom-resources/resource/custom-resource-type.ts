@@ -81,7 +81,6 @@ function typeOf(definition: Definition, version: CrdVersion, { converter, clock 
   return {
     resource,
     singular: names.singular,
-    listKind: names.listKind,
     shortNames: names.shortNames,
     categories: names.categories,
     verbs: VERBS,
