@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "#base";
 import type { CliIo } from "./io.ts";
 import { runLattice } from "./program.ts";
@@ -96,6 +96,10 @@ const refused: readonly { name: string; argv: readonly string[]; want: string }[
     argv: ["--http", "--kubeconfig-out", "no/such/folder/kc"],
     want: "cannot be written: ENOENT",
   },
+  { name: "an address that is none", argv: ["--bind", "localhost"], want: '--bind: "localhost" is not an IP address; write 127.0.0.1' },
+  { name: "plain HTTP for other machines", argv: ["--http", "--bind", "0.0.0.0"], want: "plain HTTP is for loopback only" },
+  { name: "an address of another machine", argv: ["--bind", "192.0.2.1"], want: "cannot listen on 192.0.2.1:0" },
+  { name: "definitions that are not there", argv: ["--crds", "nope"], want: "nope" },
   { name: "a data folder that is a file", argv: ["--data-dir", "bad.csv"], want: "bad.csv is not a folder; choose a folder" },
   { name: "a data folder below a file", argv: ["--data-dir", "bad.csv/a/b"], want: "bad.csv is not a folder; choose a folder" },
   {
@@ -143,3 +147,69 @@ async function damage(data: string): Promise<void> {
   bytes[middle] = (bytes[middle] ?? 0) ^ 0xff;
   await writeFile(join(data, name), bytes);
 }
+
+/** A program for `-- node -e`: asks the server of KUBECONFIG, over plain HTTP. */
+const client = (then: string) => `
+  const text = require("fs").readFileSync(process.env.KUBECONFIG, "utf8");
+  const [url, token] = [/server: (\\S+)/.exec(text)[1], /token: (\\S+)/.exec(text)[1]];
+  const ask = (path, method = "GET") => fetch(url + path, { method, headers: { authorization: "Bearer " + token } });
+  (async () => { ${then} })();`;
+const CRDS = resolve("docs/guides/test-your-operator/crds");
+const asCommand = (program: string) => ["--", process.execPath, "-e", program];
+
+test("a command runs with KUBECONFIG and the definitions, and its exit code is passed on", async () => {
+  const program = client(`
+    const list = await ask("/apis/example.com/v1/greetings");
+    process.exit(list.status === 200 && process.env.USE_EXISTING_CLUSTER === "true" ? 7 : 1);`);
+  const { ended, out } = run("--http", "--no-controllers", "--crds", CRDS, ...asCommand(program));
+  expect(await ended).toBe(7);
+  expect(out).toEqual([]);
+});
+
+test("a command can use the kubeconfig that was asked for, and reset the server", async () => {
+  const program = client(`
+    const create = () => fetch(url + "/api/v1/namespaces/default/configmaps", {
+      method: "POST",
+      headers: { authorization: "Bearer " + token, "content-type": "application/json" },
+      body: JSON.stringify({ metadata: { name: "kube" } }),
+    });
+    const get = () => ask("/api/v1/namespaces/default/configmaps/kube");
+    const reset = () => ask("/lattice/reset", "POST");
+    const codes = [];
+    for (const step of [create, create, reset, get, create]) codes.push((await step()).status);
+    process.exit(codes.join() === "201,409,200,404,201" && process.env.KUBECONFIG.endsWith("kc.yaml") ? 0 : 1);`);
+  const { ended } = run("--http", "--no-controllers", "--allow-reset", "--kubeconfig-out", "kc.yaml", ...asCommand(program));
+  expect(await ended).toBe(0);
+});
+
+test("a command that a signal ends, is missing or cannot be started gives the exit code of a shell", async () => {
+  await writeFile(join(folder, "plain"), "no program", { mode: 0o600 });
+  const ends = async (...command: readonly string[]) => {
+    const { ended, complaints } = run("--no-controllers", ...command);
+    return [await ended, complaints.join("")];
+  };
+  expect(await ends(...asCommand(`process.kill(process.pid, "SIGKILL")`))).toEqual([137, ""]);
+  expect(await ends("--", "/no/such/command", "x")).toEqual([127, "lattice: /no/such/command: there is no such command\n"]);
+  const [code, complaint] = await ends("--", join(folder, "plain"));
+  expect([code, complaint]).toEqual([126, expect.stringMatching(/^lattice: \S+\/plain: cannot be started: [^\n]+\n$/)]);
+});
+
+test("a signal is passed on to the command, whose exit code counts", async () => {
+  const started = join(folder, "started");
+  const program = `
+    process.on("SIGTERM", () => process.exit(9));
+    require("fs").writeFileSync(${JSON.stringify(started)}, "");
+    setInterval(() => {}, 1000);`;
+  const { ended, stop } = run("--no-controllers", ...asCommand(program));
+  await vi.waitFor(() => stat(started), { timeout: 20_000, interval: 20 });
+  stop.abort("SIGTERM");
+  expect(await ended).toBe(9);
+});
+
+test("--bind listens where it says, with a warning when other machines can reach it", async () => {
+  const { ready, stop, ended, complaints } = run("--bind", "0.0.0.0", "--kubeconfig-out", "kc.yaml", "--no-controllers");
+  expect(await ready).toMatch(/^https:\/\/127\.0\.0\.1:\d+\n$/);
+  stop.abort();
+  expect(await ended).toBe(0);
+  expect(complaints.join("")).toMatch(/^lattice: other machines can reach this server at port \d+\n$/);
+});

@@ -1,12 +1,24 @@
-/** `lattice api-server`: runs the embedded cluster as a process, until Ctrl-C or SIGTERM. One line says where, when it is ready. */
+/**
+ * `lattice api-server`: runs the embedded cluster as a process, until Ctrl-C or SIGTERM, or as long as a command runs. Without a command one line
+ * on standard output says where it listens, when it is ready; with one, standard output is the command's.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { createLogger, describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { misunderstood, untilAskedToStop, type CliIo, type ExitCode } from "./io.ts";
+import { isPublic, LOOPBACK, parseBind } from "./bind-address.ts";
+import { misunderstood, untilAskedToStop, type CliIo, type CommandExitCode } from "./io.ts";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
+import { runCommand } from "./run-command.ts";
 
 export type ApiServerFlags = {
+  /** Empty: until asked to stop. */
+  readonly command?: readonly string[];
+  readonly crds?: readonly string[];
+  readonly bind?: string;
+  readonly allowReset?: boolean;
   readonly port: string;
   readonly tokenFile?: string;
   readonly dataDir?: string;
@@ -17,9 +29,11 @@ export type ApiServerFlags = {
   readonly podLimit: string;
 };
 
-export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<ExitCode> {
+export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<CommandExitCode> {
   const port = parsePort(flags.port);
   if (!port.ok) return misunderstood(io, port.error);
+  const host = parseBind(flags.bind ?? LOOPBACK, { http: flags.http === true });
+  if (!host.ok) return misunderstood(io, host.error);
   const podLimit = parsePodLimit(flags.podLimit);
   if (!podLimit.ok) return misunderstood(io, podLimit.error);
   const tokens = flags.tokenFile === undefined ? ok(undefined) : readTokens(pathOf(io, flags.tokenFile));
@@ -27,7 +41,7 @@ export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<ExitCo
   const started = await fromPromise(start(io, flags, { tokens: tokens.value, podLimit: podLimit.value }), describeThrown);
   if (!started.ok) return misunderstood(io, started.error);
   await using cluster = started.value;
-  return await runUntilStopped(io, flags, { cluster, port: port.value, tokens: tokens.value });
+  return await runUntilStopped(io, flags, { cluster, host: host.value, port: port.value, tokens: tokens.value });
 }
 
 type Parsed = { readonly tokens: string | undefined; readonly podLimit: number };
@@ -43,21 +57,48 @@ function start(io: CliIo, flags: ApiServerFlags, { tokens, podLimit }: Parsed): 
     logger,
     controllers: flags.controllers ? { podLimit } : false,
     logActions: false,
+    resettable: flags.allowReset === true,
+    crds: (flags.crds ?? []).map((path) => pathOf(io, path)),
     ...(flags.dataDir === undefined ? {} : { dataDir: pathOf(io, flags.dataDir), repair: flags.repair === true }),
     ...(tokens === undefined ? {} : { tokens }),
   });
 }
 
-type Started = { readonly cluster: EmbeddedCluster; readonly port: number; readonly tokens: string | undefined };
+type Started = {
+  readonly cluster: EmbeddedCluster;
+  readonly host: string;
+  readonly port: number;
+  readonly tokens: string | undefined;
+};
 
-async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { cluster, port, tokens }: Started): Promise<ExitCode> {
-  const listening = await fromPromise(cluster.listen({ port, http: flags.http === true }), describeThrown);
+async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { cluster, host, port, tokens }: Started): Promise<CommandExitCode> {
+  const listening = await fromPromise(cluster.listen({ host, port, http: flags.http === true }), describeThrown);
   if (!listening.ok) return misunderstood(io, listening.error);
+  if (isPublic(host)) io.stderr(`lattice: other machines can reach this server at port ${new URL(listening.value.url).port}\n`);
+  const { command = [] } = flags;
+  if (command.length > 0) return runBeside(io, flags, { cluster, tokens, command });
   const written = await offerKubeconfig(io, flags, cluster, tokens);
   if (!written.ok) return misunderstood(io, written.error);
   io.stdout(`${listening.value.url}\n`);
   await untilAskedToStop(io.signal);
   return 0;
+}
+
+type Beside = Pick<Started, "cluster" | "tokens"> & { readonly command: readonly string[] };
+
+/** A command without --kubeconfig-out gets a kubeconfig that ends with it. */
+async function runBeside(io: CliIo, flags: ApiServerFlags, { cluster, tokens, command }: Beside): Promise<CommandExitCode> {
+  const home = await fromPromise(mkdtemp(join(tmpdir(), "lattice-api-server-")), describeThrown);
+  if (!home.ok) return misunderstood(io, `the folder for the kubeconfig cannot be created: ${home.error}`);
+  try {
+    const kubeconfigOut = pathOf(io, flags.kubeconfigOut ?? join(home.value, "kubeconfig"));
+    const written = await offerKubeconfig(io, { ...flags, kubeconfigOut }, cluster, tokens);
+    if (!written.ok) return misunderstood(io, written.error);
+    // envtest uses the cluster of KUBECONFIG when USE_EXISTING_CLUSTER is "true"
+    return await runCommand(io, command, { KUBECONFIG: kubeconfigOut, USE_EXISTING_CLUSTER: "true" });
+  } finally {
+    await rm(home.value, { recursive: true, force: true });
+  }
 }
 
 function pathOf(io: CliIo, path: string): string {

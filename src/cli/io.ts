@@ -25,6 +25,9 @@ export type CliIo = {
 /** 0: done. 1: what was asked about is not in order. 2: the question was not understood. */
 export type ExitCode = 0 | 1 | 2;
 
+/** Of a command that was run for the user, passed on as it is: any number. */
+export type CommandExitCode = number;
+
 /** A message for the person at the terminal: what is wrong and what would fix it. Never a stack trace. */
 export function complain(io: CliIo, message: string): ExitCode {
   io.stderr(`lattice: ${message}\n`);

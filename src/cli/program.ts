@@ -8,13 +8,13 @@ import { Command, CommanderError } from "commander";
 import { describeThrown } from "#base";
 import { GROUPS, type CommandContext } from "./commands/command.ts";
 import { COMMANDS } from "./commands/index.ts";
-import type { CliIo, ExitCode } from "./io.ts";
+import type { CliIo } from "./io.ts";
 import { versionText } from "./version.ts";
 import { visibleIo } from "./visible-text.ts";
 
-export async function runLattice(argv: readonly string[], io: CliIo): Promise<ExitCode> {
-  let exitCode: ExitCode = 0;
-  const done = (code: ExitCode) => {
+export async function runLattice(argv: readonly string[], io: CliIo): Promise<number> {
+  let exitCode = 0;
+  const done = (code: number) => {
     exitCode = code;
   };
   const program = createProgram({ io: visibleIo(io), done });

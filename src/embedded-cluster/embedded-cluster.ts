@@ -12,8 +12,17 @@ import { writePrivateFile } from "#pki";
 import type { ActionLog } from "./actions/index.ts";
 import type { Controllers } from "./controllers.ts";
 import { ClusterError, describeProblems, orThrow } from "./cluster-error.ts";
-import { kubeconfigText, openEndpoint, type Authority, type Endpoint, type ListenOptions, type OpenEndpoint } from "./endpoint/index.ts";
+import {
+  kubeconfigText,
+  openEndpoint,
+  withResetPath,
+  type Authority,
+  type Endpoint,
+  type ListenOptions,
+  type OpenEndpoint,
+} from "./endpoint/index.ts";
 import { loadFixtures, readDocuments, unknownKind, type Document } from "./fixtures/index.ts";
+import { InitialState } from "./initial-state.ts";
 import type { Interception, Interceptor, Interceptors, InterceptMatch } from "./interceptors/index.ts";
 import { objectDocuments } from "./object-documents.ts";
 import type { ClusterUser, FixtureObject } from "./options.ts";
@@ -36,6 +45,8 @@ export type ClusterParts<C extends Clock> = {
 };
 
 const WAIT_MS = 5_000;
+/** Controllers may still act on what a reset has removed; what they make of it is removed in the next round. */
+const RESET_ROUNDS = 10;
 
 /**
  * A running cluster. `close` ends it, and so does `await using`.
@@ -54,6 +65,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   readonly #clients = new Map<string, KubeClient>();
   #endpoint: Promise<OpenEndpoint> | undefined;
   #controllers: Controllers | undefined;
+  #initial: InitialState | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(parts: ClusterParts<C>) {
@@ -158,6 +170,18 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     store.compact(store.revision);
   }
 
+  /**
+   * Puts every object back as it was when the cluster had started: what came since is gone, without finalizers, and watchers see it. Needs
+   * `resettable`. Interceptors and the log of actions stay.
+   */
+  async reset(): Promise<void> {
+    if (this.#initial === undefined) throw new ClusterError("this cluster cannot be reset; start it with `resettable: true`");
+    for (let round = 0; round < RESET_ROUNDS; round += 1) {
+      if (orThrow(this.#initial.restore()) === 0) return;
+      await this.settled();
+    }
+  }
+
   /** Listens, once; later calls answer with the same endpoint. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
     const { url, certificateAuthority } = await (this.#endpoint ??= this.#open(options));
@@ -167,7 +191,8 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   async #open(options: ListenOptions): Promise<OpenEndpoint> {
     const { door, people, authority, logger, clock, listening } = this.#parts;
     const authenticate = door.authenticate ?? people.userOfToken;
-    const opened = await openEndpoint(options, { server: door, authority, authenticate, logger, clock });
+    const served = this.#initial === undefined ? door : withResetPath(door, this.#parts.server, () => this.reset());
+    const opened = await openEndpoint(options, { server: served, authority, authenticate, logger, clock });
     if (!opened.ok) this.#endpoint = undefined;
     const endpoint = orThrow(opened);
     listening.address = endpoint.address;
@@ -196,6 +221,12 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   /** Called by `start.ts` only. */
   follow(controllers: Controllers): void {
     this.#controllers = controllers;
+  }
+
+  /** Called by `start.ts` only. */
+  async keepInitialState(): Promise<void> {
+    await this.settled();
+    this.#initial = new InitialState(this.#parts.server.store);
   }
 
   /** Ends everything: controllers, clients, watches, sockets. A second call waits for the first. */

@@ -46,6 +46,11 @@ export type ClusterOptions<C extends Clock = Clock> = {
   readonly dataDir?: string;
   /** Go on with what is whole when files of `dataDir` are damaged; the damaged files are kept under other names. Without it, starting fails. */
   readonly repair?: boolean;
+  /**
+   * Whether `cluster.reset()` can be called, and `POST /lattice/reset` over HTTP. The initial state is taken when the cluster has started and its
+   * controllers have nothing left to do. Default: false.
+   */
+  readonly resettable?: boolean;
   /** People besides "admin", for `clientFor` and `kubeconfig`. */
   readonly users?: readonly ClusterUser[];
   /** The text of a token file (`token,user,uid,"group1,group2"`), as kube-apiserver takes it: more people for HTTP. */

@@ -37,7 +37,9 @@ async function start(options: ClusterOptions): Promise<Result<EmbeddedCluster, s
     return loaded;
   }
   handOver();
-  return withControllers(options, ground, assemble(options, ground, opened.value));
+  const started = await withControllers(options, ground, assemble(options, ground, opened.value));
+  if (started.ok && options.resettable === true) await started.value.keepInitialState();
+  return started;
 }
 
 function groundOf({ clock = "system", random, seed, dataDir, logger = silentLogger }: ClusterOptions): Ground {

@@ -107,7 +107,12 @@ export type ServingCertificate = {
 };
 
 /** An hour into the past: clocks of clients differ. */
-export function certificateFor(host: string, clock: Clock, from?: CertificateAuthority): Result<ServingCertificate, string> {
+/** `addresses`: beside loopback. */
+export function certificateFor(
+  addresses: string | readonly string[],
+  clock: Clock,
+  from?: CertificateAuthority,
+): Result<ServingCertificate, string> {
   const period = { notBefore: new Date(clock.now() - HOUR_MS), notAfter: new Date(clock.now() + TEN_YEARS_MS) };
   const authority = from === undefined ? createCertificateAuthority({ commonName: "lattice-api-server-ca", ...period }) : ok(from);
   if (!authority.ok) return err(authority.error.message);
@@ -117,7 +122,7 @@ export function certificateFor(host: string, clock: Clock, from?: CertificateAut
     notAfter: authority.value.notAfter,
     usages: ["server"],
     dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
-    ipAddresses: host === LOOPBACK ? [LOOPBACK, "::1"] : [host, LOOPBACK],
+    ipAddresses: [...new Set([addresses, LOOPBACK, "::1"].flat())],
   });
   if (!issued.ok) return err(issued.error.message);
   return ok({ server: issued.value, authority: authority.value.certificate, ca: authority.value });

@@ -1,11 +1,11 @@
 /** A terminal made of strings: what a command wrote, and how it ended. */
 import { FakeClock, seededRandom } from "#base";
-import { runLattice, type CliIo, type ExitCode } from "#cli";
+import { runLattice, type CliIo } from "#cli";
 
 /** `onOutput` sees what a command has written to stdout so far, each time it writes. */
 type Given = Partial<CliIo> & { readonly input?: string; readonly onOutput?: (stdout: string) => void };
 
-export type CliRun = { readonly code: ExitCode; readonly stdout: string; readonly stderr: string };
+export type CliRun = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 export async function runCli(argv: readonly string[], given: Given = {}): Promise<CliRun> {
   let stdout = "";

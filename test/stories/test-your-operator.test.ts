@@ -38,6 +38,20 @@ test("what is built for CommonJS answers too", async () => {
   expect(ran).toMatchObject({ stdout: "default\n", code: 0 });
 });
 
+test("a suite runs inside lattice api-server, with its definitions, and its exit code is the program's", async () => {
+  const suite = `
+    const kubeconfig = require("fs").readFileSync(process.env.KUBECONFIG, "utf8");
+    const [url, token] = [/server: (\\S+)/.exec(kubeconfig)[1], /token: (\\S+)/.exec(kubeconfig)[1]];
+    fetch(url + "/apis/example.com/v1/greetings", { headers: { authorization: "Bearer " + token } }).then((answer) => {
+      console.log(answer.status);
+      process.exitCode = 3;
+    });`;
+  const flags = ["--http", "--no-controllers", "--crds", join(GUIDE, "crds")];
+  const command = ["--", process.execPath, "-e", suite];
+  const ran = await runNode("src/bin/lattice.ts", ["api-server", ...flags, ...command], { cwd: projectRoot, env: cleanEnv() });
+  expect(ran, ran.stderr).toMatchObject({ stdout: "200\n", code: 3 });
+});
+
 test("the guide shows the files as they are", async () => {
   const guide = await readFile(`${GUIDE}.md`, "utf8");
   for (const file of ["greeting-operator.ts", "vitest/greeting.test.ts"]) {

@@ -3,16 +3,23 @@
  *
  * Its certificates are made with the machine's time, whatever the cluster's clock says: the clients that check them live in the machine's time.
  */
+import { networkInterfaces } from "node:os";
 import { map, systemClock, type Result } from "#base";
 import { certificateFor, type ServingCertificate } from "#kube-server";
 
 export const LOOPBACK = "127.0.0.1";
+export const ALL_ADDRESSES: readonly string[] = ["0.0.0.0", "::"];
+
+function addressesOfMachine(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+}
 
 export class Authority {
   #first: ServingCertificate | undefined;
 
   certificate(host: string): Result<ServingCertificate, string> {
-    const made = certificateFor(host, systemClock, this.#first?.ca);
+    const addresses = ALL_ADDRESSES.includes(host) ? addressesOfMachine() : [host];
+    const made = certificateFor(addresses, systemClock, this.#first?.ca);
     if (made.ok) this.#first ??= made.value;
     return made;
   }

@@ -1,7 +1,7 @@
 /** The cluster over HTTP(S), for clients that are not in this process: kubectl, operators in other languages. Opened when first asked for. */
 import { ok, type Clock, type Logger, type Result } from "#base";
 import { ANONYMOUS, listen, type ApiServer, type User } from "#kube-server";
-import { LOOPBACK, type Authority } from "./authority.ts";
+import { ALL_ADDRESSES, LOOPBACK, type Authority } from "./authority.ts";
 
 /**
  * Where to listen. Port 0 takes any; plain HTTP is for loopback only.
@@ -31,6 +31,12 @@ type Served = {
   readonly clock: Clock;
 };
 
+/** A server that listens on every address is reached from here at loopback. */
+function hostInUrl(host: string): string {
+  if (ALL_ADDRESSES.includes(host)) return LOOPBACK;
+  return host.includes(":") ? `[${host}]` : host;
+}
+
 export async function openEndpoint(
   { host = LOOPBACK, port = 0, http = false }: ListenOptions,
   served: Served,
@@ -41,7 +47,7 @@ export async function openEndpoint(
   const { server, authenticate, logger, clock } = served;
   const listener = await listen(place, { server, authenticate, logger, clock, anonymous: ANONYMOUS });
   if (!listener.ok) return listener;
-  const address = `${host}:${listener.value.port}`;
+  const address = `${hostInUrl(host)}:${listener.value.port}`;
   const url = `${http ? "http" : "https"}://${address}`;
   return ok({ url, address, certificateAuthority: certificate.value?.authority, close: listener.value.close });
 }

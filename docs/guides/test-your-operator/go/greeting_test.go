@@ -29,12 +29,24 @@ func startCluster(t *testing.T) client.Client {
 	return c
 }
 
+// Each test has a namespace of its own, so that it can run again on the same cluster.
+func newNamespace(t *testing.T, c client.Client) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "greetings-"}}
+	if err := c.Create(context.Background(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Delete(context.Background(), namespace) })
+	return namespace.Name
+}
+
 func TestGreetings(t *testing.T) {
 	c, ctx := startCluster(t), context.Background()
+	namespace := newNamespace(t, c)
 
 	greeting := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Greeting",
-		"metadata": map[string]any{"name": "hello", "namespace": "default"},
+		"metadata": map[string]any{"name": "hello", "namespace": namespace},
 		"spec":     map[string]any{"text": "Hello!"},
 	}}
 	if err := c.Create(ctx, greeting); err != nil {
@@ -49,7 +61,7 @@ func TestGreetings(t *testing.T) {
 	}
 
 	owner := metav1.NewControllerRef(greeting, greeting.GroupVersionKind())
-	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: "default", OwnerReferences: []metav1.OwnerReference{*owner}}}
+	configMap := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "hello", Namespace: namespace, OwnerReferences: []metav1.OwnerReference{*owner}}}
 	if err := c.Create(ctx, configMap); err != nil {
 		t.Fatal(err)
 	}
