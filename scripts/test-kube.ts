@@ -1,14 +1,14 @@
 /**
  * `npm run test:kube`: the stories of test/kube against a real etcd, kube-apiserver and kube-controller-manager.
- * docs/guides/real-kubernetes.md says how to use it; `--bin DIR` and `--up` are its own options, the rest goes to vitest.
+ * `--help` and docs/guides/real-kubernetes.md say how to use it.
  *
  * The very last line is read by programs: see vitest/counts.ts. A machine that cannot build Kubernetes skips the lane in one
  * line and ends with code 0.
  */
-import { parseArguments } from "./kube/arguments.ts";
+import { HELP, parseArguments } from "./kube/arguments.ts";
 import { keepPlaneUp } from "./kube/keep-plane-up.ts";
 import { obtainBinaries } from "./kube/obtain-binaries.ts";
-import { runStories } from "./kube/run-stories.ts";
+import { runStories, type Stories } from "./kube/run-stories.ts";
 import { formatCounts } from "./vitest/counts.ts";
 
 // vitest leaves handles open after a run, so that waiting for an empty event loop could wait for ever
@@ -17,7 +17,11 @@ process.exit(await main());
 async function main(): Promise<number> {
   const args = parseArguments(process.argv.slice(2));
   if (!args.ok) return fail(args.error);
-  const { bin, up, vitest } = args.value;
+  const { help, bin, up, all, vitest } = args.value;
+  if (help) {
+    console.log(HELP);
+    return 0;
+  }
   const obtained = await obtainBinaries({ named: bin, environment: process.env, say: (line) => console.log(`test:kube: ${line}`) });
   switch (obtained.kind) {
     case "skipped":
@@ -26,13 +30,13 @@ async function main(): Promise<number> {
     case "failed":
       return fail(obtained.why);
     case "binaries":
-      return up ? keepPlaneUp(obtained.folder) : runAll(obtained.folder, vitest);
+      return up ? keepPlaneUp(obtained.folder) : runAll(obtained.folder, { all, vitest });
   }
 }
 
-async function runAll(binaries: string, args: readonly string[]): Promise<number> {
+async function runAll(binaries: string, stories: Stories): Promise<number> {
   process.env["LATTICE_KUBE_BIN"] = binaries;
-  const counts = await runStories(args);
+  const counts = await runStories(stories);
   console.log(`\n${formatCounts(counts)}`);
   return counts.failed === 0 ? 0 : 1;
 }

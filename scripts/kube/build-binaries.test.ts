@@ -2,11 +2,11 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ok } from "#base";
 import { buildBinaries } from "./build-binaries.ts";
-import { obtainBinaries } from "./obtain-binaries.ts";
-import { BINARIES } from "./versions.ts";
+import { obtainBinaries, obtainProgram } from "./obtain-binaries.ts";
+import { BINARIES, E2E_SUITE } from "./versions.ts";
 
 const ALL = BINARIES.map(({ name }) => name).toSorted();
 const BUILT = `printf '#!/bin/sh\\necho 3.6.16 1.36.3\\n' > "$out"; chmod +x "$out"`;
@@ -29,7 +29,7 @@ async function fakeGo(build: string): Promise<NodeJS.ProcessEnv> {
   const script = `#!/bin/sh
 if [ "$1" = env ]; then echo go1.26.8; exit 0; fi
 for arg; do [ "$previous" = -o ] && out=$arg; previous=$arg; package=$arg; done
-echo "$package" >> "${root}/builds"
+echo "$1 $package" >> "${root}/builds"
 ${build}
 `;
   await writeFile(join(bin, "go"), script, { mode: 0o755 });
@@ -90,4 +90,36 @@ test("without Go the lane is skipped, and the line names the ways to give binari
 test("a named folder that lacks a program fails: it was meant", async () => {
   const obtained = await obtainBinaries({ named: root, environment: {}, say });
   expect(obtained).toMatchObject({ kind: "failed", why: expect.stringContaining("lacks etcd, kube-apiserver") });
+});
+
+describe("a program that only some stories need", () => {
+  test("is no part of what all stories need", async () => {
+    await buildBinaries({ folder, environment: await fakeGo(BUILT), say });
+    expect(await readdir(folder)).not.toContain("e2e.test");
+  });
+
+  test("is built into the cache when it is asked for, as the tests of its package, and once", async () => {
+    const environment = await fakeGo(BUILT);
+    for (const _ of [1, 2]) {
+      expect(await obtainProgram(E2E_SUITE, { beside: "/nonexistent", environment, say })).toEqual({ kind: "binaries", folder });
+    }
+    expect(await builds()).toEqual(["test k8s.io/kubernetes/test/e2e"]);
+    expect(said[0]).toMatch(/^building 1 program into .*: about \d+ minutes on 2 cores, and only once$/);
+  });
+
+  test("is taken from beside the others when it is there", async () => {
+    const beside = join(root, "given");
+    await mkdir(beside);
+    await writeFile(join(beside, "e2e.test"), "#!/bin/sh\n", { mode: 0o755 });
+    const environment = await fakeGo(BUILT);
+    expect(await obtainProgram(E2E_SUITE, { beside, environment, say })).toEqual({ kind: "binaries", folder: beside });
+  });
+
+  test("that cannot be built says why", async () => {
+    const failing = await fakeGo(`echo "cannot find module" >&2; exit 1`);
+    const without = { PATH: "/nonexistent", LATTICE_CACHE: root };
+    const ask = (environment: NodeJS.ProcessEnv) => obtainProgram(E2E_SUITE, { beside: "/b", environment, say });
+    expect(await ask(failing)).toEqual({ kind: "failed", why: "go could not build e2e.test 1.36.3:\ncannot find module" });
+    expect(await ask(without)).toEqual({ kind: "skipped", why: "Go is not installed, and /b has no e2e.test" });
+  });
 });

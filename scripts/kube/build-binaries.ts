@@ -12,12 +12,14 @@ import { runProgram } from "../process/run-program.ts";
 import { withLock } from "./build-lock.ts";
 import { missingBinaries } from "./find-binaries.ts";
 import { goEnvironment, moduleFolder } from "./go.ts";
-import type { Binary } from "./versions.ts";
+import { BINARIES, type Binary } from "./versions.ts";
 
 export type BuildOptions = {
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
+  /** Which; without it those that every story needs. */
+  readonly binaries?: readonly Binary[];
   /** How often a build that takes long says so. */
   readonly everyMs?: number;
 };
@@ -25,14 +27,15 @@ export type BuildOptions = {
 const UNFINISHED = ".unfinished-";
 
 export async function buildBinaries(options: BuildOptions): Promise<Result<void, string>> {
-  const { folder, say } = options;
+  const { folder, say, binaries = BINARIES } = options;
   await mkdir(folder, { recursive: true });
   const onWait = () => say("another run is building the same binaries; waiting for it");
   return withLock(join(folder, ".lock"), onWait, async () => {
     await removeUnfinished(folder);
-    const missing = await missingBinaries(folder);
+    const missing = await missingBinaries(folder, binaries);
     const minutes = missing.reduce((sum, binary) => sum + binary.minutes, 0);
-    if (missing.length > 0) say(`building ${missing.length} programs into ${folder}: about ${minutes} minutes on 2 cores, and only once`);
+    const programs = missing.length === 1 ? "1 program" : `${missing.length} programs`;
+    if (missing.length > 0) say(`building ${programs} into ${folder}: about ${minutes} minutes on 2 cores, and only once`);
     for (const [index, binary] of missing.entries()) {
       const built = await buildOne(binary, `${index + 1} of ${missing.length}`, options);
       if (!built.ok) return built;
@@ -48,7 +51,8 @@ async function buildOne(binary: Binary, position: string, options: BuildOptions)
   const began = performance.now();
   const elapsed = () => `${Math.round((performance.now() - began) / 1_000)} s`;
   const unfinished = join(folder, `${UNFINISHED}${randomUUID()}`);
-  const args = ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", binary.ldflags, "-o", unfinished, binary.package];
+  const verb = binary.build === "program" ? ["build"] : ["test", "-c"];
+  const args = [...verb, "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", binary.ldflags, "-o", unfinished, binary.package];
   const ticking = setInterval(() => say(`still building ${what}: ${elapsed()} of about ${binary.minutes} min`), everyMs);
   const ran = await runProgram("go", args, { cwd: moduleFolder(binary.module), env: goEnvironment(environment) });
   clearInterval(ticking);

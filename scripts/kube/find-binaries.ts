@@ -29,16 +29,20 @@ export async function findBinaries(named: string | undefined, environment: NodeJ
   const assets = environment["KUBEBUILDER_ASSETS"];
   const missing = isSet(assets) ? await missingNames(assets) : [];
   if (isSet(assets) && missing.length === 0) return { kind: "given", folder: resolve(assets), by: "KUBEBUILDER_ASSETS" };
-  const folder = resolve(cacheFolder(environment), `kube-${KUBE_VERSION}`, "bin");
+  const folder = binaryCache(environment);
   const complete = (await missingBinaries(folder)).length === 0;
   return isSet(assets)
     ? { kind: "cache", folder, complete, note: `KUBEBUILDER_ASSETS (${assets}) lacks ${missing.join(", ")} and is not used` }
     : { kind: "cache", folder, complete };
 }
 
-export async function missingBinaries(folder: string): Promise<readonly Binary[]> {
-  const present = await Promise.all(BINARIES.map(({ name }) => isExecutable(join(folder, name))));
-  return BINARIES.filter((_, index) => !present[index]);
+export function binaryCache(environment: NodeJS.ProcessEnv): string {
+  return resolve(cacheFolder(environment), `kube-${KUBE_VERSION}`, "bin");
+}
+
+export async function missingBinaries(folder: string, binaries = BINARIES): Promise<readonly Binary[]> {
+  const present = await Promise.all(binaries.map(({ name }) => isExecutable(join(folder, name))));
+  return binaries.filter((_, index) => !present[index]);
 }
 
 /** What somebody should know before reading the results: binaries of other versions than the lane was written for. */

@@ -1,7 +1,8 @@
 /** From "somebody wants real Kubernetes" to a folder with its binaries, or the one line that says why not. */
 import { buildBinaries } from "./build-binaries.ts";
-import { findBinaries, otherVersions } from "./find-binaries.ts";
+import { binaryCache, findBinaries, missingBinaries, otherVersions } from "./find-binaries.ts";
 import { findGo } from "./go.ts";
+import type { Binary } from "./versions.ts";
 
 export type Obtained =
   | { readonly kind: "binaries"; readonly folder: string }
@@ -37,4 +38,23 @@ async function buildInto(folder: string, environment: NodeJS.ProcessEnv, say: (l
   say(`no binaries given: building them with ${go.value}`);
   const built = await buildBinaries({ folder, environment, say });
   return built.ok ? { kind: "binaries", folder } : { kind: "failed", why: built.error };
+}
+
+export type ProgramOptions = {
+  /** Where the others are: it may be there, too. */
+  readonly beside: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly say: (line: string) => void;
+};
+
+/** The folder of a program that only some stories need: beside the others, or in the cache, where it is built when it is missing. */
+export async function obtainProgram(program: Binary, { beside, environment, say }: ProgramOptions): Promise<Obtained> {
+  const cache = binaryCache(environment);
+  for (const folder of [beside, cache]) {
+    if ((await missingBinaries(folder, [program])).length === 0) return { kind: "binaries", folder };
+  }
+  const go = await findGo(environment);
+  if (!go.ok) return { kind: "skipped", why: `${go.error}, and ${beside} has no ${program.name}` };
+  const built = await buildBinaries({ folder: cache, environment, say, binaries: [program] });
+  return built.ok ? { kind: "binaries", folder: cache } : { kind: "failed", why: built.error };
 }

@@ -7,19 +7,26 @@ import { parseCLI, startVitest, type Reporter, type TestModule } from "vitest/no
 import { projectRoot } from "../process/project.ts";
 import { countTests, readCounts, type Counts, type FileOutcome } from "../vitest/counts.ts";
 
-export async function runStories(args: readonly string[]): Promise<Counts> {
+/** `vitest`: filters and options. */
+export type Stories = { readonly all: boolean; readonly vitest: readonly string[] };
+
+/** Stories that take long. */
+const ONLY_WITH_ALL = "test/kube/all/**";
+
+export async function runStories({ all, vitest }: Stories): Promise<Counts> {
   let counts: Counts | undefined;
   const counting: Reporter = {
     onTestRunEnd(modules, errorsOutside) {
       counts = countTests(modules.map(outcomeOf), errorsOutside.length);
     },
   };
-  const { filter, options } = parseCLI(["vitest", "run", ...args]);
+  const { filter, options } = parseCLI(["vitest", "run", ...vitest]);
   await startVitest(filter, {
     ...options,
     root: projectRoot,
     run: true,
     watch: false,
+    ...(all ? {} : { exclude: [ONLY_WITH_ALL, ...[options.exclude ?? []].flat()] }),
     config: join(projectRoot, "test/kube/vitest.config.ts"),
     reporters: [options.reporters ?? "verbose", counting].flat(),
   });

@@ -10,14 +10,16 @@ export const ETCD_VERSION = "3.6.16";
 /** What Kubernetes' own go.mod asks for. */
 export const GO_MINIMUM = { major: 1, minor: 26 } as const;
 
-export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl";
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl" | "e2e.test";
 
 export type Binary = {
   readonly name: BinaryName;
   readonly version: string;
   /** Folder below modules/ whose go.mod and go.sum pin it. */
-  readonly module: "etcd" | "kube";
+  readonly module: "etcd" | "kube" | "e2e";
   readonly package: string;
+  /** Of most packages the program is built, of some the tests. */
+  readonly build: "program" | "tests";
   readonly ldflags: string;
   /** What makes it print its version. */
   readonly versionArgs: readonly string[];
@@ -39,15 +41,18 @@ const kubeFlags = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/versio
 
 function kubeBinary(name: BinaryName, minutes: number, versionArgs: readonly string[]): Binary {
   const ldflags = `-s -w ${kubeFlags}`;
-  return { name, version: KUBE_VERSION, module: "kube", package: `k8s.io/kubernetes/cmd/${name}`, ldflags, versionArgs, minutes };
+  const from = { module: "kube", package: `k8s.io/kubernetes/cmd/${name}`, build: "program" } as const;
+  return { name, version: KUBE_VERSION, ...from, ldflags, versionArgs, minutes };
 }
 
+/** What every story needs. */
 export const BINARIES: readonly Binary[] = [
   {
     name: "etcd",
     version: ETCD_VERSION,
     module: "etcd",
     package: "go.etcd.io/etcd/server/v3",
+    build: "program",
     ldflags: "-s -w",
     versionArgs: ["--version"],
     minutes: 2,
@@ -56,3 +61,15 @@ export const BINARIES: readonly Binary[] = [
   kubeBinary("kube-controller-manager", 2, ["--version"]),
   kubeBinary("kubectl", 1, ["version", "--client"]),
 ];
+
+/** Kubernetes' own end-to-end suite as one program, for the stories of test/kube/all alone. */
+export const E2E_SUITE: Binary = {
+  name: "e2e.test",
+  version: KUBE_VERSION,
+  module: "e2e",
+  package: "k8s.io/kubernetes/test/e2e",
+  build: "tests",
+  ldflags: `-s -w ${kubeFlags}`,
+  versionArgs: ["--version"],
+  minutes: 12,
+};

@@ -16,11 +16,21 @@ export class ServerProcess {
   #complaints = "";
   #heard: (() => void) | undefined;
 
-  /** `home` gets the token file; the data of the server go into `home/data`. */
-  constructor(home: string, flags: readonly string[] = ["--http"]) {
+  /** `home` gets the token file; the data of the server go into `home/data`. Without controllers nothing happens by itself. */
+  constructor(home: string, flags: readonly string[] = ["--http"], { controllers = false }: { readonly controllers?: boolean } = {}) {
     const tokens = join(home, "tokens.csv");
     writeFileSync(tokens, `${TOKEN},admin,admin,"system:masters"\n`, { mode: 0o600 });
-    const all = ["api-server", "--port", "0", "--token-file", tokens, "--data-dir", join(home, "data"), "--no-controllers", ...flags];
+    const all = [
+      "api-server",
+      "--port",
+      "0",
+      "--token-file",
+      tokens,
+      "--data-dir",
+      join(home, "data"),
+      ...(controllers ? [] : ["--no-controllers"]),
+      ...flags,
+    ];
     this.#child = spawn(process.execPath, [PROGRAM, ...all], { stdio: ["ignore", "pipe", "pipe"] });
     this.#child.stdout.on("data", (chunk: Buffer) => this.#hear(chunk.toString()));
     this.#child.stderr.on("data", (chunk: Buffer) => (this.#complaints += chunk.toString()));
