@@ -244,6 +244,33 @@ describe("bytes that are no UTF-8 text", () => {
   });
 });
 
+describe("a Score file that names neither image nor environment", () => {
+  const web = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: ., variables: {spring.datasource.url: x}}}\n";
+
+  it("is compiled with --image and --environment", async () => {
+    writeFileSync(join(cwd, "plain.yaml"), web);
+    for (const image of ["registry.example.com/web:1", "web=registry.example.com/web:1", "web/main=registry.example.com/web:1"]) {
+      const objects = await compiled("-f", "plain.yaml", "--image", image, "--environment", "prod");
+      const deployment = objects.find(({ kind }) => kind === "Deployment");
+      expect(deployment?.metadata.namespace).toBe("prod");
+      expect(deployment).toMatchObject({ spec: { template: { spec: { containers: [{ image: "registry.example.com/web:1" }] } } } });
+      expect(objects).toContainEqual(expect.objectContaining({ kind: "ConfigMap", data: { "spring.datasource.url": "x" } }));
+    }
+    expect(await run("validate", "-f", "plain.yaml")).toMatchObject({ code: 0 });
+    expect(await run("graph", "-f", "plain.yaml")).toMatchObject({ code: 0 });
+  });
+
+  it("is refused without an image, and with one that is none", async () => {
+    writeFileSync(join(cwd, "plain.yaml"), web);
+    expect((await run("compile", "-f", "plain.yaml")).stderr).toContain("give it with --image web=IMAGE");
+    expect(await run("compile", "-f", "plain.yaml", "--image", "web=")).toMatchObject({
+      code: 2,
+      stderr: 'lattice: --image is "web="; it must be IMAGE, WORKLOAD=IMAGE or WORKLOAD/CONTAINER=IMAGE\n',
+    });
+    expect(await run("compile", "-f", "plain.yaml", "--environment", "Prod")).toMatchObject({ code: 2 });
+  });
+});
+
 describe("a folder of objects", () => {
   it("has one file per object, with the Namespace first, and is never written over by chance", async () => {
     expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({

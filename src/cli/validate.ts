@@ -27,7 +27,7 @@ export type Checked = {
 };
 
 export async function validate(io: CliIo, flags: ValidateFlags): Promise<ExitCode> {
-  const loaded = await readWorld(io, flags.filename, { ...flags, placeholderSecrets: true, partialDocuments: true });
+  const loaded = await readWorld(io, flags.filename, { ...flags, placeholderSecrets: true, partialDocuments: true, anyImage: true });
   if (!loaded.ok) return misunderstood(io, loaded.error);
   const checked = checkAll(loaded.value);
   const bad = checked.filter(({ errors }) => errors.length > 0).length;

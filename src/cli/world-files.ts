@@ -4,7 +4,15 @@
  */
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, sensitive, type Result, type Sensitive } from "#base";
-import { DEFAULT_SETTINGS, loadWorld, type DocumentProblem, type LoadedWorld, type WorldDocument } from "#compile";
+import {
+  ANY_IMAGE,
+  DEFAULT_SETTINGS,
+  loadWorld,
+  type DocumentProblem,
+  type LoadedWorld,
+  type ScoreImages,
+  type WorldDocument,
+} from "#compile";
 import { isJsonObject, parseDnsLabel, parseDnsSubdomain, parseNamespace, parseYaml } from "#kube";
 import type { Settings } from "#service-compiler";
 import type { CliIo } from "./io.ts";
@@ -17,6 +25,8 @@ import { sourceFiles } from "./source-files.ts";
 export type WorldFlags = {
   readonly filename?: readonly string[];
   readonly namespace?: string;
+  readonly environment?: string;
+  readonly image?: readonly string[];
   readonly clusterDomain?: string;
   readonly trustDomain?: string;
   readonly ingressDomain?: string;
@@ -30,7 +40,13 @@ export type WorldFlags = {
 /** `partialDocuments`: as `loadWorld` has it. */
 type ReadOptions = WorldFlags & SecretFlags & { readonly partialDocuments?: boolean };
 
-export type SecretFlags = { readonly secrets?: string; readonly placeholderSecrets?: boolean; readonly assumeShareable?: boolean };
+export type SecretFlags = {
+  readonly secrets?: string;
+  readonly placeholderSecrets?: boolean;
+  readonly assumeShareable?: boolean;
+  /** Images are of no interest: a Score file may leave them to a build. */
+  readonly anyImage?: boolean;
+};
 
 export type FilesWorld = LoadedWorld & { /** Where in the files a problem is. */ readonly locate: Locate };
 
@@ -45,6 +61,8 @@ export async function readWorld(
   if (!settings.ok) return settings;
   const secrets = flags.secrets === undefined ? ok(new Map<string, Sensitive<string>>()) : await readSecretsFile(io, flags.secrets);
   if (!secrets.ok) return secrets;
+  const images = imagesOf(flags.image);
+  if (!images.ok) return images;
   const { documents: read, problems } = await readResourceFiles(io, paths);
   const named = read.map((document) => ({ ...document, from: nameOf(document.file, document.index) }));
   const files = new Map(named.map(({ from, file }) => [from, file]));
@@ -52,6 +70,8 @@ export async function readWorld(
   const loaded = loadWorld([...underneath.map((document) => ({ ...document, underneath: true })), ...documents], {
     settings: settings.value,
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
+    ...(flags.environment === undefined ? {} : { environment: flags.environment }),
+    images: flags.anyImage === true ? ANY_IMAGE : images.value,
     secrets: secrets.value,
     placeholderSecrets: flags.placeholderSecrets === true,
     assumeShareable: flags.assumeShareable === true,
@@ -87,9 +107,26 @@ export function settingsOf(flags: WorldFlags): Result<Settings, string> {
   });
 }
 
-function namesIn({ namespace, clusterDomain, trustDomain, ingressDomain, monitoringNamespace }: WorldFlags) {
+const IMAGE = /^(?:([a-z0-9-]+(?:\/[a-z0-9-]+)?)=)?([^\s=]+)$/;
+
+/** `IMAGE`, `WORKLOAD=IMAGE` or `WORKLOAD/CONTAINER=IMAGE`. */
+function imagesOf(given: readonly string[] = []): Result<ScoreImages, string> {
+  let only: string | undefined;
+  const byName = new Map<string, string>();
+  for (const text of given) {
+    const [, name, image] = IMAGE.exec(text) ?? [];
+    if (image === undefined) return err(`--image is ${JSON.stringify(text)}; it must be IMAGE, WORKLOAD=IMAGE or WORKLOAD/CONTAINER=IMAGE`);
+    if (name !== undefined) byName.set(name, image);
+    else if (only === undefined) only = image;
+    else return err("--image is given twice without a name; write WORKLOAD=IMAGE");
+  }
+  return ok({ ...(only === undefined ? {} : { only }), byName });
+}
+
+function namesIn({ environment, namespace, clusterDomain, trustDomain, ingressDomain, monitoringNamespace }: WorldFlags) {
   return [
     { flag: "--namespace", value: namespace, parse: parseNamespace },
+    { flag: "--environment", value: environment, parse: parseDnsLabel },
     { flag: "--cluster-domain", value: clusterDomain, parse: parseDnsSubdomain },
     { flag: "--trust-domain", value: trustDomain, parse: parseDnsSubdomain },
     { flag: "--ingress-domain", value: ingressDomain, parse: parseDnsSubdomain },

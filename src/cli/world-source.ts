@@ -23,7 +23,7 @@ export async function readSource(io: CliIo, flags: SourceFlags): Promise<Result<
   if (filename === undefined) return fromCluster(io, flags);
   if (flags.kubeconfig !== undefined || flags.context !== undefined)
     return err("give files with -f, or a cluster with --kubeconfig and --context, not both");
-  const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true, assumeShareable: true });
+  const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true, assumeShareable: true, anyImage: true });
   return loaded.ok ? ok({ ...loaded.value, objects: undefined, notes: [] }) : loaded;
 }
 

@@ -5,7 +5,20 @@ import { resolveDeclarations, type ServiceInput } from "#service-compiler";
 import type { RouteClaim } from "./route-claims.ts";
 
 /** Built-in types that bring no route. */
-const WITHOUT_ROUTES: ReadonlySet<string> = new Set(["service", "external-service", "postgres", "redis", "volume", "dns"]);
+const WITHOUT_ROUTES: ReadonlySet<string> = new Set([
+  "service",
+  "external-service",
+  "service-port",
+  "postgres",
+  "mysql",
+  "mongodb",
+  "redis",
+  "amqp",
+  "s3",
+  "volume",
+  "dns",
+  "environment",
+]);
 
 export function routeClaimsOf(service: LatticeService, input: ServiceInput): readonly RouteClaim[] {
   if (!Object.values(service.spec.resources ?? {}).some(({ type }) => !WITHOUT_ROUTES.has(type))) return [];

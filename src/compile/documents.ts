@@ -12,7 +12,8 @@ import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./documen
 import type { InvalidKind } from "./invalid-object.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { readPartially } from "./partial-documents.ts";
-import { isScore, parseScore } from "./score.ts";
+import { ImageChoice, type ANY_IMAGE, type ScoreImages } from "./score/images.ts";
+import { isScore, parseScore, type ScoreOptions } from "./score.ts";
 import { readSecrets, secretStore } from "./secret-store.ts";
 import type { FindObject } from "./object-access.ts";
 import { worldSettings, type WorldSettings } from "./settings.ts";
@@ -46,6 +47,10 @@ export type SourceFiles = {
 /** What a world knows beside its documents. */
 export type WorldOptions = {
   readonly settings?: Partial<Settings>;
+  /** The environment of services that name neither a namespace nor an environment. */
+  readonly environment?: string;
+  /** Images for containers of Score files whose image is "."; "any": the images are of no interest, and "." stays. */
+  readonly images?: ScoreImages | typeof ANY_IMAGE;
   /** For services that name neither a namespace nor an environment; absent: `default`. */
   readonly namespace?: string;
   /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
@@ -122,7 +127,9 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     incomplete: new Set(),
   };
   const items = documents.flatMap(itemsOf);
-  for (const document of items) sort(document, options, sorted);
+  const images = new ImageChoice(options.images);
+  for (const document of items) sort(document, options, images, sorted);
+  sorted.problems.push(...images.problems().map((message) => ({ from: "--image", path: "", message })));
   const placed = onTop(inNamespaces(sorted, options.namespace));
   const store = secretStore({
     given: options.secrets ?? new Map(),
@@ -183,17 +190,24 @@ function namedDocuments(items: readonly Item[], read: readonly Read<LatticeObjec
   return new Map(above.map(({ from, value, within }) => [from, { value, within, object: objects.get(from) }]));
 }
 
-function sort(document: WorldDocument, options: WorldOptions, sorted: Sorted): void {
+/** Services that name neither a namespace nor an environment are of the environment that is given for all. */
+function inEnvironment<T extends LatticeObject>(object: T, { environment }: WorldOptions, underneath: boolean): T {
+  if (environment === undefined || underneath || !isPlacedByEnvironment(object) || object.metadata.namespace !== undefined) return object;
+  return "environment" in object.spec && object.spec.environment !== undefined
+    ? object
+    : { ...object, spec: { environment, ...object.spec } };
+}
+
+function sort(document: WorldDocument, options: WorldOptions, images: ImageChoice, sorted: Sorted): void {
   const { value, from, underneath } = document;
   const read = { from, ...(underneath === undefined ? {} : { underneath }) };
   if (!isScore(value) && isForeign(value)) return sortForeign(document, sorted);
-  const { files } = options;
-  const score = files === undefined ? {} : { readFile: (source: string) => files.read(files.locate(source, from)) };
+  const score = scoreOptions(document, options, images);
   if (isScore(value)) sorted.scores.add(from);
   const parsed: Result<LatticeObject, readonly Pick<DocumentProblem, "path" | "message">[]> = isScore(value)
     ? parseScore(value, score)
     : parseLatticeObject(value);
-  if (parsed.ok) return void sorted.lattice.push({ object: parsed.value, ...read });
+  if (parsed.ok) return void sorted.lattice.push({ object: inEnvironment(parsed.value, options, underneath === true), ...read });
   // what is wrong with the cluster underneath is not wrong with the files
   if (underneath === true) return void sorted.invalid.push(...invalidIn(value));
   for (const { path, message } of parsed.error) sorted.problems.push({ from, path, message });
@@ -201,7 +215,12 @@ function sort(document: WorldDocument, options: WorldOptions, sorted: Sorted): v
   const paths = parsed.error.map(({ path }) => path);
   const object = readPartially(value, paths, { name: `unnamed-${sorted.incomplete.size}`, score });
   sorted.incomplete.add(from);
-  if (object !== undefined) sorted.lattice.push({ object, ...read });
+  if (object !== undefined) sorted.lattice.push({ object: inEnvironment(object, options, false), ...read });
+}
+
+function scoreOptions({ from }: WorldDocument, { files }: WorldOptions, images: ImageChoice): ScoreOptions {
+  const image = (workload: string, container: string) => images.find(workload, container);
+  return files === undefined ? { image } : { image, readFile: (source) => files.read(files.locate(source, from)) };
 }
 
 function invalidIn(value: Json): Sorted["invalid"] {

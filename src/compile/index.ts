@@ -25,6 +25,7 @@ export { drawGraph, formatGraph, type GraphFormat } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";
 export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";
+export { ANY_IMAGE, type ScoreImages } from "./score/images.ts";
 export { isScore, parseScore, type ScoreOptions } from "./score.ts";
 export { DEFAULT_SETTINGS, worldSettings, type WorldSettings } from "./settings.ts";
 export { why, type Answer, type WhyQuestion } from "./why.ts";

@@ -61,8 +61,9 @@ function isMeasured({ spec: { deploy } }: LatticeService): boolean {
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
 function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resolution): readonly Declaration[] {
-  const behind = provisioned.get(entry.name)?.peer;
-  const address = behind?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
+  const { peer: behind, callee } = provisioned.get(entry.name) ?? {};
+  const address =
+    behind?.address ?? callee?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
   if (address === undefined) return [];
   return [
     {

@@ -4,6 +4,7 @@ import { err, expectOk, ok } from "#base";
 import { parseYaml, type Json } from "#kube";
 import { loadYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
+import type { ScoreImages } from "./score/images.ts";
 import { isScore, parseScore, type ScoreOptions } from "./score.ts";
 
 const HEAD = "apiVersion: score.dev/v1b1\nmetadata: {name: web}\n";
@@ -197,6 +198,49 @@ describe("placeholders", () => {
   });
 });
 
+describe("an image that a build fills in", () => {
+  const file = (name: string) => `apiVersion: score.dev/v1b1\nmetadata: {name: ${name}}\ncontainers: {main: {image: .}}\n`;
+  const load = (images: ScoreImages, ...names: readonly string[]) => {
+    const { world, problems } = loadYaml(names.map(file), { images });
+    return {
+      images: world.services().map((key) => world.service(key)?.spec.containers?.["main"]?.image),
+      problems: problems.map(({ from, path, message }) => `${from} ${path}: ${message}`),
+    };
+  };
+
+  it("is given for the only container that needs one, or by name", () => {
+    expect(load({ only: "web:1" }, "web")).toEqual({ images: ["web:1"], problems: [] });
+    const byName = new Map([
+      ["web", "web:1"],
+      ["api/main", "api:2"],
+    ]);
+    expect(load({ byName }, "web", "api")).toEqual({ images: ["api:2", "web:1"], problems: [] });
+  });
+
+  it("given without a name is refused when several containers need one", () => {
+    expect(load({ only: "web:1" }, "web", "api").problems).toEqual([
+      "--image : web/main and api/main need an image; write NAME=IMAGE for each",
+    ]);
+  });
+
+  it("given for a name that needs none is refused, with those that do", () => {
+    expect(load({ byName: new Map([["wbe", "web:1"], ["web", "web:2"]]) }, "web").problems).toEqual([
+      '--image : wbe=web:1 is for no container with image "."; did you mean "web"?',
+    ]); // prettier-ignore
+    expect(load({ only: "web:1" }).problems).toEqual(['--image : web:1 is for no container with image "."']);
+  });
+});
+
+describe("a volume of the workload's own", () => {
+  it("is a claim that is made, of 1Gi unless it has a size; others must be there", () => {
+    const size = (fields: string) => specOf(`${container("")}resources: {data: {type: volume${fields}}}\n`).resources?.["data"]?.params;
+    expect(size("")).toEqual({ size: "1Gi" });
+    expect(size(", class: default, params: {size: 5Gi}")).toEqual({ size: "5Gi" });
+    expect(size(", id: shared")).toEqual({});
+    expect(size(", class: emptydir")).toEqual({});
+  });
+});
+
 describe("the order of containers", () => {
   const two = (before: string, probe = "") =>
     `${HEAD}containers:\n  first: {image: a, ${probe}before: {main: {ready: ${before}}}}\n  main: {image: b}\n`;
@@ -273,7 +317,7 @@ describe("mistakes", () => {
     {
       name: "an image that a build fills in",
       given: `${HEAD}containers: {main: {image: "."}}\n`,
-      want: ['unsupported containers.main.image: "." is to be filled in by a build; write the image that shall run'],
+      want: ['unsupported containers.main.image: "." is filled in by a build; give it with --image web=IMAGE, or write the image here'],
     },
     {
       name: "what Lattice is stricter about, with Score's place",

@@ -33,6 +33,8 @@ export function isScore(value: Json): boolean {
 export type ScoreOptions = {
   /** Reads what `files.*.source` names; absent: such a file is an error. Texts in it are templates, as Score has it. */
   readonly readFile?: (source: string) => Result<Uint8Array, string>;
+  /** The image of a container whose file says "."; absent or undefined: such a container is an error. */
+  readonly image?: (workload: string, container: string) => string | undefined;
 };
 
 /**
@@ -93,12 +95,11 @@ class Translation {
   }
 
   #container(name: string, container: ScoreContainer): JsonObject {
-    const { image, command, args, variables, files, volumes, resources } = container;
+    const { command, args, variables, files, volumes, resources } = container;
     const at = ["containers", name];
     const security = this.#settings.container;
-    if (image === ".") this.#unsupported([...at, "image"], `"." is to be filled in by a build; write the image that shall run`);
     return {
-      image,
+      image: this.#image(at, name, container),
       ...(command === undefined ? {} : { command }),
       ...(args === undefined ? {} : { args }),
       ...(variables === undefined
@@ -111,6 +112,15 @@ class Translation {
       ...this.#probes(container),
       ...this.#before(at, container),
     };
+  }
+
+  #image(at: readonly string[], container: string, { image }: ScoreContainer): string {
+    if (image !== ".") return image;
+    const workload = this.#workload.metadata.name;
+    const given = this.#options.image?.(workload, container);
+    if (given === undefined)
+      this.#unsupported([...at, "image"], `"." is filled in by a build; give it with --image ${workload}=IMAGE, or write the image here`);
+    return given ?? image;
   }
 
   /** With both handlers Score prefers exec. */
@@ -174,14 +184,16 @@ class Translation {
   #resource(name: string, { type, class: variant, id, metadata, params }: ScoreResource): JsonObject {
     const direction = metadata?.annotations?.[DIRECTION];
     const own = id ?? (CALLED_BY_NAME.has(type) ? undefined : `${this.#workload.metadata.name}-${name}`);
+    // "default" is Score's word for no class
+    const kind = variant === "default" ? undefined : variant;
+    const sized = type === "volume" && id === undefined && kind === undefined ? { size: OWN_VOLUME, ...params } : params;
     return {
       type,
       ...(direction === undefined ? {} : { direction }),
       ...(own === undefined ? {} : { id: own }),
-      // "default" is Score's word for no class
-      ...(variant === undefined || variant === "default" ? {} : { class: variant }),
+      ...(kind === undefined ? {} : { class: kind }),
       ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
-      ...(params === undefined ? {} : { params: this.#params(["resources", name, "params"], params) }),
+      ...(sized === undefined ? {} : { params: this.#params(["resources", name, "params"], sized) }),
     };
   }
 
@@ -203,6 +215,9 @@ class Translation {
     this.errors.push({ kind: "unsupported", path: pathText(path), message });
   }
 }
+
+/** Size of a volume that has none and belongs to its workload alone: Score has no param for it. */
+const OWN_VOLUME = "1Gi";
 
 /** A service is another workload, which has its own name. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);

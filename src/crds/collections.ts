@@ -99,9 +99,10 @@ export const dnsLabelKeys = patternKeys(
 
 /** `__proto__` is a legal variable in Linux and a trap in JavaScript, so it is refused in both languages. */
 export const envNameKeys: KeyRule = {
-  cel: `key != '__proto__' && size(key) <= 253 && key.matches(${celPattern(NAME_RULES.envName.pattern)})`,
-  message: "each name must be an environment variable's: letters, digits and '_', not beginning with a digit",
-  holds: (key) => key !== "__proto__" && parseEnvName(key).ok,
+  cel: `key != '__proto__' && key != '.' && !key.startsWith('..') && size(key) <= 253 && key.matches(${celPattern(NAME_RULES.envName.pattern)})`,
+  message: "each name must be an environment variable's: letters, digits, '_', '-' and '.', not beginning with a digit or '..'",
+  // a variable is a key of a ConfigMap or Secret as well
+  holds: (key) => key !== "__proto__" && parseEnvName(key).ok && parseDataKey(key).ok,
 };
 
 export const portNameKeys: KeyRule = {

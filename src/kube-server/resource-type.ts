@@ -65,6 +65,8 @@ export interface Conversion {
 export type ResourceType = {
   readonly resource: Resource;
   readonly singular: string;
+  /** The kind of its lists, where it is not the kind and "List". */
+  readonly listKind?: string | undefined;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];

@@ -35,7 +35,12 @@ describe("names", () => {
       bad: ["", "/a", "a/", "a/b/c", "A.B/c", "a b"],
     },
     { what: "data key", parse: parseDataKey, good: ["a.yaml", "A_b-c", ".hidden", "0"], bad: ["", ".", "..", "..a", "a/b", "a b"] },
-    { what: "environment name", parse: parseEnvName, good: ["A", "_a", "A_1"], bad: ["", "1A", "A-B", "A.B"] },
+    {
+      what: "environment name",
+      parse: parseEnvName,
+      good: ["A", "_a", "A_1", "A-B", "spring.datasource.url"],
+      bad: ["", "1A", "A B", "A=B"],
+    },
     {
       what: "port name",
       parse: parsePortName,

@@ -56,9 +56,9 @@ export const NAME_RULES = {
   dataKey: { what: "a data key", pattern: "^[-._a-zA-Z0-9]+$", max: 253, advice: "letters, digits, '-', '_' and '.'" },
   envName: {
     what: "an environment variable name",
-    pattern: "^[_A-Za-z][_A-Za-z0-9]*$",
+    pattern: "^[-._A-Za-z][-._A-Za-z0-9]*$",
     max: 253,
-    advice: "letters, digits and '_', not beginning with a digit",
+    advice: "letters, digits, '_', '-' and '.', not beginning with a digit",
   },
   portName: {
     what: "a port name",

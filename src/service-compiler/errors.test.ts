@@ -25,7 +25,7 @@ test("what is missing, and what there is, stands in the lines after the first", 
   expect(mistakes(wanted)).toEqual([
     "spec.resources.backend: resource 'backend' of type 'service' not found\na template reads its outputs, and there is no LatticeService prod/backend; add it, or correct the id",
     "spec.resources.stripe: resource 'stripe' of type 'external-service' not found\na template reads its outputs, and there is no LatticeExternalService pay/stripe; add it, or correct the id",
-    `spec.resources.queue: no provisioner registered for resource type 'postgress'\nresource 'queue' uses it; did you mean "postgres"?; there are service, external-service, postgres, redis, route, dns, volume`,
+    `spec.resources.queue: no provisioner registered for resource type 'postgress'\nresource 'queue' uses it; did you mean "postgres"?; there are service, external-service, service-port, postgres, mysql, mongodb, redis, amqp, s3, route, dns, volume, environment\na ConfigMap with the label lattice.dev/provisioner declares another type`,
   ]);
 });
 

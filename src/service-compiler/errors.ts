@@ -1,6 +1,6 @@
 /** What can be wrong with a service that its schema cannot see. Each says where, and its first line is the one that people search for. */
 import { didYouMean } from "#crds";
-import type { ResourceError } from "./provisioners/index.ts";
+import { PROVISIONER_LABEL, type ResourceError } from "./provisioners/index.ts";
 
 export type CompileError =
   | { readonly kind: "template-variable"; readonly container: string; readonly variable: string; readonly message: string }
@@ -25,7 +25,7 @@ export function describeWarning({ place, message }: Warning): string {
 export function placeOf(error: CompileError): string {
   switch (error.kind) {
     case "template-variable":
-      return `spec.containers.${error.container}.variables.${error.variable}`;
+      return `spec.containers.${error.container}.variables${/^\w+$/.test(error.variable) ? `.${error.variable}` : `["${error.variable}"]`}`;
     case "template-file":
     case "invalid-file-mount":
       return `spec.containers.${error.container}.files["${error.path}"]`;
@@ -62,7 +62,7 @@ export function describeCompileError(error: CompileError): string {
       return `resource '${error.name}' of type '${error.type}' not found\n${whatIsMissing(error.type, error.id)}`;
     case "unsupported-resource-type": {
       const near = didYouMean(error.type, error.known);
-      return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}`;
+      return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}\na ConfigMap with the label ${PROVISIONER_LABEL} declares another type`;
     }
     case "not-granted":
     case "resource-not-granted":

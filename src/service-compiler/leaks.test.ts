@@ -37,7 +37,17 @@ const around: Around = {
   services: { "prod/backend": { http: 80 } },
   externals: { "prod/stripe": { default: "https://api.stripe.com" } },
   bindings: { b: { bindings: { s: { secretRef: { name: "s" } } } } },
-  secrets: { "s/k": CANARY, "postgres/db/password": CANARY, "redis/cache/password": CANARY, "own/own/key": CANARY },
+  secrets: {
+    "s/k": CANARY,
+    "postgres/db/password": CANARY,
+    "redis/cache/password": CANARY,
+    "own/own/key": CANARY,
+    "mysql/db/password": CANARY,
+    "amqp/db/password": CANARY,
+    "mongodb/db/password": CANARY,
+    "s3/db/secret_key": CANARY,
+    "s3/db/access_key_id": CANARY,
+  },
   provisioners: declared(),
   files: { "f.txt": "${SOURCE}" },
 };
@@ -98,7 +108,24 @@ const FIELDS: readonly { name: string; field?: string; spec: (source: string) =>
     field: "resources.*.params",
     spec: resource({ type: "postgres", id: "db", params: { [param]: "SOURCE" } }, "${resources.x.connection_string}${resources.x.url}"),
   })),
-  ...["port", "auth"].map((param) => ({
+  ...["mysql", "amqp", "mongodb"].flatMap((type) =>
+    ["port", "database", "vhost", "username"].map((param) => ({
+      name: `${type} params.${param}`,
+      spec: resource({ type, id: "db", params: { [param]: "SOURCE" } }, "${resources.x.connection_string}${resources.x.url}"),
+    })),
+  ),
+  ...["bucket", "region", "port"].map((param) => ({
+    name: `s3 params.${param}`,
+    spec: resource(
+      { type: "s3", id: "db", params: { [param]: "SOURCE" } },
+      "${resources.x.endpoint}${resources.x.bucket}${resources.x.secret_key}",
+    ),
+  })),
+  ...["workload", "port"].map((param) => ({
+    name: `service-port params.${param}`,
+    spec: resource({ type: "service-port", params: { workload: "backend", port: "http", [param]: "SOURCE" } }, "${resources.x.hostname}"),
+  })),
+  ...["port", "auth", "username"].map((param) => ({
     name: `redis params.${param}`,
     spec: resource({ type: "redis", params: { [param]: "SOURCE" } }, "${resources.x.url}"),
   })),

@@ -102,7 +102,7 @@ const controllers = "a real plane has controllers, and they write status, events
 /** What is left are kinds, fields, types and enumerations. */
 const prose = {
   lines: /^(?!KIND|VERSION|GROUP|FIELD|.*\t<|.*enum:)/,
-  why: "our schemas have no descriptions: half of the size of the program would be prose",
+  why: "our schemas describe metadata alone: half of the size of the program would be prose",
 };
 
 /** In this order: each one stands on what the ones before have left. */

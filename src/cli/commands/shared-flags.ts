@@ -4,7 +4,8 @@ import { Option, type Command } from "commander";
 /** What services are compiled for: the same in every command that does it. */
 export function withSettings(command: Command): Command {
   const namespace = "for services that name neither a namespace nor an environment (default: default)";
-  return withDomains(command.option("-n, --namespace <name>", namespace));
+  const environment = "for services that name neither a namespace nor an environment, such as Score files";
+  return withDomains(command.option("-n, --namespace <name>", namespace).option("--environment <name>", environment));
 }
 
 const SETTINGS: readonly (readonly [flag: string, text: string])[] = [
@@ -35,7 +36,11 @@ export function withCluster(command: Command): Command {
 }
 
 export function withSecrets(command: Command): Command {
-  return withShareable(command.option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ..."));
+  return withShareable(
+    command
+      .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
+      .option("--image <[name=]image...>", 'image of containers whose Score file says ".", by workload or workload/container'),
+  );
 }
 
 export function withShareable(command: Command): Command {

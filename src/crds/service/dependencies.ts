@@ -8,11 +8,14 @@ const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 /** `type` is open: a type that no provisioner knows is the compiler's error, and names those that there are. */
 const resource = () =>
   object("Something the service needs, or somebody who may call it.", {
-    type: patterned("Kind of resource: service, external-service, route, postgres, redis, volume, or one of your own.", {
-      pattern: "^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
-      max: 63,
-      message: "must be in kebab-case, such as external-service",
-    }).default("service"),
+    type: patterned(
+      "Kind of resource: service, external-service, service-port, postgres, mysql, mongodb, redis, amqp, s3, route, dns, volume, environment, or one of your own.",
+      {
+        pattern: "^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+        max: 63,
+        message: "must be in kebab-case, such as external-service",
+      },
+    ).default("service"),
     direction: oneOf("outbound: this service calls it; inbound: it calls this service. Traffic flows when both sides say so.", [
       "inbound",
       "outbound",

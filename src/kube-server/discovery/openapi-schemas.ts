@@ -7,6 +7,7 @@ import { builtinDefinition, builtinDefinitionNameOf } from "#patch";
 import { modelName, publishedSchemas, type OpenApiVersion, type PublishedKind } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { CustomType } from "../rest/custom-types.ts";
+import { META_DESCRIPTIONS } from "./generated/meta-descriptions.ts";
 import type { ServedResource } from "./groups.ts";
 import { swaggerSchema } from "./swagger-schemas.ts";
 
@@ -37,7 +38,7 @@ export class SchemaCollection {
 
   addBuiltin(name: string): void {
     if (this.#found.has(name)) return;
-    const definition = builtinDefinition(name);
+    const definition = describedDefinition(name);
     if (definition === undefined) return;
     this.#found.set(name, this.#form === "v2" ? swaggerSchema(definition) : definition);
     for (const ref of refsIn(definition)) this.addBuiltin(ref);
@@ -65,6 +66,19 @@ export class SchemaCollection {
     for (const [name, schema] of publishedSchemas(kind, this.#form)) this.#found.set(name, schema);
     for (const name of IN_CUSTOM_KINDS) this.addBuiltin(name);
   }
+}
+
+/** The tables have no prose, but for the metadata that custom resources share. */
+function describedDefinition(name: string): JsonObject | undefined {
+  const definition = builtinDefinition(name);
+  const described = Object.hasOwn(META_DESCRIPTIONS, name) ? META_DESCRIPTIONS[name] : undefined;
+  if (definition === undefined || described === undefined) return definition;
+  const properties = field(definition, "properties");
+  const fields = Object.entries(isJsonObject(properties) ? properties : {}).map(([key, schema]) => {
+    const description = described.fields[key];
+    return [key, description === undefined || !isJsonObject(schema) ? schema : { description, ...schema }] as const;
+  });
+  return { description: described.description, ...definition, ...(fields.length === 0 ? {} : { properties: Object.fromEntries(fields) }) };
 }
 
 function publishedKind(type: CustomType): PublishedKind {

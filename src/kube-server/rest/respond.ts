@@ -52,9 +52,9 @@ export function answerList(call: Call, objects: readonly KubeObject[], metadata:
     const partOf = (object: KubeObject) => partialOf(object, type, output.version);
     return ok(answerParts(call, { head: partialListHead(metadata, output.version), name: "items", objects, partOf }));
   }
-  const { resource, custom } = type;
+  const { resource, custom, listKind = `${resource.kind}List` } = type;
   const apiVersion = resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
-  const head = { kind: `${resource.kind}List`, apiVersion, metadata: custom ? { continue: "", ...metadata } : metadata };
+  const head = { kind: listKind, apiVersion, metadata: custom ? { continue: "", ...metadata } : metadata };
   const remembered = custom ? objectTexts : itemTexts;
   return ok(answerParts(call, { head, name: "items", objects, partOf: custom ? (object) => object : withoutType, remembered }));
 }

@@ -15,7 +15,12 @@ const around: Around = {
   },
   secrets: { "stripe/key": "sk_live" },
 };
-const resources = { backend: {}, caller: { direction: "inbound" }, db: { type: "postgres" }, cache: { type: "redis" } };
+const resources = {
+  backend: {},
+  caller: { direction: "inbound" },
+  db: { type: "postgres" },
+  cache: { type: "redis", params: { auth: false } },
+};
 
 describe("in a variable", () => {
   const rows: readonly { given: string; want: string }[] = [
@@ -80,7 +85,7 @@ describe("in a variable", () => {
     },
     {
       given: "${resources.db.constructor}",
-      want: "${resources.db.constructor}: postgres 'db' has no output 'constructor'; there are host, port, database, url, username, password, connection_string",
+      want: "${resources.db.constructor}: postgres 'db' has no output 'constructor'; there are host, port, name, database, url, username, password, connection_string",
     },
   ];
   test.each(rows)("$given", ({ given, want }) => {

@@ -1,90 +1,117 @@
-/** `postgres` and `redis`: a database behind a service of its own, `{id}-postgres` or `{id}-redis`, with its password in the secret store. */
+/**
+ * Databases and brokers behind a service of their own, `{id}-postgres` and so on, with their password in the secret store. They are not made
+ * here. Outputs have the names that the default provisioners of Score's own tools publish.
+ */
 import { ok, type Result } from "#base";
-import { joined, plain, type Value } from "../templates/index.ts";
-import { closed, encoded, hidden, hostOf, open } from "./outputs.ts";
-import { flagParam, portParam, problem, textParam } from "./params.ts";
-import type { Output, Provisioner, ResourceProblem, ResourceRequest, ServiceAddress } from "./provisioner.ts";
+import { plain, type Value } from "../templates/index.ts";
+import { closed, encoded } from "./outputs.ts";
+import { flagParam, portParam, problemsIn, textParam } from "./params.ts";
+import type { Output, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
+import { joinedOpenly, joinedSecretly, secretValue, serverOf, type Server } from "./server.ts";
 
-function behind({ address }: ResourceRequest, suffix: string): ServiceAddress {
-  return { namespace: address.namespace, name: `${address.name}-${suffix}` };
-}
-
-function passwordOf({ surroundings, address }: ResourceRequest, kind: string): Result<Value, ResourceProblem> {
-  const found = surroundings.readSecret(`${kind}/${address.name}/password`);
-  return found.ok ? ok(hidden(found.value)) : problem(found.error);
-}
-
-/** Parts of a text that is sensitive whole. */
-function together(parts: readonly Value[]): Result<Value, ResourceProblem> {
-  const value = joined(parts);
-  if (value === undefined) return problem("it would mix a value of External Secrets with one from a Secret");
-  return ok(hidden(value));
-}
-
-export const postgresProvisioner: Provisioner = {
-  type: "postgres",
-  params: ["port", "database", "username"],
-  provision: (request) => {
-    const { address, params, surroundings } = request;
-    const port = portParam(params, "port", 5432);
-    const database = textParam(params, "database", address.name);
-    const username = textParam(params, "username", "postgres");
-    if (!port.ok) return port;
-    if (!database.ok) return database;
-    if (!username.ok) return username;
-    const peer = { address: behind(request, "postgres"), port: port.value };
-    const host = hostOf(peer.address, surroundings.clusterDomain);
-    const server = plain(`${host}:${port.value}/`);
-    const connection: Output = () => {
-      const password = passwordOf(request, "postgres");
-      if (!password.ok) return password;
-      const user = encoded(username.value);
-      return together([plain("postgresql://"), user, plain(":"), encoded(password.value), plain("@"), server, encoded(database.value)]);
-    };
-    return ok({
-      peer,
-      outputs: new Map([
-        ["host", open(host)],
-        ["port", open(String(port.value))],
-        ["database", () => ok(database.value)],
-        ["url", () => joinedOpenly([plain("postgresql://"), server, encoded(database.value)])],
-        ["username", closed(username.value)],
-        ["password", () => passwordOf(request, "postgres")],
-        ["connection_string", connection],
-      ]),
-    });
-  },
+type Database = {
+  readonly type: string;
+  readonly port: number;
+  /** Of its URLs. */
+  readonly scheme: string;
+  /** Where the resource names no user: the administrator that its image makes. */
+  readonly username: string;
+  /** What is inside of it and has a name; param and output are called so. */
+  readonly inside: "database" | "vhost" | undefined;
 };
 
-/** Sensitive only if a param was. */
-function joinedOpenly(parts: readonly Value[]): Result<Value, ResourceProblem> {
-  const value = joined(parts);
-  return value === undefined ? together(parts) : ok(value);
+function databaseProvisioner(database: Database): Provisioner {
+  const { type, port: usual, inside } = database;
+  return {
+    type,
+    params: ["port", ...(inside === undefined ? [] : [inside]), "username"],
+    provision: (request) => {
+      const { params, address } = request;
+      const port = portParam(params, "port", usual);
+      const name = inside === undefined ? ok(plain("")) : textParam(params, inside, address.name);
+      const username = textParam(params, "username", database.username);
+      if (!port.ok || !name.ok || !username.ok) return problemsIn([port, name, username]);
+      const server = serverOf(request, type, port.value);
+      const made = { server, request, username: username.value, name: name.value };
+      return ok({ peer: server.peer, outputs: new Map([...openOutputs(database, made), ...closedOutputs(database, made)]) });
+    },
+  };
 }
 
+type Made = { readonly server: Server; readonly request: ResourceRequest; readonly username: Value; readonly name: Value };
+type Outputs = readonly (readonly [string, Output])[];
+
+function openOutputs({ scheme, inside }: Database, { server, name }: Made): Outputs {
+  const own: Output = () => ok(name);
+  const names: Outputs = inside === "database" ? [["name", own], ["database", own]] : inside === "vhost" ? [["vhost", own]] : []; // prettier-ignore
+  const url: Output = () => withAuthority(server, (authority) => joinedOpenly([plain(`${scheme}://`), authority, encoded(name)]));
+  return [["host", server.host], ["port", server.port], ...names, ["url", url]]; // prettier-ignore
+}
+
+function closedOutputs({ type, scheme }: Database, { server, request, username, name }: Made): Outputs {
+  const password = () => secretValue(request, type, "password");
+  const connection: Output = () => {
+    const found = password();
+    if (!found.ok) return found;
+    const credentials = [encoded(username), plain(":"), encoded(found.value), plain("@")];
+    return withAuthority(server, (authority) => joinedSecretly([plain(`${scheme}://`), ...credentials, authority, encoded(name)]));
+  };
+  // Score calls it `connection` where it publishes one
+  const names = type === "mongodb" ? ["connection", "connection_string"] : ["connection_string"];
+  return [["username", closed(username)], ["password", password], ...names.map((output) => [output, connection] as const)];
+}
+
+/** `host:port/`. */
+function withAuthority(server: Server, make: (authority: Value) => Result<Value, ResourceProblem>): Result<Value, ResourceProblem> {
+  const authority = server.authority();
+  return authority.ok ? make(plain(`${authority.value}/`)) : authority;
+}
+
+export const postgresProvisioner = databaseProvisioner({
+  type: "postgres",
+  port: 5432,
+  scheme: "postgresql",
+  username: "postgres",
+  inside: "database",
+});
+
+export const mysqlProvisioner = databaseProvisioner({ type: "mysql", port: 3306, scheme: "mysql", username: "root", inside: "database" });
+
+export const mongodbProvisioner = databaseProvisioner({
+  type: "mongodb",
+  port: 27_017,
+  scheme: "mongodb",
+  username: "root",
+  inside: undefined,
+});
+
+/** RabbitMQ, or another broker that speaks AMQP. */
+export const amqpProvisioner = databaseProvisioner({ type: "amqp", port: 5672, scheme: "amqp", username: "guest", inside: "vhost" });
+
+/** Without `auth: false` it has a user and a password, which are read when a template names them. */
 export const redisProvisioner: Provisioner = {
   type: "redis",
-  params: ["port", "auth"],
+  params: ["port", "auth", "username"],
   provision: (request) => {
-    const { params, surroundings } = request;
+    const { params } = request;
     const port = portParam(params, "port", 6379);
-    const auth = flagParam(params, "auth");
-    if (!port.ok) return port;
-    if (!auth.ok) return auth;
-    const peer = { address: behind(request, "redis"), port: port.value };
-    const host = hostOf(peer.address, surroundings.clusterDomain);
-    const outputs = new Map<string, Output>([
-      ["host", open(host)],
-      ["port", open(String(port.value))],
-      ["url", open(`redis://${host}:${port.value}`)],
-    ]);
+    const auth = flagParam(params, "auth", true);
+    const username = textParam(params, "username", "default");
+    if (!port.ok || !auth.ok || !username.ok) return problemsIn([port, auth, username]);
+    const server = serverOf(request, "redis", port.value);
+    const url = (credentials: readonly Value[]) => {
+      const authority = server.authority();
+      return authority.ok ? joinedOpenly([plain("redis://"), ...credentials, plain(authority.value)]) : authority;
+    };
+    const password = () => secretValue(request, "redis", "password");
+    const outputs = new Map<string, Output>([["host", server.host], ["port", server.port], ["url", () => url([])]]); // prettier-ignore
     if (auth.value) {
-      outputs.set("password", () => passwordOf(request, "redis"));
+      outputs.set("username", closed(username.value)).set("password", password);
       outputs.set("url_with_auth", () => {
-        const password = passwordOf(request, "redis");
-        return password.ok ? together([plain("redis://:"), encoded(password.value), plain(`@${host}:${port.value}`)]) : password;
+        const found = password();
+        return found.ok ? url([plain(":"), encoded(found.value), plain("@")]) : found;
       });
     }
-    return ok({ peer, outputs });
+    return ok({ peer: server.peer, outputs });
   },
 };

@@ -86,11 +86,13 @@ export const volumeProvisioner: Provisioner = {
       return problem(`class ${JSON.stringify(kind)} is unknown${didYouMean(kind, CLASSES)}; there are ${CLASSES.join(", ")}`, "class");
     const claim = claimOf(request, kind);
     if (!claim.ok) return claim;
+    const reference = kind === "emptydir" ? "emptydir:" : `${kind}:${address.name}`;
     return ok({
       ...(claim.value === undefined ? {} : { claim: claim.value }),
       outputs: new Map([
         ["name", open(address.name)],
-        ["ref", open(kind === "emptydir" ? "emptydir:" : `${kind}:${address.name}`)],
+        ["ref", open(reference)],
+        ["source", open(reference)],
         ["class", open(kind)],
       ]),
     });

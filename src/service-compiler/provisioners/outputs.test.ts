@@ -142,13 +142,13 @@ describe("phase 3", () => {
       (name) => ({
         name,
         given: POSTGRES,
-        open: ["host", "port", "database", "url"],
+        open: ["host", "port", "name", "database", "url"],
         sensitive: ["username", "password", "connection_string"],
       }),
     ),
     {
       name: "Redis without auth has all fields in outputs",
-      given: entry("cache", { type: "redis" }),
+      given: entry("cache", { type: "redis", params: { auth: false } }),
       open: ["host", "port", "url"],
       sensitive: [],
     },
@@ -156,7 +156,7 @@ describe("phase 3", () => {
       name: "Redis with auth has password and url_with_auth in sensitive",
       given: REDIS,
       open: ["host", "port", "url"],
-      sensitive: ["password", "url_with_auth"],
+      sensitive: ["username", "password", "url_with_auth"],
     },
     {
       name: "Route has all fields in outputs (entirely non-sensitive)",
@@ -164,7 +164,7 @@ describe("phase 3", () => {
       open: ["host", "path", "url"],
       sensitive: [],
     },
-    { name: "a volume has no secret", given: entry("data", { type: "volume" }), open: ["name", "ref", "class"], sensitive: [] },
+    { name: "a volume has no secret", given: entry("data", { type: "volume" }), open: ["name", "ref", "source", "class"], sensitive: [] },
     { name: "a name under the ingress domain is none either", given: entry("shop", { type: "dns" }), open: ["host"], sensitive: [] },
   ];
   test.each(groups)("$name", ({ given, open, sensitive }) => {
@@ -184,7 +184,7 @@ describe("phase 3", () => {
   });
 
   test("Redis without auth has no password at all", () => {
-    expect(resolved([entry("cache", { type: "redis" })]).read("${resources.cache.password}")).toBe(
+    expect(resolved([entry("cache", { type: "redis", params: { auth: false } })]).read("${resources.cache.password}")).toBe(
       "error: ${resources.cache.password}: redis 'cache' has no output 'password'; there are host, port, url",
     );
   });

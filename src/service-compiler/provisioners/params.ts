@@ -52,10 +52,11 @@ export function portParam(params: Params, name: string, fallback: number): Resul
   return problem(`params.${name} is ${JSON.stringify(text.value)}; it must be a port from 1 to ${HIGHEST_PORT}`, `params.${name}`);
 }
 
-export function flagParam(params: Params, name: string): Result<boolean, ResourceProblem> {
+export function flagParam(params: Params, name: string, fallback = false): Result<boolean, ResourceProblem> {
   const text = openText(params, name);
   if (!text.ok) return text;
-  if (text.value === undefined || text.value === "false") return ok(false);
+  if (text.value === undefined) return ok(fallback);
+  if (text.value === "false") return ok(false);
   if (text.value === "true") return ok(true);
   return problem(`params.${name} is ${JSON.stringify(text.value)}; it must be true or false`, `params.${name}`);
 }

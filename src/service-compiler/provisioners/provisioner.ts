@@ -26,6 +26,8 @@ export type Surroundings = {
   readonly findService: (address: ServiceAddress) => { readonly ports: ReadonlyMap<string, number> } | undefined;
   /** URLs by name. */
   readonly findExternalService: (address: ServiceAddress) => { readonly endpoints: ReadonlyMap<string, string> } | undefined;
+  /** A value of `${config.*}`, by its key. */
+  readonly readConfig: (key: string) => Result<Value, string>;
   /** `postgres/main-db/password`. The error is a sentence that never holds a value. */
   readonly readSecret: (path: string) => Result<Value, string>;
 };
@@ -63,12 +65,18 @@ export type Route = { readonly host: string; readonly path: string; readonly por
 /** What is called on the network, when it is not the address itself: a database runs behind a service of its own. */
 export type Peer = { readonly address: ServiceAddress; readonly port: number };
 
+export type Callee = { readonly address: ServiceAddress; readonly ports: readonly (string | number)[] };
+
 /** What a resource brings: outputs for templates, and objects or flows that follow from it. */
 export type Provisioned = {
   readonly outputs: ReadonlyMap<string, Output>;
+  /** Outputs whose names are not known beforehand. An error is reported where the output is read. */
+  readonly anyOutput?: (name: string) => Result<Value, ResourceProblem>;
   readonly claim?: Claim;
   readonly route?: Route;
   readonly peer?: Peer;
+  /** A service that is called by its own name, on these ports only. */
+  readonly callee?: Callee;
   /** Sentences for people. */
   readonly warnings?: readonly string[];
 };

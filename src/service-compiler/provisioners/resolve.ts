@@ -120,6 +120,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     if (!made.ok || refused !== undefined) agreements.delete(name);
     if (!made.ok) return keep(name, err(ownErrors(entry, made.error)));
     if (refused !== undefined) return keep(name, err([{ kind: "resource-not-granted", name, message: refused }]));
+    if (made.value.callee !== undefined) agreements.set(name, { ...EVERYTHING, ports: made.value.callee.ports });
     for (const text of made.value.warnings ?? []) warn(entry, text);
     return keep(name, made);
   };
@@ -155,7 +156,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     }
     const wanted = rest.join(".");
     const output = made.value.outputs.get(wanted);
-    if (output === undefined) return err(noOutput(entry, wanted, made.value));
+    if (output === undefined) return readAnyOutput(entry, wanted, made.value);
     const value = output();
     if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
     if (!errors.has(name)) errors.set(name, ownErrors(entry, value.error));
@@ -178,6 +179,14 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
       return { agreements, provisioned, errors: [...new Set([...errors.values()].flat())], warnings: [...warnings.values()] };
     },
   };
+}
+
+/** Its error is about the name that is read, and not about the resource. */
+function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned): Result<Found, Missing> {
+  const value = wanted === "" ? undefined : made.anyOutput?.(wanted);
+  if (value === undefined) return err(noOutput(entry, wanted, made));
+  if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
+  return err({ message: value.error.kind === "other" ? value.error.message : "is not there" });
 }
 
 function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): Missing {

@@ -1,9 +1,11 @@
 /** `service` and `external-service`: what is called by its own name. None of it is sensitive: an address is no secret. */
 import { err, ok, type Result } from "#base";
+import { didYouMean } from "#crds";
+import { parseDnsLabel } from "#kube";
 import { plain } from "../templates/index.ts";
 import { hostOf, open } from "./outputs.ts";
 import { AGREEMENT_PARAMS } from "./agreement.ts";
-import { problem } from "./params.ts";
+import { openText, problem, problemsIn } from "./params.ts";
 import type { Output, Provisioner, ResourceProblem } from "./provisioner.ts";
 
 const NOT_FOUND: Result<never, ResourceProblem> = err({ kind: "not-found" });
@@ -30,8 +32,53 @@ export const serviceProvisioner: Provisioner = {
   },
 };
 
+/** One port of another workload, as Score's own tools have it. */
+export const servicePortProvisioner: Provisioner = {
+  type: "service-port",
+  params: ["workload", "port"],
+  provision: ({ address: { namespace }, params, surroundings }) => {
+    const workload = openText(params, "workload");
+    const port = openText(params, "port");
+    if (!workload.ok || !port.ok) return problemsIn([workload, port]);
+    if (workload.value === undefined || !parseDnsLabel(workload.value).ok)
+      return problem("params.workload must be the name of another workload", "params.workload");
+    if (port.value === undefined) return problem("params.port must be the name or the number of one of its ports", "params.port");
+    const address = { namespace, name: workload.value };
+    const number = () => portOf(surroundings.findService(address)?.ports, port.value ?? "", address.name);
+    const known = (text: string): Output => {
+      return () => {
+        const found = number();
+        return found.ok ? ok(plain(text)) : found;
+      };
+    };
+    return ok({
+      callee: { address, ports: [/^[0-9]+$/.test(port.value) ? Number(port.value) : port.value] },
+      outputs: new Map<string, Output>([
+        ["hostname", known(hostOf(address, surroundings.clusterDomain))],
+        [
+          "port",
+          () => {
+            const found = number();
+            return found.ok ? ok(plain(String(found.value))) : found;
+          },
+        ],
+      ]),
+    });
+  },
+};
+
+function portOf(ports: ReadonlyMap<string, number> | undefined, wanted: string, workload: string): Result<number, ResourceProblem> {
+  if (ports === undefined) return problem(`there is no service ${workload}; add it, or correct params.workload`);
+  const number = ports.get(wanted) ?? [...ports.values()].find((port) => String(port) === wanted);
+  if (number !== undefined) return ok(number);
+  const there = [...ports].map(([name, port]) => `${name} (${port})`).join(", ");
+  return problem(
+    `${workload} has no port ${wanted}${didYouMean(wanted, ports.keys())}; ${there === "" ? "it has none" : `there are ${there}`}`,
+  );
+}
+
 /** The one of that name, else the first by name. */
-function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fallback: T): T {
+export function preferred<T>(entries: ReadonlyMap<string, T>, name: string, fallback: T): T {
   const named = entries.get(name);
   return named ?? entries.get([...entries.keys()].toSorted()[0] ?? "") ?? fallback;
 }
@@ -67,7 +114,7 @@ const WELL_KNOWN: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The schema of the kind has seen to the rest of the form. */
-function readUrl(url: string): Result<Endpoint, ResourceProblem> {
+export function readUrl(url: string): Result<Endpoint, ResourceProblem> {
   const parts = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:/]*)(?::([0-9]{1,5}))?(?:\/|$)/.exec(url);
   const [, scheme = "", host = "", port] = parts ?? [];
   if (parts === null || host === "") return problem(`${JSON.stringify(url)} is no URL`);

@@ -1,7 +1,7 @@
 /** Resources to resolve, and a small world around them. Only for tests. */
 import { grantsOf } from "../grants/index.ts";
 import { err, ok, reveal, type Result } from "#base";
-import { fields, renderText, scopeOf, secret, withNamespace, type Rendered, type TemplateProblem } from "../templates/index.ts";
+import { fields, plain, renderText, scopeOf, secret, withNamespace, type Rendered, type TemplateProblem } from "../templates/index.ts";
 import type { Surroundings } from "./provisioner.ts";
 import { registryWith, type Registry } from "./registry.ts";
 import { resolveResources, type ResourceEntry } from "./resolve.ts";
@@ -55,12 +55,21 @@ export const surroundings: Surroundings = {
           ]),
         },
       ],
+      ["prod/outside-postgres", { endpoints: new Map([["default", "tcp://db.example.com:6432"]]) }],
+      ["prod/outside-s3", { endpoints: new Map([["default", "https://s3.eu-central-1.amazonaws.com"]]) }],
       ["prod/http", { endpoints: new Map([["a", "http://[fd00::1]/x"]]) }],
     ]).get(`${namespace}/${name}`),
+  readConfig: (key) => (key === "GREETING" ? ok(plain("hello")) : err(`config has no '${key}'`)),
   readSecret: (path) =>
     new Map<string, Result<ReturnType<typeof secret>, string>>([
       ["postgres/main-db/password", ok(secret("p@ss"))],
       ["redis/cache/password", ok(secret("r3d"))],
+      ["mysql/shop/password", ok(secret("m#"))],
+      ["mongodb/shop/password", ok(secret("m0"))],
+      ["amqp/shop/password", ok(secret("q"))],
+      ["s3/shop/access_key_id", ok(secret("AK"))],
+      ["s3/shop/secret_key", ok(secret("SK"))],
+      ["postgres/outside/password", ok(secret("o"))],
       ["s3/files/key", ok(secret("k3y"))],
     ]).get(path) ?? err(`there is no secret '${path}'`),
 };

@@ -3,7 +3,7 @@
  *
  * Only four fields are templates. A `${` anywhere else is taken as it is, with a warning, since somebody meant something by it.
  */
-import { ok } from "#base";
+import { err, ok } from "#base";
 import type { LatticeService } from "#crds";
 import { isJsonObject } from "#kube";
 import { MOST_ERRORS, type CompileError, type Warning } from "../errors.ts";
@@ -13,6 +13,7 @@ import { resolveResources, type Provisioned, type ResolvedResources, type Resolu
 import {
   hasPlaceholders,
   literal,
+  lookUp,
   renderText,
   secret,
   withNamespace,
@@ -57,7 +58,7 @@ function resourcesOf(input: ServiceInput, scope: Scope): ResolvedResources {
   return resolveResources({
     entries: entriesOf(input),
     registry,
-    surroundings: surroundingsOf(input),
+    surroundings: surroundingsOf(input, scope),
     scope,
     ownPorts: ownPortsOf(service),
   });
@@ -82,8 +83,8 @@ export function renderService(input: ServiceInput): { readonly rendered: Rendere
   return { rendered, errors };
 }
 
-/** A door and a disk call nobody, whatever is written. */
-const UNDIRECTED = new Set(["route", "volume", "dns"]);
+/** Types that have no peer, whatever direction is written. */
+const UNDIRECTED = new Set(["route", "volume", "dns", "environment"]);
 
 /** `id` may name another namespace; without one it means where the workload runs. */
 export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" | "namespace">): readonly ResourceEntry[] {
@@ -95,7 +96,7 @@ export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" |
   });
 }
 
-function surroundingsOf(input: ServiceInput) {
+function surroundingsOf(input: ServiceInput, scope: Scope) {
   const { service, settings, environment, namespace, secrets, findService, findExternalService, grants, routeHolder } = input;
   return {
     namespace,
@@ -105,6 +106,10 @@ function surroundingsOf(input: ServiceInput) {
     ingressDomain: environment?.spec.ingressDomain ?? settings.ingressDomain,
     findService,
     findExternalService,
+    readConfig: (key: string) => {
+      const found = lookUp(scope, ["config", ...key.split(".")]);
+      return found.ok ? ok(found.value.value) : err(found.error.message);
+    },
     readSecret: (path: string) => {
       const found = secrets(namespace, path, sourceOf(service));
       return found.ok ? ok(secret(found.value)) : found;

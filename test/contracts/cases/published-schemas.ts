@@ -127,7 +127,7 @@ export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
     expect(v2.at("definitions", model, "properties", "spec", "oneOf")).toBeUndefined();
   },
 
-  "an object says what every object has, and what it can be selected by": async (api) => {
+  "an object says what every object has, with descriptions, and what it can be selected by": async (api) => {
     const spec = {
       type: "object",
       properties: { name: { type: "string" }, pod: { type: "object", ...EMBEDDED, properties: { spec: { type: "object" } } } },
@@ -141,11 +141,14 @@ export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
       "x-kubernetes-selectable-fields": [{ fieldPath: "spec.name" }],
     });
     expect(published(schema, "pod")).toMatchObject({ ...EMBEDDED, required: ["kind", "apiVersion"], properties: { ...head, metadata } });
+    const timestamp = ["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", "properties", "creationTimestamp", "description"];
+    expect(v2.textAt("definitions", ...timestamp)).toMatch(/^CreationTimestamp is a timestamp/);
     expect(v2.textAt("definitions", model, "properties", "apiVersion", "description")).toMatch(/^APIVersion defines the versioned schema/);
   },
 
   "a list has its own name": async (api) => {
     const { v2, v3, model } = await define(api, { type: "object" });
+    (await api.get(new Things(api).path)).gives(200, { kind: "ManyThings", items: [] });
     const name = model.replace(/Thing$/, "ManyThings");
     for (const schema of [v2.at("definitions", name), v3.at("components", "schemas", name)]) {
       expect(schema).toMatchObject({ description: "ManyThings is a list of Thing", type: "object", required: ["items"] });

@@ -81,6 +81,7 @@ function typeOf(definition: Definition, version: CrdVersion, { converter, clock 
   return {
     resource,
     singular: names.singular,
+    listKind: names.listKind,
     shortNames: names.shortNames,
     categories: names.categories,
     verbs: VERBS,
