@@ -58,6 +58,17 @@ export function fieldOfError(error: ServiceError): string {
   return error.kind === "provisioner" || error.kind === "unsupported-resource-type" ? fieldOf(error) : placeOfError(error);
 }
 
+/**
+ * The object that is missing and whose creation removes the error; undefined: the service itself must change.
+ *
+ * @example absentObject({ kind: "resource-not-found", name: "api", type: "service", id: "shop/api" }) // "service shop/api"
+ */
+export function absentObject(error: ServiceError): string | undefined {
+  if (error.kind === "target-not-allowed") return error.absent === true ? `LatticeEnvironment ${error.environment}` : undefined;
+  if (error.kind !== "resource-not-found") return undefined;
+  return `${error.type === "external-service" ? "external service" : "service"} ${error.id}`;
+}
+
 function remedyFor(object: string): string {
   if (object.startsWith("PersistentVolumeClaim ")) return "leave out params.size of the volume here, and it is used as the other makes it";
   return "rename one of the two services, or its container or resource";

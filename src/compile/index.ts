@@ -20,7 +20,7 @@ export type { FieldChange } from "./diff/fields.ts";
 export { flowsOf, flowText, type Flow } from "./diff/flows.ts";
 export { formatDiff } from "./diff/text.ts";
 export type { Dependencies } from "./closed-dependencies.ts";
-export { describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
+export { absentObject, describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
 export { drawGraph, formatGraph, type GraphFormat } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";
 export { namespaceOfEnvironment } from "./placement.ts";

@@ -6,7 +6,14 @@ import { err, ok, type Result } from "#base";
 import { isSystemNamespace, type LatticeEnvironment } from "#crds";
 
 export type PlacementError =
-  | { readonly kind: "target-not-allowed"; readonly namespace: string; readonly from: string; readonly environment: string }
+  | {
+      readonly kind: "target-not-allowed";
+      readonly namespace: string;
+      readonly from: string;
+      readonly environment: string;
+      /** The environment does not exist. */
+      readonly absent?: true;
+    }
   | { readonly kind: "system-namespace"; readonly namespace: string }
   /** `why`: what would be cut off by closing it. */
   | { readonly kind: "reserved-namespace"; readonly namespace: string; readonly why: string };
@@ -32,13 +39,17 @@ export function place(
   const namespace = name === undefined ? from : namespaceOfEnvironment(name, environment);
   if (isSystemNamespace(namespace)) return err({ kind: "system-namespace", namespace });
   const allowed = namespace === from || environment?.spec.sourceNamespaces?.some((one) => one === from) === true;
-  return allowed ? ok({ namespace, environment }) : err({ kind: "target-not-allowed", namespace, from, environment: name ?? "" });
+  if (allowed) return ok({ namespace, environment });
+  const absent = environment === undefined ? ({ absent: true } as const) : {};
+  return err({ kind: "target-not-allowed", namespace, from, environment: name ?? "", ...absent });
 }
 
 export function describePlacementError(error: PlacementError): string {
   if (error.kind === "system-namespace") return `namespace ${error.namespace} is a system namespace, which Lattice never touches`;
   if (error.kind === "reserved-namespace")
     return `namespace ${error.namespace} cannot be a target: ${error.why}, and closing it would cut that off\nuse another namespace`;
-  const { namespace, from, environment } = error;
+  const { namespace, from, environment, absent = false } = error;
+  if (absent)
+    return `namespace ${from} may not deploy into ${namespace}: there is no LatticeEnvironment ${environment}\ncreate it with ${from} in spec.sourceNamespaces, or write the service in ${namespace}`;
   return `namespace ${from} may not deploy into ${namespace}\nadd ${from} to spec.sourceNamespaces of LatticeEnvironment ${environment}, or write the service in ${namespace}`;
 }

@@ -103,7 +103,10 @@ describe("a gatewayRef into a namespace where something older runs", () => {
       'apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: x, namespace: team, creationTimestamp: "2026-01-01T00:00:00Z"}\n' +
       "spec: {endpoints: {a: https://a.test}}\n";
     const { refused } = seen([foreign, external, prod("2026-01-02T00:00:00Z")]);
-    expect(refused).toEqual([`team/x: ${target("team", GATEWAY_OF("prod"))}`, "other/api: namespace other may not deploy into team"]);
+    expect(refused).toEqual([
+      `team/x: ${target("team", GATEWAY_OF("prod"))}`,
+      "other/api: namespace other may not deploy into team: there is no LatticeEnvironment team",
+    ]);
   });
 
   it("into a system namespace, or into that of the gateway, is as good as any", () => {

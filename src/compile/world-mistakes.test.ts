@@ -31,11 +31,13 @@ type Row = { name: string; given: readonly string[]; want: readonly string[] };
 describe("where things may run", () => {
   const notAllowed = (key: string, from: string, to: string, name = to) =>
     `${key}: spec.environment: namespace ${from} may not deploy into ${to}\nadd ${from} to spec.sourceNamespaces of LatticeEnvironment ${name}, or write the service in ${to}`;
+  const noEnvironment = (key: string, from: string, to: string) =>
+    `${key}: spec.environment: namespace ${from} may not deploy into ${to}: there is no LatticeEnvironment ${to}\ncreate it with ${from} in spec.sourceNamespaces, or write the service in ${to}`;
   const system = (key: string, namespace: string) =>
     `${key}: spec.environment: namespace ${namespace} is a system namespace, which Lattice never touches`;
   const rows: readonly Row[] = [
     { name: "in its own namespace, whatever the environment", given: [inProd("prod/a")], want: [] },
-    { name: "into an environment that nobody made", given: [inProd("team/a")], want: [notAllowed("team/a", "team", "prod")] },
+    { name: "into an environment that does not exist", given: [inProd("team/a")], want: [noEnvironment("team/a", "team", "prod")] },
     {
       name: "into one that does not list its namespace",
       given: [environment("prod", "{sourceNamespaces: [other]}"), inProd("team/a")],
@@ -50,7 +52,7 @@ describe("where things may run", () => {
     {
       name: "an external service neither",
       given: [external("team/x", "environment: prod, ")],
-      want: [notAllowed("team/x", "team", "prod")],
+      want: [noEnvironment("team/x", "team", "prod")],
     },
     ...["kube-system", "istio-system", "cilium-system", "lattice-system", "cert-manager", "capi-east", "capd-system"].map((namespace) => ({
       name: `in ${namespace}`,

@@ -8,6 +8,8 @@ export type SeedError = {
   readonly place: string;
   /** Nothing was wrong with templates: the condition about them keeps silent. */
   readonly afterTemplates?: true;
+  /** What is missing may come: the operator waits for it. */
+  readonly waits?: true;
 };
 
 export const seedErrors: readonly SeedError[] = [
@@ -25,6 +27,7 @@ export const seedErrors: readonly SeedError[] = [
   },
   {
     name: "ResourceNotFound",
+    waits: true,
     given: mainContainer({ variables: { URL: "${resources.backend.url}" } }, { resources: { backend: {} } }),
     place: "spec.resources.backend",
     want: "resource 'backend' of type 'service' not found",

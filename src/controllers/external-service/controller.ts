@@ -21,7 +21,7 @@ import { acceptedCondition, describeErrors, implementedCondition } from "../acce
 import { namespaces, serviceEntries } from "../kinds.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import { describeMissing } from "../namespace/protection.ts";
-import { listErrors } from "../service/error-text.ts";
+import { listErrors, notCompiledOutcome, waitingText } from "../service/error-text.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 
 type Observed =
@@ -34,6 +34,7 @@ type Observed =
 export const EXTERNAL_SERVICE_REASONS = {
   Compiled: "Ready: the external service is known to the mesh",
   CompileError: "Ready: it was not compiled; the message says what is wrong and what would fix it",
+  DependencyNotFound: "Ready: its LatticeEnvironment does not exist yet; it is compiled as soon as it exists",
   CRDsMissing: "Ready: the cluster has no ServiceEntries; it goes on by itself when Istio is installed",
   NamespaceNotReady: "Ready: the namespace of its environment does not exist yet",
   NamespaceOutOfReach:
@@ -89,7 +90,7 @@ function plan(_external: LatticeExternalService, observed: Observed): Result<Pla
     case "invalid":
       return ok({ ...CLOSED, outcome: stalled("InvalidSpec", describeErrors(observed.errors)) });
     case "not-compiled":
-      return ok({ ...CLOSED, outcome: stalled("CompileError", listErrors(observed.errors), REQUEUE.compileErrorMs) });
+      return ok({ ...CLOSED, outcome: notCompiledOutcome(observed.errors) });
     case "waiting":
       return ok({ apply: [], commands: [], outcome: waitFor(observed) });
     case "compiled":
@@ -108,7 +109,11 @@ function statusOf({ status }: LatticeExternalService, observed: Observed, { outc
     ...implementedCondition([], status?.conditions),
   ];
   if (observed.kind === "invalid") return { phase: "Failed", message: describeErrors(observed.errors), conditions };
-  if (observed.kind === "not-compiled") return { phase: "Failed", message: listErrors(observed.errors), hosts: undefined, conditions };
+  if (observed.kind === "not-compiled") {
+    const waits = waitingText(observed.errors);
+    const message = waits ?? listErrors(observed.errors);
+    return { phase: waits === undefined ? "Failed" : "Pending", message, hosts: undefined, conditions };
+  }
   if (observed.kind === "waiting") return { phase: "Pending", message: observed.message, conditions };
   if (outcome.kind === "failed") return { message: outcome.cause.message, conditions };
   if (!observed.served) return { phase: "Pending", message: describeMissing([serviceEntries]), hosts: undefined, conditions };

@@ -1,7 +1,7 @@
 /** The conditions of a LatticeService, each as a pure function of what was seen. Names and words are those that people search for. */
 import type { ServiceError } from "#compile";
 import type { KubeObject, NewCondition } from "#kube";
-import { listErrors } from "./error-text.ts";
+import { listErrors, waitingText } from "./error-text.ts";
 
 /** Reasons in the conditions of a LatticeService, with when each surfaces; docs are checked against them. */
 export const SERVICE_REASONS = {
@@ -11,7 +11,10 @@ export const SERVICE_REASONS = {
     "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied, and the service is available: the Deployment has enough ready pods, of the newest version or of the one before",
   CompileError:
     "ConfigCompiled, Ready: the service was not compiled; what ran before goes on, and its policies and routes follow the declarations",
-  NotCompiled: "any condition: nothing is known yet, because the service has never been compiled",
+  DependencyNotFound:
+    "TemplatesResolved, ConfigCompiled, Ready: a service or external service whose outputs a template reads, or the LatticeEnvironment, does not exist yet; the message names it. What ran before goes on, and the service is compiled as soon as it exists",
+  NotCompiled:
+    "any condition: nothing is known yet, because the service has never been compiled; in the first two seconds of a service its errors are not judged, because what it names may be read after it",
   RolloutComplete: "WorkloadsReady: all pods are of the newest version, and ready",
   RollingOut: "WorkloadsReady: pods are being started or replaced. Ready: too few of them are ready to serve",
   ProgressDeadlineExceeded:
@@ -79,11 +82,22 @@ const NO_TEMPLATE_ERRORS = new Set<ServiceError["kind"]>([
   "resource-not-granted",
 ]);
 
+export const NEW_SERVICE = "The service is new; what it names may still be created";
+
+/** Of a new service that has errors. */
+export function notJudged(): readonly NewCondition[] {
+  return [...(["TemplatesResolved", "ConfigCompiled"] as const).map((type) => unknown(type)), notReady("NotCompiled", NEW_SERVICE)];
+}
+
 export function notCompiled(errors: readonly ServiceError[]): readonly NewCondition[] {
   const inTemplates = errors.filter(({ kind }) => !NO_TEMPLATE_ERRORS.has(kind));
+  const waiting = waitingText(errors);
+  const reasons =
+    waiting === undefined ? (["TemplateError", "CompileError"] as const) : (["DependencyNotFound", "DependencyNotFound"] as const);
   return [
-    ...(inTemplates.length === 0 ? [] : [condition("TemplatesResolved", "False", "TemplateError", listErrors(inTemplates))]),
-    condition("ConfigCompiled", "False", "CompileError", listErrors(errors)),
+    ...(inTemplates.length === 0 ? [] : [condition("TemplatesResolved", "False", reasons[0], waiting ?? listErrors(inTemplates))]),
+    condition("ConfigCompiled", "False", reasons[1], waiting ?? listErrors(errors)),
+    condition("Ready", "False", reasons[1], waiting ?? listErrors(errors)),
   ];
 }
 

@@ -9,7 +9,6 @@ import { ok, timestamp, type Result } from "#base";
 import {
   defineController,
   failed,
-  REQUEUE,
   settled,
   stalled,
   waiting,
@@ -31,7 +30,8 @@ import { isHeld } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
-import { listErrors } from "./error-text.ts";
+import { NEW_SERVICE } from "./conditions.ts";
+import { notCompiledOutcome } from "./error-text.ts";
 import { describeLeft } from "./owned-objects.ts";
 import { observe, type Compiled, type Observed, type ServiceContext } from "./observe.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
@@ -89,7 +89,10 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
     case "invalid":
       return ok({ ...left, outcome: stalled("InvalidSpec", describeErrors(observed.errors)) });
     case "not-compiled":
-      return ok({ ...left, outcome: stalled("CompileError", listErrors(observed.errors), REQUEUE.compileErrorMs) });
+      return ok({
+        ...left,
+        outcome: observed.graceMs > 0 ? waiting("NotCompiled", observed.graceMs, NEW_SERVICE) : notCompiledOutcome(observed.errors),
+      });
     case "unread":
       return ok({ ...left, outcome: failed(observed.cause) });
     case "patch-mode":

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ServiceError } from "#compile";
-import { listErrors } from "./error-text.ts";
+import { listErrors, notCompiledOutcome, waitingText } from "./error-text.ts";
 
 const inVariable = (variable: string, message = "config has no field 'x'"): ServiceError => ({
   kind: "template-variable",
@@ -28,4 +28,15 @@ test("what does not fit is counted, and one that alone is too long is cut", () =
   expect(text).toMatch(new RegExp(`\nand ${40 - shown} more$`));
   expect(listErrors([inVariable("A", "x".repeat(5_000))]).length).toBeLessThan(1_000);
   expect(listErrors([])).toBe("");
+});
+
+test("absent objects are named up to a limit, and a mistake among the errors is no wait", () => {
+  const absent = (name: string, type: string): ServiceError => ({ kind: "resource-not-found", name, type, id: `shop/${name}` });
+  const all = ["a", "b", "c", "d", "e"].map((name) => absent(name, "service"));
+  expect(waitingText(all)).toMatch(/^waiting for service shop\/a and service shop\/b and service shop\/c and 2 more: resource 'a'/);
+  expect(waitingText([absent("pay", "external-service")])).toMatch(/^waiting for external service shop\/pay: /);
+  expect(waitingText([...all, inVariable("A")])).toBeUndefined();
+  expect(waitingText([])).toBeUndefined();
+  expect(notCompiledOutcome(all)).toMatchObject({ kind: "waiting", reason: "DependencyNotFound" });
+  expect(notCompiledOutcome([inVariable("A")])).toMatchObject({ kind: "stalled", reason: "CompileError" });
 });

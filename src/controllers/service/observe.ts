@@ -35,6 +35,8 @@ export type Compiled = WithAccess & {
 export type NotCompiled = WithAccess & {
   readonly kind: "not-compiled";
   readonly errors: readonly ServiceError[];
+  /** How long the errors of a new service are not judged: kinds are watched one by one, and what it names may be read after it. */
+  readonly graceMs: number;
   /** What runs from before. */
   readonly workload: Workload;
 };
@@ -98,7 +100,8 @@ async function observeState(raw: LatticeService, context: ServiceContext): Promi
   if (!compiled.ok) return ok({ kind: "unread", cause: compiled.error, access: accessOf(service, context) });
   if (compiled.value.ok) return ok(await withPods(observeCompiled(service, compiled.value.value, context), context));
   const workload = workloadOf(service, context);
-  return ok({ kind: "not-compiled", errors: compiled.value.error, workload, access: accessOf(service, context) });
+  const graceMs = graceOf(service, context.clock.now());
+  return ok({ kind: "not-compiled", errors: compiled.value.error, graceMs, workload, access: accessOf(service, context) });
 }
 
 /** Nothing is read, compiled or written in a namespace that the operator has no rights in. */
@@ -159,6 +162,14 @@ function observeCompiled(service: LatticeService, application: CompiledApplicati
 
 async function withPods(observed: Observed, runtime: Runtime): Promise<Observed> {
   return observed.kind === "compiled" ? { ...observed, workload: await withPodProblem(observed.workload, runtime) } : observed;
+}
+
+const GRACE_MS = 2_000;
+
+function graceOf({ metadata, status }: LatticeService, now: number): number {
+  if (status?.compiledAt !== undefined) return 0;
+  const age = now - millisecondsOf(metadata.creationTimestamp ?? "");
+  return age < GRACE_MS ? Math.min(GRACE_MS - age, GRACE_MS) : 0;
 }
 
 const SOONEST_RECHECK_MS = 2_000;

@@ -10,7 +10,7 @@ import { canaries, ciliumNetworkPolicies, type DeploymentObject } from "../kinds
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { Access } from "./access.ts";
-import type { Compiled, Observed, PatchMode } from "./observe.ts";
+import type { Compiled, NotCompiled, Observed, PatchMode } from "./observe.ts";
 import { NO_WORKLOAD, type Workload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
@@ -22,23 +22,29 @@ describe("8.1: each error reaches the person who made it", () => {
   }, 60_000);
   afterAll(() => operated[Symbol.asyncDispose]());
 
-  test.each(seedErrors.map((row, at) => ({ ...row, namespace: `e${at}` })))("$name", async ({ namespace, want, place, afterTemplates }) => {
-    const key = `${namespace}/api`;
-    const { status } = await operated.service(key);
-    expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining(want) as string });
-    expect(status?.message).toContain(`(at ${place})`);
-    const inTemplates =
-      afterTemplates === true ? { status: "Unknown", reason: "NotCompiled" } : { status: "False", reason: "TemplateError" };
-    expect(await operated.condition(key, "TemplatesResolved")).toMatchObject(inTemplates);
-    for (const type of ["ConfigCompiled", "Ready"]) {
-      const told = { status: "False", reason: "CompileError", message: expect.stringContaining(want) as string };
-      expect(await operated.condition(key, type)).toMatchObject(told);
-    }
-    const events = (await operated.events()).filter(
-      ({ regarding, reason }) => reason !== "DependenciesClosed" && regarding["namespace"] === namespace && regarding["name"] === "api",
-    );
-    expect(events).toMatchObject([{ type: "Warning", reason: "CompileError", note: expect.stringContaining(want.slice(0, 60)) as string }]);
-  });
+  test.each(seedErrors.map((row, at) => ({ ...row, namespace: `e${at}` })))(
+    "$name",
+    async ({ namespace, want, place, afterTemplates, waits }) => {
+      const key = `${namespace}/api`;
+      const { status } = await operated.service(key);
+      expect(status).toMatchObject({ phase: waits === true ? "Pending" : "Failed", message: expect.stringContaining(want) as string });
+      const templates = waits === true ? "DependencyNotFound" : "TemplateError";
+      const reason = waits === true ? "DependencyNotFound" : "CompileError";
+      expect(status?.message).toContain(`(at ${place})`);
+      const inTemplates = afterTemplates === true ? { status: "Unknown", reason: "NotCompiled" } : { status: "False", reason: templates };
+      expect(await operated.condition(key, "TemplatesResolved")).toMatchObject(inTemplates);
+      for (const type of ["ConfigCompiled", "Ready"]) {
+        const told = { status: "False", reason, message: expect.stringContaining(want) as string };
+        expect(await operated.condition(key, type)).toMatchObject(told);
+      }
+      const events = (await operated.events()).filter(
+        ({ regarding, reason }) =>
+          !["DependenciesClosed", "NotCompiled"].includes(reason) && regarding["namespace"] === namespace && regarding["name"] === "api",
+      );
+      const type = waits === true ? "Normal" : "Warning";
+      expect(events).toMatchObject([{ type, reason, note: expect.stringContaining(want.slice(0, 60)) as string }]);
+    },
+  );
 });
 
 test("8.1: a service that gets on is told too, once", async () => {
@@ -103,7 +109,7 @@ type Row = {
 };
 
 const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resources" } as const;
-const notCompiled: Observed = { kind: "not-compiled", errors: [circle], workload: NO_WORKLOAD, access: noAccess };
+const notCompiled: NotCompiled = { kind: "not-compiled", errors: [circle], graceMs: 0, workload: NO_WORKLOAD, access: noAccess };
 const patchMode: Observed = {
   kind: "patch-mode",
   target: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["target"],
@@ -111,6 +117,8 @@ const patchMode: Observed = {
   workload: NO_WORKLOAD,
   access: noAccess,
 };
+const WAITING =
+  "waiting for service shop/api: resource 'api' of type 'service' not found (at spec.resources.api); a template reads its outputs, and there is no LatticeService shop/api; add it, or correct the id";
 const MISSING = "the cluster does not have canaries.flagger.app; everything else is applied, and these follow when they are installed";
 
 const rows: readonly Row[] = [
@@ -134,6 +142,11 @@ const rows: readonly Row[] = [
       "ConfigCompiled=False: circular dependency detected: a -> b -> a (at spec.resources)",
       "Ready=False: circular dependency detected: a -> b -> a (at spec.resources)",
     ],
+  },
+  {
+    reason: "DependencyNotFound",
+    given: { ...notCompiled, errors: [{ kind: "resource-not-found", name: "api", type: "service", id: "shop/api" }] },
+    want: ["TemplatesResolved", "ConfigCompiled", "Ready"].map((type) => `${type}=False: ${WAITING}`),
   },
   {
     reason: "NotCompiled",

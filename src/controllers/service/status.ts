@@ -3,9 +3,18 @@ import type { ChangeSet, DesiredStatus, PassResult } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { describeObject, type NewCondition } from "#kube";
 import { acceptedCondition, implementedCondition } from "../acceptance/conditions.ts";
-import { CONDITION_TYPES, configCompiled, notCompiled, notReady, templatesResolved, unknown } from "./conditions.ts";
+import {
+  CONDITION_TYPES,
+  configCompiled,
+  NEW_SERVICE,
+  notCompiled,
+  notJudged,
+  notReady,
+  templatesResolved,
+  unknown,
+} from "./conditions.ts";
 import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
-import { listErrors } from "./error-text.ts";
+import { listErrors, waitingText } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { describeLeft } from "./owned-objects.ts";
 import type { Compiled, Observed, PatchMode } from "./observe.ts";
@@ -59,11 +68,15 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
         conditions: [...policiesCondition(observed.access, result.changes), notReady(observed.reason, observed.message)],
       };
     case "not-compiled": {
-      const message = listErrors(observed.errors);
+      if (observed.graceMs > 0) {
+        const conditions = [...notJudged(), ...policiesCondition(observed.access, result.changes)];
+        return { phase: "Compiling", message: NEW_SERVICE, conditions };
+      }
+      const waiting = waitingText(observed.errors);
       const running = runningBefore(observed.workload);
       const applied = policiesCondition(observed.access, result.changes);
-      const conditions = [...notCompiled(observed.errors), ...running, ...applied, notReady("CompileError", message)];
-      return { phase: "Failed", message, conditions };
+      const conditions = [...notCompiled(observed.errors), ...running, ...applied];
+      return { phase: waiting === undefined ? "Failed" : "Pending", message: waiting ?? listErrors(observed.errors), conditions };
     }
     case "compiled":
       return sayCompiled(service, observed, result);
