@@ -8,6 +8,7 @@ import { err, type Result, type Sensitive } from "#base";
 import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObject, type LatticeService } from "#crds";
 import { describeObject, field, fieldAt, isJsonObject, keyOf, keyText, type FieldStep, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, type Provisioner, type Settings } from "#service-compiler";
+import { describeCompose, isCompose } from "./compose/detect.ts";
 import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
 import type { InvalidKind } from "./invalid-object.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
@@ -202,6 +203,7 @@ function sort(document: WorldDocument, options: WorldOptions, images: ImageChoic
   const { value, from, underneath } = document;
   const read = { from, ...(underneath === undefined ? {} : { underneath }) };
   if (!isScore(value) && isForeign(value)) return sortForeign(document, sorted);
+  if (isCompose(value)) return void sorted.problems.push({ from, path: "", message: describeCompose(value, from) });
   const score = scoreOptions(document, options, images);
   if (isScore(value)) sorted.scores.add(from);
   const parsed: Result<LatticeObject, readonly Pick<DocumentProblem, "path" | "message">[]> = isScore(value)

@@ -33,3 +33,6 @@ export type { FindObject, FoundObject } from "./object-access.ts";
 export { parseDocuments } from "./yaml-documents.ts";
 export { World, type CompiledApplication, type ServiceKey, type WorldObject } from "./world.ts";
 export { plain, secret, type Provisioned, type Provisioner, type ResourceRequest, type Value, type Warning } from "#service-compiler";
+export { convertCompose, type ConvertedCompose } from "./compose/convert.ts";
+export { describeCompose, isCompose } from "./compose/detect.ts";
+export type { ComposeNotice } from "./compose/notice.ts";

@@ -6,6 +6,7 @@ import { registerCrds } from "./crds.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
 import { registerGraph } from "./graph.ts";
+import { registerInit } from "./init.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
@@ -15,6 +16,7 @@ import { registerVersion } from "./version.ts";
 import { registerWhy } from "./why.ts";
 
 export const COMMANDS: readonly RegisterCommand[] = [
+  registerInit,
   registerValidate,
   registerCompile,
   registerDiff,
