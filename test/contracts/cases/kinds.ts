@@ -495,9 +495,11 @@ export const kinds = area("kinds", {
   },
 
   "a volume claim may grow its requests only when it is bound to a class that expands": async (api) => {
+    // The selector keeps the claim from being bound to a volume of another contract.
+    const selector = { matchLabels: { contract: api.id } };
     const claim = {
       metadata: { name: "a" },
-      spec: { accessModes: ["ReadWriteOnce"], storageClassName: "", resources: { requests: { storage: "1Gi" } } },
+      spec: { accessModes: ["ReadWriteOnce"], storageClassName: "", selector, resources: { requests: { storage: "1Gi" } } },
     };
     (await api.created("persistentvolumeclaims", claim)).gives(201, {
       metadata: { finalizers: ["kubernetes.io/pvc-protection"] },
