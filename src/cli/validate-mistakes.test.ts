@@ -201,7 +201,9 @@ describe("validate refuses what compile refuses, and nothing else", () => {
     }
   });
   test("each of the examples alone, and all of them", async () => {
-    const names = readdirSync("examples", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"));
+    const all = readdirSync("examples", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"));
+    // the Score files take their environment from their folder, and one its image from a flag; a story compiles them
+    const names = all.filter((name) => !name.startsWith("score-shop"));
     const texts = new Map(names.map((name) => [name, readFileSync(join("examples", name), "utf8")]));
     for (const [name, text] of [...texts, ["all", [...texts.values()].join("---\n")] as const]) {
       const { validated, compiled } = await both(text);

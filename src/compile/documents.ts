@@ -131,7 +131,7 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
   const images = new ImageChoice(options.images);
   for (const document of items) sort(document, options, images, sorted);
   sorted.problems.push(...images.problems().map((message) => ({ from: "--image", path: "", message })));
-  const placed = onTop(inNamespaces(sorted, options.namespace));
+  const placed = onTop(inNamespaces({ ...sorted, lattice: inOwnEnvironments(sorted) }, options.namespace));
   const store = secretStore({
     given: options.secrets ?? new Map(),
     inObjects: readSecrets(placed.secrets),
@@ -197,6 +197,25 @@ function inEnvironment<T extends LatticeObject>(object: T, { environment }: Worl
   return "environment" in object.spec && object.spec.environment !== undefined
     ? object
     : { ...object, spec: { environment, ...object.spec } };
+}
+
+/** A Score file without an environment belongs to the one that is declared in its own folder, if that is one. */
+function inOwnEnvironments({ lattice, scores }: Sorted): readonly Read<LatticeObject>[] {
+  if (scores.size === 0) return lattice;
+  const folders = Map.groupBy(
+    lattice.filter(({ object, underneath }) => object.kind === "LatticeEnvironment" && underneath !== true),
+    ({ from }) => folderOf(from),
+  );
+  return lattice.map((read) => {
+    const [only, ...others] = scores.has(read.from) ? (folders.get(folderOf(read.from)) ?? []) : [];
+    if (only === undefined || others.length > 0) return read;
+    return { ...read, object: inEnvironment(read.object, { environment: only.object.metadata.name }, false) };
+  });
+}
+
+/** `shop/a.yaml (document 2)` is in `shop/`. */
+function folderOf(from: string): string {
+  return from.replace(/(?:, item \d+| \(document \d+\))*$/, "").replace(/[^/]*$/, "");
 }
 
 function sort(document: WorldDocument, options: WorldOptions, images: ImageChoice, sorted: Sorted): void {

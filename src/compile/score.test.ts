@@ -4,6 +4,7 @@ import { err, expectOk, ok } from "#base";
 import { parseYaml, type Json } from "#kube";
 import { loadYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
+import { loadWorld, type WorldOptions } from "./documents.ts";
 import type { ScoreImages } from "./score/images.ts";
 import { isScore, parseScore, type ScoreOptions } from "./score.ts";
 
@@ -228,6 +229,25 @@ describe("an image that a build fills in", () => {
       '--image : wbe=web:1 is for no container with image "."; did you mean "web"?',
     ]); // prettier-ignore
     expect(load({ only: "web:1" }).problems).toEqual(['--image : web:1 is for no container with image "."']);
+  });
+});
+
+describe("the environment of a Score file that names none", () => {
+  const environment = (name: string) => `apiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: ${name}}\nspec: {}\n`;
+  const environmentOf = (options: WorldOptions, ...files: readonly (readonly [from: string, text: string])[]) => {
+    const all = [["shop/web.yaml", container("")] as const, ...files].map(([from, text]) => ({ from, value: document(text) }));
+    const { world } = loadWorld(all, options);
+    return world.services().map((key) => `${key} ${world.service(key)?.spec.environment ?? "none"}`);
+  };
+
+  it("is the only one of its own folder", () => {
+    expect(environmentOf({}, ["shop/env.yaml (document 2)", environment("shop")])).toEqual(["shop/web shop"]);
+    expect(environmentOf({}, ["env.yaml", environment("shop")])).toEqual(["default/web none"]);
+    expect(environmentOf({}, ["shop/a.yaml", environment("one")], ["shop/b.yaml", environment("two")])).toEqual(["default/web none"]);
+  });
+
+  it("is the one that is given for all before that", () => {
+    expect(environmentOf({ environment: "test" }, ["shop/env.yaml", environment("shop")])).toEqual(["test/web test"]);
   });
 });
 
