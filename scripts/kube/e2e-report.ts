@@ -1,14 +1,14 @@
-/** What Kubernetes' end-to-end suite (e2e.test) says: what it prints while it runs, and Ginkgo's JSON report at its end. */
+/** Reads the output of Kubernetes' end-to-end suite (e2e.test): its progress while it runs, and Ginkgo's JSON report at the end. */
 import { err, ok, type Result } from "#base";
 import { field, fieldAt, parseJson, type Json } from "#kube";
 
 export type FailedSpec = { readonly name: string; readonly why: string };
 export type E2eReport = { readonly passed: readonly string[]; readonly failed: readonly FailedSpec[] };
 
-/** The states that mean a spec did not do what it claims. */
+/** All states of a failed spec. */
 const FAILED = new Set(["failed", "panicked", "aborted", "interrupted", "timedout"]);
 
-/** The error says what is wrong with the text. What was set up around the specs counts only where it failed. */
+/** Steps around the specs (set-up, reports) are listed only when they failed. */
 export function readE2eReport(text: string): Result<E2eReport, string> {
   const parsed = parseJson(text);
   if (!parsed.ok || !Array.isArray(parsed.value)) return err("the report is no list of suites");
@@ -23,7 +23,7 @@ export function readE2eReport(text: string): Result<E2eReport, string> {
 }
 
 /**
- * What it prints while it runs: "Will run 71 of 7579 specs", a bullet for each that is over, and behind the bullet of one that failed
+ * Progress, from the output: "Will run 71 of 7579 specs", a bullet for each that is over, and behind the bullet of one that failed
  * `[FAILED] [32.876 seconds]` and its name in the next line.
  */
 export class E2eProgress {

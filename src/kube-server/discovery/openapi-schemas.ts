@@ -1,5 +1,5 @@
 /**
- * The schemas of a document (`components.schemas` of v3, `definitions` of v2): what its paths speak of, and all that these refer to. Built-in
+ * The schemas of a document (`components.schemas` of v3, `definitions` of v2): what its paths refer to, directly and indirectly. Built-in
  * kinds come from the committed tables, custom kinds publish their own.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -27,7 +27,7 @@ export function schemaNameOf(type: ResourceType, list: boolean): string {
   return list ? `${name}List` : name;
 }
 
-/** Schemas that are asked for one by one, with all that they refer to. */
+/** Collects schemas and all that they refer to. */
 export class SchemaCollection {
   readonly #form: OpenApiVersion;
   readonly #found = new Map<string, JsonObject>();
@@ -86,7 +86,7 @@ function publishedKind(type: CustomType): PublishedKind {
   return type.published ?? { group, version, kind, listKind: `${kind}List`, plural, schema: undefined, selectableFields: [] };
 }
 
-/** Of built-in definitions only: what a person writes may hold a `$ref` that is none. */
+/** For built-in definitions only: in the schema of a CRD, a default or a property may hold a `$ref` that is no reference. */
 function refsIn(value: Json | undefined): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(refsIn);
   if (!isJsonObject(value)) return [];

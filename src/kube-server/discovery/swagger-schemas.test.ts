@@ -54,7 +54,7 @@ const everyNameSurvives = (publish: (schema: JsonObject) => unknown) => {
   );
 };
 
-describe("a property keeps its name, whatever it is called", () => {
+describe("a property of any name survives", () => {
   test("in the schema of a built-in kind", () => everyNameSurvives(swaggerSchema));
   test("in version 2 of a custom kind", () => everyNameSurvives((schema) => publishedSpec(schema, "v2")));
   test("in version 3 of a custom kind", () => everyNameSurvives((schema) => publishedSpec(schema, "v3")));
@@ -66,7 +66,7 @@ test.each<{ name: string; given: JsonObject; want: JsonObject }>([
     given: { description: "d", default: {}, allOf: [{ $ref: "#/components/schemas/a.B" }] },
     want: { description: "d", $ref: "#/definitions/a.B" },
   },
-  { name: "a choice of types is text", given: { oneOf: [{ type: "string" }, { type: "number" }] }, want: { type: "string" } },
+  { name: "a choice of types is a string", given: { oneOf: [{ type: "string" }, { type: "number" }] }, want: { type: "string" } },
   { name: "a reference to elsewhere stays", given: { $ref: "https://a.test/b" }, want: { $ref: "https://a.test/b" } },
   {
     name: "keywords that version 2 lacks are left out at every level",

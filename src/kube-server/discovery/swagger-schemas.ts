@@ -1,5 +1,5 @@
 /**
- * Schemas of built-in kinds as /openapi/v2 has them, from those of /openapi/v3. Custom kinds have rules of their own and publish both forms
+ * Schemas of built-in kinds as /openapi/v2 has them, from those of /openapi/v3. Custom kinds follow other rules and publish both versions
  * (custom-resources/resource/openapi.ts).
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -16,7 +16,7 @@ export function swaggerSchema(schema: JsonObject): JsonObject {
     const { $ref, ...rest } = Object.fromEntries(kept);
     return {
       ...rest,
-      // a choice of types is text there: quantities, and ports with a number or a name
+      // quantities and int-or-strings are a choice of types in version 3 and strings in version 2
       ...(field(one, "oneOf") !== undefined && field(one, "type") === undefined ? { type: "string" } : {}),
       ...($ref === undefined ? {} : { $ref: definitionRef($ref) }),
     };

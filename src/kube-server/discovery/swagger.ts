@@ -1,14 +1,14 @@
 /**
- * The document of /openapi/v2: all groups in one, in the older form that old clients, and kubectl for lists, read.
+ * The document of /openapi/v2: all groups in one. Old clients read it, and kubectl does to validate a List.
  *
- * Operations keep what clients look for: the kind, the action, what they take and answer, and the names of the parameters.
+ * Of an operation there is what clients look for: kind, action, body, responses, and the names of the parameters.
  */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
 import type { ServedGroup } from "./groups.ts";
 import { SchemaCollection } from "./openapi-schemas.ts";
 import { definitionRef } from "./swagger-schemas.ts";
 
-/** `documents`: those of version 3, for their paths; `roots`: the built-in schemas that paths without resources speak of. */
+/** `documents`: those of version 3, for their paths; `roots`: the built-in schemas that paths without resources refer to. */
 export type SwaggerParts = {
   readonly info: JsonObject;
   readonly groups: readonly ServedGroup[];

@@ -1,6 +1,6 @@
 /**
- * The schemas of custom resources in /openapi/v3 and /openapi/v2. The older form has no combinations, no defaults and no null, and kubectl
- * reads less into it than it says; what a server leaves out there is claimed field by field.
+ * The schemas of custom resources in /openapi/v3 and /openapi/v2. Version 2 has no combinations of schemas, no defaults and no
+ * null, so a server leaves out part of a schema there; the claims are field by field.
  */
 import { expect } from "vitest";
 import { fieldAt, type Json } from "#kube";
@@ -9,7 +9,7 @@ import type { Answer } from "../client/answer.ts";
 import { area } from "../contract.ts";
 import { Things, v1 } from "./definitions.ts";
 
-/** Names of fields that are keywords of a schema, or of JavaScript. Text, because a literal would set the prototype. */
+/** Fields named like keywords of a schema, or like members of JavaScript objects. Parsed from text: a literal would set the prototype. */
 const NAMES: Readonly<Record<string, object>> = JSON.parse(`{
   "default": {"type": "string"}, "nullable": {"type": "boolean"}, "oneOf": {"type": "array", "items": {"type": "string"}},
   "anyOf": {"type": "string"}, "allOf": {"type": "string"}, "not": {"type": "string"}, "items": {"type": "string"}, "$ref": {"type": "string"},
@@ -48,7 +48,7 @@ const FIELDS: Readonly<Record<string, Row>> = {
   },
   anyMap: { given: { type: "object", additionalProperties: true }, v2: { type: "object", additionalProperties: true } },
   port: { given: { ...PORT, default: 80 }, v3: { ...PORT, default: 80, anyOf: NUMBER_OR_TEXT }, v2: PORT },
-  portInWords: { given: { ...PORT, anyOf: NUMBER_OR_TEXT }, v2: PORT },
+  portSpelledOut: { given: { ...PORT, anyOf: NUMBER_OR_TEXT }, v2: PORT },
   portRule: {
     given: { ...PORT, anyOf: [{ minimum: 1 }, { minLength: 1 }] },
     v3: { ...PORT, anyOf: [{ minimum: 1 }, { minLength: 1 }], allOf: [{ anyOf: NUMBER_OR_TEXT }] },
@@ -110,14 +110,14 @@ async function define(
 }
 
 export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
-  "fields may be called as keywords are": async (api) => {
+  "a field may have the name of a schema keyword": async (api) => {
     const { v2, v3, model } = await define(api, { type: "object", properties: NAMES });
     for (const schema of [v2.at("definitions", model), v3.at("components", "schemas", model)]) {
       for (const [name, given] of Object.entries(NAMES)) expect(published(schema, name), name).toEqual(given);
     }
   },
 
-  "version 2 leaves out what it cannot say, version 3 nothing": async (api) => {
+  "version 2 leaves out what it cannot express, version 3 publishes the whole schema": async (api) => {
     const properties = Object.fromEntries(Object.entries(FIELDS).map(([name, { given }]) => [name, given]));
     const { v2, v3, model } = await define(api, { type: "object", oneOf: [{ required: ["text"] }], properties });
     for (const [name, row] of Object.entries(FIELDS)) {
@@ -127,7 +127,7 @@ export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
     expect(v2.at("definitions", model, "properties", "spec", "oneOf")).toBeUndefined();
   },
 
-  "an object says what every object has, with descriptions, and what it can be selected by": async (api) => {
+  "a kind publishes the fields of every object, with descriptions, and its selectable fields": async (api) => {
     const spec = {
       type: "object",
       properties: { name: { type: "string" }, pod: { type: "object", ...EMBEDDED, properties: { spec: { type: "object" } } } },
@@ -146,7 +146,7 @@ export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
     expect(v2.textAt("definitions", model, "properties", "apiVersion", "description")).toMatch(/^APIVersion defines the versioned schema/);
   },
 
-  "a list has its own name": async (api) => {
+  "a list has the kind that its definition names": async (api) => {
     const { v2, v3, model } = await define(api, { type: "object" });
     (await api.get(new Things(api).path)).gives(200, { kind: "ManyThings", items: [] });
     const name = model.replace(/Thing$/, "ManyThings");
@@ -169,7 +169,7 @@ export const publishedSchemas = area("schemas of custom resources in OpenAPI", {
 });
 
 export const builtinSchemas = area("schemas of built-in kinds in OpenAPI", {
-  "quantities and int-or-strings are text in version 2, and fields may be called as keywords are": async (api) => {
+  "quantities and int-or-strings are strings in version 2, and a field may have the name of a keyword": async (api) => {
     const v2 = await api.get("/openapi/v2");
     const core = "io.k8s.api.core.v1";
     const extensions = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";

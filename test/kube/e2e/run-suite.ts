@@ -1,4 +1,4 @@
-/** Runs specs of Kubernetes' end-to-end suite (e2e.test) against a server, and says how far it is. The suite leaves a report in a file. */
+/** Runs specs of Kubernetes' end-to-end suite (e2e.test) against a server, with progress. The result is read from Ginkgo's JSON report. */
 import { createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { spawn } from "node:child_process";
@@ -17,27 +17,27 @@ export type E2eRun = {
   readonly say: (line: string) => void;
 };
 
-/** The suite ends itself when it takes longer. */
+/** The limit that is given to the suite itself. */
 export const E2E_MINUTES = 30;
 const SAY_EVERY = 10;
 
-/** The error is what the suite wrote last: it has left no report. */
+/** The error holds the last lines of the log, when there is no report. */
 export async function runSuite({ focus, skips, beside }: E2eSuite, run: E2eRun): Promise<Result<E2eReport, string>> {
   const patterns = skips.map(({ pattern }) => pattern);
   const parts = [
     { name: "specs", focus, skip: beside === undefined ? patterns : [...patterns, beside] },
     ...(beside === undefined ? [] : [{ name: "beside", focus: beside, skip: patterns }]),
   ];
-  const teller = new Teller(run.say);
-  const ran = await Promise.all(parts.map((part) => runPart(part, run, teller)));
+  const printer = new ProgressPrinter(run.say);
+  const ran = await Promise.all(parts.map((part) => runPart(part, run, printer)));
   return ran.reduce((all, one) => (all.ok && one.ok ? map(one, (report) => both(all.value, report)) : all.ok ? one : all));
 }
 
 type Part = { readonly name: string; readonly focus: string; readonly skip: readonly string[] };
 
-async function runPart(part: Part, run: E2eRun, teller: Teller): Promise<Result<E2eReport, string>> {
+async function runPart(part: Part, run: E2eRun, printer: ProgressPrinter): Promise<Result<E2eReport, string>> {
   const progress = new E2eProgress();
-  teller.add(progress);
+  printer.add(progress);
   const report = join(run.folder, `${part.name}.json`);
   const log = join(run.folder, `${part.name}.log`);
   const args = [
@@ -52,16 +52,16 @@ async function runPart(part: Part, run: E2eRun, teller: Teller): Promise<Result<
     "--ginkgo.no-color",
     "--ginkgo.silence-skips",
   ];
-  const hear = (chunk: string) => {
+  const onOutput = (chunk: string) => {
     progress.read(chunk);
-    teller.tell();
+    printer.update();
   };
-  await runToFile(run.suite, args, { cwd: run.folder, log, hear });
+  await runToFile(run.suite, args, { cwd: run.folder, log, onOutput });
   return readFile(report, "utf8").then(readE2eReport, async () => err(`e2e.test left no report:\n${await lastLines(log)}`));
 }
 
-/** Says a failure at once, and every ten specs how many are over. */
-class Teller {
+/** Prints a failure at once, and the count after every ten specs. */
+class ProgressPrinter {
   readonly #say: (line: string) => void;
   readonly #parts: E2eProgress[] = [];
   #failures = 0;
@@ -75,7 +75,7 @@ class Teller {
     this.#parts.push(part);
   }
 
-  tell(): void {
+  update(): void {
     const failures = this.#parts.flatMap((part) => part.failures);
     for (const name of failures.slice(this.#failures)) this.#say(`failed: ${name}`);
     this.#failures = failures.length;
@@ -86,13 +86,13 @@ class Teller {
   }
 }
 
-type Output = { readonly cwd: string; readonly log: string; readonly hear: (chunk: string) => void };
+type Output = { readonly cwd: string; readonly log: string; readonly onOutput: (chunk: string) => void };
 
-function runToFile(program: string, args: readonly string[], { cwd, log, hear }: Output): Promise<void> {
+function runToFile(program: string, args: readonly string[], { cwd, log, onOutput }: Output): Promise<void> {
   return new Promise((resolve) => {
     const output = createWriteStream(log);
     const child = spawn(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
-    child.stdout.setEncoding("utf8").on("data", hear).pipe(output, { end: false });
+    child.stdout.setEncoding("utf8").on("data", onOutput).pipe(output, { end: false });
     child.stderr.pipe(output, { end: false });
     child.once("error", (error) => output.write(error.message));
     child.once("close", () => output.end(resolve));

@@ -1,6 +1,6 @@
 /**
- * A walk over a schema that knows where schemas stand: as the value of a property, of items, of additionalProperties. What a property is
- * called is never read as a keyword, so `default`, `$ref` and `__proto__` are names like any other.
+ * A walk over the positions in a schema that hold schemas: the values of properties, items and additionalProperties. Names of properties are
+ * never read as keywords, so a property may be named `default`, `$ref` or `__proto__`.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 
