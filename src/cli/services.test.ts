@@ -268,6 +268,10 @@ describe("a Score file that names neither image nor environment", () => {
       stderr: 'lattice: --image is "web="; it must be IMAGE, WORKLOAD=IMAGE or WORKLOAD/CONTAINER=IMAGE\n',
     });
     expect(await run("compile", "-f", "plain.yaml", "--environment", "Prod")).toMatchObject({ code: 2 });
+    expect(await run("compile", "-f", "plain.yaml", "--image", "a:1", "b:1")).toMatchObject({
+      code: 2,
+      stderr: "lattice: --image is given twice without a name; write WORKLOAD=IMAGE\n",
+    });
   });
 });
 

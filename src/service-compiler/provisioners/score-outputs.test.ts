@@ -70,6 +70,17 @@ describe("the peer that is called", () => {
 });
 
 describe("mistakes", () => {
+  test.each([
+    { type: "postgres", read: ["host", "port", "url", "connection_string"] },
+    { type: "redis", read: ["host", "url"] },
+  ])("an external service whose URL has no port is an error of $type that says so", ({ type, read }) => {
+    for (const output of read) {
+      const made = resolved([entry("odd", { type })]);
+      made.read(`\${resources.odd.${output}}`);
+      expect(JSON.stringify(made.finish().errors)).toMatch(/has no port, and tcp has no usual one|there is no secret/);
+    }
+  });
+
   test("a value of the environment that is not there is named where it is read, each one", () => {
     const made = resolved([entry("env", { type: "environment" })]);
     expect(made.read("${resources.env.NAME} ${resources.env.OTHER}")).toBe(

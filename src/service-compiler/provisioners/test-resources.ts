@@ -56,6 +56,8 @@ export const surroundings: Surroundings = {
         },
       ],
       ["prod/outside-postgres", { endpoints: new Map([["default", "tcp://db.example.com:6432"]]) }],
+      ["prod/odd-postgres", { endpoints: new Map([["default", "tcp://db.example.com"]]) }],
+      ["prod/odd-redis", { endpoints: new Map([["default", "tcp://cache.example.com"]]) }],
       ["prod/outside-s3", { endpoints: new Map([["default", "https://s3.eu-central-1.amazonaws.com"]]) }],
       ["prod/http", { endpoints: new Map([["a", "http://[fd00::1]/x"]]) }],
     ]).get(`${namespace}/${name}`),
