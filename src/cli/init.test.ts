@@ -1,5 +1,5 @@
 /** `lattice init`: LatticeServices from a Docker Compose file, from a Score file, or a first one to change. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -114,6 +114,16 @@ describe("without --from", () => {
     writeFileSync(join(cwd, "first.yaml"), stdout);
     expect(await run("validate", "-f", "first.yaml")).toMatchObject({ code: 0 });
     expect((await run("compile", "-f", "first.yaml")).stdout).toContain("name: my-api\n");
+  });
+
+  it("writes it to a folder, and says why when it cannot", async () => {
+    expect(await run("init", "--out", "first")).toEqual({ code: 0, stdout: "1 file in first: hello.yaml\n", stderr: "" });
+    expect(await run("init", "--out", "score.yaml")).toMatchObject({ code: 2, stdout: "" });
+    mkdirSync(join(cwd, "taken/hello.yaml"), { recursive: true });
+    expect(await run("init", "--out", "taken", "--force")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("taken/hello.yaml cannot be written: ") as string,
+    });
   });
 
   it("refuses a name that no service can have", async () => {

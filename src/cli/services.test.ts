@@ -423,6 +423,17 @@ describe("lattice graph", () => {
     expect(mermaid.stdout).toBe('flowchart LR\n  n0["shop/a"]\n  n1["shop/b"]\n  n0 -->|"8080"| n1\n');
   });
 
+  it("refuses a picture of more services than a person can read, and says what to take", async () => {
+    const input = Array.from({ length: 201 }, (_, at) => serviceYaml(`s${at}`)).join("---\n");
+    expect(await runCli(["graph", "-f", "-", "-o", "svg"], { cwd, input })).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(
+        "the graph has 201 services and 0 edges, and a picture can have 200 and 600; give fewer files",
+      ) as string,
+    });
+  });
+
   it("prints edges as text, for Graphviz and as JSON", async () => {
     expect(await run("graph", "-f", "shop")).toEqual({ code: 0, stderr: "", stdout: "shop/a  ->  shop/b:8080  open\n" });
     expect((await run("graph", "-f", "shop", "-o", "dot")).stdout).toMatch(/^digraph mesh \{/);
