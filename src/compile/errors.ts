@@ -8,8 +8,15 @@ export type ServiceError =
   | PlacementError
   | { readonly kind: "name-taken"; readonly namespace: string; readonly by: string }
   | { readonly kind: "name-reserved"; readonly name: string; readonly for: string }
-  /** `object`: `Secret api-main-secrets`. */
-  | { readonly kind: "object-taken"; readonly object: string; readonly by: string };
+  | ObjectTaken;
+
+/** `object`: `Secret api-main-secrets`. `flagger`: it is one that Flagger makes for a canary. */
+export type ObjectTaken = {
+  readonly kind: "object-taken";
+  readonly object: string;
+  readonly by: string;
+  readonly flagger?: { readonly canary: string; readonly other: string };
+};
 
 /**
  * The error in words; the first line is the one that people search for, the rest says what would fix it.
@@ -27,6 +34,7 @@ export function describeServiceError(error: ServiceError): string {
     case "name-reserved":
       return `the name ${error.name} is that of ${error.for}\nrename the service`;
     case "object-taken":
+      if (error.flagger !== undefined) return describeFlaggerName(error.object, error.flagger);
       return `${error.object} would be made for ${error.by} too, which came first\n${remedyFor(error.object)}`;
     default:
       return describeCompileError(error);
@@ -67,6 +75,13 @@ export function absentObject(error: ServiceError): string | undefined {
   if (error.kind === "target-not-allowed") return error.absent === true ? `LatticeEnvironment ${error.environment}` : undefined;
   if (error.kind !== "resource-not-found") return undefined;
   return `${error.type === "external-service" ? "external service" : "service"} ${error.id}`;
+}
+
+/** Its copies of ConfigMaps and Secrets end in -primary too, and no name that Lattice gives does: services are all that can clash. */
+function describeFlaggerName(object: string, { canary, other }: NonNullable<ObjectTaken["flagger"]>): string {
+  const name = object.slice(object.indexOf(" ") + 1);
+  const what = `Flagger makes Deployment and Service ${name} beside ${canary}, whose deploy.strategy is canary`;
+  return `${what}\nrename ${other}, or give ${canary} another strategy`;
 }
 
 function remedyFor(object: string): string {

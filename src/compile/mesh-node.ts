@@ -13,6 +13,7 @@ import {
 import {
   compileRoutes,
   entriesOf,
+  portOfRoute,
   resolveDeclarations,
   type AgreementParams,
   type Resolution,
@@ -36,7 +37,7 @@ export function meshNodeOf(input: ServiceInput): ServiceNode {
     serviceAccount: service.metadata.name,
     ports: sorted,
     declarations: declarationsByPeer(entriesOf(input).flatMap((entry) => declarationOf(entry, resolution))),
-    routedPorts: routedPorts(resolution, sorted),
+    routedPorts: routedPorts(resolution, service),
     canary: service.spec.deploy?.strategy === "canary",
     measured: isMeasured(service),
   };
@@ -83,14 +84,11 @@ function narrowedBy(agreement: AgreementParams | undefined): Pick<Declaration, "
   return { ports, requests: methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] } };
 }
 
-/** The same choice as the route itself makes: by name or number, else http, else the first. */
-function routedPorts({ provisioned }: Resolution, ports: ServiceNode["ports"]): readonly number[] {
-  const routes = [...provisioned.values()].flatMap(({ route }) => (route === undefined ? [] : [route]));
-  const chosen = routes.map(({ port }) => {
-    if (port === undefined) return ports.find(({ name }) => name === "http") ?? ports[0];
-    return ports.find((one) => one.name === port || one.port === port);
-  });
-  return [...new Set(chosen.flatMap((one) => (one === undefined ? [] : [one.port])))];
+/** The same choice as the route itself makes. */
+function routedPorts({ provisioned }: Resolution, { spec }: LatticeService): readonly number[] {
+  const ports = spec.service?.ports ?? {};
+  const chosen = [...provisioned.values()].flatMap(({ route }) => (route === undefined ? [] : (portOfRoute(route, ports) ?? [])));
+  return [...new Set(chosen)];
 }
 
 const URL_PARTS = /^([a-z][a-z0-9+.-]*):\/\/(\[[^\]]*\]|[^:/]*)(?::([0-9]{1,5}))?(?:\/|$)/;

@@ -47,9 +47,14 @@ export class RouteClaims {
 
   /** The service that has what this one's resource claims; undefined: it has it itself, or claims nothing. */
   holder(key: string, resource: string): string | undefined {
+    return this.holdingClaim(key, resource)?.key;
+  }
+
+  /** The same, with the resource: it may be one of the same service. */
+  holdingClaim(key: string, resource: string): RouteClaim | undefined {
     const claim = (this.#claims.get(key) ?? NONE).find((one) => one.resource === resource);
     if (claim === undefined) return undefined;
-    for (const rival of this.#conflicting(claim, (other) => goesBefore(other, claim))) return rival.key;
+    for (const rival of this.#conflicting(claim, (other) => goesBefore(other, claim))) return rival;
     return undefined;
   }
 

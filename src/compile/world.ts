@@ -20,7 +20,7 @@ import {
   type Provisioner,
   type ServiceInput,
 } from "#service-compiler";
-import type { ServiceError } from "./errors.ts";
+import type { ObjectTaken, ServiceError } from "./errors.ts";
 import { dependenciesOf, type Dependencies } from "./closed-dependencies.ts";
 import { closedForm, type InvalidKind } from "./invalid-object.ts";
 import { erroneousResources, externalNodeOf, meshNodeOf, routesOf, sameNode } from "./mesh-node.ts";
@@ -303,7 +303,12 @@ export class World {
     for (const object of this.#objects.namesOf(one)) {
       const first = this.#objects.holder(object);
       if (first !== undefined && !isSame(first, one) && !this.#canShare(object, first, one))
-        errors.push({ kind: "object-taken", object: object.slice(object.indexOf(" ") + 1), by: describe(first) });
+        errors.push({
+          kind: "object-taken",
+          object: object.slice(object.indexOf(" ") + 1),
+          by: describe(first),
+          ...this.#flagger(object, first, one),
+        });
     }
     return errors;
   }
@@ -314,6 +319,17 @@ export class World {
     if (!services.some((service) => service !== undefined && isFlaggerName(object, service.metadata.name))) return false;
     const [first, second] = services.map((service) => (service === undefined ? undefined : sourceOf(service)));
     return first === second && services.every((service) => service?.spec.deploy?.strategy !== "canary");
+  }
+
+  /** Which of the two is the canary whose copies have the name, and which the other; nothing: it is another name. */
+  #flagger(object: string, first: Writing, second: Writing): Pick<ObjectTaken, "flagger"> {
+    const isCanary = ({ key }: Writing) => {
+      const service = this.#services.get(key);
+      return service?.spec.deploy?.strategy === "canary" && isFlaggerName(object, service.metadata.name);
+    };
+    const canary = [first, second].find(isCanary);
+    if (canary === undefined) return {};
+    return { flagger: { canary: describe(canary), other: describe(canary === first ? second : first) } };
   }
 
   #place(object: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
@@ -363,8 +379,9 @@ export class World {
       environment,
       grants: grantsOf(holds ? environment : undefined),
       routeHolder: (resource) => {
-        const holder = this.#routes.holder(key, resource);
-        return holder === undefined ? undefined : describe({ kind: "LatticeService", key: holder });
+        const claim = this.#routes.holdingClaim(key, resource);
+        if (claim?.key === key) return `resource '${claim.resource}' of this service`;
+        return claim === undefined ? undefined : describe({ kind: "LatticeService", key: claim.key });
       },
       mountProblem: (kind, name) => {
         const maker = this.#objects.holder(`${namespace} ${kind} ${name}`)?.key;

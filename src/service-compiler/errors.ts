@@ -7,6 +7,8 @@ export type CompileError =
   | { readonly kind: "template-file"; readonly container: string; readonly path: string; readonly message: string }
   | { readonly kind: "invalid-file-mount"; readonly container: string; readonly path: string; readonly message: string }
   | { readonly kind: "invalid-volume-mount"; readonly container: string; readonly path: string; readonly message: string }
+  /** `place`: the field, in any part of the spec. */
+  | { readonly kind: "invalid-field"; readonly place: string; readonly message: string }
   /** After the last one that is listed. */
   | { readonly kind: "not-listed" }
   /** `place`: the field that uses what is not granted. */
@@ -32,6 +34,7 @@ export function placeOf(error: CompileError): string {
     case "invalid-volume-mount":
       return `spec.containers.${error.container}.volumes["${error.path}"]`;
     case "not-granted":
+    case "invalid-field":
       return error.place;
     case "circular-dependency":
       return error.of === "containers" ? "spec.containers" : "spec.resources";
@@ -65,6 +68,7 @@ export function describeCompileError(error: CompileError): string {
       return `no provisioner registered for resource type '${error.type}'\nresource '${error.name}' uses it${near}; there are ${error.known.join(", ")}\na ConfigMap with the label ${PROVISIONER_LABEL} declares another type`;
     }
     case "not-granted":
+    case "invalid-field":
     case "resource-not-granted":
       return error.message;
     case "provisioner":

@@ -48,4 +48,5 @@ export {
 export { CONFIG_HASH_ANNOTATION, CONFIG_TYPE_LABEL, labelsOf, SERVICE_LABEL } from "./workload/names.ts";
 export { atFirst, type Compiled } from "./workload/once.ts";
 export { rootImage } from "./workload/root-images.ts";
+export { portOfRoute } from "./workload/network.ts";
 export { compileRoutes } from "./workload/routes.ts";

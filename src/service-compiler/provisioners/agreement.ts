@@ -6,6 +6,7 @@
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parsePortName, type Json } from "#kube";
+import { hasEmptySegment, resolvedUrlPath } from "../checks/paths.ts";
 import { HTTP_METHODS } from "./http-methods.ts";
 import { openText, problem, problemsIn, type Params } from "./params.ts";
 import type { ResourceProblem } from "./provisioner.ts";
@@ -113,10 +114,23 @@ const LONGEST_PATH = 1_024;
 // Istio compares the path without the query, and reads a "*" at one end: "/api/*" is a prefix, "*/health" a suffix
 function pathOf(item: string | number): Result<string, string> {
   const path = String(item);
-  if (path.length <= LONGEST_PATH && /^(?:\/[^\s?#*]*\*?|\*(?:\/[^\s?#*]*)?)$/.test(path)) return ok(path);
+  const isPath = path.length <= LONGEST_PATH && /^(?:\/[^\s?#*]*\*?|\*(?:\/[^\s?#*]*)?)$/.test(path);
+  const resolved = isPath && path.startsWith("/") ? resolvedUrlPath(path) : path;
+  if (resolved !== path)
+    return err(`${shown(item)} matches no request: the mesh resolves ".", ".." and "\\\\" in requests first; write ${resolved}`);
+  if (isPath) return ok(path);
   return err(
     `${shown(item)} must begin with "/", have at most ${LONGEST_PATH} characters, no space, "?" or "#", and "*" only at one end, such as /api/* or */health`,
   );
+}
+
+/** Of paths that are legal and most likely mistakes. */
+export function pathWarnings({ paths = [] }: AgreementParams): readonly string[] {
+  return paths.flatMap((path, at) => {
+    if (!hasEmptySegment(path)) return [];
+    const single = path.replace(/\/{2,}/g, "/");
+    return [`params.paths[${at}]: ${shown(path)} matches only requests with two slashes; write ${single} if one is meant`];
+  });
 }
 
 /** Whether two agreements take the same requests. */

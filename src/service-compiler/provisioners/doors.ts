@@ -2,6 +2,7 @@
 import { ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parseQuantity } from "#kube";
+import { hasEmptySegment, resolvedUrlPath } from "../checks/paths.ts";
 import { open } from "./outputs.ts";
 import { listParam, openText, problem, problemsIn } from "./params.ts";
 import type { Claim, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
@@ -63,7 +64,7 @@ function checkRoutePath(path: string): Result<void, ResourceProblem> {
 /** As the Gateway API wants it: nothing in it that a proxy would have to resolve or decode first. */
 function isRoutePath(path: string): boolean {
   if (path.length > LONGEST_PATH || !/^\/(?:[-A-Za-z0-9/._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})*$/.test(path)) return false;
-  return !path.includes("//") && !/%2f/i.test(path) && !path.split("/").some((part) => part === "." || part === "..");
+  return !hasEmptySegment(path) && !/%2f/i.test(path) && resolvedUrlPath(path) === path;
 }
 
 function portNameOrNumber(text: string): string | number {

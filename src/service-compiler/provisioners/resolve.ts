@@ -8,7 +8,7 @@ import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
 import { withNamespace, type Found, type Missing, type Namespace, type Scope, type TemplateProblem } from "../templates/index.ts";
-import { agreementParams, EVERYTHING, type AgreementParams, type OwnPorts } from "./agreement.ts";
+import { agreementParams, EVERYTHING, pathWarnings, type AgreementParams, type OwnPorts } from "./agreement.ts";
 import { contradictions } from "./contradictions.ts";
 import { unknownParams } from "./known-params.ts";
 import { notGranted } from "./not-granted.ts";
@@ -96,6 +96,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     if (unknown.length > 0) return err({ kind: "several", problems: read.ok ? unknown : [...unknown, read.error] });
     if (!read.ok) return read;
     agreements.set(entry.name, read.value);
+    for (const text of pathWarnings(read.value)) warn(entry, text);
     return ok(undefined);
   };
 

@@ -2,6 +2,9 @@
 import { err, ok, type Result } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import type { CompileError, Warning } from "../errors.ts";
+import { claimWarnings } from "../checks/claims.ts";
+import { checkMounts } from "../checks/mounts.ts";
+import { checkProbes } from "../checks/probes.ts";
 import type { ServiceInput } from "../input.ts";
 import type { Claim } from "../provisioners/index.ts";
 import type { RenderedContainer, RenderedService } from "../rendering/render-service.ts";
@@ -43,8 +46,12 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
   const config = [...configs.values()].flatMap(({ env, files }) => [...objectsOf(env.objects), ...objectsOf(files.objects)]);
   const ordered = order.ok ? order.value : { first: [], main: rendered.containers };
   const pod = compilePod({ input, order: ordered, configs, volumes: volumes.compiled, config });
+  const probes = checkProbes(rendered.containers, servingOf(ordered), service.spec.service?.ports ?? {});
+  const mounts = checkMounts(rendered.containers);
   const errors = [
     ...(order.ok ? [] : [order.error]),
+    ...probes.errors,
+    ...mounts.errors,
     ...volumes.errors,
     ...routes.errors,
     ...tooLarge(configs),
@@ -65,7 +72,16 @@ export function compileWorkload(input: ServiceInput, rendered: RenderedService):
     compileCanary(owner, service.spec, replicas),
     ...routes.routes,
   ].filter((object) => object !== undefined);
-  return ok({ objects, warnings: [...warningsOf(input, replicas), ...canaryWarnings(service.spec), ...rootImageWarnings(pod)] });
+  const warnings = [
+    ...warningsOf(input, replicas),
+    ...canaryWarnings(service.spec),
+    ...rootImageWarnings(pod),
+    ...probes.warnings,
+    ...mounts.warnings,
+    ...routes.warnings,
+    ...claimWarnings(rendered.provisioned, { replicas, spec: service.spec, mounted: volumes.compiled.claims }),
+  ];
+  return ok({ objects, warnings });
 }
 
 function objectsOf({ open, closed, outside }: ConfigObjects): readonly KubeObject[] {
@@ -89,7 +105,7 @@ type PodInput = {
 function compilePod({ input, order, configs, volumes, config }: PodInput) {
   const { service, settings, namespace, syncedVersion } = input;
   const ports: Ports = service.spec.service?.ports ?? {};
-  const serving = order.main.find(({ name }) => name === "main") ?? order.main[0];
+  const serving = servingOf(order);
   const compile = (container: RenderedContainer, first: boolean): JsonObject => {
     const { env, files } = configs.get(container.name) ?? {};
     const mounts = [...(files?.mounts ?? []), ...(volumes.mounts.get(container.name) ?? [])];
@@ -108,6 +124,11 @@ function compilePod({ input, order, configs, volumes, config }: PodInput) {
     }),
     configHash: config.length === 0 ? undefined : configHash(hashed),
   };
+}
+
+/** The container that the ports of the service are of. */
+function servingOf({ main }: Order): RenderedContainer | undefined {
+  return main.find(({ name }) => name === "main") ?? main[0];
 }
 
 /** What the service says, else what its environment says for all. */

@@ -72,15 +72,15 @@ describe("ports", () => {
     expect([has(["aaa", "main"]), has(["web", "side"])]).toEqual([["main"], ["side"]]);
   });
 
-  test("that a probe names are numbers in it; other names stay", () => {
+  test("that a probe names are numbers in it", () => {
     const ports = { http: { port: 80, targetPort: 8080 }, raw: { port: 90 } };
     const containers = {
-      main: { image: "i:1", readinessProbe: { httpGet: { path: "/ok", port: "http" } }, livenessProbe: { tcpSocket: { port: "own" } } },
+      main: { image: "i:1", readinessProbe: { httpGet: { path: "/ok", port: "http" } }, livenessProbe: { tcpSocket: { port: "raw" } } },
       side: { image: "i:1", readinessProbe: { tcpSocket: { port: "raw" }, periodSeconds: 3 } },
     };
     const { pod } = compiled({ containers, service: { ports } });
     expect(pod("containers")).toMatchObject([
-      { readinessProbe: { httpGet: { path: "/ok", port: 8080 } }, livenessProbe: { tcpSocket: { port: "own" } } },
+      { readinessProbe: { httpGet: { path: "/ok", port: 8080 } }, livenessProbe: { tcpSocket: { port: 90 } } },
       { readinessProbe: { tcpSocket: { port: 90 }, periodSeconds: 3 } },
     ]);
   });

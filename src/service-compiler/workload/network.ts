@@ -50,11 +50,11 @@ export function compileRoute(
   };
 }
 
-/** The port that a route means: by name or number, else http, else the first by name. undefined: there is none like that. */
+/** The port that a route means: by name or number, else http, else the only one. undefined: there is none, or several could be meant. */
 export function portOfRoute({ port }: Route, ports: Ports): number | undefined {
   const sorted = tcpPorts(ports);
   if (port !== undefined) return sorted.find(([name, one]) => name === port || one.port === port)?.[1].port;
-  return (sorted.find(([name]) => name === "http") ?? sorted[0])?.[1].port;
+  return (sorted.find(([name]) => name === "http") ?? (sorted.length === 1 ? sorted[0] : undefined))?.[1].port;
 }
 
 /** Requests come over TCP. */
