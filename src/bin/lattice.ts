@@ -55,6 +55,8 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   random: Math.random,
   hostname: hostname(),
   signal: stop.signal,
+  userId: process.getuid?.(),
+  terminal: process.stdout.isTTY ? { columns: () => process.stdout.columns } : undefined,
 });
 
 // all is said: to take the heap down object by object takes longer than many a command

@@ -53,7 +53,7 @@ describe("lattice crds", () => {
 
   it("names what it does not know, and what there is", async () => {
     expect(await runCli(["crds", "pods"])).toMatchObject({
-      code: 1,
+      code: 2,
       stdout: "",
       stderr: expect.stringContaining('unknown kind "pods"; there are LatticeCluster (lc)') as string,
     });
@@ -162,7 +162,7 @@ describe("lattice operator", () => {
     { name: "a port that is none", argv: ["--health-address", "127.0.0.1:70000"], want: "is not an address" },
   ])("refuses $name and says what would help", async ({ argv, want }) => {
     const run = await runCli(["operator", ...argv]);
-    expect(run).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining(want) as string });
+    expect(run).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
     expect(run.stderr).not.toMatch(/\n\s+at /);
   });
 });

@@ -84,11 +84,11 @@ async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObje
   const home = resolve(io.cwd, folder);
   const there = await fromPromise(readdir(home), () => undefined);
   if (there.ok && there.value.length > 0 && !force)
-    return complain(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
+    return misunderstood(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
   for (const [file, object] of fileNames(objects)) {
     const path = join(home, file);
     const written = await writeOne(path, formatYaml(object));
-    if (!written.ok) return complain(io, written.error);
+    if (!written.ok) return misunderstood(io, written.error);
   }
   io.stdout(`${objects.length} objects in ${folder}\n`);
   return 0;

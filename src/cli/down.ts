@@ -2,8 +2,9 @@
 import { resolve } from "node:path";
 import { describeThrown, fromThrowing, sleep } from "#base";
 import { nodeProcesses } from "#kube-server";
-import { complain, type CliIo, type ExitCode } from "./io.ts";
-import { purgeFolder, runningUp, shortPath, upFolder, type UpRecord } from "./up/folder.ts";
+import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { shortPath } from "./short-path.ts";
+import { purgeFolder, runningUp, upFolder, type UpRecord } from "./up/folder.ts";
 
 export type DownFlags = { readonly dataDir: string; readonly purge?: boolean };
 
@@ -15,11 +16,11 @@ export async function down(io: CliIo, { dataDir, purge = false }: DownFlags): Pr
   const shown = shortPath(io.cwd, folder.path);
   const running = await runningUp(folder);
   if (running === undefined) io.stdout(`no lattice up runs in ${shown}\n`);
-  else if (!(await stop(io, running))) return complain(io, `process ${running.pid} was asked to stop and still runs`);
+  else if (!(await stop(io, running))) return misunderstood(io, `process ${running.pid} was asked to stop and still runs`);
   else io.stdout(`stopped lattice up in ${shown} (process ${running.pid})\n`);
   if (!purge) return 0;
   const purged = await purgeFolder(folder);
-  if (!purged.ok) return complain(io, purged.error);
+  if (!purged.ok) return misunderstood(io, purged.error);
   io.stdout(purged.value === "deleted" ? `deleted ${shown}\n` : `there is no folder ${shown}\n`);
   return 0;
 }

@@ -3,6 +3,7 @@
  * process; a test fills it with strings.
  */
 import type { Clock } from "#base";
+import type { StyledText } from "./terminal/styled-text.ts";
 
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -20,9 +21,16 @@ export type CliIo = {
   readonly hostname: string;
   /** Fires on Ctrl-C and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Owner of this process; absent where the system has no such number. */
+  readonly userId?: number | undefined;
+  /** Absent: standard output is a file or a pipe. */
+  readonly terminal?: { readonly columns: () => number } | undefined;
 };
 
-/** 0: done. 1: what was asked about is not in order. 2: the question was not understood. */
+/** What commands get: text of resources cannot act on the terminal, and colours are written only where they are wanted. */
+export type CommandIo = CliIo & { readonly print: (text: StyledText) => void };
+
+/** 0: done, or the answer is yes. 1: the answer is no. 2: the command could not be carried out. */
 export type ExitCode = 0 | 1 | 2;
 
 /** Of a command that was run for the user, passed on as it is: any number. */

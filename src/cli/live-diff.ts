@@ -22,8 +22,9 @@ import { readWorld, type FilesWorld } from "./world-files.ts";
 export const BOOKKEEPING: ReadonlySet<string> = new Set([OWNER_LABEL, OWNER_ANNOTATION, APPLIED_ANNOTATION]);
 
 /** undefined: the files have mistakes, which are on stderr. */
-export function diffWithCluster(io: CliIo, flags: DiffFlags): Promise<Result<WorldDiff | undefined, string>> {
-  return withCluster(io, flags, async (client) => {
+export function diffWithCluster(io: CliIo, given: DiffFlags): Promise<Result<WorldDiff | undefined, string>> {
+  return withCluster(io, given, async (client, { namespace }) => {
+    const flags = namespace === undefined ? given : { ...given, fallbackNamespace: namespace };
     const read = await readLive(client, io.signal);
     if (!read.ok) return read;
     for (const note of read.value.notes) io.stderr(`warning: ${note}\n`);

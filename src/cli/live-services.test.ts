@@ -173,6 +173,6 @@ describe("lattice why and graph against a cluster", () => {
   });
 
   it("draw what is declared", async () => {
-    expect((await run("graph")).stdout).toContain("shop/a  ->  shop/b:8080  open\n");
+    expect((await run("graph", "-n", "shop")).stdout).toContain("shop/a  ->  shop/b:8080  open\n");
   });
 });

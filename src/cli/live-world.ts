@@ -9,7 +9,7 @@ import { compiledKinds, isCompiled, policyKinds, type WorldDocument } from "#com
 import { HASH_KEY_SECRET } from "#controllers";
 import { latticeEnvironments, latticeExternalServices, latticeSecretBindings, latticeServiceConfigs, latticeServices } from "#crds";
 import { apiVersionOf, describeObject, groupResourceOf, type Json, type KubeObject, type Resource } from "#kube";
-import type { KubeClient } from "#kube-client";
+import type { ClusterConfig, KubeClient } from "#kube-client";
 import { PROVISIONER_LABEL, SHAREABLE_LABEL } from "#service-compiler";
 import { connect, type ClusterFlags } from "./cluster.ts";
 import type { CliIo } from "./io.ts";
@@ -19,13 +19,13 @@ export type Live<T> = { readonly value: T; /** What could not be read, in a sent
 /** Opens a connection for as long as `use` takes. */
 export async function withCluster<T>(
   io: CliIo,
-  flags: ClusterFlags,
-  use: (client: KubeClient) => Promise<Result<T, string>>,
+  flags: ClusterFlags & { readonly output?: string },
+  use: (client: KubeClient, config: ClusterConfig) => Promise<Result<T, string>>,
 ): Promise<Result<T, string>> {
-  const connection = await connect(io, flags, silentLogger);
+  const connection = await connect(io, flags, { logger: silentLogger, local: { report: flags.output !== "json" } });
   if (!connection.ok) return connection;
   try {
-    return await use(connection.value.client);
+    return await use(connection.value.client, connection.value.config);
   } finally {
     await connection.value.client.close();
   }
@@ -101,7 +101,29 @@ export function readPolicies(client: KubeClient, signal: AbortSignal): Promise<R
   return listKinds(client, policyKinds, { signal });
 }
 
-type Listing = { readonly signal: AbortSignal; readonly labelSelector?: string };
+/**
+ * All objects of a kind that the caller may read: of the whole cluster, or, without the right to that, of one namespace. The error says what is
+ * missing: the right, or the kind.
+ */
+export async function listNamespaced(
+  client: KubeClient,
+  resource: Resource,
+  { signal, namespace }: { readonly signal: AbortSignal; readonly namespace: string | undefined },
+): Promise<Result<readonly KubeObject[], string>> {
+  const all = await listAll(client, resource, { signal });
+  if (all.ok) return all;
+  const kind = groupResourceOf(resource);
+  if (all.error.kind === "not-found")
+    return err(`the cluster has no ${kind}: install them with lattice crds | kubectl apply --server-side -f -`);
+  if (all.error.kind !== "forbidden") return err(all.error.message);
+  // environments have no namespace; without the right to read them the rest is shown all the same
+  if (!resource.namespaced) return ok([]);
+  if (namespace === undefined) return err(`${kind} may not be listed in all namespaces; name one with -n`);
+  const some = await listAll(client, resource, { signal, namespace });
+  return some.ok ? some : err(some.error.message);
+}
+
+type Listing = { readonly signal: AbortSignal; readonly labelSelector?: string; readonly namespace?: string };
 
 async function listKinds(
   client: KubeClient,
@@ -121,11 +143,11 @@ async function listKinds(
 
 const PAGE = 500;
 
-async function listAll(client: KubeClient, resource: Resource, { signal, labelSelector }: Listing) {
+async function listAll(client: KubeClient, resource: Resource, { signal, ...selection }: Listing) {
   const items: KubeObject[] = [];
   let next: string | undefined;
   do {
-    const page = await client.list<KubeObject>(resource, { limit: PAGE, continue: next, labelSelector }, { signal });
+    const page = await client.list<KubeObject>(resource, { limit: PAGE, continue: next, ...selection }, { signal });
     if (!page.ok) return page;
     // items of a list do not say what they are
     items.push(...page.value.items.map((item) => ({ ...item, apiVersion: apiVersionOf(resource), kind: resource.kind })));

@@ -13,7 +13,7 @@ import {
 } from "#base";
 import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type OperatorConfig, type OtlpTracer } from "#operator";
 import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
-import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { parseNamespaces } from "./namespaces-flag.ts";
 import { settingsOf, type WorldFlags } from "./world-files.ts";
@@ -31,7 +31,7 @@ export type OperatorFlags = ClusterFlags &
 
 export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
   const health = parseListenAddress(flags.healthAddress);
-  if (!health.ok) return complain(io, `--health-address: ${health.error}`);
+  if (!health.ok) return misunderstood(io, `--health-address: ${health.error}`);
   const services = settingsOf(flags);
   if (!services.ok) return misunderstood(io, services.error);
   const namespaces = parseNamespaces(flags.namespaces);
@@ -39,8 +39,8 @@ export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
-  const connection = await connect(io, flags, logger);
-  if (!connection.ok) return complain(io, connection.error);
+  const connection = await connect(io, flags, { logger });
+  if (!connection.ok) return misunderstood(io, connection.error);
   try {
     const prepared = { health: health.value, services: services.value, namespaces: namespaces.value, logger, connection: connection.value };
     return await runOperator(io, flags, prepared);
@@ -78,7 +78,7 @@ async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared):
     { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing },
     io.signal,
   );
-  if (!started.ok) return complain(io, started.error);
+  if (!started.ok) return misunderstood(io, started.error);
   io.stdout(`operator ${identity} on ${connection.config.server}; health and metrics at ${started.value.healthUrl}; Ctrl-C stops it\n`);
   await started.value.run(io.signal);
   await tracer?.close();

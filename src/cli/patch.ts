@@ -17,7 +17,7 @@ import {
   type PatchError,
   type PatchSchema,
 } from "#patch";
-import { complain, type CliIo, type ExitCode } from "./io.ts";
+import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { MAX_RESOURCE_FILE, readRegularText } from "./regular-file.ts";
 
 export type PatchFlags = {
@@ -33,7 +33,7 @@ type Patched = { readonly result: Json; readonly stories: readonly ListStory[] }
 
 export async function patchFile(io: CliIo, flags: PatchFlags): Promise<ExitCode> {
   const inputs = await readInputs(io, flags);
-  if (!inputs.ok) return complain(io, inputs.error);
+  if (!inputs.ok) return misunderstood(io, inputs.error);
   const patched = applyAs(flags.type, inputs.value);
   if (!patched.ok) return complain(io, patched.error);
   const { result, stories } = patched.value;
@@ -95,7 +95,7 @@ function describe(error: PatchError): string {
 function schemaOf({ original, crd }: Inputs): Result<PatchSchema, string> {
   const [apiVersion, kind] = [field(original, "apiVersion"), field(original, "kind")];
   if (typeof apiVersion !== "string" || typeof kind !== "string")
-    return err("the object has no apiVersion and kind, so nobody knows how its lists merge");
+    return err("the object has no apiVersion and kind, so how its lists merge is unknown; add both");
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
   if (crd !== undefined) {
     const found = crdSchema(crd, version ?? "");

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli } from "../../test/builders/cli-io.ts";
-import type { CliIo } from "./io.ts";
+import type { CommandIo } from "./io.ts";
 import { createProgram } from "./program.ts";
 
-const silent = { stdout: () => {}, stderr: () => {}, nodeVersion: "24.0.0" } as unknown as CliIo;
+const silent = { stdout: () => {}, stderr: () => {}, nodeVersion: "24.0.0" } as unknown as CommandIo;
 
 /** Every command, with actions that only accept their arguments. */
 function parsingProgram(): Command {
@@ -30,7 +30,7 @@ function wordsOf(command: string): readonly string[] {
 
 const names = parsingProgram().commands.map((command) => command.name());
 /** They run until they are stopped, or talk to a cluster. */
-const LIVE = new Set(["up", "down", "operator", "api-server", "diff"]);
+const LIVE = new Set(["up", "down", "operator", "api-server", "diff", "status"]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {
   expect(await runCli([argument])).toEqual({

@@ -35,12 +35,18 @@ export function createProgram(context: CommandContext): Command {
     .description("Clusters that own themselves; services that talk only when both sides agree.")
     .version(versionText(io), "-V, --version", "print the version")
     .exitOverride()
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
-    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr, getOutHelpWidth: () => widthOf(io), getErrHelpWidth: () => widthOf(io) })
+    .configureHelp({ subcommandTerm: (command) => command.name(), minWidthToWrap: 20 })
     .helpOption("-h, --help", "show this help")
     .showSuggestionAfterError()
     .showHelpAfterError("(lattice --help lists the commands)");
   for (const register of COMMANDS) register(program, context);
   program.commandsGroup(GROUPS.other).helpCommand("help [command]", "show the help of a command");
   return program;
+}
+
+const DEFAULT_COLUMNS = 80;
+
+function widthOf({ terminal }: CliIo): number {
+  return terminal?.columns() ?? DEFAULT_COLUMNS;
 }

@@ -285,7 +285,7 @@ describe("a folder of objects", () => {
     expect(files.slice(0, 3)).toEqual(["00-namespace.yaml", "authorizationpolicy-lattice-default-deny.yaml", "ciliumnetworkpolicy-a.yaml"]);
     expect(statSync(join(cwd, "out/shop/deployment-a.yaml")).mode & 0o777).toBe(0o600);
     expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("is not empty; choose another folder") as string,
     });
     expect((await run("compile", "-f", "next/a.yaml", "-o", "dir", "--out", "out", "--force")).code).toBe(0);
@@ -295,12 +295,12 @@ describe("a folder of objects", () => {
   it("that cannot be written is told", async () => {
     writeFileSync(join(cwd, "blocked"), "");
     expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "blocked/x")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("blocked is not a folder") as string,
     });
     mkdirSync(join(cwd, "half/shop/00-namespace.yaml"), { recursive: true });
     expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "half", "--force")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("00-namespace.yaml is a folder; give the path of a regular file") as string,
     });
   });

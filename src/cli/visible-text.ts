@@ -2,7 +2,8 @@
  * Text from files and clusters ends up in terminals. Characters that a terminal acts on instead of showing are written out: a resource must
  * not be able to colour, move or hide what is said about it.
  */
-import type { CliIo } from "./io.ts";
+import type { CliIo, CommandIo } from "./io.ts";
+import { hasColour, renderText, type Span } from "./terminal/styled-text.ts";
 
 /** YAML and JSON never hold these as they are, so what a command prints for machines stays as it is, to the byte. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
@@ -14,10 +15,13 @@ function writtenOut(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-export function visibleIo(io: CliIo): CliIo {
+export function visibleIo(io: CliIo): CommandIo {
+  const visible = (text: string) => text.replace(CONTROLS, writtenOut);
+  const visibleSpan = (span: Span): Span => (typeof span === "string" ? visible(span) : { ...span, text: visible(span.text) });
   return {
     ...io,
-    stdout: (text) => io.stdout(text.replace(CONTROLS, writtenOut)),
-    stderr: (text) => io.stderr(text.replace(CONTROLS, writtenOut).replace(DIRECTIONS, writtenOut)),
+    stdout: (text) => io.stdout(visible(text)),
+    stderr: (text) => io.stderr(visible(text).replace(DIRECTIONS, writtenOut)),
+    print: (text) => io.stdout(renderText(text.map(visibleSpan), hasColour(io))),
   };
 }

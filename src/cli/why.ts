@@ -11,6 +11,7 @@ import { checkAssertions, formatAnswers, formatAssertions, parseAssertions, why,
 import { parseYaml } from "#kube";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
+import { terminalTable } from "./terminal/terminal-table.ts";
 import { describeProblems, readSource, type SourceFlags, type SourceWorld } from "./world-source.ts";
 
 export type WhyFlags = SourceFlags & {
@@ -57,10 +58,14 @@ function questionOf([from, to, ...rest]: readonly string[], { method, path }: Wh
   return ok({ from, to: colon < 0 ? to : to.slice(0, colon), port, method, path });
 }
 
-function answer(io: CliIo, { world, places, objects }: SourceWorld, question: WhyQuestion, { output }: WhyFlags): ExitCode {
-  const answers = why(world, question, objects);
+function answer(io: CliIo, { world, places, objects, names }: SourceWorld, question: WhyQuestion, { output }: WhyFlags): ExitCode {
+  const answers = why(world, { ...question, scope: names }, objects);
   if (!answers.ok) return misunderstood(io, answers.error);
-  io.stdout(output === "json" ? `${JSON.stringify(answers.value, undefined, 2)}\n` : formatAnswers(answers.value, places));
+  io.stdout(
+    output === "json"
+      ? `${JSON.stringify(answers.value, undefined, 2)}\n`
+      : formatAnswers(answers.value, { places, table: terminalTable(io) }),
+  );
   return answers.value.some(({ open }) => open) ? 0 : 1;
 }
 

@@ -27,6 +27,8 @@ export type WorldFlags = {
   readonly namespace?: string;
   readonly environment?: string;
   readonly image?: readonly string[];
+  /** Not a flag: the namespace of the kubeconfig's context. */
+  readonly fallbackNamespace?: string;
   readonly clusterDomain?: string;
   readonly trustDomain?: string;
   readonly ingressDomain?: string;
@@ -72,6 +74,7 @@ export async function readWorld(
     ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
     ...(flags.environment === undefined ? {} : { environment: flags.environment }),
     images: flags.anyImage === true ? ANY_IMAGE : images.value,
+    ...(flags.fallbackNamespace === undefined ? {} : { fallbackNamespace: flags.fallbackNamespace }),
     secrets: secrets.value,
     placeholderSecrets: flags.placeholderSecrets === true,
     assumeShareable: flags.assumeShareable === true,

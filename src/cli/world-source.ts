@@ -1,21 +1,26 @@
 /**
  * The world that a question is about: files, or a cluster when no files are given. Secrets are of no interest to questions about who reaches
- * whom, so they are neither asked for nor read.
+ * whom, so they are not read.
  */
 import { err, ok, type Result } from "#base";
-import { loadWorld, type DocumentProblem, type LoadedWorld } from "#compile";
+import { loadWorld, type DocumentProblem, type LoadedWorld, type NameScope } from "#compile";
 import type { KubeObject } from "#kube";
 import type { ClusterFlags } from "./cluster.ts";
 import type { CliIo } from "./io.ts";
 import { readLatticeResources, readPolicies, withCluster } from "./live-world.ts";
+import { scopeOf, type NamespaceFlags } from "./namespace-scope.ts";
 import { readWorld, settingsOf, type WorldFlags } from "./world-files.ts";
 
-export type SourceFlags = WorldFlags & ClusterFlags;
+export type SourceFlags = WorldFlags & ClusterFlags & NamespaceFlags & { readonly output?: string };
 
 export type SourceWorld = Pick<LoadedWorld, "world" | "places" | "problems"> & {
   /** What the cluster has; undefined: the world is made of files. */
   readonly objects: readonly KubeObject[] | undefined;
   readonly notes: readonly string[];
+  /** Where names without a namespace are looked up; undefined: everywhere. */
+  readonly names: NameScope | undefined;
+  /** What a view is limited to; undefined: all namespaces. */
+  readonly namespace: string | undefined;
 };
 
 export async function readSource(io: CliIo, flags: SourceFlags): Promise<Result<SourceWorld, string>> {
@@ -23,14 +28,19 @@ export async function readSource(io: CliIo, flags: SourceFlags): Promise<Result<
   if (filename === undefined) return fromCluster(io, flags);
   if (flags.kubeconfig !== undefined || flags.context !== undefined)
     return err("give files with -f, or a cluster with --kubeconfig and --context, not both");
+  if (flags.allNamespaces === true) return err("-A is for a cluster; files given with -f are read in all namespaces");
   const loaded = await readWorld(io, filename, { ...flags, placeholderSecrets: true, assumeShareable: true, anyImage: true });
-  return loaded.ok ? ok({ ...loaded.value, objects: undefined, notes: [] }) : loaded;
+  const names = flags.namespace === undefined ? undefined : { namespace: flags.namespace, only: false };
+  return loaded.ok ? ok({ ...loaded.value, objects: undefined, notes: [], names, namespace: undefined }) : loaded;
 }
 
 async function fromCluster(io: CliIo, flags: SourceFlags): Promise<Result<SourceWorld, string>> {
   const settings = settingsOf(flags);
   if (!settings.ok) return settings;
-  return withCluster(io, flags, async (client) => {
+  return withCluster(io, flags, async (client, config) => {
+    const scope = scopeOf(flags, config);
+    if (!scope.ok) return scope;
+    const namespace = scope.value;
     const resources = await readLatticeResources(client, io.signal);
     if (!resources.ok) return resources;
     const policies = await readPolicies(client, io.signal);
@@ -41,7 +51,8 @@ async function fromCluster(io: CliIo, flags: SourceFlags): Promise<Result<Source
       assumeShareable: true,
     });
     const notes = [...resources.value.notes, ...policies.value.notes];
-    return ok({ world, problems, places: new Map<string, string>(), objects: policies.value.value, notes });
+    const names = namespace === undefined ? undefined : { namespace, only: flags.namespace !== undefined };
+    return ok({ world, problems, places: new Map<string, string>(), objects: policies.value.value, notes, names, namespace });
   });
 }
 

@@ -1,6 +1,7 @@
 /** An answer of `why`, for a terminal: the doors in their order, who stands at each, and what to add. */
 import type { Door, Step } from "#mesh-compiler";
 import type { ServiceKey } from "./world.ts";
+import { plainTable, type TableWriter } from "./plain-table.ts";
 import type { Answer } from "./why.ts";
 
 const DOORS: Readonly<Record<Door, { readonly layer: string; readonly verb: string; readonly kind: string }>> = {
@@ -10,42 +11,48 @@ const DOORS: Readonly<Record<Door, { readonly layer: string; readonly verb: stri
   identity: { layer: "L7", verb: "is let in at", kind: "AuthorizationPolicy" },
 };
 
+/** Where resources are written, and how steps are laid out. */
+export type AnswerOptions = {
+  /** In which file a resource is written, where that is known. */
+  readonly places?: ReadonlyMap<ServiceKey, string>;
+  /** How the steps are laid out; absent: one line per step. */
+  readonly table?: TableWriter | undefined;
+};
+
 /**
  * All answers to one question. Ports that the same doors decided alike are told together.
  *
  * @example process.stdout.write(formatAnswers(answers));
  */
-export function formatAnswers(answers: readonly Answer[], places: ReadonlyMap<ServiceKey, string> = new Map()): string {
+export function formatAnswers(answers: readonly Answer[], options: AnswerOptions = {}): string {
   const alike = Map.groupBy(answers, ({ port: _port, ...rest }) => JSON.stringify(rest));
   return [...alike.values()]
     .flatMap(([first, ...others]) =>
       first === undefined
         ? []
         : [
-            formatAnswer(
-              first,
-              places,
-              others.map(({ port }) => port),
-            ),
+            formatAnswer(first, {
+              ...options,
+              morePorts: others.map(({ port }) => port),
+            }),
           ],
     )
     .join("\n");
 }
 
 /**
- * One answer, for a terminal. `places` says in which file a resource is written, where that is known.
+ * One answer, for a terminal.
  *
  * @example for (const answer of answers) process.stdout.write(formatAnswer(answer));
  */
 export function formatAnswer(
   answer: Answer,
-  places: ReadonlyMap<ServiceKey, string> = new Map(),
-  morePorts: readonly (number | undefined)[] = [],
+  { places = new Map(), morePorts = [], table = plainTable }: AnswerOptions & { readonly morePorts?: readonly (number | undefined)[] } = {},
 ): string {
   const { from, to, port, open, steps, missing, notes } = answer;
   const ports = port === undefined ? "" : `:${[port, ...morePorts].join(", ")}`;
   const lines = [`${from} -> ${to}${ports} is ${open ? "open" : "closed"}`];
-  if (steps.length > 0) lines.push("", ...stepLines(steps));
+  if (steps.length > 0) lines.push("", table(stepRows(steps)).trimEnd());
   for (const note of notes) lines.push("", `${note}.`);
   for (const { kind, key, what, yaml } of missing) {
     const file = places.get(key);
@@ -59,12 +66,11 @@ export function formatAnswer(
   return `${lines.join("\n")}\n`;
 }
 
-function stepLines(steps: readonly Step[]): readonly string[] {
-  const places = steps.map(({ door, at }) => `${DOORS[door].verb} ${at.replace(" (pair)", ", past the waypoint")}`);
-  const width = Math.max(...places.map((place) => place.length));
-  return steps.map((step, at) => {
-    const { layer, kind } = DOORS[step.door];
-    return `  ${layer}  ${step.allowed ? "yes" : "NO "}  ${(places[at] ?? "").padEnd(width)}  ${decidedBy(step, kind)}`;
+function stepRows(steps: readonly Step[]): readonly (readonly string[])[] {
+  return steps.map((step) => {
+    const { layer, kind, verb } = DOORS[step.door];
+    const place = `${verb} ${step.at.replace(" (pair)", ", past the waypoint")}`;
+    return [`  ${layer}`, step.allowed ? "yes" : "NO ", place, decidedBy(step, kind)];
   });
 }
 

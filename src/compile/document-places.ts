@@ -1,10 +1,10 @@
 /**
  * In which namespace a document counts as written, and which of two about the same object counts.
  *
- * A service without a namespace is written where its environment runs, or where the cluster underneath has it for the same environment; config
+ * A chosen namespace (`-n`) is that of every document that names none. Without one, a service without a namespace is written where its environment runs, or where the cluster underneath has it for the same environment; config
  * and bindings of a service beside it; anything else where all services are, if that is one place.
  */
-import type { LatticeObject } from "#crds";
+import { latticeKinds, type LatticeObject } from "#crds";
 import { describeObject, type KubeObject } from "#kube";
 import { namespaceOfEnvironment } from "./placement.ts";
 
@@ -17,7 +17,39 @@ type Placed = {
   readonly mountable: readonly Read[];
 };
 
-export function inNamespaces({ lattice, secrets, mountable }: Placed, fallback = "default"): Placed {
+export type Namespaces = { readonly chosen: string | undefined; readonly fallback: string };
+
+export function inNamespaces(documents: Placed, { chosen, fallback }: Namespaces): Placed {
+  return chosen === undefined ? inOwnNamespaces(documents, fallback) : inOneNamespace(documents, chosen);
+}
+
+function inOneNamespace({ lattice, secrets, mountable }: Placed, namespace: string): Placed {
+  const place = <T extends KubeObject>(read: Read<T>): Read<T> => ({ ...read, object: placedIn(read.object, namespace) });
+  return {
+    lattice: lattice.map((read) => (isNamespaced(read.object) ? place(read) : read)),
+    secrets: secrets.map(place),
+    mountable: mountable.map(place),
+  };
+}
+
+/** Documents that name another namespace than the chosen one; what lies underneath is not asked about. */
+export function otherNamespaces({ lattice, secrets, mountable }: Placed, chosen: string | undefined): readonly OtherNamespace[] {
+  if (chosen === undefined) return [];
+  return [...lattice.filter(({ object }) => isNamespaced(object)), ...secrets, ...mountable].flatMap(({ object, from, underneath }) => {
+    const { namespace } = object.metadata;
+    if (underneath === true || namespace === chosen) return [];
+    const message = `is ${String(namespace)}, and -n is ${chosen}; leave out -n, or pass -n ${String(namespace)}`;
+    return [{ from, path: "metadata.namespace", message }];
+  });
+}
+
+type OtherNamespace = { readonly from: string; readonly path: string; readonly message: string };
+
+function isNamespaced({ kind }: LatticeObject): boolean {
+  return latticeKinds.some((one) => one.kind === kind && one.namespaced);
+}
+
+function inOwnNamespaces({ lattice, secrets, mountable }: Placed, fallback: string): Placed {
   const environments = new Map(
     lattice.flatMap(({ object }) => (object.kind === "LatticeEnvironment" ? [[object.metadata.name, object] as const] : [])),
   );

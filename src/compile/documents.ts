@@ -9,7 +9,7 @@ import { LATTICE_API_VERSION, latticeKinds, parseLatticeObject, type LatticeObje
 import { describeObject, field, fieldAt, isJsonObject, keyOf, keyText, type FieldStep, type Json, type KubeObject } from "#kube";
 import { declaredProvisioner, type Provisioner, type Settings } from "#service-compiler";
 import { describeCompose, isCompose } from "./compose/detect.ts";
-import { inNamespaces, isPlacedByEnvironment, onTop, type Read } from "./document-places.ts";
+import { inNamespaces, isPlacedByEnvironment, onTop, otherNamespaces, type Read } from "./document-places.ts";
 import type { InvalidKind } from "./invalid-object.ts";
 import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { readPartially } from "./partial-documents.ts";
@@ -52,8 +52,10 @@ export type WorldOptions = {
   readonly environment?: string;
   /** Images for containers of Score files whose image is "."; "any": the images are of no interest, and "." stays. */
   readonly images?: ScoreImages | typeof ANY_IMAGE;
-  /** For services that name neither a namespace nor an environment; absent: `default`. */
+  /** For documents that name none, as with `kubectl -n`; a document that names another is a mistake. Absent: see `fallbackNamespace`. */
   readonly namespace?: string;
+  /** For documents that name no namespace and whose environment and service tell none either; absent: `default`. */
+  readonly fallbackNamespace?: string;
   /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
   readonly secrets?: ReadonlyMap<string, Sensitive<string>>;
   /** A secret that nobody gave is marked instead of being an error. */
@@ -131,7 +133,8 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
   const images = new ImageChoice(options.images);
   for (const document of items) sort(document, options, images, sorted);
   sorted.problems.push(...images.problems().map((message) => ({ from: "--image", path: "", message })));
-  const placed = onTop(inNamespaces({ ...sorted, lattice: inOwnEnvironments(sorted) }, options.namespace));
+  const namespaces = { chosen: options.namespace, fallback: options.fallbackNamespace ?? "default" };
+  const placed = onTop(inNamespaces({ ...sorted, lattice: inOwnEnvironments(sorted) }, namespaces));
   const store = secretStore({
     given: options.secrets ?? new Map(),
     inObjects: readSecrets(placed.secrets),
@@ -147,7 +150,12 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     world.put(underneath === true ? object : withSources(object, from, options.files, named));
   }
   for (const { kind, object } of sorted.invalid) if (!places.has(keyText(keyOf(object)))) world.putInvalid(kind, object);
-  const problems = [...sorted.problems, ...twice(placed.lattice), ...refusedEnvironments(world, placed.lattice)];
+  const problems = [
+    ...sorted.problems,
+    ...otherNamespaces(placed, options.namespace),
+    ...twice(placed.lattice),
+    ...refusedEnvironments(world, placed.lattice),
+  ];
   const { leftOut, scores, incomplete } = sorted;
   return { world, problems, places, documents: namedDocuments(items, sorted.lattice), scores, incomplete, leftOut };
 }

@@ -1,24 +1,33 @@
 /** The mesh for people and programs: every declared edge, and whether it is open. As text, JSON, Mermaid, SVG, or for Graphviz. */
 import type { Result } from "#base";
-import { allEdges, type Edge, type EdgeState } from "#mesh-compiler";
+import type { Edge, EdgeState } from "#mesh-compiler";
 import { mermaidText } from "./graph/mermaid.ts";
-import { drawnGraph, isOpen, meaningOf, portsOf } from "./graph/model.ts";
+import { drawnGraph, graphPart, isOpen, meaningOf, portsOf, type GraphPart } from "./graph/model.ts";
 import { svgText } from "./graph/svg.ts";
+import { plainTable, type TableWriter } from "./plain-table.ts";
 import type { World } from "./world.ts";
 
 /** As a table for people, for Graphviz, as JSON, or as Mermaid text. */
 export type GraphFormat = "text" | "dot" | "json" | "mermaid";
+
+/** Which part of a world to draw, and how. */
+export type GraphOptions = {
+  /** Only services that run or are declared there, and those they call or are called by. */
+  readonly namespace?: string | undefined;
+  /** How the text form is laid out; absent: one line per edge. */
+  readonly table?: TableWriter | undefined;
+};
 
 /**
  * Every declared edge, and whether it is open.
  *
  * @example writeFileSync("mesh.dot", formatGraph(world, "dot"));
  */
-export function formatGraph(world: World, format: GraphFormat): string {
-  const edges = allEdges(world.mesh.graph);
-  if (format === "json") return `${JSON.stringify(asJson(world, edges), undefined, 2)}\n`;
-  if (format === "mermaid") return mermaidText(drawnGraph(world));
-  return format === "dot" ? asDot(world, edges) : asText(edges);
+export function formatGraph(world: World, format: GraphFormat, { namespace, table = plainTable }: GraphOptions = {}): string {
+  const part = graphPart(world, namespace);
+  if (format === "json") return `${JSON.stringify(asJson(part), undefined, 2)}\n`;
+  if (format === "mermaid") return mermaidText(drawnGraph(part));
+  return format === "dot" ? asDot(part) : asText(part.edges, { namespace, table });
 }
 
 /**
@@ -28,28 +37,28 @@ export function formatGraph(world: World, format: GraphFormat): string {
  * const picture = drawGraph(world);
  * if (picture.ok) writeFileSync("mesh.svg", picture.value);
  */
-export function drawGraph(world: World): Result<string, string> {
-  return svgText(drawnGraph(world));
+export function drawGraph(world: World, { namespace }: GraphOptions = {}): Result<string, string> {
+  return svgText(drawnGraph(graphPart(world, namespace)));
 }
 
 function portText(edge: Edge): string {
   return portsOf(edge).join(",");
 }
 
-function asText(edges: readonly Edge[]): string {
-  if (edges.length === 0) return "no edges are declared\n";
-  const rows = edges.map((edge) => {
-    const ports = portText(edge);
-    return [edge.caller, `${edge.callee}${ports === "" ? "" : `:${ports}`}`, meaningOf(edge)] as const;
-  });
-  const [first, second] = [0, 1].map((at) => Math.max(...rows.map((row) => row[at === 0 ? 0 : 1].length)));
-  return rows.map(([from, to, word]) => `${from.padEnd(first ?? 0)}  ->  ${to.padEnd(second ?? 0)}  ${word}\n`).join("");
+function asText(edges: readonly Edge[], { namespace, table }: { namespace: string | undefined; table: TableWriter }): string {
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}; -A shows all namespaces`;
+  if (edges.length === 0) return `no edges are declared${where}\n`;
+  return table(
+    edges.map((edge) => {
+      const ports = portText(edge);
+      return [edge.caller, "->", `${edge.callee}${ports === "" ? "" : `:${ports}`}`, meaningOf(edge)];
+    }),
+  );
 }
 
 const DOT_STYLES: Readonly<Partial<Record<EdgeState["kind"], string>>> = { agreed: "solid", external: "solid", managed: "bold" };
 
-function asDot(world: World, edges: readonly Edge[]): string {
-  const nodes = [...world.mesh.graph.nodes()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+function asDot({ nodes, edges }: GraphPart): string {
   const lines = [
     ...nodes.map(({ id, kind }) => `  ${quoted(id)} [shape=${kind === "external" ? "cloud" : "box"}];`),
     ...edges.map((edge) => {
@@ -65,8 +74,7 @@ function quoted(text: string): string {
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-function asJson(world: World, edges: readonly Edge[]) {
-  const nodes = [...world.mesh.graph.nodes()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+function asJson({ nodes, edges }: GraphPart) {
   return {
     nodes: nodes.map(({ id, kind }) => ({ id, kind })),
     edges: edges.map((edge) => {

@@ -1,4 +1,4 @@
-export { formatAnswer, formatAnswers } from "./answer-text.ts";
+export { formatAnswer, formatAnswers, type AnswerOptions } from "./answer-text.ts";
 export { checkAssertions, formatAssertions, parseAssertions, type Assertion, type AssertionResult } from "./assertions.ts";
 export { compileAll, type CompiledWorld } from "./compile-all.ts";
 export { compiledKinds, policyKinds } from "./compiled-kinds.ts";
@@ -21,8 +21,10 @@ export { flowsOf, flowText, type Flow } from "./diff/flows.ts";
 export { formatDiff } from "./diff/text.ts";
 export type { Dependencies } from "./closed-dependencies.ts";
 export { absentObject, describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
-export { drawGraph, formatGraph, type GraphFormat } from "./graph-view.ts";
+export type { NameScope } from "./find-service.ts";
+export { drawGraph, formatGraph, type GraphFormat, type GraphOptions } from "./graph-view.ts";
 export type { Missing } from "./missing.ts";
+export type { TableWriter } from "./plain-table.ts";
 export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";
 export { ANY_IMAGE, type ScoreImages } from "./score/images.ts";

@@ -74,7 +74,7 @@ shop/web does not say that dev/lonely may call it. Add to LatticeService shop/we
   });
 
   it("names the file where that is known", () => {
-    expect(formatAnswers(ask("lonely", "shop/web"), new Map([["shop/web", "web.yaml"]]))).toContain(
+    expect(formatAnswers(ask("lonely", "shop/web"), { places: new Map([["shop/web", "web.yaml"]]) })).toContain(
       "Add to LatticeService shop/web (web.yaml):",
     );
   });
@@ -216,7 +216,7 @@ describe("the graph", () => {
     expect(formatGraph(small, "text")).toBe(
       `shop/a  ->  shop/b:8080        open
 shop/a  ->  shop/c             closed: there is no such callee
-shop/a  ->  shop/x-redis:6379  open on the caller's side; not ours on the other
+shop/a  ->  shop/x-redis:6379  open on the caller's side only
 shop/d  ->  shop/stripe        closed: the external service does not name the caller
 `,
     );

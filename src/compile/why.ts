@@ -16,7 +16,7 @@ import {
   type ServiceNode,
   type Step,
 } from "#mesh-compiler";
-import { findNode } from "./find-service.ts";
+import { findNode, type NameScope } from "./find-service.ts";
 import { missingBetween, missingToOutside, type Missing } from "./missing.ts";
 import { planeOf } from "./plane.ts";
 import { trustNotes } from "./trust-note.ts";
@@ -45,6 +45,8 @@ export type WhyQuestion = {
   readonly port?: string | undefined;
   readonly method?: string | undefined;
   readonly path?: string | undefined;
+  /** Where names without a namespace are looked up. */
+  readonly scope?: NameScope | undefined;
 };
 
 /**
@@ -55,13 +57,13 @@ export type WhyQuestion = {
  * if (answers.ok) for (const answer of answers.value) console.log(formatAnswer(answer));
  */
 export function why(world: World, question: WhyQuestion, objects?: readonly KubeObject[]): Result<readonly Answer[], string> {
-  const from = findNode(world, question.from);
+  const from = findNode(world, question.from, question.scope);
   if (!from.ok) return from;
   const caller = world.mesh.graph.service(from.value);
   if (caller === undefined) return err(`${from.value} is an external service, and calls nobody here`);
   const managed = whyManaged(world, caller, question.to);
   if (managed !== undefined) return ok([managed]);
-  const to = findNode(world, question.to);
+  const to = findNode(world, question.to, question.scope);
   if (!to.ok) return to;
   const callee = world.mesh.graph.get(to.value);
   const plane = planeOf(world, objects);

@@ -19,7 +19,7 @@ const ours = [...consoleSteps(readme), ...shellSteps(readme)].filter((step) => n
 
 /** They run until somebody stops them, or ask a cluster. */
 const isLive = (step: Step) =>
-  ["up", "down", "operator", "api-server"].includes(nameOf(step)) || (nameOf(step) === "why" && !step.command.includes(" -f "));
+  ["up", "down", "operator", "api-server", "status"].includes(nameOf(step)) || (nameOf(step) === "why" && !step.command.includes(" -f "));
 const offline = ours.filter((step) => !isLive(step));
 
 let cwd: string;

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { expectOk } from "#base";
 import { latticeServices } from "#crds";
 import { parseYaml, type KubeObject } from "#kube";
-import { openWatchBoard } from "#cli";
+import { openWatchBoard, plainText } from "#cli";
 import { secret } from "../builders/lattice-objects.ts";
 import { OperatedCluster } from "../builders/operated-cluster.ts";
 
@@ -28,7 +28,7 @@ function lastWords(text: string): string {
   const words = new Map(
     lines.map((line) => {
       const said = line.trimEnd().replace(/^ *[0-9.]+s +/, "");
-      return [said.startsWith("door") ? said : said.split(/ +/).slice(0, 2).join(" "), said] as const;
+      return [said.startsWith("flow") ? said : said.split(/ +/).slice(0, 2).join(" "), said] as const;
     }),
   );
   return [...words.values()].toSorted().join("\n");
@@ -38,7 +38,7 @@ test("the shop comes up, agrees, errs and ends", async () => {
   await using operated = await OperatedCluster.start({});
   let written = "";
   const stop = new AbortController();
-  const print = (text: string) => void (written += text);
+  const print = (text: Parameters<typeof plainText>[0]) => void (written += plainText(text));
   const board = await openWatchBoard({ client: operated.client, clock: operated.clock, random: () => 0.5, print, signal: stop.signal });
   board.start();
   written = "";

@@ -4,10 +4,10 @@
  * Each file in this folder declares the flags of one command and imports the code behind it only when the command runs.
  */
 import type { Command } from "commander";
-import type { CliIo, CommandExitCode } from "../io.ts";
+import type { CommandExitCode, CommandIo } from "../io.ts";
 
 /** What a registered command gets: its input and output, and `done` to report the exit code. */
-export type CommandContext = { readonly io: CliIo; readonly done: (code: CommandExitCode) => void };
+export type CommandContext = { readonly io: CommandIo; readonly done: (code: CommandExitCode) => void };
 
 export type RegisterCommand = (program: Command, context: CommandContext) => void;
 

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { CompileFlags } from "../compile.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
-import { FILES_FLAG, FILES_TEXT, withSecrets, withSettings } from "./shared-flags.ts";
+import { FILES_FLAG, FILES_TEXT, withSecrets, withDomains, withFileNamespace } from "./shared-flags.ts";
 
 export const registerCompile: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "compile", {
@@ -18,7 +18,7 @@ export const registerCompile: RegisterCommand = (program, { io, done }) => {
       { command: "lattice compile -f examples/shop --placeholder-secrets -o dir --out compiled", effect: "one file per object" },
     ],
   });
-  withSecrets(withSettings(command))
+  withSecrets(withDomains(withFileNamespace(command)))
     .option("--placeholder-secrets", "write a placeholder for secrets that have no value, instead of failing")
     .requiredOption(FILES_FLAG, FILES_TEXT)
     .addOption(new Option("-o, --output <form>", "dir: one file per object").choices(["yaml", "json", "dir"]).default("yaml"))

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { DiffFlags } from "../diff.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
-import { FILES_FLAG, FILES_TEXT, withCluster, withSecrets, withSettings } from "./shared-flags.ts";
+import { FILES_FLAG, FILES_TEXT, withCluster, withSecrets, withDomains, withFileNamespace } from "./shared-flags.ts";
 
 export const registerDiff: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "diff", {
@@ -15,7 +15,7 @@ export const registerDiff: RegisterCommand = (program, { io, done }) => {
       { command: "lattice diff -f examples/shop --against shop.yaml", effect: "against other files, or output of lattice compile" },
     ],
   });
-  withCluster(withSecrets(withSettings(command)))
+  withCluster(withSecrets(withDomains(withFileNamespace(command))))
     .requiredOption(FILES_FLAG, FILES_TEXT)
     .option("--against <path...>", "other files or folders, or what lattice compile printed before; without it, a cluster")
     .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { GraphFlags } from "../graph.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
-import { FILES_FLAG, FILES_OR_CLUSTER_TEXT, withCluster, withSettings } from "./shared-flags.ts";
+import { FILES_FLAG, FILES_OR_CLUSTER_TEXT, withCluster, withDomains, withNamespacesOrFiles } from "./shared-flags.ts";
 
 export const registerGraph: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "graph", {
@@ -15,7 +15,7 @@ export const registerGraph: RegisterCommand = (program, { io, done }) => {
       { command: "lattice graph -f examples/shop -o mermaid", effect: "as a flowchart for Markdown" },
     ],
   });
-  withCluster(withSettings(command))
+  withCluster(withDomains(withNamespacesOrFiles(command)))
     .option(FILES_FLAG, FILES_OR_CLUSTER_TEXT)
     .addOption(
       new Option("-o, --output <form>", "svg: a picture; mermaid: for Markdown; dot: for Graphviz")

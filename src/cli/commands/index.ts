@@ -10,6 +10,7 @@ import { registerInit } from "./init.ts";
 import { registerOperator } from "./operator.ts";
 import { registerPatch } from "./patch.ts";
 import { registerRbac } from "./rbac.ts";
+import { registerStatus } from "./status.ts";
 import { registerUp } from "./up.ts";
 import { registerValidate } from "./validate.ts";
 import { registerVersion } from "./version.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerDiff,
   registerWhy,
   registerGraph,
+  registerStatus,
   registerUp,
   registerDown,
   registerApiServer,

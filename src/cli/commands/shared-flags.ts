@@ -1,11 +1,26 @@
 /** Flags that several commands have, with one text each. */
 import { Option, type Command } from "commander";
 
-/** What services are compiled for: the same in every command that does it. */
-export function withSettings(command: Command): Command {
-  const namespace = "for services that name neither a namespace nor an environment (default: default)";
-  const environment = "for services that name neither a namespace nor an environment, such as Score files";
-  return withDomains(command.option("-n, --namespace <name>", namespace).option("--environment <name>", environment));
+const NAMESPACE = "namespace to work in (default: that of the kubeconfig's context, else default)";
+
+/** For commands that read a cluster, with kubectl's meaning. */
+export function withNamespaces(command: Command, text = NAMESPACE): Command {
+  return command.option("-n, --namespace <name>", text).option("-A, --all-namespaces", "work in all namespaces");
+}
+
+/** For commands that read a cluster or files. */
+export function withNamespacesOrFiles(command: Command): Command {
+  return withEnvironment(withNamespaces(command, `${NAMESPACE}; with -f, namespace of resources that name none`));
+}
+
+/** For commands that read files, with kubectl's meaning. */
+export function withFileNamespace(command: Command): Command {
+  const text = "namespace of resources that name none; resources that name another are an error";
+  return withEnvironment(command.option("-n, --namespace <name>", text));
+}
+
+function withEnvironment(command: Command): Command {
+  return command.option("--environment <name>", "for services that name neither a namespace nor an environment, such as Score files");
 }
 
 const SETTINGS: readonly (readonly [flag: string, text: string])[] = [
@@ -20,7 +35,7 @@ const SETTINGS: readonly (readonly [flag: string, text: string])[] = [
 ];
 
 const CLUSTER: readonly (readonly [flag: string, text: string])[] = [
-  ["--kubeconfig <file>", "which cluster; without it KUBECONFIG, ~/.kube/config, or the pod's own"],
+  ["--kubeconfig <file>", "which cluster; without it KUBECONFIG, the cluster of lattice up in .lattice, ~/.kube/config, or the pod's own"],
   ["--context <name>", "which context of the kubeconfig"],
 ];
 

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import { addCommand, type RegisterCommand } from "./command.ts";
 import type { ValidateFlags } from "../validate.ts";
-import { FILES_FLAG, FILES_TEXT, withSettings, withShareable } from "./shared-flags.ts";
+import { FILES_FLAG, FILES_TEXT, withDomains, withFileNamespace, withShareable } from "./shared-flags.ts";
 
 export const registerValidate: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "validate", {
@@ -15,7 +15,7 @@ export const registerValidate: RegisterCommand = (program, { io, done }) => {
       { command: "lattice validate -f examples/shop -o json", effect: "the shop, for a script" },
     ],
   });
-  withShareable(withSettings(command))
+  withShareable(withDomains(withFileNamespace(command)))
     .requiredOption(FILES_FLAG, FILES_TEXT)
     .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
     .action(async (flags: ValidateFlags) => done(await (await import("../validate.ts")).validate(io, flags)));

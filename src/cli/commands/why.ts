@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { WhyFlags } from "../why.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
-import { FILES_FLAG, FILES_OR_CLUSTER_TEXT, withCluster, withSettings } from "./shared-flags.ts";
+import { FILES_FLAG, FILES_OR_CLUSTER_TEXT, withCluster, withDomains, withNamespacesOrFiles } from "./shared-flags.ts";
 
 export const registerWhy: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "why", {
@@ -15,7 +15,7 @@ export const registerWhy: RegisterCommand = (program, { io, done }) => {
       { command: "lattice why --assert reach.yaml -f examples/shop", effect: "check in CI what must be open and what must be closed" },
     ],
   });
-  withCluster(withSettings(command))
+  withCluster(withDomains(withNamespacesOrFiles(command)))
     .argument("[caller and callee...]", "as in: frontend api, or shop/frontend shop/api:8080")
     .option(FILES_FLAG, FILES_OR_CLUSTER_TEXT)
     .option("--method <name>", "only requests with this method")

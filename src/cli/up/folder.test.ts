@@ -7,7 +7,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { ProcessTable } from "#kube-server";
 import { runCli } from "../../../test/builders/cli-io.ts";
-import { prepareFolder, purgeFolder, removeRecord, runningUp, shortPath, upFolder, writeRecord } from "./folder.ts";
+import { shortPath } from "../short-path.ts";
+import { prepareFolder, purgeFolder, removeRecord, runningUp, upFolder, writeRecord } from "./folder.ts";
 
 const root = mkdtempSync(join(tmpdir(), "lattice-folder-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -5,7 +5,7 @@
  * name by name.
  */
 import { lstat, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { field, parseJson } from "#kube";
 import { nodeProcesses, type ProcessTable } from "#kube-server";
@@ -18,12 +18,6 @@ const OTHERS_WRITE = 0o002;
 const OURS = [MARK, RECORD, "data", "kubeconfig"] as const;
 
 export type UpFolder = { readonly path: string; readonly data: string; readonly kubeconfig: string };
-
-/** As people write it: relative where that is shorter. */
-export function shortPath(cwd: string, path: string): string {
-  const near = relative(cwd, path);
-  return near.startsWith("..") ? path : near === "" ? "." : near;
-}
 
 export function upFolder(path: string): UpFolder {
   return { path, data: join(path, "data"), kubeconfig: join(path, "kubeconfig") };

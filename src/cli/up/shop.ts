@@ -1,7 +1,7 @@
-/** The example application: what is applied for it, and what is said about the one agreement that it lacks. */
+/** The example application: what is applied for it, and the explanation of the one agreement that it lacks. */
 import { join } from "node:path";
 import { base64OfText, err, ok, type Result } from "#base";
-import { formatAnswers, formatGraph, loadWorld, why, type World } from "#compile";
+import { formatAnswers, formatGraph, loadWorld, why, type TableWriter } from "#compile";
 import { latticeEnvironments, latticeKinds, type LatticeObject } from "#crds";
 import { defineResource, isJsonObject, parseYaml, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
@@ -11,6 +11,7 @@ import type { CliIo } from "../io.ts";
 import { readLatticeResources, readPolicies } from "../live-world.ts";
 import { applyAll } from "../local-cluster.ts";
 import { MAX_SMALL_FILE, readRegularText } from "../regular-file.ts";
+import { terminalTable } from "../terminal/terminal-table.ts";
 import { readValid } from "../validate.ts";
 
 const SHOP = "shop";
@@ -66,8 +67,10 @@ function madeUpSecrets(file: string): Result<readonly { readonly resource: Resou
   );
 }
 
-/** Who may talk to whom in the cluster, and why the first closed door is closed. */
-export async function explainDoors(
+const INDENT = "    ";
+
+/** Which service may call which in the cluster, and why the first closed flow is closed. */
+export async function explainFlows(
   io: CliIo,
   client: KubeClient,
 ): Promise<Result<{ readonly text: string; readonly closed: Edge | undefined }, string>> {
@@ -77,18 +80,19 @@ export async function explainDoors(
   if (!policies.ok) return policies;
   const { world } = loadWorld(resources.value.value, { placeholderSecrets: true, assumeShareable: true });
   const closed = allEdges(world.mesh.graph).find(({ state }) => state.kind === "caller-only");
-  const graph = formatGraph(world, "text");
-  const reason = closed === undefined ? "" : whyClosed(world, closed, policies.value.value);
-  return ok({ text: `Who may talk to whom (./lattice graph):\n\n${indented(graph)}\n${reason}`, closed });
+  const table = terminalTable(io, INDENT.length);
+  const graph = formatGraph(world, "text", { table });
+  const reason =
+    closed === undefined ? "" : whyClosed(why(world, { from: closed.caller, to: closed.callee }, policies.value.value), { closed, table });
+  return ok({ text: `Which service may call which (./lattice graph -A):\n\n${indented(graph)}\n${reason}`, closed });
 }
 
-function whyClosed(world: World, { caller, callee }: Edge, policies: readonly KubeObject[]): string {
-  const answers = why(world, { from: caller, to: callee }, policies);
+function whyClosed(answers: ReturnType<typeof why>, { closed, table }: { readonly closed: Edge; readonly table: TableWriter }): string {
   if (!answers.ok) return "";
-  const names = `${splitId(caller).name} ${splitId(callee).name}`;
-  return `One agreement is missing. ./lattice why ${names} reads the policies in the cluster and says:\n\n${indented(formatAnswers(answers.value))}\n`;
+  const names = `${splitId(closed.caller).name} ${splitId(closed.callee).name}`;
+  return `One agreement is missing. ./lattice why ${names} explains it:\n\n${indented(formatAnswers(answers.value, { table }))}\n`;
 }
 
 function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, "    ");
+  return text.replace(/^(?=.)/gm, INDENT);
 }

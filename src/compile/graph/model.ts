@@ -1,5 +1,5 @@
 /** The mesh as nodes and edges to draw: what each node is, whether each edge is open, and why not. */
-import { allEdges, type Edge, type EdgeState } from "#mesh-compiler";
+import { allEdges, splitId, type Edge, type EdgeState, type ServiceId } from "#mesh-compiler";
 import type { World } from "../world.ts";
 
 /** managed: a database that is no Lattice service. unknown: named by a service and not there. */
@@ -26,7 +26,7 @@ const MEANINGS: Readonly<Record<EdgeState["kind"], string>> = {
   "callee-only": "closed: only the callee declares it",
   "unknown-callee": "closed: there is no such callee",
   "unknown-caller": "closed: there is no such caller",
-  managed: "open on the caller's side; not ours on the other",
+  managed: "open on the caller's side only",
   external: "open to the outside",
   "external-closed": "closed: the external service does not name the caller",
 };
@@ -47,9 +47,28 @@ export function portsOf({ state }: Edge): readonly number[] {
   return state.kind === "agreed" ? state.ports.map(({ port }) => port) : [];
 }
 
-export function drawnGraph(world: World): DrawnGraph {
-  const edges = allEdges(world.mesh.graph);
-  const kinds = new Map<string, NodeKind>([...world.mesh.graph.nodes()].map(({ id, kind }) => [id, kind]));
+/** Services and the edges between them, in the order of their ids. */
+export type GraphPart = {
+  readonly nodes: readonly { readonly id: ServiceId; readonly kind: "service" | "external" }[];
+  readonly edges: readonly Edge[];
+};
+
+/** What runs or is declared in a namespace, with the services that it calls or is called by; without one, everything. */
+export function graphPart(world: World, namespace: string | undefined): GraphPart {
+  const inside = (id: ServiceId) => namespace === undefined || isIn(world, id, namespace);
+  const edges = allEdges(world.mesh.graph).filter(({ caller, callee }) => inside(caller) || inside(callee));
+  const ends = new Set(edges.flatMap(({ caller, callee }) => [caller, callee]));
+  const nodes = [...world.mesh.graph.nodes()].filter(({ id }) => inside(id) || ends.has(id));
+  return { nodes: nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)), edges };
+}
+
+/** A service is in the namespace where it runs, and in the one where it is declared. */
+function isIn(world: World, id: ServiceId, namespace: string): boolean {
+  return splitId(id).namespace === namespace || world.keyOf(id)?.startsWith(`${namespace}/`) === true;
+}
+
+export function drawnGraph({ nodes: known, edges }: GraphPart): DrawnGraph {
+  const kinds = new Map<string, NodeKind>(known.map(({ id, kind }) => [id, kind]));
   for (const { caller, callee, state } of edges) {
     if (!kinds.has(callee)) kinds.set(callee, state.kind === "managed" ? "managed" : "unknown");
     if (!kinds.has(caller)) kinds.set(caller, "unknown");

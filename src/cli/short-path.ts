@@ -1,0 +1,7 @@
+/** A path as people write it: relative where that is shorter. */
+import { relative } from "node:path";
+
+export function shortPath(cwd: string, path: string): string {
+  const near = relative(cwd, path);
+  return near.startsWith("..") ? path : near === "" ? "." : near;
+}
