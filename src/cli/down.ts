@@ -6,22 +6,24 @@ import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { shortPath } from "./short-path.ts";
 import { purgeFolder, runningUp, upFolder, type UpRecord } from "./up/folder.ts";
 
-export type DownFlags = { readonly dataDir: string; readonly purge?: boolean };
+export type DownFlags = { readonly dataDir: string; readonly purge?: boolean; readonly output?: "text" | "json" };
 
 const LOOK_EVERY_MS = 100;
 const LOOKS = 300;
 
-export async function down(io: CliIo, { dataDir, purge = false }: DownFlags): Promise<ExitCode> {
+export async function down(io: CliIo, { dataDir, purge = false, output = "text" }: DownFlags): Promise<ExitCode> {
   const folder = upFolder(resolve(io.cwd, dataDir));
   const shown = shortPath(io.cwd, folder.path);
+  const tell = (text: string) => (output === "text" ? io.stdout(text) : undefined);
   const running = await runningUp(folder);
-  if (running === undefined) io.stdout(`no lattice up runs in ${shown}\n`);
+  if (running === undefined) tell(`no lattice up runs in ${shown}\n`);
   else if (!(await stop(io, running))) return misunderstood(io, `process ${running.pid} was asked to stop and still runs`);
-  else io.stdout(`stopped lattice up in ${shown} (process ${running.pid})\n`);
-  if (!purge) return 0;
-  const purged = await purgeFolder(folder);
-  if (!purged.ok) return misunderstood(io, purged.error);
-  io.stdout(purged.value === "deleted" ? `deleted ${shown}\n` : `there is no folder ${shown}\n`);
+  else tell(`stopped lattice up in ${shown} (process ${running.pid})\n`);
+  const purged = purge ? await purgeFolder(folder) : undefined;
+  if (purged?.ok === false) return misunderstood(io, purged.error);
+  if (purged !== undefined) tell(purged.value === "deleted" ? `deleted ${shown}\n` : `there is no folder ${shown}\n`);
+  const result = { folder: folder.path, stopped: running !== undefined, deleted: purged?.value === "deleted" };
+  if (output === "json") io.stdout(`${JSON.stringify(result, null, 2)}\n`);
   return 0;
 }
 

@@ -23,12 +23,14 @@ async function examplesOf(name: string): Promise<readonly string[]> {
   return shown.match(/(?<=^ {2})lattice .*$/gm) ?? [];
 }
 
-/** As a shell splits it, up to the first pipe. */
+/** As a shell splits it, up to the first pipe or redirection. */
 function wordsOf(command: string): readonly string[] {
-  return [...(command.split(" | ")[0] ?? "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "").slice(1);
+  return [...(command.split(/ [|>] /)[0] ?? "").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "").slice(1);
 }
 
-const names = parsingProgram().commands.map((command) => command.name());
+const names = parsingProgram()
+  .commands.map((command) => command.name())
+  .filter((name) => !name.startsWith("__"));
 /** They run until they are stopped, or talk to a cluster. */
 const LIVE = new Set(["up", "down", "operator", "api-server", "diff", "status"]);
 
@@ -91,4 +93,32 @@ test.each([
   { argv: ["graph", "--kubeconfg", "x"], want: "Did you mean --kubeconfig?" },
 ])("$argv: an unknown command or flag is answered with the nearest one, and exit code 2", async ({ argv, want }) => {
   expect(await runCli(argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
+});
+
+describe("-o json", () => {
+  const SHOP = ["-f", "examples/shop"];
+  test.each([
+    { argv: ["version"], want: { version: expect.any(String) as string, nodeVersion: "24.0.0" } },
+    { argv: ["crds", "ls"], want: { kind: "List" } },
+    { argv: ["rbac"], want: { kind: "List" } },
+    { argv: ["validate", ...SHOP] },
+    { argv: ["compile", ...SHOP, "--placeholder-secrets"], want: { kind: "List" } },
+    { argv: ["diff", ...SHOP, "--against", "examples/shop"] },
+    { argv: ["why", "cart", "catalog", ...SHOP], code: 1 },
+    { argv: ["graph", ...SHOP] },
+    { argv: ["patch", "-f", "docs/guides/patches/deployment.yaml", "-p", "{}"] },
+    { argv: ["down", "--data-dir", "/nonexistent"], want: { stopped: false, deleted: false } },
+  ])("lattice $argv.0: stdout is one document", async ({ argv, want = {}, code = 0 }) => {
+    const run = await runCli([...argv, "-o", "json"]);
+    expect(run.code).toBe(code);
+    expect(JSON.parse(run.stdout)).toMatchObject(want);
+  });
+
+  test("every command with an answer has it", () => {
+    const without = parsingProgram()
+      .commands.filter(({ options }) => options.find(({ long }) => long === "--output")?.argChoices?.includes("json") !== true)
+      .map((command) => command.name());
+    // they run until they are stopped, or print a script
+    expect(without.filter((name) => names.includes(name)).toSorted()).toEqual(["api-server", "completion", "operator", "up"]);
+  });
 });

@@ -2,8 +2,9 @@
 import { PROGRAM_VERSION } from "#base";
 import type { CliIo, ExitCode } from "./io.ts";
 
-export function printVersion(io: CliIo): ExitCode {
-  io.stdout(`${versionText(io)}\n`);
+export function printVersion(io: CliIo, output: "text" | "json"): ExitCode {
+  const { nodeVersion } = io;
+  io.stdout(`${output === "json" ? JSON.stringify({ version: PROGRAM_VERSION, nodeVersion }, null, 2) : versionText(io)}\n`);
   return 0;
 }
 

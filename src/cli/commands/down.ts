@@ -1,4 +1,5 @@
 /** Flags of `lattice down`. */
+import { Option } from "commander";
 import type { DownFlags } from "../down.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
 
@@ -13,5 +14,6 @@ export const registerDown: RegisterCommand = (program, { io, done }) => {
   })
     .option("--data-dir <folder>", "the folder it runs in", ".lattice")
     .option("--purge", "delete the folder too, if it is one that lattice up made")
+    .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
     .action(async (flags: DownFlags) => done(await (await import("../down.ts")).down(io, flags)));
 };

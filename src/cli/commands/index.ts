@@ -2,6 +2,7 @@
 import { registerApiServer } from "./api-server.ts";
 import type { RegisterCommand } from "./command.ts";
 import { registerCompile } from "./compile.ts";
+import { registerCompletion } from "./completion.ts";
 import { registerCrds } from "./crds.ts";
 import { registerDiff } from "./diff.ts";
 import { registerDown } from "./down.ts";
@@ -31,5 +32,6 @@ export const COMMANDS: readonly RegisterCommand[] = [
   registerRbac,
   registerOperator,
   registerPatch,
+  registerCompletion,
   registerVersion,
 ];

@@ -1,4 +1,5 @@
 /** Flags of `lattice rbac`. */
+import { Option } from "commander";
 import type { RbacFlags } from "../rbac.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
 
@@ -13,5 +14,6 @@ export const registerRbac: RegisterCommand = (program, { io, done }) => {
   })
     .option("-n, --namespace <name>", "where the operator runs", "lattice-system")
     .option("--namespaces <a,b>", "Roles for these namespaces only, for an operator with the same flag; without it, for the whole cluster")
+    .addOption(new Option("-o, --output <form>").choices(["yaml", "json"]).default("yaml"))
     .action(async (flags: RbacFlags) => done((await import("../rbac.ts")).printRbac(io, flags)));
 };

@@ -1,4 +1,5 @@
 /** `lattice version`. */
+import { Option } from "commander";
 import { addCommand, type RegisterCommand } from "./command.ts";
 
 export const registerVersion: RegisterCommand = (program, { io, done }) => {
@@ -6,5 +7,7 @@ export const registerVersion: RegisterCommand = (program, { io, done }) => {
     group: "other",
     summary: "print the version",
     examples: [{ command: "lattice version", effect: "the version, and the version of Node that it runs on" }],
-  }).action(async () => done((await import("../version.ts")).printVersion(io)));
+  })
+    .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
+    .action(async ({ output }: { output: "text" | "json" }) => done((await import("../version.ts")).printVersion(io, output)));
 };

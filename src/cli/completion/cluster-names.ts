@@ -1,0 +1,51 @@
+/** Names from the cluster for completion: within a time limit, and none when anything goes wrong. */
+import { sleep, silentLogger } from "#base";
+import { defineResource } from "#kube";
+import type { CliIo } from "../io.ts";
+import type { Candidate } from "./answer.ts";
+
+const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
+const ANSWER_WITHIN_MS = 2_000;
+const MOST = 500;
+
+/** `before`: the words so far, whose --kubeconfig, --context and -n count. */
+export async function readNames(io: CliIo, before: readonly string[], what: "services" | "namespaces"): Promise<readonly Candidate[]> {
+  const stop = new AbortController();
+  const late = sleep(io.clock, ANSWER_WITHIN_MS, stop.signal).then((): readonly Candidate[] => []);
+  const found = await Promise.race([read(io, before, { what, signal: stop.signal }), late]);
+  stop.abort();
+  return found;
+}
+
+type Asked = { readonly what: "services" | "namespaces"; readonly signal: AbortSignal };
+
+async function read(io: CliIo, before: readonly string[], { what, signal }: Asked): Promise<readonly Candidate[]> {
+  const [{ connect }, { latticeServices }, { scopeOf }] = await Promise.all([
+    import("../cluster.ts"),
+    import("#crds"),
+    import("../namespace-scope.ts"),
+  ]);
+  const flags = { ...given("kubeconfig", before), ...given("context", before) };
+  const connection = await connect({ ...io, stderr: () => {} }, flags, { logger: silentLogger, local: { report: false } });
+  if (!connection.ok) return [];
+  const { client, config } = connection.value;
+  try {
+    if (what === "namespaces") {
+      const listed = await client.list(namespaces, { limit: MOST }, { signal });
+      return listed.ok ? listed.value.items.map(({ metadata }) => ({ text: metadata.name })) : [];
+    }
+    const all = before.includes("-A") || before.includes("--all-namespaces");
+    const scope = scopeOf({ allNamespaces: all, ...given("namespace", before, "-n") }, config);
+    const listed = await client.list(latticeServices, { limit: MOST, namespace: scope.ok ? scope.value : undefined }, { signal });
+    if (!listed.ok) return [];
+    return listed.value.items.map(({ metadata }) => ({ text: all ? `${metadata.namespace ?? ""}/${metadata.name}` : metadata.name }));
+  } finally {
+    await client.close();
+  }
+}
+
+function given(name: string, before: readonly string[], short?: string): Readonly<Record<string, string>> {
+  const at = before.findLastIndex((word) => word === `--${name}` || word === short);
+  const value = at < 0 ? undefined : before[at + 1];
+  return value === undefined ? {} : { [name]: value };
+}
