@@ -23,7 +23,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 // a reader that went away (`lattice crds | head`) is not an error
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 2));
 
 // this file is src/bin/lattice.ts in a clone and dist/lattice.js in a package
 const parent = dirname(import.meta.dirname);

@@ -1,5 +1,5 @@
 /** The program as a whole: its help, its examples, its version, and what it does with commands that it does not have. */
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -122,3 +122,24 @@ describe("-o json", () => {
     expect(without.filter((name) => names.includes(name)).toSorted()).toEqual(["api-server", "completion", "operator", "up"]);
   });
 });
+
+describe("docs/guides/cli.md", () => {
+  const guide = readFileSync("docs/guides/cli.md", "utf8");
+
+  test("lists every command with the summary of its help", async () => {
+    const { stdout } = await runCli(["--help"]);
+    for (const name of names) {
+      const summary = new RegExp(`^  ${name} +(.*)$`, "m").exec(stdout)?.[1] ?? "no summary";
+      expect(guide).toContain(`| \`${name}\` | ${summary} |`);
+    }
+    expect(guide.match(/^\| `[a-z-]+` \| .* \| .*\|$/gm)).toHaveLength(names.length);
+  });
+
+  test.each(consoleCommands(guide))("its command runs: %s", async (command) => {
+    expect(await runCli(wordsOf(command))).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+function consoleCommands(guide: string): readonly string[] {
+  return guide.match(/^\.\/lattice .*$/gm) ?? [];
+}
