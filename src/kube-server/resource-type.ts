@@ -51,13 +51,19 @@ export type DeletePolicy = {
 /** A patch schema that is brought along, for kinds that #patch has no table of. */
 export type StrategicSchema = { readonly schema: PatchSchema; readonly lists: "patch-metadata" | "list-types" };
 
+export type ConversionOptions = {
+  /** What was converted before is asked for once more. */
+  readonly anew?: boolean;
+  /** From or to storage, where objects have no resourceVersion. */
+  readonly storage?: boolean;
+};
+
 export interface Conversion {
   readonly storageVersion: string;
   /**
-   * The same objects in the same order; those that are in this version already are left alone. The error is for the client. `anew`: what
-   * was converted before is asked for once more.
+   * The same objects in the same order; those that are in this version already are left alone. The error is for the client.
    */
-  into(objects: readonly KubeObject[], apiVersion: string, anew?: boolean): Later<Result<readonly KubeObject[], string>>;
+  into(objects: readonly KubeObject[], apiVersion: string, how?: ConversionOptions): Later<Result<readonly KubeObject[], string>>;
   /** Who knows what an object is in another version saves the question. */
   remember(object: KubeObject, converted: KubeObject): void;
 }

@@ -16,7 +16,9 @@ export function readable(type: ResourceType, stored: readonly (KubeObject | unde
   const { conversion } = type;
   if (conversion === undefined) return READY;
   const given = stored.flatMap((object) => (object === undefined ? [] : [object]));
-  return whenThere(conversion.into(given, apiVersionOf(type.resource), anew), (result) => (result.ok ? READY : unexplained(result.error)));
+  return whenThere(conversion.into(given, apiVersionOf(type.resource), { anew, storage: true }), (result) =>
+    result.ok ? READY : unexplained(result.error),
+  );
 }
 
 /** `anew`: not what a webhook said before, but what it says now. */
@@ -28,7 +30,7 @@ export function oneFromStorage(type: ResourceType, stored: KubeObject, anew = fa
 export function oneToStorage(type: ResourceType, object: KubeObject): Later<Result<KubeObject, Failure>> {
   const { conversion } = type;
   if (conversion === undefined) return ok(type.toStorage(object));
-  return whenThere(conversion.into([object], conversion.storageVersion), (result): Result<KubeObject, Failure> =>
+  return whenThere(conversion.into([object], conversion.storageVersion, { storage: true }), (result): Result<KubeObject, Failure> =>
     result.ok ? map(result, ([stored = object]) => stored) : unexplained(result.error),
   );
 }

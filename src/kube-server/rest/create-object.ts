@@ -2,6 +2,7 @@
 import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
+import type { ResourceType } from "../resource-type.ts";
 import { attributesOf } from "./attributes.ts";
 import { oneFromStorage, oneToStorage } from "./convert-objects.ts";
 import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "./core.ts";
@@ -83,10 +84,16 @@ function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<K
   const { type } = call.target;
   const existing = readStored(call, object.metadata.name);
   if (existing !== undefined) return taken(call, object, existing.object);
-  if (dryRun) return ok(withMetadata(object, { resourceVersion: undefined }));
+  if (dryRun) return asIfStored(type, withMetadata(object, { resourceVersion: undefined }));
   const version = metaText(object, "resourceVersion");
   if (/[1-9]/.test(version) && isVersion(version)) return unexplained("resourceVersion should not be set on objects to be created");
   return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
+}
+
+/** There and back: a webhook that cannot convert the object refuses a dry run as well. */
+function asIfStored(type: ResourceType, object: KubeObject): Later<Result<KubeObject, Failure>> {
+  if (type.conversion === undefined) return ok(object);
+  return whenOk(oneToStorage(type, object), (stored) => oneFromStorage(type, stored));
 }
 
 /** Anything else counts as none when an object is created. */

@@ -4,6 +4,7 @@ import { access } from "./access.ts";
 import { celRules } from "./cel-rules.ts";
 import { concurrency } from "./concurrency.ts";
 import { conversions } from "./conversions.ts";
+import { conversionWebhooks } from "./conversion-webhooks.ts";
 import { controllers } from "./controllers.ts";
 import { corners } from "./corners.ts";
 import { crud } from "./crud.ts";
@@ -65,6 +66,7 @@ export const contracts: readonly Contract[] = [
   ...quota,
   ...controllers,
   ...conversions,
+  ...conversionWebhooks,
   ...corners,
   ...secondLooks,
 ];

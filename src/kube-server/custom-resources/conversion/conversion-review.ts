@@ -1,6 +1,6 @@
 /** ConversionReview: the question as it is sent, and what is believed of the answer. */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { readReview, saidKind, type ReviewKind } from "../../admission/call-webhook/index.ts";
 import { STATUS } from "../../admission/webhooks/review-shape.ts";
 import { always, optional, pointer, STRING } from "../decode/schema-shape.ts";
@@ -42,9 +42,11 @@ export type Question = { readonly uid: string; readonly desiredAPIVersion: strin
 
 /** The empty response is sent along, as the Go client does. */
 export function reviewBody({ uid, desiredAPIVersion, objects }: Question, version: ReviewVersion): string {
-  const request = { uid, desiredAPIVersion, objects };
-  const response = { uid: "", convertedObjects: null, result: { metadata: {} } };
-  return `${JSON.stringify({ kind: "ConversionReview", apiVersion: `${GROUP}/${version}`, request, response })}\n`;
+  const head = `{"kind":"ConversionReview","apiVersion":"${GROUP}/${version}"`;
+  // fields of objects are sorted, as Go prints maps
+  const request = `{"uid":${JSON.stringify(uid)},"desiredAPIVersion":${JSON.stringify(desiredAPIVersion)},"objects":${canonicalJson(objects)}}`;
+  const response = JSON.stringify({ uid: "", convertedObjects: null, result: { metadata: {} } });
+  return `${head},"request":${request},"response":${response}}\n`;
 }
 
 export function readAnswer(body: Buffer, uid: string, version: ReviewVersion): Result<readonly Json[], string> {

@@ -6,7 +6,7 @@
  */
 import { err, ok, type Later, type Result } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
-import type { Conversion } from "../../resource-type.ts";
+import type { Conversion, ConversionOptions } from "../../resource-type.ts";
 import { approximateSize } from "../../store/approximate-size.ts";
 import type { Definition } from "../crd/definition.ts";
 import { text } from "../crd/json-access.ts";
@@ -22,6 +22,8 @@ export class Converter implements Conversion {
   readonly #definition: Definition;
   readonly #webhook: ConversionWebhook;
   readonly #known = new WeakMap<KubeObject, Map<string, KubeObject>>();
+  /** Questions about stored objects that are not answered yet: several watches of a version wait for the same. By version. */
+  readonly #asked = new WeakMap<KubeObject, Map<string, Promise<Result<undefined, string>>>>();
 
   constructor(definition: Definition, webhook: ConversionWebhook) {
     this.#definition = definition;
@@ -29,14 +31,43 @@ export class Converter implements Conversion {
     this.storageVersion = `${definition.group}/${definition.versions.find((one) => one.storage)?.name ?? ""}`;
   }
 
-  into(objects: readonly KubeObject[], apiVersion: string, anew = false): Later<Result<readonly KubeObject[], string>> {
+  into(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions = {}): Later<Result<readonly KubeObject[], string>> {
+    const { anew = false } = how;
     const others = objects.filter((object) => object.apiVersion !== apiVersion);
     const foreign = others.filter((object) => anew || this.known(object, apiVersion) === undefined);
     const unknown = foreign.find((object) => this.#schemaOf(object.apiVersion) === undefined);
     if (unknown !== undefined) return err(`request to convert CR from an invalid group/version: ${unknown.apiVersion}`);
     const collected = (): readonly KubeObject[] => objects.map((object) => this.known(object, apiVersion) ?? object);
     if (foreign.length === 0) return ok(collected());
-    return this.#askInBatches(foreign, apiVersion).then((asked) => (asked.ok ? ok(collected()) : asked));
+    return this.#askOnce(foreign, apiVersion, how).then((asked) => (asked.ok ? ok(collected()) : asked));
+  }
+
+  /** Who asks anew wants an answer to a question of its own. */
+  async #askOnce(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
+    if (how.anew === true) return this.#askInBatches(objects, apiVersion, how);
+    const waiting = new Set<Promise<Result<undefined, string>>>();
+    const open = objects.filter((object) => {
+      const asked = this.#asked.get(object)?.get(apiVersion);
+      if (asked !== undefined) waiting.add(asked);
+      return asked === undefined;
+    });
+    if (open.length > 0) waiting.add(this.#keepAsked(open, apiVersion, this.#askInBatches(open, apiVersion, how)));
+    const answers = await Promise.all(waiting);
+    return answers.find((answer) => !answer.ok) ?? ok(undefined);
+  }
+
+  #keepAsked(
+    objects: readonly KubeObject[],
+    apiVersion: string,
+    answer: Promise<Result<undefined, string>>,
+  ): Promise<Result<undefined, string>> {
+    for (const object of objects) {
+      const versions = this.#asked.get(object) ?? new Map<string, Promise<Result<undefined, string>>>();
+      this.#asked.set(object, versions.set(apiVersion, answer));
+    }
+    return answer.finally(() => {
+      for (const object of objects) this.#asked.get(object)?.delete(apiVersion);
+    });
   }
 
   /** The object in this other version, if nobody needs to be asked any more. */
@@ -50,21 +81,28 @@ export class Converter implements Conversion {
   }
 
   /** One call after the other: a response holds all objects of its request, and is limited. */
-  async #askInBatches(objects: readonly KubeObject[], apiVersion: string): Promise<Result<undefined, string>> {
+  async #askInBatches(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
     for (const batch of batchesOf(objects)) {
-      const asked = await this.#ask(batch, apiVersion);
+      const asked = await this.#ask(batch, apiVersion, how);
       if (!asked.ok) return asked;
     }
     return ok(undefined);
   }
 
-  async #ask(objects: readonly KubeObject[], apiVersion: string): Promise<Result<undefined, string>> {
-    const given = objects.map((object) => this.#defaulted(object));
+  async #ask(
+    objects: readonly KubeObject[],
+    apiVersion: string,
+    { storage = false }: ConversionOptions,
+  ): Promise<Result<undefined, string>> {
+    const given = objects.map((object) => this.#defaulted(storage ? withoutVersion(object) : object));
     const answered = await this.#webhook.convert(given, apiVersion);
     if (!answered.ok) return err(`conversion webhook for ${describeKind(given[0] ?? {})} failed: ${answered.error}`);
     const accepted = acceptAll(given, answered.value, apiVersion);
     if (!accepted.ok) return accepted;
-    for (const [index, object] of objects.entries()) this.remember(object, this.#coerced(accepted.value[index] ?? {}, apiVersion));
+    for (const [index, object] of objects.entries()) {
+      const converted = this.#coerced(accepted.value[index] ?? {}, apiVersion);
+      this.remember(object, storage ? withVersionOf(object, converted) : converted);
+    }
     return ok(undefined);
   }
 
@@ -84,6 +122,24 @@ export class Converter implements Conversion {
     const version = this.#definition.versions.find(({ name }) => apiVersion === `${this.#definition.group}/${name}`);
     return version === undefined ? undefined : { schema: version.validation?.schema };
   }
+}
+
+function withoutVersion(object: KubeObject): KubeObject {
+  const { resourceVersion: _version, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** In its place: fields are answered in the order in which they are here. */
+function withVersionOf({ metadata: { resourceVersion } }: KubeObject, converted: KubeObject): KubeObject {
+  if (resourceVersion === undefined) return converted;
+  const { name, generateName, namespace, uid, ...rest } = converted.metadata;
+  const given = {
+    name,
+    ...(generateName === undefined ? {} : { generateName }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+  };
+  return { ...converted, metadata: { ...given, resourceVersion, ...rest } };
 }
 
 /** Bytes of objects in one request, roughly. */

@@ -1,0 +1,95 @@
+/** When a conversion webhook is asked, and what it is sent. */
+import { expect } from "vitest";
+import type { JsonObject } from "#kube";
+import type { Api } from "../client/api.ts";
+import type { Hook } from "../client/hook-host.ts";
+import { area } from "../contract.ts";
+import { object, Things, v1 } from "./definitions.ts";
+
+type Sent = { readonly apiVersion: string; readonly metadata: JsonObject; readonly spec: JsonObject };
+
+/** v1 is stored, v2 is served too; the hook changes nothing but the version. */
+async function twoVersions(api: Api): Promise<{ readonly hook: Hook; readonly v1: string; readonly v2: string; readonly things: Things }> {
+  const hook = api.hook(({ apiVersion, kind, request }) => {
+    const { uid, desiredAPIVersion, objects } = request as unknown as { uid: string; desiredAPIVersion: string; objects: readonly Sent[] };
+    const convertedObjects = objects.map((one) => ({ ...one, apiVersion: desiredAPIVersion }));
+    return { apiVersion, kind, response: { uid, result: { status: "Success" }, convertedObjects } };
+  });
+  const things = new Things(api);
+  const spec = object({ n: { type: "integer" }, a: { type: "string", default: "x" } });
+  const webhook = { clientConfig: hook.clientConfig, conversionReviewVersions: ["v1"] };
+  const versions = [v1(spec), { ...v1(spec), name: "v2", storage: false }];
+  await things.define(versions, { conversion: { strategy: "Webhook", webhook } });
+  await things.served("v2");
+  return { hook, v1: `${things.group}/v1/things`, v2: `${things.group}/v2/things`, things };
+}
+
+/** "v2: v1" for each call: where to, and the versions of its objects. */
+const shown = (hook: Hook, from: number) =>
+  hook.calls.slice(from).map(({ request }) => {
+    const { desiredAPIVersion, objects } = request as unknown as { desiredAPIVersion: string; objects: readonly Sent[] };
+    return `${desiredAPIVersion.split("/")[1]}: ${objects.map(({ apiVersion }) => apiVersion.split("/")[1]).join(" ")}`;
+  });
+
+/** Created in v1, and known to the watch cache of v2. */
+async function createKnown(api: Api, { v2, things }: { readonly v2: string; readonly things: Things }): Promise<void> {
+  (await things.post("a", { n: 1 })).gives(201);
+  await api.until(
+    () => api.get(`${v2}?resourceVersion=0`),
+    ({ text }) => text.includes('"name":"a"'),
+  );
+}
+
+export const conversionWebhooks = area("conversion webhooks", {
+  "a conversion webhook gets stored objects without their resourceVersion, with managedFields, and with sorted fields": async (api) => {
+    const { hook, v1: one, v2 } = await twoVersions(api);
+    (
+      await api.post(`${v2}?fieldManager=m`, {
+        kind: "Thing",
+        apiVersion: `${api.id}.contracts.test/v2`,
+        metadata: { name: "a" },
+        spec: { n: 1 },
+      })
+    ).gives(201);
+    (await api.get(`${v2}/a`)).gives(200);
+    const metadata = ["creationTimestamp", "generation", "managedFields", "name", "namespace", "uid"];
+    const sent = hook.calls.flatMap(({ request }) => request["objects"] as unknown as readonly Sent[]);
+    expect(sent.length).toBeGreaterThan(2);
+    for (const { metadata: given, spec } of sent) {
+      expect(Object.keys(given)).toEqual(metadata);
+      expect(JSON.stringify(spec)).toBe('{"a":"x","n":1}');
+    }
+    (await api.get(`${one}/a`)).gives(200, { spec: { n: 1 } });
+  },
+
+  "a get in another version asks a conversion webhook once, each time; one in the stored version never": async (api) => {
+    const made = await twoVersions(api);
+    await createKnown(api, made);
+    const before = made.hook.calls.length;
+    (await api.get(`${made.v1}/a`)).gives(200);
+    (await api.get(`${made.v2}/a`)).gives(200);
+    (await api.get(`${made.v2}/a`)).gives(200);
+    expect(shown(made.hook, before)).toEqual(["v2: v1", "v2: v1"]);
+  },
+
+  "a dry run asks a conversion webhook as the write would": async (api) => {
+    const { hook, v2, things } = await twoVersions(api);
+    const before = hook.calls.length;
+    const thing = { ...things.thing("a", { n: 1 }), apiVersion: `${things.group}/v2` };
+    const answer = (await api.post(`${v2}?dryRun=All`, thing)).gives(201, { apiVersion: `${things.group}/v2`, spec: { n: 1 } });
+    expect(answer.at("metadata.resourceVersion")).toBe(undefined);
+    expect(shown(hook, before)).toEqual(["v1: v2", "v2: v1"]);
+  },
+
+  "watches of one version share what a conversion webhook answered": async (api) => {
+    const made = await twoVersions(api);
+    await createKnown(api, made);
+    const watches = [await api.watch(`${made.v2}?watch=1`), await api.watch(`${made.v2}?watch=1`)];
+    for (const watch of watches) await watch.next();
+    const before = made.hook.calls.length;
+    (await api.mergePatch(`${made.v1}/a`, { spec: { n: 2 } })).gives(200);
+    for (const watch of watches) expect(await watch.next()).toMatchObject({ type: "MODIFIED", object: { spec: { n: 2 } } });
+    (await api.get(`${made.v1}/a`)).gives(200);
+    expect(shown(made.hook, before)).toEqual(["v2: v1"]);
+  },
+});
