@@ -48,6 +48,7 @@ export function isFlaggerName(object: string, service: string): boolean {
 
 /** What has this name in every namespace of Lattice: a service of that name would share its policies, and its identity. */
 export function reservedFor(name: string): string | undefined {
+  if (name === "default") return "the default ServiceAccount of a namespace";
   if (name === WAYPOINT) return "the waypoint of a namespace";
   return name === DEFAULT_DENY || name === `${DEFAULT_DENY}-${WAYPOINT}` ? "the default deny of a namespace" : undefined;
 }

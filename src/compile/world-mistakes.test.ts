@@ -100,6 +100,16 @@ describe("names that are taken", () => {
       want: ["shop/waypoint: metadata.name: the name waypoint is that of the waypoint of a namespace\nrename the service"],
     },
     {
+      name: "the API server's own Service is not replaced",
+      given: [serviceYaml("default/kubernetes"), serviceYaml("shop/kubernetes")],
+      want: ["default/kubernetes: metadata.name: the name kubernetes is that of the API server's own Service\nrename the service"],
+    },
+    {
+      name: "the default ServiceAccount is the one of pods without a service",
+      given: [serviceYaml("shop/default")],
+      want: ["shop/default: metadata.name: the name default is that of the default ServiceAccount of a namespace\nrename the service"],
+    },
+    {
       name: "the default deny's",
       given: [serviceYaml("lattice-default-deny"), serviceYaml("lattice-default-deny-waypoint")],
       want: ["lattice-default-deny", "lattice-default-deny-waypoint"].map(

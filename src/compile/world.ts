@@ -342,7 +342,9 @@ export class World {
   #target({ kind, metadata, spec }: LatticeService | LatticeExternalService): Result<Placed, ServiceError> {
     const reserved = kind === "LatticeService" ? reservedFor(metadata.name) : undefined;
     if (reserved !== undefined) return err({ kind: "name-reserved", name: metadata.name, for: reserved });
-    return place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
+    const placed = place({ namespace: metadata.namespace ?? "default", environment: spec.environment }, this.#environments);
+    const isApiServers = kind === "LatticeService" && placed.ok && placed.value.namespace === "default" && metadata.name === "kubernetes";
+    return isApiServers ? err({ kind: "name-reserved", name: metadata.name, for: "the API server's own Service" }) : placed;
   }
 
   #furtherErrors(service: LatticeService): readonly ServiceError[] {

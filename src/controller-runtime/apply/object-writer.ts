@@ -27,7 +27,7 @@ import {
 } from "./identity.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type Wanted } from "./once.ts";
-import { failureOf, notOurs } from "./refusal.ts";
+import { describeForeign, failureOf, notOurs } from "./refusal.ts";
 
 export type ObjectWriterOptions = {
   readonly client: KubeReader & KubeWriter;
@@ -156,7 +156,7 @@ function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner, adopt: b
   const label = labelOf(live, OWNER_LABEL);
   if (label !== undefined) return `it belongs to another owner (${label})`;
   if (annotationOf(live, ADOPT_ANNOTATION) === "true" || annotationOf(wanted, ADOPT_ANNOTATION) === "true") return undefined;
-  return `it exists already and Lattice did not make it; delete it, or annotate it with ${ADOPT_ANNOTATION}=true to hand it over`;
+  return describeForeign(live);
 }
 
 /** What was set back although the same was applied before: another client had changed it. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubeError } from "#kube-client";
 import { changeSetOf, hasChanged, NO_CHANGES, outcomeOfChanges, type ApplyFailure } from "./change-set.ts";
-import { failureOf } from "./refusal.ts";
+import { describeForeign, failureOf } from "./refusal.ts";
 
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } };
 const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" } as const;
@@ -59,4 +59,23 @@ test("the outcome names the first failures, counts the others, and keeps the lon
     cause: { kind: "apply", message: "not applied: A: no; B: no; C: no; and 1 more", retryAfterMs: 900 },
   });
   expect(outcomeOfChanges(NO_CHANGES)).toEqual({ kind: "settled" });
+});
+
+const byHand = "it exists already and Lattice did not make it; delete it, or annotate it with lattice.dev/adopt=true to hand it over";
+const system = "it belongs to Kubernetes itself and must stay; choose another name";
+const controlled = { ownerReferences: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", uid: "u", controller: true }] };
+const foreign = [
+  { name: "the API server's own Service", kind: "Service", metadata: { name: "kubernetes", namespace: "default" }, want: system },
+  { name: "a Service of that name elsewhere", kind: "Service", metadata: { name: "kubernetes", namespace: "shop" }, want: byHand },
+  { name: "the default ServiceAccount", kind: "ServiceAccount", metadata: { name: "default", namespace: "shop" }, want: system },
+  {
+    name: "what a controller would make again",
+    kind: "ConfigMap",
+    metadata: { name: "a", ...controlled },
+    want: "it exists already and Deployment web controls it; choose another name",
+  },
+  { name: "what a person made", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" }, want: byHand },
+];
+test.each(foreign)("advice about $name", ({ kind, metadata, want }) => {
+  expect(describeForeign({ apiVersion: "v1", kind, metadata })).toBe(want);
 });

@@ -1,6 +1,7 @@
 /** Turns what an API server answered to an apply into a failure that people can act on. */
 import { describeObject, type KubeObject } from "#kube";
 import type { KubeError } from "#kube-client";
+import { ADOPT_ANNOTATION } from "./identity.ts";
 import type { ApplyFailure, ApplyFailureKind } from "./change-set.ts";
 
 const UNREACHABLE: ReadonlySet<KubeError["kind"]> = new Set([
@@ -30,6 +31,25 @@ function managersIn(error: KubeError): readonly string[] {
   const causes = (error.status?.details?.causes ?? []).filter((cause) => cause.reason === "FieldManagerConflict");
   const names = causes.flatMap((cause) => /^conflict with "([^"]+)"/.exec(cause.message ?? "")?.[1] ?? []);
   return [...new Set(names)].toSorted();
+}
+
+/** Kubernetes makes these by itself, and makes them again when they are deleted. "*": in every namespace. */
+const SYSTEM_OBJECTS: ReadonlySet<string> = new Set([
+  "Service default/kubernetes",
+  "EndpointSlice default/kubernetes",
+  "Endpoints default/kubernetes",
+  "ServiceAccount */default",
+  "ConfigMap */kube-root-ca.crt",
+]);
+
+/** Why an object of that name cannot be applied. To delete it is advised only where that helps and harms nothing else. */
+export function describeForeign({ kind, metadata }: KubeObject): string {
+  const { name, namespace = "" } = metadata;
+  if ([namespace, "*"].some((where) => SYSTEM_OBJECTS.has(`${kind} ${where}/${name}`)))
+    return "it belongs to Kubernetes itself and must stay; choose another name";
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
+  if (controller !== undefined) return `it exists already and ${controller.kind} ${controller.name} controls it; choose another name`;
+  return `it exists already and Lattice did not make it; delete it, or annotate it with ${ADOPT_ANNOTATION}=true to hand it over`;
 }
 
 export function notOurs(object: KubeObject, why: string): ApplyFailure {
