@@ -5,7 +5,7 @@ import { createKubeClient } from "#kube-client";
 import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../../test/builders/controller-world.ts";
 import { InformerSet } from "../cache.ts";
 import { NO_CHANGES } from "./change-set.ts";
-import { ApplyEngine, type ApplyEngineOptions } from "./engine.ts";
+import { ApplyEngine, type ApplyEngineOptions, type Prune } from "./engine.ts";
 import { OWNER_LABEL, ownerLabelOf, type Owner } from "./identity.ts";
 
 const never = new AbortController().signal;
@@ -35,7 +35,7 @@ class Bench {
   }
 
   /** Lets watches deliver, then applies. */
-  async apply(planned: readonly KubeObject[], more: { prune?: boolean; engine?: ApplyEngine } = {}) {
+  async apply(planned: readonly KubeObject[], more: { prune?: Prune; engine?: ApplyEngine } = {}) {
     await this.world.clock.advance(100);
     return (more.engine ?? this.engine).apply({ owner: this.owner, planned, prune: more.prune, signal: never });
   }
@@ -234,6 +234,15 @@ test("a kind that the controller does not declare is refused before anything is 
   await using bench = new Bench();
   const service = { apiVersion: "v1", kind: "Service", metadata: { name: "s", namespace: "shop" } };
   expect((await bench.apply([service])).failed).toMatchObject([{ object: "Service shop/s", kind: "undeclared" }]);
+});
+
+test("an object that is named as still in use is not pruned, and goes when it is not named any more", async () => {
+  await using bench = new Bench();
+  await bench.apply([configMap("a"), configMap("used"), configMap("old")]);
+  const kinds = new Set(["ConfigMap"]);
+  const keep = new Set(["ConfigMap shop/used"]);
+  expect(await bench.apply([configMap("a")], { prune: { kinds, keep } })).toMatchObject({ pruned: ["ConfigMap shop/old"], skipped: [] });
+  expect(await bench.apply([configMap("a")], { prune: { kinds } })).toMatchObject({ pruned: ["ConfigMap shop/used"] });
 });
 
 test("an empty plan prunes nothing unless it says so", async () => {

@@ -36,7 +36,13 @@ export type ApplyEngineOptions = {
 };
 
 /** All that is no longer planned, nothing, or only of some kinds: what is planned is then the whole truth about those kinds alone. */
-export type Prune = boolean | { readonly kinds: ReadonlySet<string> };
+export type Prune =
+  | boolean
+  | {
+      readonly kinds: ReadonlySet<string>;
+      /** "Kind namespace/name" of objects that are not planned any more and stay for now, because something still uses them. */
+      readonly keep?: ReadonlySet<string>;
+    };
 
 /** Objects that decide who reaches whom. */
 export type AccessPlan = {
@@ -84,10 +90,9 @@ export class ApplyEngine {
     for (const wave of wavesOf(fresh, this.#options.order)) opening.push(...(await this.#applyEach(wave, owner, { signal, access })));
     if (prune !== false && (prune !== undefined || waves.length > 0)) {
       const wanted = new Set([...waves.flat().map(objectOf), ...(access?.apply ?? [])].map(idOf));
-      const mine = typeof prune === "object" ? prune.kinds : undefined;
-      const candidates = live.filter(
-        ({ object }) => !wanted.has(idOf(object)) && mine?.has(object.kind) !== false && access?.kinds.has(object.kind) !== true,
-      );
+      const { kinds: mine, keep } = typeof prune === "object" ? prune : {};
+      const isKept = (object: KubeObject) => access?.kinds.has(object.kind) === true || keep?.has(describeObject(object)) === true;
+      const candidates = live.filter(({ object }) => !wanted.has(idOf(object)) && mine?.has(object.kind) !== false && !isKept(object));
       const broken = results.some((result) => result.did === "failed");
       results.push(...(broken ? candidates.map(({ object }) => skipped(object)) : await this.#pruner.prune(candidates, owner, signal)));
     }

@@ -2,13 +2,14 @@
 import type { ServiceError } from "#compile";
 import type { KubeObject, NewCondition } from "#kube";
 import { listErrors, waitingText } from "./error-text.ts";
+import type { Retained } from "./retained.ts";
 
 /** Reasons in the conditions of a LatticeService, with when each surfaces; docs are checked against them. */
 export const SERVICE_REASONS = {
   Resolved: "TemplatesResolved: every `${…}` of the service was filled in",
   TemplateError: "TemplatesResolved: a `${…}` or a resource that it reads has an error; the message has place and fix of each",
   Compiled:
-    "ConfigCompiled: ConfigMaps and Secrets were made. Ready: everything was compiled and applied, and the service is available: the Deployment has enough ready pods, of the newest version or of the one before",
+    "ConfigCompiled: ConfigMaps and Secrets were made; the message names those that are not needed any more and are kept until no ReplicaSet starts pods with them. Ready: everything was compiled and applied, and the service is available: the Deployment has enough ready pods, of the newest version or of the one before",
   CompileError:
     "ConfigCompiled, Ready: the service was not compiled; what ran before goes on, and its policies and routes follow the declarations",
   DependencyNotFound:
@@ -61,11 +62,24 @@ export function templatesResolved(count: number): NewCondition {
   return condition("TemplatesResolved", "True", "Resolved", `Resolved ${count} template variables`);
 }
 
-export function configCompiled(objects: readonly KubeObject[]): NewCondition {
+/** `retained`: what is not compiled any more, and may still be used by a pod. */
+export function configCompiled(objects: readonly KubeObject[], retained: readonly Retained[] = []): NewCondition {
   const count = (kind: string) => objects.filter((object) => object.kind === kind).length;
   const outside = count("ExternalSecret");
   const more = outside === 0 ? "" : `, ${outside} ExternalSecrets`;
-  return condition("ConfigCompiled", "True", "Compiled", `Generated ${count("ConfigMap")} ConfigMaps, ${count("Secret")} Secrets${more}`);
+  const generated = `Generated ${count("ConfigMap")} ConfigMaps, ${count("Secret")} Secrets${more}`;
+  return condition("ConfigCompiled", "True", "Compiled", `${generated}${describeRetained(retained)}`);
+}
+
+/** A condition's message is read on a terminal. */
+const MOST_RETAINED = 4;
+
+function describeRetained(retained: readonly Retained[]): string {
+  const [first] = retained;
+  if (first === undefined) return "";
+  const names = retained.slice(0, MOST_RETAINED).map(({ object }) => object);
+  const more = retained.length > MOST_RETAINED ? ` and ${retained.length - MOST_RETAINED} more` : "";
+  return `; kept while ${first.by} may start pods with them: ${names.join(", ")}${more}`;
 }
 
 /** What kept templates from being filled in, and what came after that. */

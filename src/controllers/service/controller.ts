@@ -20,12 +20,22 @@ import {
   type PlanError,
 } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
-import { keyText, parseKey, type KubeObject } from "#kube";
+import { keyText, parseKey, type KubeObject, type Resource } from "#kube";
 import { namespaceOfEnvironment } from "#compile";
 import { serviceId } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
 import { describeErrors } from "../acceptance/conditions.ts";
-import { deployments, gateways, meshKindOf, meshKinds, namespaces, peerAuthentications, pods, secretsByMetadata } from "../kinds.ts";
+import {
+  deployments,
+  gateways,
+  meshKindOf,
+  meshKinds,
+  namespaces,
+  peerAuthentications,
+  pods,
+  replicaSets,
+  secretsByMetadata,
+} from "../kinds.ts";
 import { isHeld } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
@@ -66,7 +76,7 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
       }),
     ],
     triggers: followed.triggers("services"),
-    permissions: [{ resource: pods, verbs: ["list"] }],
+    permissions: [pods, replicaSets].map((resource: Resource) => ({ resource, verbs: ["list"] })),
     observe: observeWithRoutes,
     plan,
     perform: (command) => command,
@@ -104,7 +114,7 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
   }
 }
 
-function workloadPlan({ application, access: { missing }, workload, recheckMs }: Compiled): Omit<Plan<never>, "access"> {
+function workloadPlan({ application, access: { missing }, workload, recheckMs, retained }: Compiled): Omit<Plan<never>, "access"> {
   const outcome = outcomeOf(readinessOf(missing, rolloutOf(workload)), recheckMs);
   if (isHeld(missing)) return { apply: [], prune: false, commands: [], outcome };
   const absent = [...missing.protecting, ...missing.others];
@@ -114,7 +124,7 @@ function workloadPlan({ application, access: { missing }, workload, recheckMs }:
     .map(({ object, once }) => (once === undefined ? object : { object, once }));
   // of a kind that is missing nothing is known, so nothing of it is deleted
   const known = ownedKinds.filter((resource) => !absent.includes(resource)).map(({ kind }) => kind);
-  return { apply, commands: [], outcome, prune: { kinds: new Set(known) } };
+  return { apply, commands: [], outcome, prune: { kinds: new Set(known), keep: new Set(retained.map(({ object }) => object)) } };
 }
 
 function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): Outcome {

@@ -11,6 +11,7 @@ import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { absentPolicy, accessOf, policiesOf, type Access } from "./access.ts";
 import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
+import { retainedObjects, type Retained } from "./retained.ts";
 import type { Workload } from "./rollout.ts";
 import { withPodProblem, workloadOf } from "./workload.ts";
 
@@ -30,6 +31,8 @@ export type Compiled = WithAccess & {
   readonly workload: Workload;
   /** How long to wait before looking again, while the service is not available: no watch tells of its pods. */
   readonly recheckMs: number;
+  /** Not compiled any more, and not deleted yet. */
+  readonly retained: readonly Retained[];
 };
 
 export type NotCompiled = WithAccess & {
@@ -98,7 +101,7 @@ async function observeState(raw: LatticeService, context: ServiceContext): Promi
   if (!keyed.ok) return ok({ kind: "unread", cause: keyed.error, access: accessOf(service, context) });
   const compiled = await compileWithSecrets(key, context);
   if (!compiled.ok) return ok({ kind: "unread", cause: compiled.error, access: accessOf(service, context) });
-  if (compiled.value.ok) return ok(await withPods(observeCompiled(service, compiled.value.value, context), context));
+  if (compiled.value.ok) return ok(await withLiveState(service, observeCompiled(service, compiled.value.value, context), context));
   const workload = workloadOf(service, context);
   const graceMs = graceOf(service, context.clock.now());
   return ok({ kind: "not-compiled", errors: compiled.value.error, graceMs, workload, access: accessOf(service, context) });
@@ -157,11 +160,16 @@ function observeCompiled(service: LatticeService, application: CompiledApplicati
   const compiledAt = compiled.at(key, digest, { now: timestamp(clock), written: service.status?.compiledAt, isNew });
   const first = deployment === undefined && isHeld(missing);
   const recheckMs = recheckAfter(service, clock.now());
-  return { kind: "compiled", application, compiledAt, workload, recheckMs, access: first ? policiesOf(access) : access };
+  const observed = { kind: "compiled", application, compiledAt, workload, recheckMs, retained: [] } as const;
+  return { ...observed, access: first ? policiesOf(access) : access };
 }
 
-async function withPods(observed: Observed, runtime: Runtime): Promise<Observed> {
-  return observed.kind === "compiled" ? { ...observed, workload: await withPodProblem(observed.workload, runtime) } : observed;
+/** With what is read from the API server, because no informer has it. */
+async function withLiveState(service: LatticeService, observed: Observed, runtime: Runtime): Promise<Observed> {
+  if (observed.kind !== "compiled") return observed;
+  const workload = await withPodProblem(observed.workload, runtime);
+  const wanted = observed.application.objects.map(({ object }) => object);
+  return { ...observed, workload, retained: await retainedObjects(service, { wanted, workload }, runtime) };
 }
 
 const GRACE_MS = 2_000;

@@ -95,6 +95,7 @@ function compiled(more: Partial<Compiled> = {}): Compiled {
     compiledAt: "",
     workload: RUNNING,
     recheckMs: 2_000,
+    retained: [],
     access: { ...noAccess, objects: objects.slice(-2).map((one) => one.object) },
     ...more,
   };

@@ -7,6 +7,8 @@ import type { PodProblem } from "./pod-problems.ts";
 export type Workload = {
   /** The one whose pods serve, and whose rollout counts; absent: there is none. */
   readonly deployment: DeploymentObject | undefined;
+  /** The service's own, where Flagger's primary is the one that serves. */
+  readonly target?: DeploymentObject | undefined;
   readonly available: boolean;
   /** Why pods do not run, where that was looked up. */
   readonly problem?: PodProblem | undefined;

@@ -116,7 +116,7 @@ function sayCompiled(service: LatticeService, observed: Compiled, { outcome, cha
     workloadRef: undefined,
     conditions: [
       templatesResolved(application.resolved),
-      configCompiled(objects),
+      configCompiled(objects, observed.retained),
       workloadsReady(rollout),
       ...policiesCondition(access, changes),
       ...(outcome.kind === "failed" ? [] : [readyCondition(readiness)]),

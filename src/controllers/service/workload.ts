@@ -40,7 +40,7 @@ function besidePrimary(primary: DeploymentObject, own: DeploymentObject | undefi
   const phase = fieldAt(canary, "status", "phase");
   const initializing = typeof phase !== "string" || phase === "" || phase === "Initializing";
   const available = isAvailable(primary) || (initializing && beforeFlagger(own).available);
-  return { deployment: primary, available };
+  return { deployment: primary, target: own, available };
 }
 
 /** The Canary controls it. A Deployment that merely has the name belongs to another owner. */

@@ -1,0 +1,107 @@
+/**
+ * Config objects of a service that is compiled without them, and that a pod may still be started with.
+ *
+ * Until a rollout is complete, ReplicaSets of the old version replace pods that are lost, and a container that restarts reads its Secrets
+ * again; Flagger's primary is of the old version until it is promoted. ReplicaSets are read only when there is something to delete.
+ */
+import { ok, type Result } from "#base";
+import type { CacheReader, Runtime } from "#controller-runtime";
+import type { LatticeService } from "#crds";
+import { describeObject, fieldAt, formatSelector, isJsonObject, requirementsOf, type KubeObject } from "#kube";
+import { configMaps, externalSecrets, replicaSets, secretsByMetadata, type DeploymentObject, type ReplicaSetObject } from "../kinds.ts";
+import { ownedObjects } from "./owned-objects.ts";
+import type { Workload } from "./rollout.ts";
+
+export type Retained = {
+  /** `Secret shop/api-secrets`. */
+  readonly object: string;
+  /** `ReplicaSet api-5d8f`: what may start pods with it. */
+  readonly by: string;
+};
+
+type PodSource = { readonly name: string; readonly references: ReadonlySet<string> };
+
+/** `wanted`: what the service is compiled to now. */
+export async function retainedObjects(
+  service: LatticeService,
+  { wanted, workload }: { readonly wanted: readonly KubeObject[]; readonly workload: Workload },
+  { cache, client, signal }: Pick<Runtime, "cache" | "client" | "signal">,
+): Promise<readonly Retained[]> {
+  const running = [workload.deployment, workload.target].flatMap((one) => one ?? []);
+  const stale = staleConfig(service, wanted, cache).filter(({ metadata }) => metadata.namespace === running[0]?.metadata.namespace);
+  if (stale.length === 0 || running.length === 0) return [];
+  const found: PodSource[] = [];
+  for (const deployment of running) {
+    const sources = await podSourcesOf(deployment, { client, signal });
+    // what cannot be read may refer to any of them
+    if (!sources.ok) return stale.map((object) => ({ object: describeObject(object), by: `Deployment ${deployment.metadata.name}` }));
+    found.push(...sources.value);
+  }
+  return stale.flatMap((object) => {
+    const by = found.find(({ references }) => references.has(referenceTo(object)))?.name;
+    return by === undefined ? [] : [{ object: describeObject(object), by }];
+  });
+}
+
+function staleConfig(service: LatticeService, wanted: readonly KubeObject[], cache: CacheReader): readonly KubeObject[] {
+  const names = new Set(wanted.map(describeObject));
+  const owned = ownedObjects(service, cache, [configMaps, secretsByMetadata, externalSecrets]);
+  return owned.map(({ object }) => object).filter((object) => !names.has(describeObject(object)));
+}
+
+/** An ExternalSecret makes a Secret, which goes with it. */
+function referenceTo({ kind, metadata, ...object }: KubeObject): string {
+  if (kind !== externalSecrets.kind) return `${kind} ${metadata.name}`;
+  const target = fieldAt(object, "spec", "target", "name");
+  return `Secret ${typeof target === "string" ? target : metadata.name}`;
+}
+
+/** A Deployment has one per version, and keeps ten old ones unless its revisionHistoryLimit says otherwise. */
+const MOST_REPLICA_SETS = 100;
+
+/** The template of the Deployment, and its ReplicaSets that have pods or want some. */
+async function podSourcesOf(
+  deployment: DeploymentObject,
+  { client, signal }: Pick<Runtime, "client" | "signal">,
+): Promise<Result<readonly PodSource[], undefined>> {
+  const { namespace, name, uid } = deployment.metadata;
+  const labelSelector = formatSelector(requirementsOf(deployment.spec?.selector ?? {}));
+  const found = await client.list(replicaSets, { namespace, labelSelector, limit: MOST_REPLICA_SETS }, { signal });
+  if (!found.ok || (found.value.metadata?.continue ?? "") !== "") return { ok: false, error: undefined };
+  const active = found.value.items.filter(
+    (one) => isActive(one) && one.metadata.ownerReferences?.some((owner) => owner.uid === uid) === true,
+  );
+  const own: PodSource = { name: `Deployment ${name}`, references: referencesIn(deployment.spec?.template) };
+  return ok([...active.map((one) => ({ name: `ReplicaSet ${one.metadata.name}`, references: referencesIn(one.spec?.template) })), own]);
+}
+
+function isActive({ spec, status }: ReplicaSetObject): boolean {
+  return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0;
+}
+
+/** Fields of a pod that name a ConfigMap or a Secret, in `name` or `secretName`. */
+const REFERENCES: ReadonlyMap<string, string> = new Map([
+  ["configMapRef", "ConfigMap"],
+  ["configMapKeyRef", "ConfigMap"],
+  ["configMap", "ConfigMap"],
+  ["secretRef", "Secret"],
+  ["secretKeyRef", "Secret"],
+  ["secret", "Secret"],
+]);
+
+/** `Secret api-secrets`, for everything that the pod template names. */
+function referencesIn(template: unknown): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open: unknown[] = [template];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (Array.isArray(value)) open.push(...(value as readonly unknown[]));
+    if (!isJsonObject(value)) continue;
+    for (const [field, inner] of Object.entries(value)) {
+      const kind = REFERENCES.get(field);
+      const name = kind === undefined ? undefined : (fieldAt(inner, "name") ?? fieldAt(inner, "secretName"));
+      if (typeof name === "string") found.add(`${kind} ${name}`);
+      open.push(inner);
+    }
+  }
+  return found;
+}
