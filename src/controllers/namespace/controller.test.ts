@@ -86,7 +86,7 @@ describe("a namespace", () => {
     });
     await operated.remove(latticeEnvironments, "prod");
     await operated.live(5_000);
-    expect((await operated.service("team/api")).status).toMatchObject({ phase: "Failed" });
+    expect((await operated.service("team/api")).status).toMatchObject({ phase: "Pending" });
     expect(await operated.names("Deployment", "prod")).toEqual(["api"]);
     expect(await deny(operated, "prod")).toBe(3);
     expect((await operated.read("Namespace", "prod"))?.metadata.labels?.["istio.io/dataplane-mode"]).toBe("ambient");
