@@ -173,7 +173,7 @@ test("what cannot be created is told, and counted as expected no longer", async 
   expect((await status())?.numberReady).toBe(3);
 });
 
-test("two revisions of one template become one", async () => {
+test("two revisions of one template become one when the set itself changes", async () => {
   await begin();
   await cluster.live(200);
   const [revision] = await cluster.all(controllerRevisionResource);
@@ -186,6 +186,9 @@ test("two revisions of one template become one", async () => {
       revision: 7,
     }),
   );
+  await cluster.live(300);
+  expect(await cluster.all(controllerRevisionResource)).toHaveLength(2);
+  await cluster.patch(daemonSetResource, "agent", { metadata: { annotations: { note: "changed" } } });
   await cluster.live(300);
   expect((await cluster.all(controllerRevisionResource)).map(({ metadata: { name } }) => name)).toEqual(["agent-twin"]);
   expect((await cluster.all(podResource)).map(({ metadata: { labels } }) => labels?.["controller-revision-hash"])).toEqual([

@@ -11,7 +11,7 @@ import { podResource, type Pod } from "../kinds/pod.ts";
 import { claim } from "../pods/claim.ts";
 import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
-import { indexByController, ownedOrOrphaned } from "../pods/owners.ts";
+import { controllerOf, indexByController, ownedOrOrphaned } from "../pods/owners.ts";
 import { isNamespaceEnding, podControl, type PodControl } from "../pods/pod-control.ts";
 import { podLimitOf } from "../pods/pod-limit.ts";
 import { isPodOver, nextAvailability } from "../pods/pod-state.ts";
@@ -64,7 +64,13 @@ function subscribe({ context, sets, expectations }: Work, queue: WorkQueue): voi
   const selectorOf = ({ spec }: DaemonSet) => requirementsOf(spec.selector);
   const following = { owners: sets, ownerResource: daemonSetResource, selectorOf, enqueue };
   informers.subscribe(podResource, childHandler<DaemonSet, Pod>({ ...following, expectations }));
-  informers.subscribe(controllerRevisionResource, childHandler<DaemonSet, ControllerRevision>(following));
+  const onRevision = childHandler<DaemonSet, ControllerRevision>(following);
+  informers.subscribe(controllerRevisionResource, (change) => {
+    const { before, after } = change;
+    // a new revision that has an owner starts no pass, as in Kubernetes: mostly the set has just made it
+    const isOwnedAndNew = before === undefined && after !== undefined && controllerOf(after) !== undefined;
+    if (!isOwnedAndNew || after.metadata.deletionTimestamp !== undefined) onRevision(change);
+  });
   informers.subscribe(nodeResource, ({ before, after }) => {
     if (before !== undefined && after !== undefined && !concernsDaemons(before, after)) return;
     for (const set of sets.list()) enqueue(keyText(keyOf(set)));

@@ -32,7 +32,7 @@ export async function syncRevision(work: DeploymentWork, rollout: Rollout, creat
 
 async function syncKnownSet(work: DeploymentWork, rollout: Rollout, newSet: ReplicaSet): Promise<Result<Rollout, KubeError>> {
   const { deployment, oldSets } = rollout;
-  const annotations = newSetAnnotations(deployment, newSet.metadata.annotations ?? {}, maxRevision(oldSets) + 1);
+  const annotations = newSetAnnotations(deployment, newSet.metadata.annotations ?? {}, maxRevision(oldSets) + 1n);
   const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
   if (!jsonEqual(annotations, newSet.metadata.annotations ?? {}) || minReadySeconds !== (newSet.spec.minReadySeconds ?? 0)) {
     const next = { ...newSet, metadata: { ...newSet.metadata, annotations }, spec: { ...newSet.spec, minReadySeconds } };
@@ -66,7 +66,7 @@ async function noteRevision(
 
 async function createSet(work: DeploymentWork, rollout: Rollout): Promise<Result<Rollout, KubeError>> {
   const { deployment, oldSets } = rollout;
-  const revision = maxRevision(oldSets) + 1;
+  const revision = maxRevision(oldSets) + 1n;
   const wanted = newSetFor(deployment, oldSets, revision);
   const created = await work.client.create(replicaSetResource, wanted);
   if (!created.ok) {
@@ -80,7 +80,7 @@ async function createSet(work: DeploymentWork, rollout: Rollout): Promise<Result
   return noteRevision(work, { ...rollout, newSet: created.value }, String(revision), said);
 }
 
-function newSetFor(deployment: Deployment, oldSets: readonly ReplicaSet[], revision: number): ReplicaSet {
+function newSetFor(deployment: Deployment, oldSets: readonly ReplicaSet[], revision: bigint): ReplicaSet {
   const { template, selector, minReadySeconds } = deployment.spec;
   const hash = templateHash(template, deployment.status?.collisionCount);
   const labels = { ...template.metadata?.labels, [POD_TEMPLATE_HASH]: hash };
@@ -116,7 +116,7 @@ async function resolveCollision(
   work: DeploymentWork,
   rollout: Rollout,
   wanted: ReplicaSet,
-  revision: number,
+  revision: bigint,
 ): Promise<Result<Rollout, KubeError>> {
   const { deployment } = rollout;
   const there = await work.client.get(replicaSetResource, keyOf(wanted));

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
 import { maxSurge, maxUnavailable } from "./limits.ts";
-import { lastRevision, newSetAnnotations, rolledBackAnnotations } from "./revisions.ts";
+import { lastRevision, maxRevision, newSetAnnotations, rolledBackAnnotations } from "./revisions.ts";
 import { deadlineWaitMs, rolloutStatus } from "./rollout-status.ts";
 import { isScalingEvent, planNewSet, planOldSets, planScaling } from "./scale-plan.ts";
 
@@ -154,7 +154,7 @@ describe("annotations", () => {
   it("keep the revisions that a set has had, the oldest go when the list is too long", () => {
     const long = Array.from({ length: 700 }, (_, index) => index + 100).join(",");
     const current = { "deployment.kubernetes.io/revision": "3", "deployment.kubernetes.io/revision-history": long };
-    const next = newSetAnnotations(deployment(1), current, 5);
+    const next = newSetAnnotations(deployment(1), current, 5n);
     expect(next["deployment.kubernetes.io/revision"]).toBe("5");
     expect(next["deployment.kubernetes.io/revision-history"]).toMatch(/,3$/);
     expect(next["deployment.kubernetes.io/revision-history"]?.length).toBeLessThanOrEqual(2_000);
@@ -164,13 +164,13 @@ describe("annotations", () => {
       ...deployment(2),
       metadata: { name: "web", annotations: { note: "x", "kubectl.kubernetes.io/last-applied-configuration": "{}" } },
     };
-    expect(newSetAnnotations(given, undefined, 1)).toEqual({
+    expect(newSetAnnotations(given, undefined, 1n)).toEqual({
       note: "x",
       "deployment.kubernetes.io/revision": "1",
       "deployment.kubernetes.io/desired-replicas": "2",
       "deployment.kubernetes.io/max-replicas": "3",
     });
-    expect(newSetAnnotations(given, { "deployment.kubernetes.io/revision": "broken" }, 2)).toEqual({
+    expect(newSetAnnotations(given, { "deployment.kubernetes.io/revision": "broken" }, 2n)).toEqual({
       note: "x",
       "deployment.kubernetes.io/revision": "broken",
     });
@@ -181,7 +181,13 @@ describe("annotations", () => {
   });
   it("know the last revision but one", () => {
     const at = (revision: string) => set(0, 0, { "deployment.kubernetes.io/revision": revision });
-    expect([lastRevision([at("1"), at("4"), at("2"), at("x")]), lastRevision([at("1")])]).toEqual([2, 0]);
+    expect([lastRevision([at("1"), at("4"), at("2"), at("x")]), lastRevision([at("1")])]).toEqual([2n, 0n]);
+  });
+  it("count in 64 bits, as an adopted ReplicaSet may have any revision", () => {
+    const at = (revision: string) => set(0, 0, { "deployment.kubernetes.io/revision": revision });
+    expect(maxRevision([at("3"), at("3546343826724305832")]) + 1n).toBe(3546343826724305833n);
+    expect(maxRevision([at("9223372036854775807"), at("9223372036854775808"), at("x")])).toBe(9223372036854775807n);
+    expect(maxRevision([])).toBe(0n);
   });
 });
 

@@ -25,22 +25,35 @@ export function annotationOf(object: { readonly metadata: { readonly annotations
 }
 
 /** 0 without one; undefined when it is no number. */
-export function revisionOf(set: ReplicaSet): number | undefined {
-  return wholeNumber(annotationOf(set, REVISION) ?? "0");
+export function revisionOf(set: ReplicaSet): bigint | undefined {
+  return parseRevision(annotationOf(set, REVISION) ?? "0");
+}
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** Revisions have 64 bits: a Deployment goes on from whatever revision an adopted ReplicaSet has. */
+export function parseRevision(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^[0-9]{1,19}$/.test(text)) return undefined;
+  const revision = BigInt(text);
+  return revision <= MAX_INT64 ? revision : undefined;
 }
 
 export function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-export function maxRevision(sets: readonly ReplicaSet[]): number {
-  return Math.max(0, ...sets.map((set) => revisionOf(set) ?? 0));
+export function maxRevision(sets: readonly ReplicaSet[]): bigint {
+  return sets.map((set) => revisionOf(set) ?? 0n).reduce((max, revision) => (revision > max ? revision : max), 0n);
 }
 
 /** The one before the newest; 0 if there is none. */
-export function lastRevision(sets: readonly ReplicaSet[]): number {
-  const revisions = sets.flatMap((set) => revisionOf(set) ?? []).toSorted((a, b) => b - a);
-  return revisions[1] ?? 0;
+export function lastRevision(sets: readonly ReplicaSet[]): bigint {
+  const revisions = sets.flatMap((set) => revisionOf(set) ?? []).toSorted((a, b) => compareRevisions(b, a));
+  return revisions[1] ?? 0n;
+}
+
+export function compareRevisions(a: bigint, b: bigint): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 export function sizeAnnotations(deployment: Deployment): Annotations {
@@ -49,10 +62,10 @@ export function sizeAnnotations(deployment: Deployment): Annotations {
 }
 
 /** What the newest ReplicaSet must be annotated with. `current` is undefined for one that is not made yet. */
-export function newSetAnnotations(deployment: Deployment, current: Annotations | undefined, revision: number): Annotations {
+export function newSetAnnotations(deployment: Deployment, current: Annotations | undefined, revision: bigint): Annotations {
   const copied = { ...current, ...copyable(deployment.metadata.annotations) };
   const known = current !== undefined && Object.hasOwn(current, REVISION) ? current[REVISION] : undefined;
-  const knownRevision = known === undefined || known === "" ? 0 : wholeNumber(known);
+  const knownRevision = known === undefined || known === "" ? 0n : parseRevision(known);
   if (knownRevision === undefined) return copied;
   const moved = knownRevision < revision ? { [REVISION]: String(revision), ...history(current, known) } : {};
   return { ...copied, ...moved, ...(current === undefined ? sizeAnnotations(deployment) : {}) };

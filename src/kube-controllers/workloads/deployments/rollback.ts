@@ -7,24 +7,24 @@ import type { KubeError } from "#kube-client";
 import { deploymentResource, type Deployment } from "../kinds/apps.ts";
 import { POD_TEMPLATE_HASH, sameTemplate } from "../revisions/template-equality.ts";
 import type { DeploymentWork } from "./deployment-work.ts";
-import { annotationOf, lastRevision, revisionOf, ROLLBACK_TO, rolledBackAnnotations, wholeNumber } from "./revisions.ts";
+import { annotationOf, lastRevision, parseRevision, revisionOf, ROLLBACK_TO, rolledBackAnnotations } from "./revisions.ts";
 import { allSets, type Rollout } from "./rollout-status.ts";
 
 /** The revision to go back to; 0 means the last one. */
-export function rollbackTarget(deployment: Deployment): number | undefined {
-  return wholeNumber(annotationOf(deployment, ROLLBACK_TO));
+export function rollbackTarget(deployment: Deployment): bigint | undefined {
+  return parseRevision(annotationOf(deployment, ROLLBACK_TO));
 }
 
 export async function rollBack(work: DeploymentWork, rollout: Rollout): Promise<Result<void, KubeError>> {
   const { deployment } = rollout;
   const sets = allSets(rollout);
-  const asked = rollbackTarget(deployment) ?? 0;
-  const revision = asked === 0 ? lastRevision(sets) : asked;
-  const target = revision === 0 ? undefined : sets.find((set) => revisionOf(set) === revision);
+  const asked = rollbackTarget(deployment) ?? 0n;
+  const revision = asked === 0n ? lastRevision(sets) : asked;
+  const target = revision === 0n ? undefined : sets.find((set) => revisionOf(set) === revision);
   const written = await write(work, target === undefined ? withoutTarget(deployment) : rolledBack(deployment, target));
   if (!written.ok) return written;
   if (target === undefined) {
-    const note = asked === 0 && revision === 0 ? "Unable to find last revision." : "Unable to find the revision to rollback to.";
+    const note = asked === 0n && revision === 0n ? "Unable to find last revision." : "Unable to find the revision to rollback to.";
     work.warn(deployment, "DeploymentRollbackRevisionNotFound", note);
   } else if (sameTemplate(deployment.spec.template, target.spec.template)) {
     const note = `The rollback revision contains the same template as current deployment "${deployment.metadata.name}"`;

@@ -6,7 +6,7 @@ import { replicaSetResource, type Deployment, type ReplicaSet } from "../kinds/a
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 import type { DeploymentWork } from "./deployment-work.ts";
 import { historyLimit } from "./limits.ts";
-import { annotationOf, revisionOf, sizeAnnotations } from "./revisions.ts";
+import { annotationOf, compareRevisions, revisionOf, sizeAnnotations } from "./revisions.ts";
 import { byCreation, type Step } from "./scale-plan.ts";
 
 /** True when a size has changed. Steps whose size is right still bring the size annotations up to date. */
@@ -66,5 +66,5 @@ function isEmpty(set: ReplicaSet): boolean {
 function byRevision(a: ReplicaSet, b: ReplicaSet): number {
   const [first, second] = [revisionOf(a), revisionOf(b)];
   if (first === undefined || second === undefined || first === second) return byCreation(a, b);
-  return first - second;
+  return compareRevisions(first, second);
 }

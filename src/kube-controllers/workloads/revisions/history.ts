@@ -11,8 +11,16 @@ import type { PodTemplate } from "../kinds/pod.ts";
 import { controllerReference } from "../pods/owners.ts";
 import { timeOf } from "../pods/pod-state.ts";
 
+/** With sorted keys: clients compare the bytes, as Go's own controllers write them. */
 export function revisionData(template: PodTemplate): Json {
-  return { spec: { template: { ...template, $patch: "replace" } } };
+  return sortedKeys({ spec: { template: { ...template, $patch: "replace" } } });
+}
+
+function sortedKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (!isJsonObject(value)) return value;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, field]) => [name, field === undefined ? undefined : sortedKeys(field)]));
 }
 
 /** The template that a revision holds; undefined when it holds something else. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fnv1, fnv1a, revisionHash, safeEncode, templateHash } from "./hashes.ts";
-import { templateIn } from "./history.ts";
+import { revisionData, templateIn } from "./history.ts";
 import { sameTemplate } from "./template-equality.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -30,6 +30,16 @@ test("a StatefulSet's revision has the name that Kubernetes 1.36.3 gives it", ()
   };
   const template = { $patch: "replace", metadata: { labels: { app: "web" } }, spec };
   expect(revisionHash({ spec: { template } }, 0)).toBe("7c799fd586");
+});
+
+test("the data of a revision has sorted keys: clients compare its bytes with those of Go's controllers", () => {
+  const template = {
+    spec: { restartPolicy: "Always", containers: [{ name: "web", image: "web:1" }] },
+    metadata: { labels: { b: "1", a: "2" } },
+  };
+  expect(JSON.stringify(revisionData(template))).toBe(
+    '{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"a":"2","b":"1"}},"spec":{"containers":[{"image":"web:1","name":"web"}],"restartPolicy":"Always"}}}}',
+  );
 });
 
 test("hashes spell no words, do not depend on the order of fields, and change with a collision", () => {
