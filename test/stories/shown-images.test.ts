@@ -6,9 +6,10 @@ import { rootImage } from "#service-compiler";
 
 const root = join(import.meta.dirname, "../..");
 
+/** Compose files are read by Docker, which runs root. */
 function textsIn(folder: string): readonly { readonly file: string; readonly text: string }[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-  const files = names.filter((name) => /\.(?:ya?ml|md)$/.test(name)).map((name) => join(folder, name));
+  const files = names.filter((name) => /\.(?:ya?ml|md)$/.test(name) && !name.endsWith("compose.yaml")).map((name) => join(folder, name));
   return files.map((file) => ({ file, text: readFileSync(join(root, file), "utf8") }));
 }
 
