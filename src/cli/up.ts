@@ -5,15 +5,16 @@
 import { isAbsolute, resolve } from "node:path";
 import { createLogger, PROGRAM_VERSION, sleep, type Result } from "#base";
 import { latticeKinds } from "#crds";
-import { splitId, type Edge } from "#mesh-compiler";
+import { splitId } from "#mesh-compiler";
 import { misunderstood, untilAskedToStop, type CommandIo, type ExitCode } from "./io.ts";
 import { startLocalCluster, type LocalCluster } from "./local-cluster.ts";
 import { shortPath } from "./short-path.ts";
 import { prepareFolder, removeRecord, runningUp, upFolder, writeRecord, type UpFolder } from "./up/folder.ts";
-import { applyShop, explainFlows } from "./up/shop.ts";
+import { applyOwnServices, readOwnServices, type OwnFlags, type OwnServices } from "./up/own-services.ts";
+import { applyShop, explainFlows, type ClosedFlow } from "./up/shop.ts";
 import { WatchBoard } from "./up/watch-board.ts";
 
-export type UpFlags = { readonly dataDir: string; readonly repair?: boolean };
+export type UpFlags = OwnFlags & { readonly dataDir: string; readonly repair?: boolean };
 
 const UP_WITHIN_MS = 60_000;
 
@@ -22,6 +23,8 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
   const running = await runningUp(folder);
   if (running !== undefined)
     return misunderstood(io, `lattice up runs in ${folder.path} already (process ${running.pid}); lattice down stops it`);
+  const own = await chooseServices(io, flags);
+  if (typeof own === "number") return own;
   const prepared = await prepareFolder(folder);
   if (!prepared.ok) return misunderstood(io, prepared.error);
   io.stdout(`Lattice ${PROGRAM_VERSION}: services that talk only when both sides agree.\n\n`);
@@ -35,20 +38,30 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
     logger,
   });
   if (!cluster.ok) return misunderstood(io, cluster.error);
-  const ended = await runUp(io, folder, cluster.value);
+  const ended = await runUp(io, { folder, own }, cluster.value);
   io.stdout("\nstopping; state is kept\n");
   await cluster.value.close();
   await removeRecord(folder);
   return ended.ok ? 0 : misunderstood(io, ended.error);
 }
 
-async function runUp(io: CommandIo, folder: UpFolder, cluster: LocalCluster): Promise<Result<void, string>> {
+/** undefined: the example shop. A number: the exit code, when the files have mistakes. */
+async function chooseServices(io: CommandIo, flags: UpFlags): Promise<OwnServices | ExitCode | undefined> {
+  if (flags.filename !== undefined) return readOwnServices(io, flags);
+  const other = (["secrets", "namespace", "image"] as const).find((name) => flags[name] !== undefined);
+  return other === undefined ? undefined : misunderstood(io, `--${other} is for services given with -f`);
+}
+
+type Started = { readonly folder: UpFolder; readonly own: OwnServices | undefined };
+
+async function runUp(io: CommandIo, { folder, own }: Started, cluster: LocalCluster): Promise<Result<void, string>> {
   const recorded = await writeRecord(folder, cluster.operator.healthUrl);
   if (!recorded.ok) return recorded;
   io.stdout(describeCluster(cluster, shortPath(io.cwd, folder.path)));
-  const applied = await applyShop(io, cluster.client);
+  const applied = own === undefined ? await applyShop(io, cluster.client) : await applyOwnServices(cluster.client, own);
   if (!applied.ok) return applied;
-  io.stdout(applied.value ? FIRST_TIME : "The services, as they were left:\n\n");
+  if (own !== undefined) io.stdout(describeOwn(own));
+  else io.stdout(applied.value === true ? FIRST_TIME : "The services, as they were left:\n\n");
   const board = new WatchBoard({ ...io, client: cluster.client, columns: () => io.terminal?.columns() });
   board.start();
   if (!(await untilUp(io, board))) io.stdout("\nNot everything is Ready yet; ./lattice status shows what each waits for.\n");
@@ -73,6 +86,17 @@ async function untilUp({ clock, signal }: CommandIo, board: WatchBoard): Promise
 
 const FIRST_TIME = "The shop (examples/shop) starts; its Secrets hold made-up values:\n\n";
 
+function describeOwn({ objects, madeUp, leftOut }: OwnServices): string {
+  const services = objects.filter(({ object }) => object.kind === "LatticeService").length;
+  const secrets = ["These Secrets hold made-up values; --secrets FILE gives others:", ...madeUp.map((name) => `  ${name}`), ""];
+  const lines = [
+    ...leftOut.map((name) => `left out, since lattice up does not apply its kind: ${name}`),
+    ...(madeUp.length === 0 ? [] : secrets),
+    services === 1 ? "Your service starts:" : `Your ${services} services start:`,
+  ];
+  return `${lines.join("\n")}\n\n`;
+}
+
 function describeCluster({ url, operator, nodes, meshKinds }: LocalCluster, folder: string): string {
   return [
     `  API server  ${url} (embedded; state in ${folder}/data)`,
@@ -85,7 +109,7 @@ function describeCluster({ url, operator, nodes, meshKinds }: LocalCluster, fold
   ].join("\n");
 }
 
-function whatNext(kubeconfig: string, closed: Edge | undefined): string {
+function whatNext(kubeconfig: string, closed: ClosedFlow | undefined): string {
   return [
     "Try, in another terminal:",
     "",
@@ -102,15 +126,16 @@ function whatNext(kubeconfig: string, closed: Edge | undefined): string {
   ].join("\n");
 }
 
-function whyCommand({ caller, callee }: Edge): string {
+function whyCommand({ caller, callee }: ClosedFlow): string {
   return `./lattice why ${splitId(caller).name} ${splitId(callee).name}`;
 }
 
 /** Two lines, as a shell reads them: each fits 80 columns. */
-function toOpen({ caller, callee }: Edge): readonly string[] {
+function toOpen({ caller, callee, declaredIn }: ClosedFlow): readonly string[] {
+  const namespace = declaredIn === "default" ? "" : ` -n ${declaredIn}`;
   const patch = JSON.stringify({ spec: { resources: { [splitId(caller).name]: { direction: "inbound" } } } });
   return [
-    `  kubectl patch ls ${splitId(callee).name} --type merge -p \\`,
+    `  kubectl patch ls ${splitId(callee).name}${namespace} --type merge -p \\`,
     `    '${patch}'`,
     `${" ".repeat(40)}declares the missing side: the flow opens`,
   ];

@@ -10,6 +10,7 @@ import {
   loadWorld,
   type DocumentProblem,
   type LoadedWorld,
+  type SecretUse,
   type ScoreImages,
   type WorldDocument,
 } from "#compile";
@@ -29,6 +30,8 @@ export type WorldFlags = {
   readonly image?: readonly string[];
   /** Not a flag: the namespace of the kubeconfig's context. */
   readonly fallbackNamespace?: string;
+  /** Not a flag: called for each secret that is in no Secret of the files. */
+  readonly onSecret?: (use: SecretUse) => void;
   readonly clusterDomain?: string;
   readonly trustDomain?: string;
   readonly ingressDomain?: string;
@@ -76,6 +79,7 @@ export async function readWorld(
     images: flags.anyImage === true ? ANY_IMAGE : images.value,
     ...(flags.fallbackNamespace === undefined ? {} : { fallbackNamespace: flags.fallbackNamespace }),
     secrets: secrets.value,
+    ...(flags.onSecret === undefined ? {} : { onSecret: flags.onSecret }),
     placeholderSecrets: flags.placeholderSecrets === true,
     assumeShareable: flags.assumeShareable === true,
     partialDocuments: flags.partialDocuments === true,

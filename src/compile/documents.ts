@@ -15,7 +15,7 @@ import { describePlacementError, namespaceOfEnvironment } from "./placement.ts";
 import { readPartially } from "./partial-documents.ts";
 import { ImageChoice, type ANY_IMAGE, type ScoreImages } from "./score/images.ts";
 import { isScore, parseScore, type ScoreOptions } from "./score.ts";
-import { readSecrets, secretStore } from "./secret-store.ts";
+import { readSecrets, secretStore, type SecretUse } from "./secret-store.ts";
 import type { FindObject } from "./object-access.ts";
 import { worldSettings, type WorldSettings } from "./settings.ts";
 import { World, type ServiceKey, type WorldObject } from "./world.ts";
@@ -62,6 +62,8 @@ export type WorldOptions = {
   readonly placeholderSecrets?: boolean;
   /** Objects that volumes name and that are not among the documents are taken to be labelled shareable. */
   readonly assumeShareable?: boolean;
+  /** Called for each secret that a service reads and that is in no Secret of the documents, when the world is compiled. */
+  readonly onSecret?: (use: SecretUse) => void;
   readonly files?: SourceFiles;
   /**
    * What is left of a document without its mistakes is in the world too, so that compiling it finds the rest of them. For callers that use no
@@ -84,6 +86,8 @@ export type LoadedWorld = {
   readonly scores: ReadonlySet<string>;
   /** Documents of which a part is in the world only: `partialDocuments`. */
   readonly incomplete: ReadonlySet<string>;
+  /** Lattice's resources, Secrets, ConfigMaps and claims of the documents, each with its namespace. */
+  readonly resources: readonly KubeObject[];
   /** Objects of kinds that mean nothing here, and what Lattice compiled itself. */
   readonly leftOut: readonly { readonly object: KubeObject; readonly from: string }[];
 };
@@ -139,6 +143,7 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     given: options.secrets ?? new Map(),
     inObjects: readSecrets(placed.secrets),
     placeholders: options.placeholderSecrets === true,
+    onSecret: options.onSecret,
   });
   const named = new Set<string>();
   const findObject = objectsIn([...placed.secrets, ...placed.mountable], options.assumeShareable === true);
@@ -157,7 +162,10 @@ export function loadWorld(documents: readonly WorldDocument[], options: WorldOpt
     ...refusedEnvironments(world, placed.lattice),
   ];
   const { leftOut, scores, incomplete } = sorted;
-  return { world, problems, places, documents: namedDocuments(items, sorted.lattice), scores, incomplete, leftOut };
+  const resources = [...placed.lattice, ...placed.secrets, ...placed.mountable].flatMap(({ object, underneath }) =>
+    underneath === true ? [] : [object],
+  );
+  return { world, problems, places, documents: namedDocuments(items, sorted.lattice), resources, scores, incomplete, leftOut };
 }
 
 /** What lies underneath is not what is asked about. */

@@ -29,6 +29,7 @@ export { namespaceOfEnvironment } from "./placement.ts";
 export type { ScoreError } from "./score/error.ts";
 export { ANY_IMAGE, type ScoreImages } from "./score/images.ts";
 export { isScore, parseScore, type ScoreOptions } from "./score.ts";
+export type { SecretUse } from "./secret-store.ts";
 export { DEFAULT_SETTINGS, worldSettings, type WorldSettings } from "./settings.ts";
 export { why, type Answer, type WhyQuestion } from "./why.ts";
 export type { FindObject, FoundObject } from "./object-access.ts";

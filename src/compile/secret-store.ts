@@ -19,8 +19,21 @@ type SecretObject = {
 export type SecretSources = {
   readonly given: ReadonlyMap<string, Sensitive<string>>;
   readonly inObjects: SecretObjects;
-  /** What nobody gave is marked. */
+  /** Secrets without a value are marked. */
   readonly placeholders: boolean;
+  /** Called for each lookup that no Secret object answers. */
+  readonly onSecret?: ((use: SecretUse) => void) | undefined;
+};
+
+/** A secret that a service reads, and that is in no Secret of the documents. */
+export type SecretUse = {
+  /** Where the service runs. */
+  readonly namespace: string;
+  readonly path: string;
+  /** Where the service is declared. */
+  readonly source: string;
+  /** What was given for the path; undefined: nothing. */
+  readonly value: Sensitive<string> | undefined;
 };
 
 /** How a marked secret begins, as it is and as it stands in a URL. */
@@ -47,12 +60,13 @@ function entriesOf(value: unknown): readonly (readonly [string, string])[] {
   return entries.flatMap(([key, text]) => (typeof text === "string" ? [[key, text] as const] : []));
 }
 
-export function secretStore({ given, inObjects, placeholders }: SecretSources): SecretStore {
+export function secretStore({ given, inObjects, placeholders, onSecret }: SecretSources): SecretStore {
   return (namespace, path, source) => {
     const { name, key } = secretOfPath(path);
     const object = inObjects.get(`${namespace}/${name}`);
     if (!given.has(path) && object !== undefined && source !== namespace && !isShareable(object.labels, source))
       return err(secretNotShared(namespace, name, source));
+    if (object?.values.has(key) !== true) onSecret?.({ namespace, path, source, value: given.get(path) });
     const value = given.get(path) ?? object?.values.get(key);
     if (value !== undefined) return ok(reveal(value));
     if (object?.values.has(key) === true)

@@ -2,7 +2,7 @@
  * `npm start`, as a person sees it: a cluster comes up, a shop comes up on it, the one closed door is explained, opening it shows, Ctrl-C ends it
  * and state is kept.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -130,4 +130,33 @@ test("a service that a person must mend is shown, and nobody waits for it", { ti
   expect(code).toBe(0);
   expect(stdout).toMatch(/service +default\/catalog +Failed +template error in container 'main' variable 'OOPS'/);
   expect(stdout).not.toContain("Not everything is up yet");
+});
+
+const OWN = `
+apiVersion: lattice.dev/v1alpha1
+kind: LatticeService
+metadata: {name: hello, namespace: team}
+spec:
+  containers: {main: {image: "hello:1", variables: {PASSWORD: "\${resources.db.password}"}}}
+  service: {ports: {http: {port: 8080}}}
+  resources: {db: {type: postgres}}
+`;
+
+test("files of one's own run instead of the shop, with made-up values for secrets", { timeout: 120_000 }, async () => {
+  const own = mkdtempSync(join(cwd, "own-"));
+  writeFileSync(join(own, "hello.yaml"), OWN);
+  const { code, stdout } = await whileUp(() => Promise.resolve(), ["-f", own, "--data-dir", folder]);
+  expect(code).toBe(0);
+  expect(stdout).toContain("These Secrets hold made-up values; --secrets FILE gives others:\n  team/postgres-db (password)\n");
+  expect(stdout).toMatch(/service +team\/hello +Ready +1 of 1 pods are ready/);
+  expect(stdout).not.toContain("The shop");
+});
+
+test("files with mistakes start nothing", async () => {
+  const broken = mkdtempSync(join(cwd, "broken-"));
+  writeFileSync(join(broken, "hello.yaml"), OWN.replace("postgres", "postgers"));
+  const run = await runCli(["up", "-f", broken, "--data-dir", join(broken, "data")], { cwd });
+  expect(run).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("no cluster was started") as string });
+  expect(existsSync(join(broken, "data"))).toBe(false);
+  expect(await runCli(["up", "--secrets", "x"], { cwd: broken })).toMatchObject({ code: 2, stdout: "" });
 });

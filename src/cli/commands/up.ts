@@ -1,6 +1,7 @@
 /** Flags of `lattice up`. */
 import type { UpFlags } from "../up.ts";
 import { addCommand, type RegisterCommand } from "./command.ts";
+import { FILES_FLAG } from "./shared-flags.ts";
 
 export const registerUp: RegisterCommand = (program, { io, done }) => {
   addCommand(program, "up", {
@@ -9,9 +10,14 @@ export const registerUp: RegisterCommand = (program, { io, done }) => {
     description: "run a cluster with Lattice on this machine until Ctrl-C; npm start does the same",
     examples: [
       { command: "lattice up", effect: "start a cluster with the example shop; state is kept in .lattice" },
+      { command: "lattice up -f docs/guides/services/hello.yaml", effect: "start one with your own services instead" },
       { command: "lattice up --data-dir /tmp/other", effect: "start a second one beside it" },
     ],
   })
+    .option(FILES_FLAG, "your own services instead of the example shop: files or folders, Score files too")
+    .option("--secrets <file>", "values of secrets for -f, by path: postgres/main-db/password: ...; without it they are made up")
+    .option("--image <[name=]image...>", 'image of containers whose Score file says ".", by workload or workload/container')
+    .option("-n, --namespace <name>", "namespace of resources of -f that name none")
     .option("--data-dir <folder>", "where its state and kubeconfig are kept", ".lattice")
     .option("--repair", "start with what is whole of a damaged folder; the damaged files are kept under other names")
     .action(async (flags: UpFlags) => done(await (await import("../up.ts")).up(io, flags)));

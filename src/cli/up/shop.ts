@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { base64OfText, err, ok, type Result } from "#base";
 import { formatAnswers, formatGraph, loadWorld, why, type TableWriter } from "#compile";
-import { latticeEnvironments, latticeKinds, type LatticeObject } from "#crds";
+import { latticeEnvironments, latticeKinds, latticeServices, type LatticeObject } from "#crds";
 import { defineResource, isJsonObject, parseYaml, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { allEdges, splitId, type Edge } from "#mesh-compiler";
@@ -18,11 +18,13 @@ const SHOP = "shop";
 const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
 const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-/** Applied on the first start only: what people change afterwards is theirs. True: it was applied now. */
+/** Applied to an empty cluster only: later changes are kept. True: it was applied now. */
 export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<boolean, string>> {
-  const known = await client.get(latticeEnvironments, { name: SHOP }, { signal: io.signal });
-  if (known.ok) return ok(false);
-  if (known.error.kind !== "not-found") return err(known.error.message);
+  for (const resource of [latticeEnvironments, latticeServices] as readonly Resource[]) {
+    const known = await client.list(resource, { limit: 1 }, { signal: io.signal });
+    if (!known.ok) return err(known.error.message);
+    if (known.value.items.length > 0) return ok(false);
+  }
   const folder = join(io.root, "examples", SHOP);
   const objects = await readValid(io, [folder]);
   if (objects === undefined || objects.length === 0) return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
@@ -69,11 +71,16 @@ function madeUpSecrets(file: string): Result<readonly { readonly resource: Resou
 
 const INDENT = "    ";
 
+/** A flow that the callee has not declared. */
+export type ClosedFlow = Pick<Edge, "caller" | "callee"> & {
+  /** The namespace that the callee is declared in. */ readonly declaredIn: string;
+};
+
 /** Which service may call which in the cluster, and why the first closed flow is closed. */
 export async function explainFlows(
   io: CliIo,
   client: KubeClient,
-): Promise<Result<{ readonly text: string; readonly closed: Edge | undefined }, string>> {
+): Promise<Result<{ readonly text: string; readonly closed: ClosedFlow | undefined }, string>> {
   const resources = await readLatticeResources(client, io.signal);
   const policies = await readPolicies(client, io.signal);
   if (!resources.ok) return resources;
@@ -84,7 +91,9 @@ export async function explainFlows(
   const graph = formatGraph(world, "text", { table });
   const reason =
     closed === undefined ? "" : whyClosed(why(world, { from: closed.caller, to: closed.callee }, policies.value.value), { closed, table });
-  return ok({ text: `Which service may call which (./lattice graph -A):\n\n${indented(graph)}\n${reason}`, closed });
+  const flow =
+    closed === undefined ? undefined : { ...closed, declaredIn: (world.keyOf(closed.callee) ?? closed.callee).split("/", 1)[0] ?? "" };
+  return ok({ text: `Which service may call which (./lattice graph -A):\n\n${indented(graph)}\n${reason}`, closed: flow });
 }
 
 function whyClosed(answers: ReturnType<typeof why>, { closed, table }: { readonly closed: Edge; readonly table: TableWriter }): string {
