@@ -107,9 +107,11 @@ export const redisProvisioner: Provisioner = {
     const outputs = new Map<string, Output>([["host", server.host], ["port", server.port], ["url", () => url([])]]); // prettier-ignore
     if (auth.value) {
       outputs.set("username", closed(username.value)).set("password", password);
+      // without a user in the URL, Redis authenticates its user `default`
+      const user = params.has("username") ? [encoded(username.value)] : [];
       outputs.set("url_with_auth", () => {
         const found = password();
-        return found.ok ? url([plain(":"), encoded(found.value), plain("@")]) : found;
+        return found.ok ? url([...user, plain(":"), encoded(found.value), plain("@")]) : found;
       });
     }
     return ok({ peer: server.peer, outputs });

@@ -98,6 +98,12 @@ describe("phase 3", () => {
       want: "secret: redis://:r3d@cache-redis.prod.svc.cluster.local:6379",
     },
     {
+      name: "Redis with a user of its own has that user in url_with_auth",
+      given: entry("cache", { type: "redis", params: { username: "app" } }),
+      read: "url_with_auth",
+      want: "secret: redis://app:r3d@cache-redis.prod.svc.cluster.local:6379",
+    },
+    {
       name: "a route's host comes from its name and the ingress domain",
       given: entry("web", { type: "route" }),
       read: "url",
