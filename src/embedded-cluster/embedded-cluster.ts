@@ -7,7 +7,7 @@ import { FakeClock, mapErr, type Clock, type Logger } from "#base";
 import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { Simulation } from "#kube-controllers";
-import { inProcessClient, type ApiServer, type User } from "#kube-server";
+import { CLIENT_AUTHORITY, inProcessClient, type ApiServer, type User } from "#kube-server";
 import { writePrivateFile } from "#pki";
 import type { ActionLog } from "./actions/index.ts";
 import type { Controllers } from "./controllers.ts";
@@ -196,6 +196,8 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     if (!opened.ok) this.#endpoint = undefined;
     const endpoint = orThrow(opened);
     listening.address = endpoint.address;
+    if (endpoint.certificateAuthority !== undefined) this.#parts.server.publishClientAuthority?.(endpoint.certificateAuthority);
+    this.#initial?.keep(CLIENT_AUTHORITY);
     return endpoint;
   }
 

@@ -22,6 +22,12 @@ export class InitialState {
     }
   }
 
+  /** What this object is now is part of the initial state. */
+  keep({ collection, key }: { readonly collection: string; readonly key: string }): void {
+    const stored = this.#store.get(collection, key);
+    if (stored !== undefined) this.#objects.get(collection)?.set(key, stored);
+  }
+
   /** How many objects were created, changed or deleted for it. */
   restore(): Result<number, string> {
     const collections = new Set([...this.#objects.keys(), ...this.#store.collections()]);

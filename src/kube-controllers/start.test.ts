@@ -78,11 +78,15 @@ describe("shared informers", () => {
         expect(informers.of(metadataOf(namespaceKind))).toBe(informers.metadata(namespaceKind));
         informers.subscribe(
           configMapKind,
-          ({ key: { name }, before }) => void seen.push(`${name} ${before === undefined ? "new" : "old"}`),
+          ({ key: { name, namespace }, before }) =>
+            namespace === "default" && void seen.push(`${name} ${before === undefined ? "new" : "old"}`),
         );
         work({
           name: "late",
-          pass: () => (informers.subscribe(configMapKind, ({ key: { name } }) => void seen.push(`late ${name}`)), Promise.resolve(done)),
+          pass: () => (
+            informers.subscribe(configMapKind, ({ key: { name, namespace } }) => namespace === "default" && void seen.push(`late ${name}`)),
+            Promise.resolve(done)
+          ),
         }).add("once");
       },
     };

@@ -51,7 +51,7 @@ describe("the client in the server's own process", () => {
       error: { kind: "cancelled" },
     });
     expect(await own.create(configMaps, settings, { mayLeave: () => false })).toMatchObject({ ok: false, error: { kind: "cancelled" } });
-    expect(expectOk(await own.list(configMaps)).items).toEqual([]);
+    expect(expectOk(await own.list(configMaps, { namespace: "default" })).items).toEqual([]);
     await own.close();
     expect(await own.list(configMaps)).toMatchObject({ ok: false, error: { kind: "cancelled" } });
   });

@@ -2,6 +2,7 @@ export { inProcessClient, type InProcessOptions } from "./in-process.ts";
 export { admissionPlugins, serviceAccounts, type AdmissionContext, type AdmissionPlugin } from "./admission/index.ts";
 export { openApiSchemas } from "./apply/index.ts";
 export { customResourceTypes } from "./custom-resources/index.ts";
+export { CLIENT_AUTHORITY } from "./auth/index.ts";
 export { createGuardedServer, openStore, type GuardedOptions, type Kept } from "./guarded-server.ts";
 export { builtinKinds } from "./kinds.ts";
 export { listen, type Listener } from "./http/index.ts";

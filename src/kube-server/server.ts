@@ -80,6 +80,7 @@ async function serve(options: ServerOptions, { tokens, store, certificate }: Par
     return listener;
   }
   address = `${host}:${listener.value.port}`;
+  if (certificate !== undefined) api.publishClientAuthority?.(certificate.authority);
   const close = async () => {
     api.close();
     await listener.value.close();

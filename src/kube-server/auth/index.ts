@@ -1,5 +1,6 @@
 export { createAuthentication, type Authentication } from "./authentication.ts";
 export { ensureBootstrapObjects } from "./bootstrap/bootstrap.ts";
+export { CLIENT_AUTHORITY, ensureServerRecords, publishClientAuthority } from "./bootstrap/server-records.ts";
 export { creationChecks } from "./creation.ts";
 export { createGate, type Gate } from "./gate.ts";
 export type { Access, Authorizer, Decision, Identity, TokenAuthenticator } from "./port.ts";

@@ -14,6 +14,8 @@ import {
   createGate,
   creationChecks,
   ensureBootstrapObjects,
+  ensureServerRecords,
+  publishClientAuthority,
   escalationChecks,
   type AccountTokens,
   type Authorizer,
@@ -80,6 +82,8 @@ export interface ApiServer {
   readonly authenticate?: (token: string) => User | undefined;
   readonly types: TypeRegistry;
   readonly store: Store;
+  /** Tells, in ConfigMap extension-apiserver-authentication, whose client certificates are accepted. `pem`: the authority. */
+  publishClientAuthority?(pem: string): void;
   /** Ends every watch. The store stays open: it belongs to whoever made it. */
   close(): void;
 }
@@ -121,6 +125,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const isNew = options.store.collections().length === 0;
   ensureFirstNamespaces(core);
   ensureBootstrapObjects(core);
+  ensureServerRecords(core);
   const definitions = followDefinitions(core, conversionWebhooks({ ...ground, resolveService }));
   // what happened before the first request is nobody's history: `resourceVersion=1` is too old, as on any cluster that has lived
   if (isNew) options.store.compact(options.store.revision);
@@ -147,6 +152,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       const target = known?.target ?? newTarget(entered.value, info, paths);
       return "type" in target ? handle(core, target, entered.value, signal) : target;
     },
+    publishClientAuthority: (pem) => publishClientAuthority(core, pem),
     close() {
       definitions.end();
       closing.abort();

@@ -235,6 +235,12 @@ export function clusterCommands(own: string, namespace: string): readonly Comman
     { args: ["apply", "-k", "@/"] },
     { args: ["kustomize", "@/"] },
     { args: ["patch", "deployment/web", "--subresource=scale", "--type=merge", "-p", '{"spec":{"replicas":2}}'] },
+    { args: ["create", "deployment", "none", "--image=example.test/none:1", "--replicas=0"] },
+    { args: ["get", "deployment", "none", "--subresource=scale"] },
+    { args: ["delete", "deployment", "none"] },
+    { args: ["get", "configmap", "-n", "kube-system"] },
+    { args: ["get", "configmap", "-A", "--chunk-size=2", "-o", "name"] },
+    { args: ["get", "lease", "-n", "kube-system"] },
     {
       args: [
         "patch",

@@ -67,6 +67,7 @@ export class Bench {
 }
 
 const ONCE: readonly (readonly [RegExp, string])[] = [
+  [/apiserver-[a-z2-7]{26}/g, "SERVER"],
   [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "UID"],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME"],
   [/\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, "TIME"],

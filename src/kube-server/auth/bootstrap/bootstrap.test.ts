@@ -113,3 +113,35 @@ test("who says so keeps a default as it is, and rules that a controller gathered
   start();
   expect(store.revision).toBe(revision);
 });
+
+test("a server records its identity, its client authority and its tracking of tokens in kube-system", async () => {
+  const { ask, server } = guardedServer();
+  const records = async () => {
+    const { items: maps } = (await ask("GET", "/api/v1/namespaces/kube-system/configmaps")).body as unknown as { items: readonly object[] };
+    const { items: leases } = (await ask("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")).body as unknown as {
+      items: readonly object[];
+    };
+    return { maps, leases };
+  };
+  expect(await records()).toMatchObject({
+    maps: [
+      { metadata: { name: "extension-apiserver-authentication" } },
+      {
+        metadata: { name: "kube-apiserver-legacy-service-account-token-tracking", managedFields: [{ manager: "kube-apiserver" }] },
+        data: { since: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string },
+      },
+    ],
+    leases: [
+      {
+        metadata: {
+          name: expect.stringMatching(/^apiserver-[a-z2-7]{26}$/) as string,
+          labels: { "apiserver.kubernetes.io/identity": "kube-apiserver" },
+        },
+        spec: { holderIdentity: expect.stringMatching(/^apiserver-[a-z2-7]{26}_[0-9a-f-]{36}$/) as string, leaseDurationSeconds: 3600 },
+      },
+    ],
+  });
+  const { uid } = server.store.get("/configmaps", "kube-system/extension-apiserver-authentication")?.object.metadata ?? {};
+  server.publishClientAuthority?.("PEM");
+  expect((await records()).maps[0]).toMatchObject({ metadata: { uid }, data: { "client-ca-file": "PEM" } });
+});
