@@ -67,6 +67,7 @@ export type Observed =
 /** When the objects of a service last became others. Kept here, because the status must not be written on every pass. */
 export class CompiledTimes {
   readonly #known = new Map<ServiceKey, { readonly digest: string; readonly at: string }>();
+  readonly #firstErrors = new Map<ServiceKey, number>();
 
   /** `isNew` is asked only about a service that this process has not compiled before. */
   at(key: ServiceKey, digest: string, { now, written, isNew }: { now: string; written: string | undefined; isNew: () => boolean }): string {
@@ -77,7 +78,15 @@ export class CompiledTimes {
     return at;
   }
 
+  /** When this process first had errors for the service. */
+  firstErrors(key: ServiceKey, now: number): number {
+    const first = this.#firstErrors.get(key) ?? now;
+    this.#firstErrors.set(key, first);
+    return first;
+  }
+
   forget(key: ServiceKey): void {
+    this.#firstErrors.delete(key);
     this.#known.delete(key);
   }
 }
@@ -103,7 +112,7 @@ async function observeState(raw: LatticeService, context: ServiceContext): Promi
   if (!compiled.ok) return ok({ kind: "unread", cause: compiled.error, access: accessOf(service, context) });
   if (compiled.value.ok) return ok(await withLiveState(service, observeCompiled(service, compiled.value.value, context), context));
   const workload = workloadOf(service, context);
-  const graceMs = graceOf(service, context.clock.now());
+  const graceMs = graceOf(service, context);
   return ok({ kind: "not-compiled", errors: compiled.value.error, graceMs, workload, access: accessOf(service, context) });
 }
 
@@ -174,10 +183,11 @@ async function withLiveState(service: LatticeService, observed: Observed, runtim
 
 const GRACE_MS = 2_000;
 
-function graceOf({ metadata, status }: LatticeService, now: number): number {
-  if (status?.compiledAt !== undefined) return 0;
-  const age = now - millisecondsOf(metadata.creationTimestamp ?? "");
-  return age < GRACE_MS ? Math.min(GRACE_MS - age, GRACE_MS) : 0;
+/** From the first pass on, not from the creation: on a busy machine watches are late as well. */
+function graceOf({ metadata, status }: LatticeService, { clock, compiled }: ServiceContext): number {
+  if (status?.compiledAt !== undefined || status?.phase === "Failed") return 0;
+  const now = clock.now();
+  return Math.max(0, GRACE_MS - (now - compiled.firstErrors(keyText(metadata), now)));
 }
 
 const SOONEST_RECHECK_MS = 2_000;
