@@ -97,11 +97,11 @@ describe("lattice validate", () => {
   it.each([
     { name: "a missing file", path: "nowhere.yaml", want: "there is no such file or folder" },
     { name: "a folder without resources", path: "empty", want: "the folder holds no .yaml, .yml or .json file" },
-  ])("says what is wrong with $name", async ({ path, want }) => {
+  ])("a file that cannot be read is exit code 2: $name", async ({ path, want }) => {
     const cwd = mkdtempSync(join(folder, "nothing-"));
     mkdtempSync(join(cwd, "x-"));
     const run = await runCli(["validate", "-f", path === "empty" ? "." : path], { cwd });
-    expect(run).toMatchObject({ code: 1, stdout: expect.stringContaining(want) as string });
+    expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining(want) as string });
   });
 
   it("a question that is not understood is exit code 2, with help", async () => {

@@ -30,7 +30,10 @@ export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode>
   const compiled = compileAll(loaded.value.world);
   const problems = allProblems(loaded.value, compiled);
   tellWarnings(io, loaded.value, [...warningsOf(loaded.value, compiled), ...missingPods(compiled)]);
-  if (problems.length > 0) return tellProblems(io, problems);
+  if (problems.length > 0) {
+    tellProblems(io, problems);
+    return loaded.value.unreadable ? 2 : 1;
+  }
   const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
   if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
   if (flags.output === "dir") return writeFolder(io, flags.out ?? "", objects, flags.force === true);
@@ -62,10 +65,9 @@ export function allProblems(loaded: FilesWorld, compiled: Pick<CompiledWorld, "e
   return inFileOrder(problemsOf(loaded, compiled).map(loaded.locate));
 }
 
-export function tellProblems(io: CliIo, problems: readonly LocatedProblem[]): ExitCode {
+export function tellProblems(io: CliIo, problems: readonly LocatedProblem[]): void {
   for (const problem of problems) io.stderr(formatProblem("error", problem));
   io.stderr(`${problems.length === 1 ? "1 error" : `${problems.length} errors`}; nothing was compiled\n`);
-  return 1;
 }
 
 /** With a document that was read in part, nothing is known of its edges. */

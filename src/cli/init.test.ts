@@ -67,7 +67,7 @@ describe("a Docker Compose file", () => {
     writeFileSync(join(cwd, "services/web.yaml"), "mine\n");
     rmSync(join(cwd, "services/db.yaml"));
     expect(await run("init", "--from", "compose.yaml", "--out", "services")).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining("services/web.yaml is there already; take --force to overwrite it") as string,
     });
     expect(readFileSync(join(cwd, "services/web.yaml"), "utf8")).toBe("mine\n");

@@ -11,7 +11,7 @@ import { convertCompose, isCompose, isScore, parseScore, type ComposeNotice } fr
 import { fieldAt, findField, formatYaml, formatYamlDocuments, parseDnsLabel, parseYaml, yamlPositions, type Json } from "#kube";
 import { createFolder } from "#pki";
 import { starterService } from "./init/starter.ts";
-import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { fileText } from "./located-problems.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 import { sourceFiles } from "./source-files.ts";
@@ -112,7 +112,7 @@ type OutFile = { readonly name: string; readonly text: string };
 function writeFiles(io: CliIo, files: readonly OutFile[], { out, force }: InitFlags & { readonly out: string }): ExitCode {
   const home = resolve(io.cwd, out);
   const there = force === true ? undefined : files.find(({ name }) => existsSync(join(home, name)));
-  if (there !== undefined) return complain(io, `${join(out, there.name)} is there already; take --force to overwrite it`);
+  if (there !== undefined) return misunderstood(io, `${join(out, there.name)} is there already; take --force to overwrite it`);
   const made = createFolder(home, 0o777);
   if (!made.ok) return misunderstood(io, made.error);
   for (const { name, text } of files) {

@@ -15,7 +15,14 @@ export type FileDocument = {
   /** Of the whole file, for positions in it. */
   readonly text: string;
 };
-export type FileProblem = { readonly file: string; readonly message: string; readonly line?: number; readonly column?: number };
+export type FileProblem = {
+  readonly file: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** The text could not be read at all, so nothing is known of its content. */
+  readonly unreadable?: true;
+};
 export type FilesRead = { readonly documents: readonly FileDocument[]; readonly problems: readonly FileProblem[] };
 
 const EXTENSIONS = new Set([".yaml", ".yml", ".json"]);
@@ -36,7 +43,7 @@ export async function readResourceFiles(io: CliIo, paths: readonly string[]): Pr
       characters += text.ok ? text.value.length : 0;
       if (characters > MAX_CHARACTERS) {
         const message = `all files together have more than ${MAX_CHARACTERS / 1024 / 1024} MiB; give fewer at once`;
-        return { documents, problems: [...problems, { file, message }] };
+        return { documents, problems: [...problems, unreadable(file, message)] };
       }
       const read = text.ok ? parseFile(file, text.value) : text;
       if (read.ok) documents.push(...read.value);
@@ -49,18 +56,21 @@ export async function readResourceFiles(io: CliIo, paths: readonly string[]): Pr
 async function filesOf(io: CliIo, path: string): Promise<Result<readonly string[], FileProblem>> {
   if (path === "-") return ok([path]);
   const full = resolve(io.cwd, path);
-  const info = await fromPromise(stat(full), () => ({ file: path, message: "there is no such file or folder" }));
+  const info = await fromPromise(stat(full), () => unreadable(path, "there is no such file or folder"));
   if (!info.ok) return info;
   if (!info.value.isDirectory()) return ok([path]);
-  const entries = await fromPromise(readdir(full, { recursive: true, withFileTypes: true }), (thrown) => ({
-    file: path,
-    message: describeThrown(thrown),
-  }));
+  const entries = await fromPromise(readdir(full, { recursive: true, withFileTypes: true }), (thrown) =>
+    unreadable(path, describeThrown(thrown)),
+  );
   if (!entries.ok) return entries;
   const files = entries.value.filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name)));
-  if (files.length === 0) return err({ file: path, message: "the folder holds no .yaml, .yml or .json file" });
-  if (files.length > MAX_FILES) return err({ file: path, message: `the folder holds more than ${MAX_FILES} files; give fewer at once` });
+  if (files.length === 0) return err(unreadable(path, "the folder holds no .yaml, .yml or .json file"));
+  if (files.length > MAX_FILES) return err(unreadable(path, `the folder holds more than ${MAX_FILES} files; give fewer at once`));
   return ok(files.map((entry) => join(path, join(entry.parentPath, entry.name).slice(full.length))).toSorted());
+}
+
+function unreadable(file: string, message: string): FileProblem {
+  return { file, message, unreadable: true };
 }
 
 function parseFile(file: string, text: string): Result<readonly FileDocument[], FileProblem> {
@@ -72,7 +82,6 @@ function parseFile(file: string, text: string): Result<readonly FileDocument[], 
 
 /** A command has nothing else to do meanwhile, and a promise for each of a thousand files costs more than reading them. */
 async function readText(io: CliIo, file: string, pipes: boolean): Promise<Result<string, FileProblem>> {
-  const unreadable = (thrown: unknown) => ({ file, message: `cannot be read: ${describeThrown(thrown)}` });
-  if (file === "-") return fromPromise(io.stdin(), unreadable);
-  return mapErr(readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE, pipes }), (message) => ({ file, message }));
+  if (file === "-") return fromPromise(io.stdin(), (thrown) => unreadable(file, `cannot be read: ${describeThrown(thrown)}`));
+  return mapErr(readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE, pipes }), (message) => unreadable(file, message));
 }

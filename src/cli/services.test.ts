@@ -223,7 +223,7 @@ describe("bytes that are no UTF-8 text", () => {
   it("are refused in a service file and in a file of secrets, and never replaced", async () => {
     writeFileSync(join(cwd, "latin.yaml"), service("'caf\xe9'"));
     expect(await run("compile", "-f", "latin.yaml")).toMatchObject({
-      code: 1,
+      code: 2,
       stdout: "",
       stderr: expect.stringContaining("latin.yaml: is no UTF-8 text") as string,
     });

@@ -74,7 +74,7 @@ async function runUp(io: CommandIo, { folder, own }: Started, cluster: LocalClus
   return flows.ok || io.signal.aborted ? { ok: true, value: undefined } : flows;
 }
 
-/** False: it took too long. Asked to stop counts as up: there is nothing to misunderstood about then. */
+/** False: it took too long. Asked to stop counts as up: there is no failure to report then. */
 async function untilUp({ clock, signal }: CommandIo, board: WatchBoard): Promise<boolean> {
   const timer = new AbortController();
   let late = false;

@@ -35,6 +35,7 @@ export async function validate(io: CliIo, flags: ValidateFlags): Promise<ExitCod
   if (flags.output === "json") io.stdout(`${JSON.stringify(checked.map(asJson), null, 2)}\n`);
   else
     io.stdout(`${checked.map(formatChecked).join("")}${bad === 0 ? `${own} in order` : `${bad} of ${own} not in order`}${rest(checked)}\n`);
+  if (loaded.value.unreadable) return 2;
   // a folder without a resource of Lattice is not the one that was meant
   return bad === 0 && own > 0 ? 0 : 1;
 }

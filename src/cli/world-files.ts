@@ -53,7 +53,12 @@ export type SecretFlags = {
   readonly anyImage?: boolean;
 };
 
-export type FilesWorld = LoadedWorld & { /** Where in the files a problem is. */ readonly locate: Locate };
+export type FilesWorld = LoadedWorld & {
+  /** Where in the files a problem is. */
+  readonly locate: Locate;
+  /** Some files could not be read, so that a command cannot answer its question. */
+  readonly unreadable: boolean;
+};
 
 /** The error is a question that was not understood: a flag. What is wrong in files is in `problems`. */
 export async function readWorld(
@@ -87,7 +92,12 @@ export async function readWorld(
   });
   const unread = problems.map((problem): DocumentProblem => ({ from: fileText(problem), path: "", message: problem.message }));
   const locate = locator({ files: named, problems, documents: loaded.documents });
-  return ok({ ...loaded, problems: [...unread, ...loaded.problems], locate });
+  return ok({
+    ...loaded,
+    problems: [...unread, ...loaded.problems],
+    locate,
+    unreadable: problems.some((problem) => problem.unreadable === true),
+  });
 }
 
 function nameOf(file: string, index: number): string {

@@ -12,13 +12,13 @@ export type Readiness =
   | { readonly phase: "Ready"; readonly message: string }
   | { readonly phase: Exclude<Phase, "Ready">; readonly reason: ServiceReason; readonly message: string };
 
-/** A rolling update of a service that is available stays Ready; one that makes no progress needs a person. */
+/** A rolling update of a service that is available stays Ready, also one that makes no progress: WorkloadsReady tells. */
 export function readinessOf(missing: MissingKinds, rollout: Rollout): Readiness {
   const { stuck, available, reason, message } = rollout;
   const waited = missingProblem(missing);
   if (waited !== undefined) return { phase: "Pending", reason: "CRDsMissing", message: waited };
-  if (stuck) return { phase: "Failed", reason: "ProgressDeadlineExceeded", message };
-  return available ? { phase: "Ready", message } : { phase: "Pending", reason, message };
+  if (available) return { phase: "Ready", message };
+  return { phase: stuck ? "Failed" : "Pending", reason, message };
 }
 
 export function readyCondition(readiness: Readiness): NewCondition {
