@@ -23,6 +23,8 @@ export type ResourceState = {
   readonly ready: boolean;
   /** All its pods are of the newest version, and ready; an available service is Ready before. */
   readonly rolledOut: boolean;
+  /** Pods are being started or replaced, and nothing keeps them from it. */
+  readonly progressing: boolean;
   /** The status is of an older version of the resource. */
   readonly stale: boolean;
   /** It does not become Ready by itself. */
@@ -37,13 +39,15 @@ export function stateOf(kind: StateKind, object: KubeObject): ResourceState {
   const conditions = conditionsOf(field(object, "status"));
   const phase = textAt(object, "phase");
   const ready = findCondition(conditions, "Ready");
+  const rollout = findCondition(conditions, "WorkloadsReady");
   const closed = closedOf(object);
   return {
     kind,
     name: keyText(keyOf(object)),
     phase,
     ready: phase === "Ready" && ready?.status === "True",
-    rolledOut: findCondition(conditions, "WorkloadsReady")?.status !== "False",
+    rolledOut: rollout?.status !== "False",
+    progressing: rollout?.status === "False" && rollout.reason === "RollingOut",
     stuck: phase === "Failed" || ready?.reason === "PatchModeNotBuilt",
     stale: isStale(object),
     sentence: sentenceOf(object, closed),

@@ -93,7 +93,7 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
   expect(stderr).toBe("");
   expect(code).toBe(0);
   // services are created one after the other, and wait for those that they name
-  expect(stdout.split("Who may talk to whom")[0]).not.toContain("Failed");
+  expect(stdout.split("Which service may call which")[0]).not.toContain("Failed");
   for (const name of ["cart", "catalog", "checkout", "payments", "storefront"]) {
     expect(stdout).toMatch(new RegExp(`service +default/${name} +Ready +2 of 2 pods are ready`));
   }

@@ -1,6 +1,6 @@
 /**
- * What becomes of Lattice resources, line by line as it happens: a line when the phase or the sentence of a resource changes, and one when a flow
- * opens or closes.
+ * Changes of Lattice resources, a line for each: when the phase or the sentence of a resource changes, and when a flow opens or closes. The
+ * pods of a rollout are not counted line by line: it has one line when it begins and one when it ends.
  */
 import { MetricsRegistry, silentLogger, type Clock } from "#base";
 import { loadWorld } from "#compile";
@@ -25,7 +25,7 @@ export type BoardOptions = {
   readonly shows?: (kind: StateKind, object: KubeObject) => boolean;
 };
 
-const WIDTHS = [7, 11, 18, 7];
+const WIDTHS = [7, 11, 18, 9];
 
 export class WatchBoard {
   readonly #options: BoardOptions;
@@ -90,10 +90,10 @@ export class WatchBoard {
 
   #show(kind: StateKind, name: string, object: KubeObject | undefined): void {
     const id = `${kind} ${name}`;
-    const { phase, sentence, stale } = object === undefined ? { phase: "deleted", sentence: "", stale: false } : stateOf(kind, object);
+    const { phase, sentence, stale, progressing } = object === undefined ? DELETED : stateOf(kind, object);
     // the operator has not reported on this version yet
     if (phase === "" || stale) return;
-    const line = `${phase} ${sentence}`;
+    const line = `${phase} ${progressing ? "progressing" : sentence}`;
     if (this.#lines.get(id) !== line) this.#print([this.#time(), kind, name, coloured(phase, colourOfPhase(phase)), sentence]);
     if (object === undefined) this.#lines.delete(id);
     else this.#lines.set(id, line);
@@ -124,5 +124,7 @@ export class WatchBoard {
     return `${((this.#options.clock.monotonic() - this.#since) / 1_000).toFixed(1)}s`.padStart(WIDTHS[0] ?? 0);
   }
 }
+
+const DELETED = { phase: "deleted", sentence: "", stale: false, progressing: false };
 
 const OPEN: ReadonlySet<string> = new Set(["agreed", "external", "managed"]);
