@@ -97,7 +97,8 @@ async function wholeStory(operated: OperatedCluster): Promise<void> {
     latticeService("team/front", { environment: "shop", resources: calls("api") }),
   );
   await operated.live(10_000, 500);
-  await operated.apply(API({ replicas: { min: 2, max: 4 } }), environment("shop", granted));
+  // the Secret is no longer needed: ReplicaSets are listed before it is pruned
+  await operated.apply(API({ replicas: { min: 2, max: 4 }, ...withVariables({ A: "b" }) }), environment("shop", granted));
   await operated.live(70_000, 5_000);
 }
 
