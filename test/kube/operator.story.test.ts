@@ -74,7 +74,7 @@ describe("the operator", () => {
     let complaint = "";
     ran.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
     const code = await new Promise((resolve) => ran.on("exit", resolve));
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(complaint).toContain("lattice crds | kubectl apply --server-side -f -");
   });
 
