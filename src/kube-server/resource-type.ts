@@ -52,8 +52,6 @@ export type DeletePolicy = {
 export type StrategicSchema = { readonly schema: PatchSchema; readonly lists: "patch-metadata" | "list-types" };
 
 export type ConversionOptions = {
-  /** What was converted before is asked for once more. */
-  readonly anew?: boolean;
   /** From or to storage, where objects have no resourceVersion. */
   readonly storage?: boolean;
 };
@@ -61,10 +59,15 @@ export type ConversionOptions = {
 export interface Conversion {
   readonly storageVersion: string;
   /**
-   * The same objects in the same order; those that are in this version already are left alone. The error is for the client.
+   * The same objects in the same order; those that are in this version already are left alone. Conversions of stored objects are cached. The
+   * error is for the client.
    */
   into(objects: readonly KubeObject[], apiVersion: string, how?: ConversionOptions): Later<Result<readonly KubeObject[], string>>;
-  /** Who knows what an object is in another version saves the question. */
+  /** The same with a new call for every object, whatever is cached; the cache is not changed. */
+  ask(objects: readonly KubeObject[], apiVersion: string, how?: ConversionOptions): Later<Result<readonly KubeObject[], string>>;
+  /** Its conversion is known or under way. */
+  isCached(object: KubeObject, apiVersion: string): boolean;
+  /** Adds a known conversion to the cache. */
   remember(object: KubeObject, converted: KubeObject): void;
 }
 

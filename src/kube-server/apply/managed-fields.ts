@@ -18,7 +18,7 @@ import { fieldsOfNew } from "./new-fields.ts";
 import { ownable, withoutNeverOwned } from "./ownable.ts";
 import { parseStored, parseTyped } from "./typed-value.ts";
 import { apply, type UpdateError } from "./updater.ts";
-import { filterOf } from "./versions.ts";
+import { convertWith, filterOf } from "./versions.ts";
 
 const KUBECTL = "kubectl";
 const NOTHING: JsonObject = {};
@@ -32,7 +32,7 @@ export function applyPatch(request: ApplyRequest): Result<JsonObject, ApplyError
   const given = fieldAt(applied, "metadata", "managedFields");
   if (given !== undefined && given !== null) return badRequest("metadata.managedFields must be nil");
   const live = withoutManagedFields(request.live ?? nothingYet(request));
-  const done = applyForManager({ ...request, live }, managed.value);
+  const done = applyForManager({ ...request, ...convertingManaged(request, request.live), live }, managed.value);
   if (!done.ok) return done;
   const { object, managed: after } = done.value;
   return ok(withManagedFields(request.manager === KUBECTL ? withLastApplied(object, applied) : object, after));
@@ -48,7 +48,7 @@ export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyErr
   const created = request.old === undefined && managed.managers.size === 0 ? ownedByCreator(request, next) : undefined;
   if (created !== undefined) return ok(withManagedFields(next, created, false));
   const old = withoutManagedFields(request.old ?? nothingYet(request));
-  const after = followUpdate({ ...request, old, next }, managed);
+  const after = followUpdate({ ...request, ...convertingManaged(request, request.old, old), old, next }, managed);
   return after.ok ? ok(withManagedFields(next, after.value)) : after;
 }
 
@@ -65,6 +65,11 @@ function ownedByCreator(request: UpdateRequest, object: JsonObject): Managed | u
 
 function nothingYet({ apiVersion, kind, emptyObject }: ManagedKind): JsonObject {
   return { ...emptyObject, apiVersion, kind };
+}
+
+function convertingManaged({ convert, convertsManagedFields }: ManagedKind, live: JsonObject | undefined, stored?: JsonObject) {
+  if (convert === undefined || convertsManagedFields !== true) return undefined;
+  return { convert: convertWith(convert, fieldAt(live, "metadata", "managedFields"), stored) };
 }
 
 type WithLive<T> = T & { readonly live: JsonObject };

@@ -13,6 +13,8 @@ export type ManagedKind = {
   readonly subresource?: string | undefined;
   readonly resetFields?: ResetFields | undefined;
   readonly convert?: ConvertObject | undefined;
+  /** A stored object is converted together with its managedFields: a webhook gets to see them. */
+  readonly convertsManagedFields?: boolean | undefined;
   /**
    * What the kind looks like with nothing set, beside apiVersion and kind. A built-in kind always has its structs (`spec: {}`), so
    * nobody becomes their owner by creating the object.

@@ -6,6 +6,7 @@
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import type { FieldFilter, ResetFields } from "./field-filter.ts";
+import { withoutManagedFields } from "./managed-metadata.ts";
 import type { TypeSchema } from "./schema.ts";
 import { parseTyped, type TypedValue } from "./typed-value.ts";
 
@@ -24,6 +25,18 @@ export function renameVersion(schemas: ReadonlyMap<string, TypeSchema>): Convert
   return (object, apiVersion) => {
     const schema = schemas.get(apiVersion);
     return schema === undefined ? err({ kind: "missing-version" }) : ok({ object: { ...object, apiVersion }, schema });
+  };
+}
+
+/** `stored`: the object that has the managedFields; undefined: every object has them. They are no part of what is compared. */
+export function convertWith(convert: ConvertObject, managedFields: Json | undefined, stored?: JsonObject): ConvertObject {
+  if (managedFields === undefined) return convert;
+  return (object, apiVersion) => {
+    const isStored = stored === undefined || stored === object;
+    const metadata = field(object, "metadata");
+    const given = isStored ? { ...object, metadata: { ...(isJsonObject(metadata) ? metadata : {}), managedFields } } : object;
+    const converted = convert(given, apiVersion);
+    return converted.ok ? ok({ ...converted.value, object: withoutManagedFields(converted.value.object) }) : converted;
   };
 }
 

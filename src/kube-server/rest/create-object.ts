@@ -3,6 +3,7 @@ import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
+import type { Stored } from "../store/port.ts";
 import { attributesOf } from "./attributes.ts";
 import { oneFromStorage, oneToStorage } from "./convert-objects.ts";
 import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "./core.ts";
@@ -83,17 +84,26 @@ function nameFor(call: Call, object: KubeObject): KubeObject {
 function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<KubeObject, Failure>> {
   const { type } = call.target;
   const existing = readStored(call, object.metadata.name);
-  if (existing !== undefined) return taken(call, object, existing.object);
+  if (existing !== undefined) return whenOk(readTaken(type, object, { existing, dryRun }), () => taken(call, object, existing.object));
   if (dryRun) return asIfStored(type, withMetadata(object, { resourceVersion: undefined }));
   const version = metaText(object, "resourceVersion");
   if (/[1-9]/.test(version) && isVersion(version)) return unexplained("resourceVersion should not be set on objects to be created");
   return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
 }
 
+/** A real server finds out when it writes, or for a dry run when it reads; then it reads the object that has the name. */
+function readTaken(type: ResourceType, object: KubeObject, { existing, dryRun }: Taken): Later<Result<unknown, Failure>> {
+  if (type.conversion === undefined) return ok(undefined);
+  const found = dryRun ? oneFromStorage(type, existing.object) : oneToStorage(type, object);
+  return whenOk(found, () => oneFromStorage(type, existing.object));
+}
+
+type Taken = { readonly existing: Stored; readonly dryRun: boolean };
+
 /** There and back: a webhook that cannot convert the object refuses a dry run as well. */
 function asIfStored(type: ResourceType, object: KubeObject): Later<Result<KubeObject, Failure>> {
   if (type.conversion === undefined) return ok(object);
-  return whenOk(oneToStorage(type, object), (stored) => oneFromStorage(type, stored));
+  return whenOk(oneToStorage(type, object, true), (stored) => oneFromStorage(type, stored, true));
 }
 
 /** Anything else counts as none when an object is created. */

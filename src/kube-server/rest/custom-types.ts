@@ -23,6 +23,7 @@ import type { Core } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { withMetadata } from "./object-meta.ts";
 import { DefinitionSweeper } from "./sweep-definition.ts";
+import { VersionCaches } from "./version-caches.ts";
 
 /** What a custom kind says of itself beyond what all kinds do. */
 export type CustomType = ResourceType & {
@@ -40,7 +41,9 @@ export function followDefinitions(core: Core, webhookOf?: WebhookOf): { readonly
   const type = core.types.find(DEFINITIONS.group, DEFINITIONS.version, DEFINITIONS.plural);
   if (type === undefined) return { end: () => {} };
   const sweeper = new DefinitionSweeper(core, type);
-  const treat = (stored: Stored) => treatDefinition({ core, type, sweeper, webhookOf }, stored);
+  const caches = new VersionCaches(core.store);
+  const following = { core, type, sweeper, caches, webhookOf };
+  const treat = (stored: Stored) => treatDefinition(following, stored);
   const listed = core.store.list(type.collection);
   for (const stored of listed.ok ? listed.value.items : []) treat(stored);
   const watching = core.store.watch({
@@ -49,11 +52,12 @@ export function followDefinitions(core: Core, webhookOf?: WebhookOf): { readonly
     onEvent: ({ type: change, key, object, revision }) => {
       if (change !== "DELETED") return treat({ key, object, revision });
       sweeper.stopWaiting(instancesOf(object));
-      forget(core, type, object);
+      forget(following, object);
     },
   });
   const end = () => {
     sweeper.close();
+    caches.close();
     if (watching.ok) watching.value.end();
   };
   return { end };
@@ -63,22 +67,22 @@ type Following = {
   readonly core: Core;
   readonly type: ResourceType;
   readonly sweeper: DefinitionSweeper;
+  readonly caches: VersionCaches;
   readonly webhookOf: WebhookOf | undefined;
 };
 
-function treatDefinition({ core, type, sweeper, webhookOf }: Following, stored: Stored): void {
+function treatDefinition(following: Following, stored: Stored): void {
+  const { core, type, sweeper, caches, webhookOf } = following;
   const { object } = stored;
   if (!DefinitionSweeper.isDue(object)) acceptNames(core, type, stored);
   else {
     sweeper.sweep(stored, instancesOf(object));
-    if (core.store.get(type.collection, stored.key) === undefined) return forget(core, type, object);
+    if (core.store.get(type.collection, stored.key) === undefined) return forget(following, object);
   }
   const { group, plural } = namesOf(object);
-  core.types.setCustom(
-    group,
-    plural,
-    isEstablished(asJsonObject(object)) ? customResourceTypes(object, { webhookOf, clock: core.clock }) : [],
-  );
+  const types = isEstablished(asJsonObject(object)) ? customResourceTypes(object, { webhookOf, clock: core.clock }) : [];
+  core.types.setCustom(group, plural, types);
+  caches.follow(instancesOf(object), types);
 }
 
 function instancesOf(definition: KubeObject): string {
@@ -93,9 +97,10 @@ function namesOf(definition: KubeObject): { readonly group: string; readonly plu
 }
 
 /** The names of one that goes are free for one that waits. */
-function forget(core: Core, type: ResourceType, definition: KubeObject): void {
+function forget({ core, type, caches }: Following, definition: KubeObject): void {
   const { group, plural } = namesOf(definition);
   core.types.setCustom(group, plural, []);
+  caches.follow(instancesOf(definition), []);
   const listed = core.store.list(type.collection);
   for (const stored of listed.ok ? listed.value.items : []) acceptNames(core, type, stored);
 }

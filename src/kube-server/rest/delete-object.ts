@@ -4,13 +4,13 @@
  * The propagation policy becomes a finalizer ("orphan", "foregroundDeletion") that a garbage collector acts on; none runs here, so such an
  * object stays until somebody takes the finalizer off, exactly as on an API server without a controller manager.
  */
-import { ok, timestamp, whenOk, type Later, type Result } from "#base";
+import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Stored } from "../store/port.ts";
+import type { Store, Stored } from "../store/port.ts";
 import { attributesOf, deleteOptionsOf } from "./attributes.ts";
-import { oneFromStorage, withMetadataOf } from "./convert-objects.ts";
+import { beginChange, oneFromStorage, oneToStorage, withMetadataOf } from "./convert-objects.ts";
 import { inVersion, readStored, storeKey, type Call } from "./core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
@@ -32,35 +32,55 @@ export function deleteObject(
   options: DeleteOptions,
   name = call.target.name ?? "",
 ): Later<Result<Deleted, Failure>> {
-  const { target } = call;
-  const meant = checkPreconditions(target.type, stored.object, options);
-  if (!meant.ok) return meant;
-  return whenOk(oneFromStorage(target.type, stored.object, true), (old) => deleteShown(call, { stored, options, name, old }));
+  const { type } = call.target;
+  return whenOk(oneFromStorage(type, stored.object), () => {
+    const meant = checkPreconditions(type, stored.object, options);
+    if (!meant.ok) return meant;
+    // read for the preconditions, then begun as every other change
+    return whenOk(beginChange(type, stored.object, options.dryRun), () => {
+      const shown = { stored, options, name, old: inVersion(type, stored.object) };
+      return whenThere(admit(call, shown), (admitted): Later<Result<Deleted, Failure>> => {
+        if (admitted.ok) return deleteShown(call, shown);
+        return options.dryRun ? admitted : whenOk(oneFromStorage(type, stored.object), () => admitted);
+      });
+    });
+  });
 }
 
 type Shown = { readonly stored: Stored; readonly options: DeleteOptions; readonly name: string; readonly old: KubeObject };
 
-function deleteShown(call: Call, { stored, options, name, old }: Shown): Later<Result<Deleted, Failure>> {
+function admit(call: Call, { stored, options, name, old }: Shown): Later<Result<unknown, Failure>> {
   const { core, target } = call;
   const said = () => deleteOptionsOf(target.type, stored.object, options);
   const attributes = attributesOf(call, { operation: "DELETE", name, dryRun: options.dryRun, object: undefined, old, options: said });
-  return whenOk(core.admission.mutate(attributes), () =>
-    whenOk(core.admission.validate(attributes), () => {
-      const current = readStored(call, stored.object.metadata.name);
-      if (current === undefined) return notFound({ resource: target.type.resource, name: stored.object.metadata.name });
-      // a webhook was asked about an object that is another one by now: it is asked again
-      return current.revision === stored.revision ? deleteAdmitted(call, stored, options) : deleteObject(call, current, options, name);
-    }),
-  );
+  return whenOk(core.admission.mutate(attributes), () => core.admission.validate(attributes));
+}
+
+function deleteShown(call: Call, { stored, options, name }: Shown): Later<Result<Deleted, Failure>> {
+  const { resource } = call.target.type;
+  const again = (): Later<Result<Deleted, Failure>> => {
+    const current = readStored(call, stored.object.metadata.name);
+    if (current === undefined) return notFound({ resource, name: stored.object.metadata.name });
+    return deleteObject(call, current, options, name);
+  };
+  const isCurrent = () => readStored(call, stored.object.metadata.name)?.revision === stored.revision;
+  // the object has changed since a webhook was called with it: the webhook is called again
+  if (!isCurrent()) return again();
+  return whenThere(deleteAdmitted(call, stored, options), (deleted) => (deleted === CHANGED ? again() : deleted));
 }
 
 /** An eviction was asked about already, as an eviction. */
-export function deleteUnasked(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
+export function deleteUnasked(call: Call, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
   const meant = checkPreconditions(call.target.type, stored.object, options);
-  return meant.ok ? deleteAdmitted(call, stored, options) : meant;
+  if (!meant.ok) return meant;
+  return whenThere(deleteAdmitted(call, stored, options), (deleted) => (deleted === CHANGED ? internalError(CHANGED_TEXT) : deleted));
 }
 
-function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Result<Deleted, Failure> {
+const CHANGED_TEXT = "the object changed while it was deleted";
+/** Another write came first, while a conversion webhook was called. */
+const CHANGED = internalError(CHANGED_TEXT);
+
+function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
   const step = { call, stored, options };
   const waits = isPending(stored.object) && !canShorten(stored.object, options);
   if (waits || (metaText(stored.object, "deletionTimestamp") !== "" && heldBySpec(stored.object)))
@@ -175,33 +195,69 @@ function heldBySpec(object: KubeObject): boolean {
   return Array.isArray(finalizers) && finalizers.length > 0;
 }
 
-function mark(step: Step, finalizers: readonly string[], grace: number | undefined, held: boolean): Result<Deleted, Failure> {
+function mark(step: Step, finalizers: readonly string[], grace: number | undefined, held: boolean): Later<Result<Deleted, Failure>> {
   const { call, stored, options } = step;
   const { type } = call.target;
   const before = stored.object;
+  const next = marked(step, finalizers, grace);
+  if (next === undefined)
+    return whenOk(convertMarked(type, { before, next: before }, options), () =>
+      whenOk(unchanged(type, before, options), (object) => ok({ object, gone: false })),
+    );
+  const stays = finalizers.length > 0 || held || (grace ?? 0) > 0;
+  return whenOk(convertMarked(type, { before, next }, options), (converted) => {
+    if (options.dryRun) return whenOk(shownAsIfStored(type, converted, before), (object) => ok({ object, gone: !stays }));
+    const key = storeKey(call.target, before.metadata.name);
+    const object = (revision: number) => withMetadata(converted, { resourceVersion: String(revision) });
+    const written = call.core.store.write({ collection: type.collection, key, expected: stored.revision, object });
+    if (!written.ok || written.value === undefined) return notWritten(written);
+    const after = written.value;
+    return whenOk(oneFromStorage(type, after.object), (shown) => {
+      if (stays) return ok({ object: shown, gone: false });
+      return whenOk(beginChange(type, after.object, false), () => remove(step, after));
+    });
+  });
+}
+
+type Marked = { readonly before: KubeObject; readonly next: KubeObject };
+
+/** What is stored when only metadata changes. A webhook converts it nevertheless: a real server changes the object in the request's version. */
+function convertMarked(type: ResourceType, { before, next }: Marked, { dryRun }: DeleteOptions): Later<Result<KubeObject, Failure>> {
+  return type.conversion === undefined ? ok(next) : oneToStorage(type, withMetadataOf(type, next, before), dryRun);
+}
+
+function shownAsIfStored(type: ResourceType, converted: KubeObject, before: KubeObject): Later<Result<KubeObject, Failure>> {
+  return type.conversion === undefined ? ok(withMetadataOf(type, converted, before)) : oneFromStorage(type, converted, true);
+}
+
+/** As an update that changes nothing: read to be sure, and once more for the answer. */
+function unchanged(type: ResourceType, before: KubeObject, { dryRun }: DeleteOptions): Later<Result<KubeObject, Failure>> {
+  const read = oneFromStorage(type, before, dryRun);
+  return dryRun ? read : whenOk(read, () => oneFromStorage(type, before));
+}
+
+/** Undefined: it was marked before, and nothing changes. */
+function marked(step: Step, finalizers: readonly string[], grace: number | undefined): KubeObject | undefined {
+  const { call, stored } = step;
+  const before = stored.object;
   const first = metaText(before, "deletionTimestamp") === "";
-  if (!first && grace === undefined && sameFinalizers(finalizers, before)) return ok({ object: inVersion(type, before), gone: false });
+  if (!first && grace === undefined && sameFinalizers(finalizers, before)) return undefined;
   const generation = metaNumber(before, "generation");
   const isNamespace = before.kind === "Namespace" && before.apiVersion === "v1";
   // these two are marked by their own code in a real server, which knows neither grace nor generation
   const plain = isNamespace || isDefinition(before);
-  const marked = withMetadata(before, {
+  const next = withMetadata(before, {
     finalizers,
     deletionTimestamp: deletionTime(step, grace ?? 0),
     ...(plain ? {} : { deletionGracePeriodSeconds: grace ?? 0 }),
     ...(first && generation !== undefined && !plain ? { generation: generation + 1 } : {}),
   });
-  const next = isNamespace
-    ? asObject({ ...asJsonObject(marked), status: { ...statusOf(marked), phase: "Terminating" } })
-    : announced(marked, call);
-  const stays = finalizers.length > 0 || held || (grace ?? 0) > 0;
-  if (options.dryRun) return ok({ object: withMetadataOf(type, next, before), gone: !stays });
-  const key = storeKey(call.target, before.metadata.name);
-  const object = (revision: number) => withMetadata(next, { resourceVersion: String(revision) });
-  const written = call.core.store.write({ collection: type.collection, key, expected: stored.revision, object });
-  if (!written.ok || written.value === undefined) return internalError(written.ok ? "the object was not kept" : written.error.kind);
-  const shown = withMetadataOf(type, written.value.object, before);
-  return stays ? ok({ object: shown, gone: false }) : remove(step, written.value);
+  return isNamespace ? asObject({ ...asJsonObject(next), status: { ...statusOf(next), phase: "Terminating" } }) : announced(next, call);
+}
+
+function notWritten(written: ReturnType<Store["write"]>): Result<never, Failure> {
+  if (written.ok) return internalError("the object was not kept");
+  return written.error.kind === "storage" ? internalError(written.error.message) : CHANGED;
 }
 
 function sameFinalizers(finalizers: readonly string[], object: KubeObject): boolean {
@@ -230,14 +286,13 @@ function deletionTime({ call, stored }: Step, grace: number): string {
   return new Date(due).toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
-function remove({ call, options }: Step, stored: Stored): Result<Deleted, Failure> {
+function remove({ call, options }: Step, stored: Stored): Later<Result<Deleted, Failure>> {
   const { core, target } = call;
   const { type } = target;
   if (options.dryRun) return ok({ object: inVersion(type, stored.object), gone: true });
   const key = storeKey(target, stored.object.metadata.name);
   const written = core.store.write({ collection: type.collection, key, expected: stored.revision, object: undefined });
-  if (!written.ok)
-    return internalError(written.error.kind === "storage" ? written.error.message : "the object changed while it was deleted");
+  if (!written.ok) return notWritten(written);
   const last = withMetadata(stored.object, { resourceVersion: String(core.store.revision) });
-  return ok({ object: withMetadataOf(type, last, stored.object), gone: true });
+  return whenOk(oneFromStorage(type, last), (object) => ok({ object, gone: true }));
 }

@@ -46,8 +46,10 @@ export function patch(call: Call): Answering {
   const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
   if (!options.ok) return options;
   const how = { kind: kind.value, options: options.value };
-  return changeStored(call, (previous) =>
-    how.kind === "apply" ? applied(call, how.options, previous) : patched(call, previous, { ...how, kind: how.kind }),
+  return changeStored(
+    call,
+    (previous) => (how.kind === "apply" ? applied(call, how.options, previous) : patched(call, previous, { ...how, kind: how.kind })),
+    how.options,
   );
 }
 

@@ -3,7 +3,7 @@ import { err, ok, whenOk, type Later, type Result } from "#base";
 import { matches, type KubeObject } from "#kube";
 import type { Listed, ListRequest, RevisionError, Stored } from "../store/port.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
-import { oneFromStorage, readable } from "./convert-objects.ts";
+import { oneFromCache, oneFromStorage, readable } from "./convert-objects.ts";
 import { inVersion, readStored, type Call } from "./core.ts";
 import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
@@ -27,7 +27,8 @@ export function getObject(call: Call): Answering {
   if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
   const stored = readStored(call, name);
   if (stored === undefined) return notFound({ resource: type.resource, name });
-  return whenOk(oneFromStorage(type, stored.object, from === null), (object) => answerObject(call, 200, object));
+  const read = from === null ? oneFromStorage : oneFromCache;
+  return whenOk(read(type, stored.object), (object) => answerObject(call, 200, object));
 }
 
 export function parseVersion(text: string): Result<number, Failure> {

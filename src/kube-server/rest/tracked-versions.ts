@@ -1,8 +1,9 @@
 /**
- * Who owns which fields, told in versions that only a webhook can convert to.
+ * Field owners in versions that only a webhook can convert to.
  *
- * Tracking and applying are pure and cannot wait. So they are run with what is known of other versions; when they ask for something that is
- * not known, it is asked for outside and they are run again. Mostly nothing is missing and one run is all.
+ * Tracking and applying are pure and cannot wait. They run with the conversions that are known; conversions that are missing are asked for,
+ * and they run again. They ask for the same conversions in the same order in each run, and a real server calls the webhook for each of them,
+ * also for equal objects. So an answer belongs to its place in the sequence; one for an equal object stands in until it is there.
  */
 import { err, ok, whenThere, type Later, type Result } from "#base";
 import { canonicalJson, type JsonObject } from "#kube";
@@ -11,7 +12,11 @@ import type { ResourceType } from "../resource-type.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
-type Missing = { readonly object: JsonObject; readonly apiVersion: string };
+type Conversion = { readonly object: JsonObject; readonly apiVersion: string };
+type Answer = Result<JsonObject, string>;
+
+/** Beyond these, equal objects share an answer: the number of managers of an object has no limit of its own. */
+const MAX_CALLS = 100;
 
 /** More versions than this in one object's managedFields are somebody's mistake. */
 const MAX_RUNS = 8;
@@ -22,37 +27,41 @@ export function withVersions<T>({ types, type, subresource }: Tracked, run: (kin
   const kind = managedKind(types, type, subresource);
   const { conversion } = type;
   if (conversion === undefined) return run(kind);
-  const known = new Map<string, Result<JsonObject, string>>();
+  const known: Known = { inOrder: [], byContent: new Map() };
   const again = async (runs: number): Promise<T> => {
-    const missing: Missing[] = [];
-    const result = run({ ...kind, convert: converting({ types, type, known, missing }) });
+    const missing: Conversion[] = [];
+    const result = run({ ...kind, convert: converting({ types, type, known, missing }), convertsManagedFields: true });
     if (missing.length === 0 || runs === MAX_RUNS) return result;
     for (const one of missing) {
-      const converted = await conversion.into([asObject(one.object)], one.apiVersion);
+      const converted = await conversion.ask([asObject(one.object)], one.apiVersion);
       const first = converted.ok ? converted.value[0] : undefined;
-      known.set(keyOf(one), first === undefined ? err(converted.ok ? "nothing came back" : converted.error) : ok(asJsonObject(first)));
+      const answer = first === undefined ? err(converted.ok ? "nothing came back" : converted.error) : ok(asJsonObject(first));
+      if (known.inOrder.length < MAX_CALLS) known.inOrder.push(answer);
+      known.byContent.set(keyOf(one), answer);
     }
     return again(runs + 1);
   };
   return whenThere(again(1), (result) => result);
 }
 
-type Converting = Pick<Tracked, "types" | "type"> & {
-  readonly known: ReadonlyMap<string, Result<JsonObject, string>>;
-  readonly missing: Missing[];
-};
+type Known = { readonly inOrder: Answer[]; readonly byContent: Map<string, Answer> };
+
+type Converting = Pick<Tracked, "types" | "type"> & { readonly known: Known; readonly missing: Conversion[] };
 
 function converting({ types, type, known, missing }: Converting): ConvertObject {
+  let place = 0;
   return (object, apiVersion) => {
     const other = types.otherVersion(type, apiVersion);
     if (other === undefined) return err({ kind: "missing-version" });
-    const converted = known.get(keyOf({ object, apiVersion }));
-    if (converted?.ok === true) return ok({ object: converted.value, schema: other.typeSchema });
-    if (converted === undefined) missing.push({ object, apiVersion });
-    return err({ kind: "failed", message: converted?.error ?? "not known yet" });
+    const own = known.inOrder[place];
+    const answer = own ?? known.byContent.get(keyOf({ object, apiVersion }));
+    if (answer === undefined || (own === undefined && place < MAX_CALLS)) missing.push({ object, apiVersion });
+    place += 1;
+    if (answer?.ok === true) return ok({ object: answer.value, schema: other.typeSchema });
+    return err({ kind: "failed", message: answer?.error ?? "not known yet" });
   };
 }
 
-function keyOf({ object, apiVersion }: Missing): string {
+function keyOf({ object, apiVersion }: Conversion): string {
   return `${apiVersion} ${canonicalJson(object)}`;
 }

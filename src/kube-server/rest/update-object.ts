@@ -12,7 +12,7 @@ import type { Stored } from "../store/port.ts";
 import type { Attributes } from "../admission/index.ts";
 import { attributesOf } from "./attributes.ts";
 import { checkObjectSize } from "./body-parts.ts";
-import { oneFromStorage, oneToStorage, readable } from "./convert-objects.ts";
+import { beginChange, oneFromStorage, oneToStorage } from "./convert-objects.ts";
 import { inVersion, nextStep, readStored, storeKey, type Call } from "./core.ts";
 import { shareWith } from "../share-json.ts";
 import { asJsonObject, asObject } from "./managed-kinds.ts";
@@ -174,7 +174,23 @@ function carryOver(type: ResourceType, next: KubeObject, previous: KubeObject, m
 }
 
 function replace(call: Call, change: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
-  return whenOk(oneToStorage(call.target.type, next), (stored) => write(call, change, { next, stored }));
+  const { previous, options } = change;
+  if (isFinished(next, previous.object)) return finish(call, change, next);
+  return whenOk(oneToStorage(call.target.type, next, options.dryRun), (stored) => write(call, change, { next, stored }));
+}
+
+/** Its last finalizer is gone. A real server reads the object, deletes what it has in its cache, and reads what it has deleted. */
+function finish(call: Call, { previous, options }: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
+  const { core, target } = call;
+  const { type } = target;
+  const read = oneFromStorage(type, previous.object);
+  if (options.dryRun) return whenOk(read, () => ok(next));
+  const key = storeKey(target, previous.object.metadata.name);
+  const checked = whenOk(read, () => beginChange(type, previous.object, false));
+  return whenOk(checked, () => {
+    const gone = core.store.write({ collection: type.collection, key, expected: previous.revision, object: undefined });
+    return gone.ok ? whenOk(oneFromStorage(type, previous.object), () => ok(next)) : lost(call, gone.error);
+  });
 }
 
 type Written = { readonly next: KubeObject; readonly stored: KubeObject };
@@ -183,19 +199,25 @@ function write(call: Call, { previous, options }: ChangedObject, { next, stored 
   const { core, target } = call;
   const { type } = target;
   const key = storeKey(target, previous.object.metadata.name);
-  if (isFinished(stored, previous.object)) {
-    if (options.dryRun) return ok(next);
-    const gone = core.store.write({ collection: type.collection, key, expected: previous.revision, object: undefined });
-    return gone.ok ? ok(next) : lost(call, gone.error);
-  }
-  if (jsonEqual(stored, previous.object)) return ok(inVersion(type, previous.object));
+  if (jsonEqual(stored, previous.object)) return unchanged(type, stored, { previous, options });
   const fits = checkObjectSize(stored, type.collection);
   if (!fits.ok) return fits;
-  if (options.dryRun) return ok(next);
+  if (options.dryRun) return type.conversion === undefined ? ok(next) : oneFromStorage(type, stored, true);
   const object = (revision: number) => withMetadata(stored, { resourceVersion: String(revision) });
   const written = core.store.write({ collection: type.collection, key, expected: previous.revision, object });
   if (!written.ok) return lost(call, written.error);
   return written.value === undefined ? internalError("the object was not kept") : oneFromStorage(type, written.value.object);
+}
+
+/** A real server reads the object to be sure, and once more for the answer. */
+function unchanged(
+  type: ResourceType,
+  stored: KubeObject,
+  { previous, options }: Pick<ChangedObject, "previous" | "options">,
+): Later<Result<KubeObject, Failure>> {
+  if (type.conversion === undefined) return ok(inVersion(type, previous.object));
+  if (options.dryRun) return oneFromStorage(type, stored, true);
+  return whenOk(oneFromStorage(type, previous.object), () => oneFromStorage(type, previous.object));
 }
 
 /** Being deleted, with nothing left that would keep it: a namespace is also kept by `spec.finalizers`. */
@@ -209,22 +231,30 @@ function isFinished(next: KubeObject, previous: KubeObject): boolean {
 
 const MAX_TRIES = 5;
 
+type Attempts = { readonly dryRun: boolean; readonly tries?: number };
+
 /**
- * Reads, changes, writes; once more when somebody else was there in between. That happens only to a change that had to wait for a webhook:
+ * Reads, changes, writes; again after a conflict with another write. Conflicts happen only to a change that had to wait for a webhook:
  * nothing else runs between reading and writing.
  */
 export function changeStored<T>(
   call: Call,
   attempt: (previous: Stored | undefined) => Later<Result<T, Failure>>,
-  tries = MAX_TRIES,
+  { dryRun, tries = MAX_TRIES }: Attempts,
 ): Later<Result<T, Failure>> {
-  const name = call.target.name ?? "";
+  const { type, name = "" } = call.target;
   const previous = readStored(call, name);
-  const attempted = whenOk(readable(call.target.type, [previous?.object]), () => attempt(previous));
-  return whenThere(attempted, (answered) => {
-    if (answered.ok || answered.error.code !== 409 || tries === 1) return answered;
-    return readStored(call, name)?.revision === previous?.revision ? answered : changeStored(call, attempt, tries - 1);
-  });
+  const fresh = dryRun || tries < MAX_TRIES;
+  const begun = previous === undefined ? ok(undefined) : beginChange(type, previous.object, fresh);
+  return whenOk(begun, () =>
+    whenThere(attempt(previous), (answered): Later<Result<T, Failure>> => {
+      if (answered.ok) return answered;
+      const moved = readStored(call, name)?.revision !== previous?.revision;
+      if (moved && answered.error.code === 409 && tries > 1) return changeStored(call, attempt, { dryRun, tries: tries - 1 });
+      // a real server reads what it had from its cache, in case the change failed because that was old
+      return fresh || previous === undefined ? answered : whenOk(oneFromStorage(type, previous.object), () => answered);
+    }),
+  );
 }
 
 /** The store has another version by now, or failed. */

@@ -41,7 +41,9 @@ export function update(call: Call): Answering {
   if (!decoded.ok) return decoded;
   const placed = placedAt(call, call.target.type.applyDefaults(decoded.value, like));
   if (!placed.ok) return placed;
-  return nextStep(call, () => changeStored(call, (previous) => put(call, previous, { object: placed.value, options: options.value })));
+  const { dryRun } = options.value;
+  const change = (previous: Stored | undefined) => put(call, previous, { object: placed.value, options: options.value });
+  return nextStep(call, () => changeStored(call, change, { dryRun }));
 }
 
 type Put = { readonly object: KubeObject; readonly options: WriteOptions };

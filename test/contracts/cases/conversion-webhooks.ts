@@ -1,28 +1,10 @@
 /** When a conversion webhook is asked, and what it is sent. */
 import { expect } from "vitest";
-import type { JsonObject } from "#kube";
 import type { Api } from "../client/api.ts";
 import type { Hook } from "../client/hook-host.ts";
 import { area } from "../contract.ts";
-import { object, Things, v1 } from "./definitions.ts";
-
-type Sent = { readonly apiVersion: string; readonly metadata: JsonObject; readonly spec: JsonObject };
-
-/** v1 is stored, v2 is served too; the hook changes nothing but the version. */
-async function twoVersions(api: Api): Promise<{ readonly hook: Hook; readonly v1: string; readonly v2: string; readonly things: Things }> {
-  const hook = api.hook(({ apiVersion, kind, request }) => {
-    const { uid, desiredAPIVersion, objects } = request as unknown as { uid: string; desiredAPIVersion: string; objects: readonly Sent[] };
-    const convertedObjects = objects.map((one) => ({ ...one, apiVersion: desiredAPIVersion }));
-    return { apiVersion, kind, response: { uid, result: { status: "Success" }, convertedObjects } };
-  });
-  const things = new Things(api);
-  const spec = object({ n: { type: "integer" }, a: { type: "string", default: "x" } });
-  const webhook = { clientConfig: hook.clientConfig, conversionReviewVersions: ["v1"] };
-  const versions = [v1(spec), { ...v1(spec), name: "v2", storage: false }];
-  await things.define(versions, { conversion: { strategy: "Webhook", webhook } });
-  await things.served("v2");
-  return { hook, v1: `${things.group}/v1/things`, v2: `${things.group}/v2/things`, things };
-}
+import type { Things } from "./definitions.ts";
+import { twoVersions, type Sent } from "./two-versions.ts";
 
 /** "v2: v1" for each call: where to, and the versions of its objects. */
 const shown = (hook: Hook, from: number) =>

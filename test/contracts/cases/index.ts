@@ -5,6 +5,7 @@ import { celRules } from "./cel-rules.ts";
 import { concurrency } from "./concurrency.ts";
 import { conversions } from "./conversions.ts";
 import { conversionWebhooks } from "./conversion-webhooks.ts";
+import { conversionCounts } from "./conversion-counts.ts";
 import { controllers } from "./controllers.ts";
 import { corners } from "./corners.ts";
 import { crud } from "./crud.ts";
@@ -67,6 +68,7 @@ export const contracts: readonly Contract[] = [
   ...controllers,
   ...conversions,
   ...conversionWebhooks,
+  ...conversionCounts,
   ...corners,
   ...secondLooks,
 ];

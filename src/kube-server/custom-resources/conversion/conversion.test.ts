@@ -87,10 +87,22 @@ const calls = (): readonly string[] =>
     return `${versionOf(review["desiredAPIVersion"]).slice(GROUP.length + 1)} ${names.join()}`;
   });
 
+/** Waits until the cache of v2 has every object, and forgets the calls for that. */
+async function settle(): Promise<void> {
+  await ask("GET", at("v2"));
+  calls();
+}
+
+/** A changed definition begins with an empty cache. */
+async function redefine(): Promise<void> {
+  await ask("PATCH", `${DEFINITION}/widgets.${GROUP}`, { type: MERGE, body: { spec: { names: { shortNames: ["w"] } } } });
+}
+
 describe("reading", () => {
   beforeEach(async () => {
     await ask("POST", at("v1"), { body: widget("v1", "a", { size: "s", replicas: 1 }) });
     await ask("POST", at("v1"), { body: widget("v1", "b", { size: "t" }) });
+    await settle();
   });
 
   test("in the stored version needs nobody", async () => {
@@ -103,11 +115,13 @@ describe("reading", () => {
       expect(await ask("GET", at("v2", "a"))).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { dimension: "s" } });
     expect(calls()).toEqual(["v2 a", "v2 a"]);
     expect(await ask("GET", `${at("v2", "a")}?resourceVersion=0`)).toMatchObject({ spec: { dimension: "s" } });
-    expect(await ask("GET", `${at("v2", "a")}/scale`)).toMatchObject({ kind: "Scale" });
     expect(calls()).toEqual([]);
+    expect(await ask("GET", `${at("v2", "a")}/scale`)).toMatchObject({ kind: "Scale" });
+    expect(calls()).toEqual(["v2 a"]);
   });
 
-  test("a list asks once for all, and not again for what it knows", async () => {
+  test("a list asks once for all, and not again for what is cached", async () => {
+    await redefine();
     expect(await ask("GET", at("v2"))).toMatchObject({ items: [{ spec: { dimension: "s" } }, { spec: { dimension: "t" } }] });
     await ask("POST", at("v1"), { body: widget("v1", "c", {}) });
     await ask("GET", at("v2"));
@@ -116,6 +130,8 @@ describe("reading", () => {
 
   test("a list of large objects asks several times: responses are limited", async () => {
     for (const name of ["c", "d", "e"]) await ask("POST", at("v1"), { body: widget("v1", name, { size: name.repeat(900_000) }) });
+    await settle();
+    await redefine();
     const { items } = (await ask("GET", at("v2"))) as unknown as { readonly items: readonly JsonObject[] };
     expect(items).toHaveLength(5);
     expect(calls()).toEqual(["v2 a,b,c,d", "v2 e"]);
@@ -173,7 +189,7 @@ describe("writing", () => {
       apiVersion: `${GROUP}/v1`,
       spec: { size: "d" },
     });
-    expect(calls()).toEqual(["v1 a", "v2 a"]);
+    expect(calls()).toEqual(["v1 a", "v2 a", "v2 a"]);
     expect(await ask("PATCH", at("v2", "a"), { type: MERGE, body: { spec: { replicas: 2 } } })).toMatchObject({
       spec: { dimension: "d", replicas: 2 },
       metadata: { generation: 2 },
@@ -211,6 +227,31 @@ describe("writing", () => {
     await ask("POST", at("v2"), { body: widget("v2", "b", { dimension: "d" }) });
     expect(await ask("DELETE", at("v2"))).toMatchObject({ items: [{ spec: { dimension: "d" } }, { spec: { dimension: "d" } }] });
     expect((await world.ask("GET", at("v2", "b"))).status).toBe(404);
+  });
+
+  test("begins again when the object changes while a conversion for its deletion is under way", async () => {
+    const metadata = { name: "a", finalizers: ["lattice.test/f"] };
+    await ask("POST", at("v1"), { body: { ...widget("v1", "a", { size: "s" }), metadata } });
+    await settle();
+    let changed: Promise<JsonObject> | undefined;
+    reply = ({ objects }) => {
+      const [object] = objects as unknown as readonly { metadata: JsonObject }[];
+      if (object?.metadata["deletionTimestamp"] !== undefined)
+        changed ??= ask("PATCH", at("v1", "a"), { type: MERGE, body: { spec: { size: "new" } } });
+      return undefined;
+    };
+    expect(await ask("DELETE", at("v2", "a"))).toMatchObject({ spec: { dimension: "new" }, metadata: { generation: 3 } });
+    expect(await changed).toMatchObject({ spec: { size: "new" } });
+  });
+
+  test("a deletion reads the object once before it checks its preconditions, and a dry run once more", async () => {
+    await ask("POST", at("v1"), { body: widget("v1", "a", { size: "s" }) });
+    await settle();
+    const refused = await ask("DELETE", at("v2", "a"), { body: { preconditions: { uid: "another" } } });
+    expect(refused).toMatchObject({ code: 409 });
+    expect(calls()).toEqual(["v2 a"]);
+    expect(await ask("DELETE", `${at("v2", "a")}?dryRun=All`)).toMatchObject({ status: "Success" });
+    expect(calls()).toEqual(["v2 a", "v2 a"]);
   });
 
   test("moves to a new storage version object by object", async () => {
@@ -274,11 +315,11 @@ describe("a webhook that does not do its part", () => {
 
   test("ends the tracking of fields, not the write", async () => {
     await ask("PATCH", `${at("v1", "s")}?fieldManager=one`, { type: APPLY, body: widget("v1", "s", { size: "s1" }) });
-    await ask("GET", at("v2", "s"));
+    await settle();
     let asked = 0;
     reply = ({ uid, desiredAPIVersion }, converted) => {
       asked += 1;
-      if (asked === 1 && versionOf(desiredAPIVersion).endsWith("v1")) return review({ uid, result: { status: "Failure" } });
+      if (asked === 2 && versionOf(desiredAPIVersion).endsWith("v1")) return review({ uid, result: { status: "Failure" } });
       return review({ uid, result: { status: "Success" }, convertedObjects: converted });
     };
     expect(await ask("PATCH", at("v2", "s"), { type: MERGE, body: { spec: { replicas: 1 } } })).toMatchObject({

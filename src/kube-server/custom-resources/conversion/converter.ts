@@ -1,8 +1,8 @@
 /**
  * The versions of one custom resource, when a webhook converts between them.
  *
- * What was converted once is remembered as long as the object lives: objects in storage never change, so every further list and watch has the
- * answer at once. A real server has its watch cache for that; it asks anew for a single object, and so do we.
+ * `into` is for lists and watches: a stored object never changes, so its conversions are kept as long as the object is in memory. This is the
+ * watch cache of a real server. `ask` is for reads and writes of a single object: it calls the webhook every time and keeps nothing.
  */
 import { err, ok, type Later, type Result } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
@@ -16,6 +16,9 @@ import { applyDefaults } from "../schema/defaults.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { acceptAll, describeKind } from "./accept-converted.ts";
 import type { ConversionWebhook } from "./port.ts";
+
+/** By the object that was converted. */
+type Answers = ReadonlyMap<KubeObject, KubeObject>;
 
 export class Converter implements Conversion {
   readonly storageVersion: string;
@@ -32,28 +35,41 @@ export class Converter implements Conversion {
   }
 
   into(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions = {}): Later<Result<readonly KubeObject[], string>> {
-    const { anew = false } = how;
-    const others = objects.filter((object) => object.apiVersion !== apiVersion);
-    const foreign = others.filter((object) => anew || this.known(object, apiVersion) === undefined);
-    const unknown = foreign.find((object) => this.#schemaOf(object.apiVersion) === undefined);
-    if (unknown !== undefined) return err(`request to convert CR from an invalid group/version: ${unknown.apiVersion}`);
+    const missing = objects.filter((object) => object.apiVersion !== apiVersion && this.known(object, apiVersion) === undefined);
     const collected = (): readonly KubeObject[] => objects.map((object) => this.known(object, apiVersion) ?? object);
-    if (foreign.length === 0) return ok(collected());
-    return this.#askOnce(foreign, apiVersion, how).then((asked) => (asked.ok ? ok(collected()) : asked));
+    if (missing.length === 0) return ok(collected());
+    return this.#askOnce(missing, apiVersion, how).then((asked) => (asked.ok ? ok(collected()) : asked));
   }
 
-  /** Who asks anew wants an answer to a question of its own. */
+  ask(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions = {}): Later<Result<readonly KubeObject[], string>> {
+    const others = objects.filter((object) => object.apiVersion !== apiVersion);
+    if (others.length === 0) return ok(objects);
+    return this.#askInBatches(others, apiVersion, how).then((asked) =>
+      asked.ok ? ok(objects.map((object) => asked.value.get(object) ?? object)) : asked,
+    );
+  }
+
+  isCached(object: KubeObject, apiVersion: string): boolean {
+    return this.known(object, apiVersion) !== undefined || this.#asked.get(object)?.has(apiVersion) === true;
+  }
+
   async #askOnce(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
-    if (how.anew === true) return this.#askInBatches(objects, apiVersion, how);
     const waiting = new Set<Promise<Result<undefined, string>>>();
     const open = objects.filter((object) => {
       const asked = this.#asked.get(object)?.get(apiVersion);
       if (asked !== undefined) waiting.add(asked);
       return asked === undefined;
     });
-    if (open.length > 0) waiting.add(this.#keepAsked(open, apiVersion, this.#askInBatches(open, apiVersion, how)));
+    if (open.length > 0) waiting.add(this.#keepAsked(open, apiVersion, this.#askAndRemember(open, apiVersion, how)));
     const answers = await Promise.all(waiting);
     return answers.find((answer) => !answer.ok) ?? ok(undefined);
+  }
+
+  async #askAndRemember(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
+    const asked = await this.#askInBatches(objects, apiVersion, how);
+    if (!asked.ok) return asked;
+    for (const [object, converted] of asked.value) this.remember(object, converted);
+    return ok(undefined);
   }
 
   #keepAsked(
@@ -81,29 +97,33 @@ export class Converter implements Conversion {
   }
 
   /** One call after the other: a response holds all objects of its request, and is limited. */
-  async #askInBatches(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<undefined, string>> {
+  async #askInBatches(objects: readonly KubeObject[], apiVersion: string, how: ConversionOptions): Promise<Result<Answers, string>> {
+    const unknown = objects.find((object) => this.#schemaOf(object.apiVersion) === undefined);
+    if (unknown !== undefined) return err(`request to convert CR from an invalid group/version: ${unknown.apiVersion}`);
+    const answers = new Map<KubeObject, KubeObject>();
     for (const batch of batchesOf(objects)) {
       const asked = await this.#ask(batch, apiVersion, how);
       if (!asked.ok) return asked;
+      for (const [index, object] of batch.entries()) answers.set(object, asked.value[index] ?? object);
     }
-    return ok(undefined);
+    return ok(answers);
   }
 
   async #ask(
     objects: readonly KubeObject[],
     apiVersion: string,
     { storage = false }: ConversionOptions,
-  ): Promise<Result<undefined, string>> {
+  ): Promise<Result<readonly KubeObject[], string>> {
     const given = objects.map((object) => this.#defaulted(storage ? withoutVersion(object) : object));
     const answered = await this.#webhook.convert(given, apiVersion);
     if (!answered.ok) return err(`conversion webhook for ${describeKind(given[0] ?? {})} failed: ${answered.error}`);
     const accepted = acceptAll(given, answered.value, apiVersion);
     if (!accepted.ok) return accepted;
-    for (const [index, object] of objects.entries()) {
-      const converted = this.#coerced(accepted.value[index] ?? {}, apiVersion);
-      this.remember(object, storage ? withVersionOf(object, converted) : converted);
-    }
-    return ok(undefined);
+    const converted = objects.map((object, index) => {
+      const coerced = this.#coerced(accepted.value[index] ?? {}, apiVersion);
+      return storage ? withVersionOf(object, coerced) : coerced;
+    });
+    return ok(converted);
   }
 
   /** Defaults come from the version that an object was written in, before it is converted, and from no other. */

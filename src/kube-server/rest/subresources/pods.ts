@@ -46,7 +46,7 @@ export function actOnPod(call: Call, kind: "Binding" | "Eviction", act: (said: S
 }
 
 export function bindPod(call: Call): Answering {
-  return actOnPod(call, "Binding", (said) => changeStored(call, () => assign(call, said)));
+  return actOnPod(call, "Binding", (said) => changeStored(call, () => assign(call, said), said.options));
 }
 
 function assign(call: Call, { body, options }: Said): Answering {

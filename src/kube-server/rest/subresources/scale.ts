@@ -29,6 +29,7 @@ import { failureOf, patchKindOf, unconvertible } from "../patches.ts";
 import { bodyText } from "../request.ts";
 import type { Answering } from "../respond.ts";
 import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../status.ts";
+import { oneFromStorage } from "../convert-objects.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../write-options.ts";
 import { placedAt } from "../namespaces.ts";
@@ -41,10 +42,10 @@ import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
 
 export function getScale(call: Call): Answering {
-  return changeStored(call, () => {
-    const found = parentOf(call);
-    if (!found.ok) return found;
-    const { object, paths } = found.value;
+  const found = parentOf(call, readStored(call, call.target.name ?? ""));
+  if (!found.ok) return found;
+  const { stored, paths } = found.value;
+  return whenOk(oneFromStorage(call.target.type, stored.object), (object) => {
     const missing = call.target.type.custom && typeof fieldAt(object, ...paths.replicas) !== "number";
     if (missing) return internalError(`the spec replicas field ".${paths.replicas.join(".")}" does not exist`);
     return answerScale(call, scaleOf(object, paths));
@@ -59,12 +60,13 @@ export function updateScale(call: Call): Answering {
     return call.target.type.custom && (scale.error.message ?? "").includes("json: cannot unmarshal") ? badRequest(NO_SCALE) : scale;
   const placed = placedAt(call, scale.value);
   if (!placed.ok) return placed;
-  return changeStored(call, () => {
-    const found = parentOf(call);
+  const change = (previous: Stored | undefined): Answering => {
+    const found = parentOf(call, previous);
     if (!found.ok) return found;
     const meant = checkUid(call, placed.value, found.value.object);
     return meant.ok ? write(call, found.value, placed.value, { options: options.value, apply: false }) : meant;
-  });
+  };
+  return changeStored(call, change, options.value);
 }
 
 export function patchScale(call: Call): Answering {
@@ -73,20 +75,20 @@ export function patchScale(call: Call): Answering {
   const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
   if (!options.ok) return options;
   const how = { kind: kind.value, options: options.value };
-  return changeStored(call, () => {
-    const found = parentOf(call);
+  const change = (previous: Stored | undefined): Answering => {
+    const found = parentOf(call, previous);
     if (!found.ok) return found;
     if (how.kind === "apply") return applyScale(call, found.value, how.options);
     const patched = patchedScale(call, found.value, how.kind, how.options);
     return patched.ok ? write(call, found.value, patched.value, { options: how.options, apply: false }) : patched;
-  });
+  };
+  return changeStored(call, change, how.options);
 }
 
 type Parent = { readonly stored: Stored; readonly object: KubeObject; readonly paths: ScalePaths };
 
-function parentOf(call: Call): Result<Parent, Failure> {
+function parentOf(call: Call, stored: Stored | undefined): Result<Parent, Failure> {
   const { type, name = "" } = call.target;
-  const stored = readStored(call, name);
   const paths = scalePathsOf(type);
   if (stored === undefined || paths === undefined) return notFound({ resource: type.resource, name });
   return ok({ stored, object: inVersion(type, stored.object), paths });

@@ -13,6 +13,7 @@ import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../write-options.ts";
 import { placedAt } from "../namespaces.ts";
 import { update } from "../writes.ts";
+import type { Stored } from "../../store/port.ts";
 import { evictPod } from "./eviction.ts";
 import { bindPod, enterPod, podLog } from "./pods.ts";
 import { proxyToNode, proxyToPod, proxyToService } from "./proxy.ts";
@@ -77,9 +78,10 @@ function finalizeNamespace(call: Call): Answering {
   const placed = placedAt(call, type.applyDefaults(decoded.value));
   if (!placed.ok) return placed;
   const prepare = (next: KubeObject, old: KubeObject) => asObject({ ...asJsonObject(next), status: fieldAt(old, "status") ?? {} });
-  return changeStored(call, (previous) => {
+  const finalize = (previous: Stored | undefined): Answering => {
     if (previous === undefined) return notFound({ resource: type.resource, name });
     const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
     return whenOk(written, (object) => answerObject(call, 200, object));
-  });
+  };
+  return changeStored(call, finalize, options.value);
 }
