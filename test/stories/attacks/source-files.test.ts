@@ -102,7 +102,7 @@ test("links, pipes and huge files in the folder of the services end no command a
   writeFileSync(huge, "");
   truncateSync(huge, 2 * 1024 * 1024 * 1024);
   const { output, code } = await run("compile", "-f", ".");
-  expect([code, output]).toEqual([1, expect.stringContaining("huge.yaml: is larger than 16 MiB")]);
+  expect([code, output]).toEqual([2, expect.stringContaining("huge.yaml: is larger than 16 MiB")]);
   for (const file of ["endless.yaml", "/dev/zero"]) {
     expect((await run("validate", "-f", file)).output, file).toContain("is not a regular file");
     expect((await run("compile", "-f", "service.yaml", "--secrets", file)).output, file).toContain("is not a regular file");
