@@ -1,5 +1,5 @@
 /** `POST /lattice/reset`: puts the cluster back into its initial state. RBAC decides who may: by default, administrators only. */
-import { describeThrown, fromPromise } from "#base";
+import { describeThrown, err, fromPromise } from "#base";
 import type { ApiRequest, ApiResponse, ApiServer } from "#kube-server";
 
 export const RESET_PATH = "/lattice/reset";
@@ -14,8 +14,9 @@ export function withResetPath(server: ApiServer, guarded: ApiServer, reset: () =
 }
 
 async function answerReset(request: ApiRequest, guarded: ApiServer, reset: () => Promise<void>): Promise<ApiResponse> {
-  const authorized = guarded.letIn?.(request);
-  if (authorized?.ok === false) return authorized.error;
+  const authorized =
+    guarded.letIn?.(request) ?? err(statusAnswer(403, "Failure", "this server does not authorize requests, so it cannot be reset"));
+  if (!authorized.ok) return authorized.error;
   const done = await fromPromise(reset(), describeThrown);
   return done.ok ? statusAnswer(200, "Success", "the cluster is in its initial state") : statusAnswer(500, "Failure", done.error);
 }
