@@ -1,27 +1,11 @@
 /** The hosts and paths that the routes of a service claim, whether or not another service has them. */
 import type { LatticeService } from "#crds";
 import { keyText } from "#kube";
-import { resolveDeclarations, type ServiceInput } from "#service-compiler";
+import { canHaveRoute, resolveDeclarations, type ServiceInput } from "#service-compiler";
 import type { RouteClaim } from "./route-claims.ts";
 
-/** Built-in types that bring no route. */
-const WITHOUT_ROUTES: ReadonlySet<string> = new Set([
-  "service",
-  "external-service",
-  "service-port",
-  "postgres",
-  "mysql",
-  "mongodb",
-  "redis",
-  "amqp",
-  "s3",
-  "volume",
-  "dns",
-  "environment",
-]);
-
 export function routeClaimsOf(service: LatticeService, input: ServiceInput): readonly RouteClaim[] {
-  if (!Object.values(service.spec.resources ?? {}).some(({ type }) => !WITHOUT_ROUTES.has(type))) return [];
+  if (!Object.values(service.spec.resources ?? {}).some(({ type }) => canHaveRoute(input.registry, type))) return [];
   const { provisioned } = resolveDeclarations({ ...input, routeHolder: () => undefined });
   return [...provisioned].flatMap(([resource, { route }]): readonly RouteClaim[] => {
     if (route === undefined) return [];

@@ -18,6 +18,7 @@ export type { MountedKind, SecretStore, ServiceInput, Settings } from "./input.t
 export {
   declaredProvisioner,
   PROVISIONER_LABEL,
+  canHaveRoute,
   registryWith,
   UNREAD_TYPE,
   type AgreementParams,

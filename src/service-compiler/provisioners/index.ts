@@ -14,7 +14,7 @@ export type {
   ServiceAddress,
   Surroundings,
 } from "./provisioner.ts";
-export { registryWith, type Registry } from "./registry.ts";
+export { canHaveRoute, registryWith, type Registry } from "./registry.ts";
 export { renderParams } from "./render-params.ts";
 export {
   resolveResources,

@@ -24,6 +24,14 @@ const BUILT_IN = [
   environmentProvisioner,
 ];
 
+const WITHOUT_ROUTE: ReadonlySet<Provisioner> = new Set(BUILT_IN.filter((provisioner) => provisioner !== routeProvisioner));
+
+/** Whether a resource of the type can have a route: one of `route`, or of a type that is not built in or was replaced. */
+export function canHaveRoute(registry: Registry, type: string): boolean {
+  const provisioner = registry.get(type);
+  return provisioner !== undefined && !WITHOUT_ROUTE.has(provisioner);
+}
+
 export function registryWith(added: readonly Provisioner[] = []): Registry {
   return new Map([...BUILT_IN, ...added].map((provisioner) => [provisioner.type, provisioner]));
 }
