@@ -140,7 +140,7 @@ function legendOf({ nodes, edges }: DrawnGraph): { readonly text: string; readon
 
 /** As XML has it: markup is written out, and what no XML may hold is replaced. */
 function escaped(text: string): string {
-  // eslint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- they are what XML cannot hold
   const held = text.replaceAll(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "\uFFFD").toWellFormed();
   const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   return held.replaceAll(/[&<>"']/g, (character) => entities[character] ?? "");
