@@ -6,6 +6,7 @@
  * their slice in the same turn.
  */
 import type { Clock, Later } from "#base";
+import { nextTurn } from "./turns.ts";
 
 /** Of one turn of the event loop, for the evaluations of all requests. */
 const SLICE_MS = 20;
@@ -52,7 +53,7 @@ function countInTurn(tookMs: number): void {
   turn.usedMs += tookMs;
   if (turn.watched) return;
   turn.watched = true;
-  setImmediate(() => {
+  void nextTurn().then(() => {
     turn.usedMs = 0;
     turn.watched = false;
   });
@@ -63,7 +64,7 @@ function countInTurn(tookMs: number): void {
  * has taken long enough.
  */
 export function runPaced<T>(steps: Paced<T>, clock: EvaluationClock, ...objects: readonly unknown[]): Later<T> {
-  return objects.some(isLarge) ? nextTurn().then(async () => run(steps, clock)) : run(steps, clock);
+  return objects.some(isLarge) ? ownTurn().then(async () => run(steps, clock)) : run(steps, clock);
 }
 
 /** What the caller does with the result also gets a new turn when the slice is used. */
@@ -73,8 +74,8 @@ function run<T>(steps: Paced<T>, clock: EvaluationClock): Later<T> {
     const next = steps.next();
     countInTurn(clock.monotonic() - start);
     const isUsed = turn.usedMs >= SLICE_MS;
-    if (next.done === true) return isUsed ? nextTurn().then(() => next.value) : next.value;
-    if (isUsed) return nextTurn().then(async () => run(steps, clock));
+    if (next.done === true) return isUsed ? ownTurn().then(() => next.value) : next.value;
+    if (isUsed) return ownTurn().then(async () => run(steps, clock));
   }
 }
 
@@ -92,8 +93,8 @@ function isLarge(object: unknown): boolean {
 }
 
 /** One of those that wait goes on in each turn. */
-function nextTurn(): Promise<void> {
-  turn.queue = turn.queue.then(() => new Promise((resolve) => setImmediate(resolve)));
+function ownTurn(): Promise<void> {
+  turn.queue = turn.queue.then(nextTurn);
   return turn.queue;
 }
 

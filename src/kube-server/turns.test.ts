@@ -1,7 +1,8 @@
+import { stat } from "node:fs";
 import { expect, test } from "vitest";
-import { Turns } from "./turns.ts";
+import { nextTurn, Turns } from "./turns.ts";
 
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a few calls in one turn do not wait", () => {
   const turns = new Turns();
@@ -18,14 +19,30 @@ test("calls beyond those are released in order, fifty per turn, and new callers 
   const all = Array.from({ length: 160 }, (_, number) => call(number));
   await Promise.resolve();
   expect(done).toHaveLength(50);
-  await nextTurn();
+  await immediate();
   expect(done).toHaveLength(100);
   all.push(call(160));
-  await nextTurn();
+  await immediate();
   expect(done).toHaveLength(150);
   await Promise.all(all);
   expect(done).toEqual(Array.from({ length: 161 }, (_, number) => number));
-  await nextTurn();
-  await nextTurn();
+  await immediate();
+  await immediate();
   expect(turns.next()).toBeUndefined();
+});
+
+test("a timer that is due goes before the next turn, also when the turn ends while a file or socket is read", async () => {
+  const order: string[] = [];
+  await new Promise<void>((resolve) =>
+    stat(".", () => {
+      setTimeout(() => order.push("timer"), 1);
+      const end = performance.now() + 5;
+      while (performance.now() < end);
+      void nextTurn().then(() => {
+        order.push("next turn");
+        resolve();
+      });
+    }),
+  );
+  expect(order).toEqual(["timer", "next turn"]);
 });

@@ -66,7 +66,11 @@ export class TurnBudget {
   }
 }
 
-/** Ends this turn of the event loop: timers, sockets and other requests go first. */
+/**
+ * Ends this turn of the event loop: timers, sockets and other requests go first.
+ *
+ * Two immediates: the first one that is asked for while a socket is read runs right after the sockets, before any timer.
+ */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
