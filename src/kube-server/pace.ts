@@ -53,10 +53,13 @@ function countInTurn(tookMs: number): void {
   turn.usedMs += tookMs;
   if (turn.watched) return;
   turn.watched = true;
-  void nextTurn().then(() => {
-    turn.usedMs = 0;
-    turn.watched = false;
-  });
+  void beginTurn();
+}
+
+async function beginTurn(): Promise<void> {
+  await nextTurn();
+  turn.usedMs = 0;
+  turn.watched = false;
 }
 
 /**

@@ -33,16 +33,13 @@ test("calls beyond those are released in order, fifty per turn, and new callers 
 
 test("a timer that is due goes before the next turn, also when the turn ends while a file or socket is read", async () => {
   const order: string[] = [];
-  await new Promise<void>((resolve) =>
-    stat(".", () => {
-      setTimeout(() => order.push("timer"), 1);
-      const end = performance.now() + 5;
-      while (performance.now() < end);
-      void nextTurn().then(() => {
-        order.push("next turn");
-        resolve();
-      });
-    }),
-  );
+  const endTurn = async () => {
+    setTimeout(() => order.push("timer"), 1);
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+    await nextTurn();
+    order.push("next turn");
+  };
+  await new Promise((resolve) => stat(".", () => resolve(endTurn())));
   expect(order).toEqual(["timer", "next turn"]);
 });
