@@ -11,7 +11,7 @@ import {
   createApiServer,
   createMemoryStore,
   inProcessClient,
-  listen,
+  serveHttp,
   rbacOf,
   userOf,
   type ApiServerOptions,
@@ -50,7 +50,7 @@ export async function startGuarded({ rbac = false, prepare }: Pick<Guard, "rbac"
   const server = createApiServer({ store, types: builtinKinds(store), clock, random, authenticate: () => user, ...rules });
   const certificate = expectOk(certificateFor("127.0.0.1", clock));
   const place = { host: "127.0.0.1", port: 0, certificate: certificate.server };
-  const listener = expectOk(await listen(place, { server, authenticate: () => user, logger: silentLogger, clock }));
+  const listener = expectOk(await serveHttp(place, { server, authenticate: () => user, logger: silentLogger, clock }));
   const [admin, client] = [inProcessClient(server, { clock, random, logger: silentLogger }), inProcessClient(server, { clock, random, logger: silentLogger, user })]; // prettier-ignore
   await prepare(admin);
   const target = { url: `https://127.0.0.1:${listener.port}`, caPem: certificate.authority, token: "bench" };

@@ -30,7 +30,10 @@ const LATER: readonly LaterPart[] = [
     holds:
       /\/kube-server\/(?:custom-resources\/(?:cel|validation|resource|schema|crd\/(?!definition-type))|admission\/(?:cel|policies\/\w+\/(?!plugin|rounds)))/,
   },
-  { name: "outside", holds: /\/src\/(?:kube-server\/(?:http\/|protobuf\/|store\/(?:disk\/|persistent-store))|pki\/|kube-client\/http\/)/ },
+  {
+    name: "outside",
+    holds: /\/src\/(?:kube-server\/(?:http\/|protobuf\/|store\/(?:disk\/|persistent-store))|listener\/|pki\/|kube-client\/http\/)/,
+  },
   { name: "columns", holds: /\/builtin-kinds\/(?:generated\/)?columns\.ts$/ },
 ];
 

@@ -1,7 +1,6 @@
 /** `lattice down`: stops a `lattice up` that runs elsewhere on this machine, and with `--purge` deletes its folder. */
 import { resolve } from "node:path";
-import { describeThrown, fromThrowing, sleep } from "#base";
-import { nodeProcesses } from "#kube-server";
+import { describeThrown, fromThrowing, nodeProcesses, sleep } from "#base";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { shortPath } from "./short-path.ts";
 import { purgeFolder, runningUp, upFolder, type UpRecord } from "./up/folder.ts";

@@ -5,7 +5,7 @@ export { customResourceTypes } from "./custom-resources/index.ts";
 export { CLIENT_AUTHORITY } from "./auth/index.ts";
 export { createGuardedServer, openStore, type GuardedOptions, type Kept } from "./guarded-server.ts";
 export { builtinKinds } from "./kinds.ts";
-export { listen, type Listener } from "./http/index.ts";
+export { serveHttp } from "./http/index.ts";
 export {
   accountTokens,
   ANONYMOUS,
@@ -30,14 +30,12 @@ export { certificateFor, startServer, type RunningServer, type ServerOptions, ty
 export {
   createMemoryStore,
   describeOpenError,
-  nodeProcesses,
   openPersistentStore,
   type Listed,
   type ListRequest,
   type MemoryStoreOptions,
   type OpenedStore,
   type PersistentStoreOptions,
-  type ProcessTable,
   type RecoveryReport,
   type RevisionError,
   type Store,

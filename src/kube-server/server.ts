@@ -8,7 +8,7 @@ import { err, map, mapErr, ok, sensitive, silentLogger, type Clock, type Logger,
 import { createCertificateAuthority, issueCertificate, type CertificateAuthority, type KeyPairPem } from "#pki";
 import { ANONYMOUS, MASTERS, parseTokenFile, singleToken, userOf, type TokenTable } from "./auth/index.ts";
 import { createGuardedServer, openStore } from "./guarded-server.ts";
-import { listen } from "./http/index.ts";
+import { serveHttp } from "./http/index.ts";
 import { builtinKinds } from "./kinds.ts";
 import type { ApiServer } from "./rest/api-server.ts";
 import type { Store } from "./store/index.ts";
@@ -74,7 +74,7 @@ async function serve(options: ServerOptions, { tokens, store, certificate }: Par
   const api = made.value;
   const place = { host, port, certificate: certificate?.server, clientAuthority: certificate?.authority };
   const authenticate = api.authenticate ?? tokens.userOf;
-  const listener = await listen(place, { server: api, authenticate, anonymous: ANONYMOUS, logger, clock });
+  const listener = await serveHttp(place, { server: api, authenticate, anonymous: ANONYMOUS, logger, clock });
   if (!listener.ok) {
     api.close();
     return listener;

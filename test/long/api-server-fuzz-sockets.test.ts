@@ -1,7 +1,7 @@
 /** Hundreds of clients at once that hold on to a connection and do not use it: every one of them is cut off, and others are answered meanwhile. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
-import { builtinKinds, certificateFor, createApiServer, createMemoryStore, listen } from "#kube-server";
+import { builtinKinds, certificateFor, createApiServer, createMemoryStore, serveHttp } from "#kube-server";
 import { heapAfterCollection } from "../builders/api-server/fuzz.ts";
 import { SLOW_CLIENTS, startRelay, type Ports } from "../builders/api-server/slow-clients.ts";
 import { rounds } from "./settings.ts";
@@ -20,9 +20,9 @@ beforeAll(async () => {
   const server = createApiServer({ store, types: builtinKinds(store), clock: systemClock, random: seededRandom(1) });
   const user = { name: "a", uid: "", groups: [] };
   const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
-  const plain = expectOk(await listen({ host: "127.0.0.1", port: 0, limits }, exchange));
+  const plain = expectOk(await serveHttp({ host: "127.0.0.1", port: 0, limits }, exchange));
   const certificate = expectOk(certificateFor("127.0.0.1", systemClock)).server;
-  const secure = expectOk(await listen({ host: "127.0.0.1", port: 0, limits, certificate }, exchange));
+  const secure = expectOk(await serveHttp({ host: "127.0.0.1", port: 0, limits, certificate }, exchange));
   const relay = await startRelay(secure.port, 300);
   closing.push(
     () => relay.close(),

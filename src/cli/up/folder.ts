@@ -6,9 +6,8 @@
  */
 import { lstat, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describeThrown, err, fromPromise, ok, type Result } from "#base";
+import { describeThrown, err, fromPromise, nodeProcesses, ok, type ProcessTable, type Result } from "#base";
 import { field, parseJson } from "#kube";
-import { nodeProcesses, type ProcessTable } from "#kube-server";
 import { createFolder } from "#pki";
 
 const MARK = "lattice-local-cluster";

@@ -1,6 +1,6 @@
 /** The cluster over HTTP(S), for clients that are not in this process: kubectl, operators in other languages. Opened when first asked for. */
 import { ok, type Clock, type Logger, type Result } from "#base";
-import { ANONYMOUS, listen, type ApiServer, type User } from "#kube-server";
+import { ANONYMOUS, serveHttp, type ApiServer, type User } from "#kube-server";
 import { ALL_ADDRESSES, LOOPBACK, type Authority } from "./authority.ts";
 
 /**
@@ -45,7 +45,7 @@ export async function openEndpoint(
   if (!certificate.ok) return certificate;
   const place = { host, port, certificate: certificate.value?.server, clientAuthority: certificate.value?.authority };
   const { server, authenticate, logger, clock } = served;
-  const listener = await listen(place, { server, authenticate, logger, clock, anonymous: ANONYMOUS });
+  const listener = await serveHttp(place, { server, authenticate, logger, clock, anonymous: ANONYMOUS });
   if (!listener.ok) return listener;
   const address = `${hostInUrl(host)}:${listener.value.port}`;
   const url = `${http ? "http" : "https"}://${address}`;

@@ -1,19 +1,14 @@
 /** One HTTP exchange: read the request within its limits, ask the server, write the answer. HTTP/1.1 and HTTP/2 look alike here. */
 import { Buffer } from "node:buffer";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import { describeThrown, type Clock, type Logger } from "#base";
+import type { HttpRequest, HttpResponse, Limits } from "#listener";
 import type { ApiServer } from "../rest/api-server.ts";
 import { NO_QUERY, readQuery, type ApiRequest, type ApiResponse, type User } from "../rest/request.ts";
 import { answerFailure } from "../rest/respond.ts";
 import { failure, tooLarge, unauthorized } from "../rest/status.ts";
 import type { TurnBudget } from "../turns.ts";
 import { senderOf, type Credentials } from "./credentials.ts";
-import type { Limits } from "./limits.ts";
 import { writeAnswer } from "./write-answer.ts";
-
-export type HttpRequest = IncomingMessage | Http2ServerRequest;
-export type HttpResponse = ServerResponse | Http2ServerResponse;
 
 export type Exchange = Credentials & {
   readonly server: ApiServer;

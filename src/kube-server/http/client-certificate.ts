@@ -7,9 +7,9 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { err, ok, type Result } from "#base";
+import type { HttpRequest } from "#listener";
 import { authenticated, EXTRA } from "../auth/users.ts";
 import type { User } from "../rest/request.ts";
-import type { HttpRequest } from "./answer-http.ts";
 
 type Read = { readonly user: User | undefined; readonly valid: boolean; readonly notAfter: number };
 

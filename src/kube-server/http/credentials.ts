@@ -4,8 +4,8 @@
  * A credential that is wrong is refused, whatever is asked for; only who brings none is anonymous.
  */
 import { err, ok, type Clock, type Result } from "#base";
+import type { HttpRequest } from "#listener";
 import type { User } from "../rest/request.ts";
-import type { HttpRequest } from "./answer-http.ts";
 import { certificateUser } from "./client-certificate.ts";
 
 export type Credentials = {

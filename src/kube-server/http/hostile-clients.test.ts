@@ -10,9 +10,8 @@ import { createApiServer, type ApiServer } from "../rest/api-server.ts";
 import type { ApiResponse } from "../rest/request.ts";
 import { certificateFor } from "../server.ts";
 import { createMemoryStore } from "../store/index.ts";
-import { listen, LIMITS, type Limits } from "./index.ts";
-import { StalledWrites } from "./stalled-writes.ts";
-import { watchSession } from "./watch-session.ts";
+import { serveHttp } from "./index.ts";
+import { LIMITS, StalledWrites, watchSession, type Limits } from "#listener";
 
 const closing: (() => Promise<void> | void)[] = [];
 
@@ -32,7 +31,7 @@ async function open(
   const place = { host: "127.0.0.1", port: 0, certificate: certificate?.server, limits };
   const user = { name: "a", uid: "", groups: [] };
   const listener = expectOk(
-    await listen(place, { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock }),
+    await serveHttp(place, { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock }),
   );
   closing.push(
     () => listener.close(),
@@ -163,7 +162,7 @@ test.each(["GET", "POST"])("a mistake of the server's own while it answers a %s 
   const server = { handle: () => Promise.reject(new Error("a bug")) } as unknown as ApiServer;
   const user = { name: "a", uid: "", groups: [] };
   const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
-  const { port, close } = expectOk(await listen({ host: "127.0.0.1", port: 0 }, exchange));
+  const { port, close } = expectOk(await serveHttp({ host: "127.0.0.1", port: 0 }, exchange));
   closing.push(close);
   const answer = await fetch(`http://127.0.0.1:${port}/api/v1/configmaps`, { method, ...(method === "POST" ? { body: "{}" } : {}) });
   expect(answer.status).toBe(500);
@@ -198,7 +197,7 @@ async function saying(body: () => ApiResponse["body"], secure: boolean): Promise
   const server = { handle: () => Promise.resolve({ status: 200, headers: {}, warnings: [], body: body() }) } as unknown as ApiServer;
   const certificate = secure ? expectOk(certificateFor("127.0.0.1", systemClock)).server : undefined;
   const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
-  const listener = expectOk(await listen({ host: "127.0.0.1", port: 0, certificate, limits: QUICK }, exchange));
+  const listener = expectOk(await serveHttp({ host: "127.0.0.1", port: 0, certificate, limits: QUICK }, exchange));
   closing.push(() => listener.close());
   return listener.port;
 }
@@ -240,7 +239,7 @@ test("a HEAD of a watch is answered to its end: the watch is over, and the next 
   const user = { name: "a", uid: "", groups: [] };
   const server = { handle } as unknown as ApiServer;
   const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
-  const { port, close } = expectOk(await listen({ host: "127.0.0.1", port: 0 }, exchange));
+  const { port, close } = expectOk(await serveHttp({ host: "127.0.0.1", port: 0 }, exchange));
   closing.push(close);
   const head = "HEAD /api/v1/watch/pods HTTP/1.1\r\nhost: x\r\n";
   const said = await untilHungUp(connect(port, "127.0.0.1"), `${head}\r\n${head}connection: close\r\n\r\n`);

@@ -1,2 +1,1 @@
-export { LIMITS, type Limits } from "./limits.ts";
-export { listen, type Listener, type ListenOptions } from "./listener.ts";
+export { serveHttp } from "./serve-http.ts";

@@ -4,9 +4,9 @@
  * Long lists are written in pieces of a size that the allocator has at hand: one text of a megabyte costs more in fresh memory than in work.
  */
 import { Buffer } from "node:buffer";
+import type { HttpResponse } from "#listener";
 import type { ApiResponse, EventStream } from "../rest/request.ts";
 import type { TurnBudget } from "../turns.ts";
-import type { HttpResponse } from "./answer-http.ts";
 
 type Head = Record<string, string | number | string[]>;
 

@@ -3,7 +3,6 @@ export { createMemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
 export { openPersistentStore, type OpenedStore, type PersistentStoreOptions, type RecoveryReport } from "./persistent-store.ts";
 export { describeOpenError, type StoreOpenError } from "./disk/open-error.ts";
 export type { Kept } from "./disk/mend.ts";
-export { nodeProcesses, type ProcessTable } from "./disk/process-table.ts";
 export type { StoreFiles } from "./disk/store-files.ts";
 export type {
   CollectionName,

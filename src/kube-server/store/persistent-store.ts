@@ -4,7 +4,7 @@
  * A write returns when the operating system has it, so the death of this process loses nothing. A power cut can lose the last
  * seconds, unless `fsync` is "always"; that makes each write wait for the disk.
  */
-import { andThen, map, mapErr, ok, type Clock, type Logger, type Result } from "#base";
+import { andThen, map, mapErr, nodeProcesses, ok, type Clock, type Logger, type ProcessTable, type Result } from "#base";
 import { createFolder } from "#pki";
 import { logPath, readFolder } from "./disk/data-folder.ts";
 import { DiskJournal } from "./disk/disk-journal.ts";
@@ -12,7 +12,6 @@ import { acquireLock, type Lock } from "./disk/lock-file.ts";
 import { LogFile } from "./disk/log-file.ts";
 import { mend, type Kept } from "./disk/mend.ts";
 import type { StoreOpenError } from "./disk/open-error.ts";
-import { nodeProcesses, type ProcessTable } from "./disk/process-table.ts";
 import { recover, type Recovered } from "./disk/recover.ts";
 import { attempt, FILE_MODE, FOLDER_MODE, nodeFiles, type StoreFiles } from "./disk/store-files.ts";
 import type { HistoryLimit } from "./history.ts";

@@ -16,7 +16,7 @@ import {
   createApiServer,
   createMemoryStore,
   inProcessClient,
-  listen,
+  serveHttp,
   parseTokenFile,
   rbacOf,
   serviceAccounts,
@@ -95,9 +95,9 @@ export async function startFuzzWorld(seed: number): Promise<FuzzWorld> {
   const authenticate = server.authenticate ?? table.userOf;
   // the clients' clock is ours: they must not be cut off because the world's runs faster
   const exchange = { server, authenticate, anonymous: ANONYMOUS, logger, clock: systemClock };
-  const listener = expectOk(await listen({ host: "127.0.0.1", port: 0 }, exchange));
+  const listener = expectOk(await serveHttp({ host: "127.0.0.1", port: 0 }, exchange));
   const certificate = expectOk(certificateFor("127.0.0.1", systemClock)).server;
-  const secure = expectOk(await listen({ host: "127.0.0.1", port: 0, certificate }, exchange));
+  const secure = expectOk(await serveHttp({ host: "127.0.0.1", port: 0, certificate }, exchange));
   const simulation = createSimulation({ nodes: 2 });
   const client = inProcessClient(server, { clock, random, logger });
   const controllers = expectOk(

@@ -2,11 +2,10 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { expectOk, FakeClock } from "#base";
+import { expectOk, FakeClock, type ProcessTable } from "#base";
 import { dataFolder, storeOpener } from "../../../../test/builders/store/data-folder.ts";
 import { acquireLock } from "./lock-file.ts";
 import { describeOpenError } from "./open-error.ts";
-import { identityFrom, nodeProcesses, type ProcessTable } from "./process-table.ts";
 import type { StoreFiles } from "./store-files.ts";
 import { openPersistentStore } from "../persistent-store.ts";
 
@@ -79,30 +78,5 @@ describe("the lock of a folder", () => {
     expect(after.recovered.takenOverFrom).toEqual(expect.any(Number));
     after.store.close();
     dead.store.close();
-  });
-});
-
-describe("the processes of this machine", () => {
-  it("know ourselves, always by the same text", () => {
-    const own = nodeProcesses.identify(nodeProcesses.pid);
-    expect(own).toBeTypeOf("string");
-    expect(nodeProcesses.identify(nodeProcesses.pid)).toBe(own);
-    expect(nodeProcesses.identify(1)).not.toBe(own);
-  });
-
-  it("do not know a pid that nobody has", () => {
-    expect(nodeProcesses.identify(2 ** 30)).toBeUndefined();
-  });
-
-  const rows: { name: string; stat: string; want: string | undefined }[] = [
-    {
-      name: "a name with brackets and spaces",
-      stat: `9 (a) b) S ${Array.from({ length: 30 }, (_, at) => at + 4).join(" ")}`,
-      want: "boot 22",
-    },
-    { name: "a zombie has ended", stat: "9 (node) Z 1 1", want: undefined },
-  ];
-  it.each(rows)("read /proc: $name", ({ stat, want }) => {
-    expect(identityFrom("boot", stat)).toBe(want);
   });
 });

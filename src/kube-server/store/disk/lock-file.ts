@@ -5,11 +5,10 @@
  * that find it at the same time, one moves it and the other finds a lock that it did not expect, and gives way. It guards
  * against processes of this machine; a folder that two machines share is not guarded.
  */
-import { err, fromThrowing, ok, timestamp, type Clock, type Result } from "#base";
+import { err, fromThrowing, ok, timestamp, type Clock, type ProcessTable, type Result } from "#base";
 import { field, parseJson } from "#kube";
 import { lockPath } from "./data-folder.ts";
 import type { StoreOpenError } from "./open-error.ts";
-import type { ProcessTable } from "./process-table.ts";
 import { attempt, FILE_MODE, type StoreFiles } from "./store-files.ts";
 
 export type LockRequest = {

@@ -3,33 +3,36 @@
  * connection outlives it.
  */
 import type { Server, Socket } from "node:net";
-import { describeThrown, err, fromPromise, ok, reveal, type Clock, type Result } from "#base";
-import type { KeyPairPem } from "#pki";
-import { TurnBudget } from "../turns.ts";
-import { answerHttp, type Exchange, type HttpRequest, type HttpResponse } from "./answer-http.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { describeThrown, err, fromPromise, ok, reveal, type Clock, type Result, type Sensitive } from "#base";
 import { LIMITS, type Limits } from "./limits.ts";
 import { StalledWrites } from "./stalled-writes.ts";
 import { watchSession } from "./watch-session.ts";
 
-export type ListenOptions = {
+/** HTTP/1.1 and HTTP/2 look alike to a handler. */
+export type HttpRequest = IncomingMessage | Http2ServerRequest;
+export type HttpResponse = ServerResponse | Http2ServerResponse;
+export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
+
+export type ListenerOptions = {
   readonly host: string;
   /** 0 takes any. */
   readonly port: number;
   /** Absent: plain HTTP. */
-  readonly certificate?: KeyPairPem | undefined;
-  /** PEM of the authority whose certificates tell who a client is. Nobody must have one. */
+  readonly certificate?: { readonly certificate: string; readonly key: Sensitive<string> } | undefined;
+  /** PEM of the authority whose certificates identify clients. Client certificates are optional. */
   readonly clientAuthority?: string | undefined;
   readonly limits?: Partial<Limits> | undefined;
+  readonly clock: Clock;
 };
 
 export type Listener = { readonly host: string; readonly port: number; readonly close: () => Promise<void> };
 
-export async function listen(options: ListenOptions, exchange: Exchange): Promise<Result<Listener, string>> {
+export async function listen(options: ListenerOptions, onRequest: HttpHandler): Promise<Result<Listener, string>> {
   const limits: Limits = { ...LIMITS, ...options.limits };
-  const limited = { ...exchange, limits, turns: new TurnBudget(exchange.clock) };
-  const onRequest = (request: HttpRequest, response: HttpResponse) => void answerHttp(request, response, limited);
-  const stalled = new StalledWrites(limits, exchange.clock);
-  const server = await serverOf(options, { limits, clock: exchange.clock, stalled }, onRequest);
+  const stalled = new StalledWrites(limits, options.clock);
+  const server = await serverOf(options, { limits, stalled }, onRequest);
   const sockets = trackSockets(server);
   const bound = await fromPromise(
     bind(server, options),
@@ -44,11 +47,10 @@ export async function listen(options: ListenOptions, exchange: Exchange): Promis
 /** Of RFC 9113. */
 const CANCEL = 8;
 
-type Guards = { readonly limits: Limits; readonly clock: Clock; readonly stalled: StalledWrites };
-type OnRequest = (request: HttpRequest, response: HttpResponse) => void;
+type Guards = { readonly limits: Limits; readonly stalled: StalledWrites };
 
 /** Node's servers are imported when somebody listens: a cluster in one's own process mostly has no socket, and they take long to load. */
-async function serverOf(options: ListenOptions, { limits, clock, stalled }: Guards, onRequest: OnRequest): Promise<Server> {
+async function serverOf(options: ListenerOptions, { limits, stalled }: Guards, onRequest: HttpHandler): Promise<Server> {
   const times = {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -59,7 +61,7 @@ async function serverOf(options: ListenOptions, { limits, clock, stalled }: Guar
     keepAlive: true,
     keepAliveInitialDelay: limits.pingMs,
   };
-  const { certificate, clientAuthority } = options;
+  const { certificate, clientAuthority, clock } = options;
   if (certificate === undefined) {
     const { createServer } = await import("node:http");
     const plain = createServer(times, onRequest);
@@ -91,7 +93,7 @@ async function serverOf(options: ListenOptions, { limits, clock, stalled }: Guar
   return secure;
 }
 
-function bind(server: Server, { host, port }: ListenOptions): Promise<void> {
+function bind(server: Server, { host, port }: ListenerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, () => {
