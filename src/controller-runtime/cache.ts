@@ -10,7 +10,7 @@ import type { KubeReader, KubeWatcher } from "#kube-client";
 import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./apply/identity.ts";
 import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
-import { EVERYWHERE, type Scope } from "./scope.ts";
+import { EVERYWHERE, type ManagerScope } from "./scope.ts";
 
 /** The cluster as last heard of. Everything in it may be a moment old. Asking for a kind that was not declared is a bug. */
 export interface CacheReader {
@@ -33,7 +33,7 @@ export type InformerSetOptions = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Absent: the whole cluster. */
-  readonly scope?: Scope | undefined;
+  readonly scope?: ManagerScope | undefined;
 };
 
 export class InformerSet implements CacheReader {

@@ -2,7 +2,7 @@ import { expect, expectTypeOf, test } from "vitest";
 import { err, map, ok, type Result } from "#base";
 import { defineResource, type KubeObject } from "#kube";
 import { defineController, index, nothing, watch, type Plan, type PlanError, type Runtime } from "./controller.ts";
-import { settled, type Outcome } from "./outcome.ts";
+import { settled, type ReconcileOutcome } from "./outcome.ts";
 
 /* The model controller of HOUSE.md, section 4, as printed; what it leans on is declared as briefly as possible. */
 type LatticeCluster = KubeObject & { readonly spec: { readonly nodes: number } };
@@ -25,7 +25,7 @@ const phaseOf = (_cluster: LatticeCluster, observed: Observed) => observed.phase
 const compileCluster = (cluster: LatticeCluster): Result<readonly KubeObject[], { kind: "compile-error"; message: string }> =>
   cluster.spec.nodes > 0 ? ok([cluster]) : err({ kind: "compile-error", message: "no nodes" });
 const observe = async (): Promise<Result<Observed, never>> => ok({ ownedBy: "self", phase: "Ready" });
-const perform = async (command: Command, { link }: Context): Promise<Outcome> => (await link.send(command), settled);
+const perform = async (command: Command, { link }: Context): Promise<ReconcileOutcome> => (await link.send(command), settled);
 const status = (_cluster: LatticeCluster, observed: Observed) => ({ phase: observed.phase });
 
 export const clusterController = defineController<LatticeCluster, Observed, Command, Context>({

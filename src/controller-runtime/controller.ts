@@ -9,10 +9,10 @@ import type { KubeObject, NewCondition, ObjectKey, Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { ChangeSet } from "./apply/change-set.ts";
 import type { AccessPlan, Prune } from "./apply/engine.ts";
-import type { Order, Planned } from "./apply/waves.ts";
+import type { ApplyOrder, PlannedObjects } from "./apply/waves.ts";
 import type { CacheReader } from "./cache.ts";
 import type { EventNote } from "./events/event.ts";
-import type { Cause, Outcome } from "./outcome.ts";
+import type { FailureCause, ReconcileOutcome } from "./outcome.ts";
 import type { Need } from "./rbac.ts";
 
 /** What the runner gives every pass. A controller's own Context usually adds to it. */
@@ -38,7 +38,7 @@ export type Plan<Command> = {
    * A list is sorted into waves by kind; a list of lists is waves already. What this owner applied before and is missing here
    * is pruned, but an empty `apply` prunes nothing: "I have nothing to say now" must never read as "delete everything".
    */
-  readonly apply: Planned;
+  readonly apply: PlannedObjects;
   /** true: prune even though `apply` is empty. false: never prune in this pass. Kinds: only those, and nothing of others. */
   readonly prune?: Prune;
   /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass sends them again. */
@@ -46,7 +46,7 @@ export type Plan<Command> = {
   /** The commands are performed although something was not applied: they close, and do not build on it. */
   readonly commandsAnyway?: boolean;
   /** How the pass ends when all of it went well; settled when absent. */
-  readonly outcome?: Outcome;
+  readonly outcome?: ReconcileOutcome;
 };
 
 /** `reason` goes into the Ready condition, `message` says what to change. */
@@ -61,7 +61,7 @@ export const nothing: Ok<Plan<never>> = ok({ apply: [], commands: [] });
  */
 export type DesiredStatus = { readonly [field: string]: unknown; readonly conditions?: readonly NewCondition[] };
 
-export type PassResult = { readonly outcome: Outcome; readonly changes: ChangeSet };
+export type PassResult = { readonly outcome: ReconcileOutcome; readonly changes: ChangeSet };
 
 export type Watch = {
   readonly resource: Resource;
@@ -83,7 +83,7 @@ export function index<T extends KubeObject>(resource: Resource<T>, name: string,
 }
 
 /** What a controller touches: all that informers and RBAC need to know of it. */
-export type Declaration = {
+export type ControllerDeclaration = {
   /** Lower case, at most 40 characters: part of a label value on everything it applies. */
   readonly name: string;
   readonly reconciles: Resource;
@@ -110,23 +110,23 @@ export type Declaration = {
   readonly permissions?: readonly Need[];
   /** Given by default when there is a `teardown`. */
   readonly finalizer?: string;
-  readonly order?: Order;
+  readonly order?: ApplyOrder;
   /** false: fields that another manager owns are reported instead of taken. */
   readonly force?: boolean;
 };
 
-export type Controller<O extends KubeObject, Observed, Command, Context> = Declaration & {
+export type Controller<O extends KubeObject, Observed, Command, Context> = ControllerDeclaration & {
   readonly reconciles: Resource<O>;
   /** For kinds whose schema is looser than the type; the error's message reaches the status. */
   readonly parse?: (raw: KubeObject) => Result<O, PlanError>;
-  readonly observe: (object: O, context: Context) => Promise<Result<Observed, Cause>>;
+  readonly observe: (object: O, context: Context) => Promise<Result<Observed, FailureCause>>;
   /** Pure. */
   readonly plan: (object: O, observed: Observed) => Result<Plan<Command>, PlanError>;
-  readonly perform: (command: Command, context: Context) => Promise<Outcome>;
+  readonly perform: (command: Command, context: Context) => Promise<ReconcileOutcome>;
   /** Pure. Not called when `observe` failed: the last status stays and Ready says why. */
   readonly status: (object: O, observed: Observed, result: PassResult) => DesiredStatus;
   /** Settled lets the object go; anything else keeps the finalizer. Sent again on every pass until then. */
-  readonly teardown?: (object: O, context: Context) => Promise<Outcome>;
+  readonly teardown?: (object: O, context: Context) => Promise<ReconcileOutcome>;
 };
 
 export function defineController<O extends KubeObject, Observed, Command, Context>(

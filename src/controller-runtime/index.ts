@@ -1,6 +1,6 @@
 export { NO_CHANGES, hasChanged, outcomeOfChanges, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
 export { hasDrifted } from "./apply/drift.ts";
-export { ApplyEngine, type AccessPlan, type ApplyEngineOptions, type ApplyRequest, type Prune } from "./apply/engine.ts";
+export { ApplyEngine, type AccessPlan, type ApplyEngineOptions, type ApplyEngineRequest, type Prune } from "./apply/engine.ts";
 export {
   ADOPT_ANNOTATION,
   APPLIED_ANNOTATION,
@@ -15,10 +15,10 @@ export {
   ownerLabelOf,
   PRUNE_ANNOTATION,
   stamp,
-  type Owner,
+  type ApplyOwner,
 } from "./apply/identity.ts";
-export { ONCE_FIELD_MANAGER, type Wanted, type WantedOnce } from "./apply/once.ts";
-export { DEFAULT_ORDER, wavesOf, type Order, type Planned } from "./apply/waves.ts";
+export { ONCE_FIELD_MANAGER, type WantedObject, type WantedOnce } from "./apply/once.ts";
+export { DEFAULT_ORDER, wavesOf, type ApplyOrder, type PlannedObjects } from "./apply/waves.ts";
 export { InformerSet, OWNER_INDEX, type CacheReader } from "./cache.ts";
 export {
   defineController,
@@ -26,7 +26,7 @@ export {
   nothing,
   watch,
   type Controller,
-  type Declaration,
+  type ControllerDeclaration,
   type DesiredStatus,
   type Index,
   type PassResult,
@@ -39,12 +39,12 @@ export { eventResource, type EventNote, type KubeEvent } from "./events/event.ts
 export { EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
 export { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer/informer.ts";
 export type { ReadAccess } from "./informer/informer-group.ts";
-export type { Change } from "./informer/object-cache.ts";
+export type { CacheChange } from "./informer/object-cache.ts";
 export { LeaderElector, type LeaderElectorOptions } from "./leader/elector.ts";
 export { LeaseFence, openFence, type Fence } from "./leader/fence.ts";
 export { fencedClient } from "./leader/fenced-client.ts";
 export { DEFAULT_LEASE_TIMES, leaseResource, type Lease, type LeaseTimes } from "./leader/lease.ts";
-export { createManager, type Manager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
+export { createManager, type ControllerManager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
 export {
   failed,
   handlingOf,
@@ -54,17 +54,17 @@ export {
   stalled,
   waiting,
   worstOf,
-  type Cause,
+  type FailureCause,
   type Handling,
-  type Outcome,
+  type ReconcileOutcome,
   type Requeue,
 } from "./outcome.ts";
 export { bindController, type BoundController } from "./pass.ts";
 export { RETRY_BACKOFF, WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export type { Rate } from "./queue/token-bucket.ts";
-export { rbacFor, type Need, type PolicyRule, type RbacOptions } from "./rbac.ts";
+export { rbacFor, type Need, type RbacRule, type RbacOptions } from "./rbac.ts";
 export { READY } from "./reconciler.ts";
 export { DEFAULT_LIMITS, type RunnerLimits } from "./runner.ts";
-export type { Scope } from "./scope.ts";
+export type { ManagerScope } from "./scope.ts";
 export { safeText } from "./safe-text.ts";
 export { conditionsOf, STATUS_FIELD_MANAGER, writeStatus, type StatusRequest } from "./status-writer.ts";

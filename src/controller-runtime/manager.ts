@@ -13,7 +13,7 @@ import { fencedClient } from "./leader/fenced-client.ts";
 import type { LeaseTimes } from "./leader/lease.ts";
 import type { BoundController } from "./pass.ts";
 import { DEFAULT_LIMITS, Runner, type RunnerLimits } from "./runner.ts";
-import type { Scope } from "./scope.ts";
+import type { ManagerScope } from "./scope.ts";
 import { within } from "./within.ts";
 
 export type ManagerOptions = {
@@ -30,7 +30,7 @@ export type ManagerOptions = {
   readonly leaderElection?: { readonly namespace: string; readonly name: string; readonly times?: LeaseTimes } | undefined;
   readonly limits?: Partial<RunnerLimits> | undefined;
   /** Absent: the whole cluster. */
-  readonly scope?: Scope | undefined;
+  readonly scope?: ManagerScope | undefined;
 };
 
 export type ManagerHealth = {
@@ -43,7 +43,7 @@ export type ManagerHealth = {
   readonly details: Readonly<Record<string, string>>;
 };
 
-export type Manager = {
+export type ControllerManager = {
   /** Runs until the signal fires and everything has ended. Once per manager. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly health: () => ManagerHealth;
@@ -52,7 +52,7 @@ export type Manager = {
 
 const FLUSH_EVENTS_MS = 2_000;
 
-export function createManager(options: ManagerOptions): Manager {
+export function createManager(options: ManagerOptions): ControllerManager {
   const names = options.controllers.map((controller) => controller.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`two controllers are called ${twice}`);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { failed, handlingOf, REQUEUE, settled, stalled, waiting, worstOf, type Outcome } from "./outcome.ts";
+import { failed, handlingOf, REQUEUE, settled, stalled, waiting, worstOf, type ReconcileOutcome } from "./outcome.ts";
 
 type Row = {
   readonly name: string;
-  readonly given: Outcome;
+  readonly given: ReconcileOutcome;
   readonly want: {
     readonly requeue: unknown;
     readonly ready: readonly string[] | undefined;

@@ -8,15 +8,15 @@ import type { LogLevel } from "#base";
 import type { ConditionStatus } from "#kube";
 
 /** Why something failed. `KubeError` is one by its shape. */
-export type Cause = { readonly kind: string; readonly message: string; readonly retryAfterMs?: number };
+export type FailureCause = { readonly kind: string; readonly message: string; readonly retryAfterMs?: number };
 
 export type Settled = { readonly kind: "settled" };
 /** Nothing is wrong and nothing is left to do but wait; a watched change comes earlier than `afterMs` when all goes well. */
 export type Waiting = { readonly kind: "waiting"; readonly reason: string; readonly message: string; readonly afterMs: number };
 /** A person must act; trying again is only for the case that the world changed without a watch telling us. */
 export type Stalled = { readonly kind: "stalled"; readonly reason: string; readonly message: string; readonly afterMs: number };
-export type Failed = { readonly kind: "failed"; readonly cause: Cause };
-export type Outcome = Settled | Waiting | Stalled | Failed;
+export type Failed = { readonly kind: "failed"; readonly cause: FailureCause };
+export type ReconcileOutcome = Settled | Waiting | Stalled | Failed;
 
 /** DECISIONS 9; what failed is tried again by the queue's RETRY_BACKOFF, from 5 seconds on. */
 export const REQUEUE = {
@@ -42,7 +42,7 @@ export const RUNTIME_REASONS = {
 
 export type RuntimeReason = keyof typeof RUNTIME_REASONS;
 
-export const settled: Outcome = { kind: "settled" };
+export const settled: ReconcileOutcome = { kind: "settled" };
 
 export function waiting(reason: string, afterMs: number, message = ""): Waiting {
   return { kind: "waiting", reason, message, afterMs };
@@ -52,14 +52,14 @@ export function stalled(reason: string, message = "", afterMs: number = REQUEUE.
   return { kind: "stalled", reason, message, afterMs };
 }
 
-export function failed(cause: Cause): Failed {
+export function failed(cause: FailureCause): Failed {
   return { kind: "failed", cause };
 }
 
-const SEVERITY = { settled: 0, waiting: 1, stalled: 2, failed: 3 } as const satisfies Record<Outcome["kind"], number>;
+const SEVERITY = { settled: 0, waiting: 1, stalled: 2, failed: 3 } as const satisfies Record<ReconcileOutcome["kind"], number>;
 
 /** The outcome that speaks for all of them: the most severe, and among waits the shortest. */
-export function worstOf(outcomes: readonly Outcome[]): Outcome {
+export function worstOf(outcomes: readonly ReconcileOutcome[]): ReconcileOutcome {
   return outcomes.reduce((worst, next) => {
     if (worst.kind === "waiting" && next.kind === "waiting") return next.afterMs < worst.afterMs ? next : worst;
     return SEVERITY[next.kind] > SEVERITY[worst.kind] ? next : worst;
@@ -82,10 +82,10 @@ export type Handling = {
     | undefined;
   readonly level: LogLevel;
   /** The `result` label of `lattice_reconcile_total`. */
-  readonly result: Outcome["kind"] | "cancelled" | "bug";
+  readonly result: ReconcileOutcome["kind"] | "cancelled" | "bug";
 };
 
-export function handlingOf(outcome: Outcome, settledMs: number = REQUEUE.settledMs): Handling {
+export function handlingOf(outcome: ReconcileOutcome, settledMs: number = REQUEUE.settledMs): Handling {
   switch (outcome.kind) {
     case "settled":
       return {
@@ -117,7 +117,7 @@ export function handlingOf(outcome: Outcome, settledMs: number = REQUEUE.settled
 }
 
 /** "Unknown", not "False": a pass that broke off says nothing about the thing itself, which may run as well as ever. */
-function handlingOfFailure(cause: Cause): Handling {
+function handlingOfFailure(cause: FailureCause): Handling {
   const requeue: Requeue = { kind: "backoff", atLeastMs: cause.retryAfterMs ?? 0 };
   // Being told to stop is no failure of the object, and a status write would be refused anyway.
   if (cause.kind === "cancelled") return { requeue, ready: undefined, event: undefined, level: "debug", result: "cancelled" };
@@ -129,7 +129,7 @@ function handlingOfFailure(cause: Cause): Handling {
   return { requeue, ready, event, level: bug ? "error" : "warn", result: bug ? "bug" : "failed" };
 }
 
-function reasonOf(cause: Cause): RuntimeReason {
+function reasonOf(cause: FailureCause): RuntimeReason {
   if (cause.kind === "internal") return "InternalError";
   return cause.kind === "teardown" ? "TeardownFailed" : "ReconcileFailed";
 }

@@ -4,20 +4,20 @@
  */
 import type { KubeObject } from "#kube";
 import { NO_CHANGES, outcomeOfChanges, type ChangeSet } from "./apply/change-set.ts";
-import type { Controller, Declaration, DesiredStatus, PassResult, Plan, PlanError, Runtime } from "./controller.ts";
-import { failed, REQUEUE, settled, stalled, worstOf, type Outcome } from "./outcome.ts";
+import type { Controller, ControllerDeclaration, DesiredStatus, PassResult, Plan, PlanError, Runtime } from "./controller.ts";
+import { failed, REQUEUE, settled, stalled, worstOf, type ReconcileOutcome } from "./outcome.ts";
 
 export type ApplyPlan = (plan: Pick<Plan<never>, "access" | "apply" | "prune">) => Promise<ChangeSet>;
 
-export type Pass = PassResult & {
+export type ReconcilePass = PassResult & {
   /** Undefined when nothing was observed: the last status stays. */
   readonly status: DesiredStatus | undefined;
 };
 
 /** A controller whose own types are hidden, together with its context: what a manager runs. */
-export type BoundController = Declaration & {
-  readonly pass: (object: KubeObject, runtime: Runtime, apply: ApplyPlan) => Promise<Pass>;
-  readonly cleanUp: ((object: KubeObject, runtime: Runtime) => Promise<Outcome>) | undefined;
+export type BoundController = ControllerDeclaration & {
+  readonly pass: (object: KubeObject, runtime: Runtime, apply: ApplyPlan) => Promise<ReconcilePass>;
+  readonly cleanUp: ((object: KubeObject, runtime: Runtime) => Promise<ReconcileOutcome>) | undefined;
 };
 
 /** `contextOf` makes a controller's Context out of what the runner gives it: `(runtime) => ({ ...runtime, link })`. */
@@ -47,7 +47,7 @@ async function cleanUp<O extends KubeObject, Observed, Command, Context>(
   teardown: NonNullable<Controller<O, Observed, Command, Context>["teardown"]>,
   raw: KubeObject,
   context: Context,
-): Promise<Outcome> {
+): Promise<ReconcileOutcome> {
   const object = parsed(controller, raw);
   return object.ok ? teardown(object.value, context) : outcomeOfPlanError(object.error);
 }
@@ -57,7 +57,7 @@ async function runPass<O extends KubeObject, Observed, Command, Context>(
   object: O,
   context: Context,
   apply: ApplyPlan,
-): Promise<Pass> {
+): Promise<ReconcilePass> {
   const observed = await controller.observe(object, context);
   if (!observed.ok) return { outcome: failed(observed.error), changes: NO_CHANGES, status: undefined };
   const result = await carryOut(controller, { object, observed: observed.value }, context, apply);
@@ -75,7 +75,7 @@ async function carryOut<O extends KubeObject, Observed, Command, Context>(
   const changes = await apply(plan.value);
   const applied = outcomeOfChanges(changes);
   if (applied.kind !== "settled" && plan.value.commandsAnyway !== true) return { outcome: applied, changes };
-  const outcomes: Outcome[] = [applied, plan.value.outcome ?? settled];
+  const outcomes: ReconcileOutcome[] = [applied, plan.value.outcome ?? settled];
   for (const command of plan.value.commands) {
     const outcome = await controller.perform(command, context);
     outcomes.push(outcome);
@@ -85,7 +85,7 @@ async function carryOut<O extends KubeObject, Observed, Command, Context>(
   return { outcome: worstOf(outcomes), changes };
 }
 
-export function outcomeOfPlanError(error: PlanError): Outcome {
+export function outcomeOfPlanError(error: PlanError): ReconcileOutcome {
   return error.kind === "invalid-spec"
     ? stalled(error.reason ?? "InvalidSpec", error.message, REQUEUE.invalidSpecMs)
     : stalled(error.reason ?? "CompileError", error.message, REQUEUE.compileErrorMs);

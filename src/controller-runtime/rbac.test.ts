@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { field } from "#kube";
 import { defineResource, type KubeObject, type Resource } from "#kube";
-import { watch, type Declaration } from "./controller.ts";
-import { mergeRules, rbacFor, type PolicyRule } from "./rbac.ts";
+import { watch, type ControllerDeclaration } from "./controller.ts";
+import { mergeRules, rbacFor, type RbacRule } from "./rbac.ts";
 
 const resource = (group: string, plural: string): Resource =>
   defineResource<KubeObject>({ group, version: "v1", kind: plural, plural, namespaced: true });
@@ -15,14 +15,14 @@ const namespaces: Resource = { ...resource("", "namespaces"), namespaced: false 
 const fleets: Resource = { ...resource("lattice.dev", "fleets"), namespaced: false };
 const configMaps = resource("", "configmaps");
 
-const line = ({ apiGroups, resources, verbs, resourceNames }: PolicyRule) =>
+const line = ({ apiGroups, resources, verbs, resourceNames }: RbacRule) =>
   `${apiGroups.join()}: ${resources.join()}: ${verbs.join()}${resourceNames === undefined ? "" : ` (${resourceNames.join()})`}`;
 const rulesOf = (objects: readonly KubeObject[], kind: string) =>
   (
     field(
       objects.find((object) => object.kind === kind),
       "rules",
-    ) as unknown as readonly PolicyRule[]
+    ) as unknown as readonly RbacRule[]
   ).map(line);
 
 const READS = "get,list,watch";
@@ -30,7 +30,7 @@ const WATCHES = "list,watch";
 const OWN = "create,delete,get,list,patch,watch";
 const EVENTS = "events.k8s.io: events: create,patch";
 
-type Row = { readonly name: string; readonly given: readonly Declaration[]; readonly want: readonly string[] };
+type Row = { readonly name: string; readonly given: readonly ControllerDeclaration[]; readonly want: readonly string[] };
 const rows: readonly Row[] = [
   { name: "no controller needs only events", given: [], want: [EVENTS] },
   {
@@ -101,7 +101,7 @@ test("leases are allowed in the own namespace only, and only the one lease can b
 });
 
 test("in some namespaces: a Role in each, Namespaces by name, and nothing that has a namespace is granted cluster-wide", () => {
-  const controllers: readonly Declaration[] = [
+  const controllers: readonly ControllerDeclaration[] = [
     { name: "a", reconciles: widgets, owns: [deployments, configMaps] },
     {
       name: "b",
@@ -171,7 +171,7 @@ test("every binding points at its role and at the service account", () => {
 });
 
 test("the order in which rules come does not matter", () => {
-  const rules: readonly PolicyRule[] = [
+  const rules: readonly RbacRule[] = [
     { apiGroups: ["b", "a"], resources: ["y", "x"], verbs: ["get", "create"] },
     { apiGroups: ["a"], resources: ["x"], verbs: ["create", "get"], resourceNames: ["n", "m"] },
   ];

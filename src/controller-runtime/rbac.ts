@@ -5,10 +5,10 @@
  */
 import type { KubeObject, Resource } from "#kube";
 import { KEPT_KINDS } from "./apply/identity.ts";
-import type { Declaration } from "./controller.ts";
-import { isNamespaceKind, type Scope } from "./scope.ts";
+import type { ControllerDeclaration } from "./controller.ts";
+import { isNamespaceKind, type ManagerScope } from "./scope.ts";
 
-export type PolicyRule = {
+export type RbacRule = {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
@@ -28,9 +28,9 @@ export type RbacOptions = {
   /** The Lease that replicas compete for; absent: `name`. */
   readonly leaseName?: string;
   /** Absent: the whole cluster, by one ClusterRole. Otherwise a Role in each of these namespaces, and a ClusterRole for what has no namespace. */
-  readonly scope?: Scope | undefined;
+  readonly scope?: ManagerScope | undefined;
   /** What is needed in `namespace` beyond the Lease when there is a scope. */
-  readonly homeRules?: readonly PolicyRule[];
+  readonly homeRules?: readonly RbacRule[];
 };
 
 const WATCH = ["list", "watch"];
@@ -39,7 +39,7 @@ const OWN = [...WATCH, "get", "create", "patch"];
 /** Events about objects without a namespace are in this one. */
 const EVENTS_OF_CLUSTER_OBJECTS = "default";
 
-export function rbacFor(controllers: readonly Declaration[], options: RbacOptions): readonly KubeObject[] {
+export function rbacFor(controllers: readonly ControllerDeclaration[], options: RbacOptions): readonly KubeObject[] {
   const { name, namespace, scope } = options;
   const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } };
   const needs = controllers.flatMap(needsOf);
@@ -49,7 +49,7 @@ export function rbacFor(controllers: readonly Declaration[], options: RbacOption
 }
 
 /** A role and its binding, in a namespace or for the whole cluster. */
-function grant(rules: readonly PolicyRule[], where: string | undefined, options: RbacOptions): readonly KubeObject[] {
+function grant(rules: readonly RbacRule[], where: string | undefined, options: RbacOptions): readonly KubeObject[] {
   const { namespace } = options;
   const prefix = where === undefined ? "Cluster" : "";
   const name = where === undefined ? (options.clusterName ?? options.name) : options.name;
@@ -63,10 +63,10 @@ function grant(rules: readonly PolicyRule[], where: string | undefined, options:
   return objects;
 }
 
-const EVENTS: PolicyRule = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
+const EVENTS: RbacRule = { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] };
 
 /** `create` cannot be limited to a name: the name is not known to the authoriser then. */
-function leaseRules({ name, leaseName = name }: RbacOptions): readonly PolicyRule[] {
+function leaseRules({ name, leaseName = name }: RbacOptions): readonly RbacRule[] {
   const lease = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
   return [
     { ...lease, verbs: ["create"] },
@@ -75,7 +75,7 @@ function leaseRules({ name, leaseName = name }: RbacOptions): readonly PolicyRul
 }
 
 /** What has no namespace. Namespaces only by name, and none can be created: that cannot be limited to a name. */
-function clusterRules(needs: readonly Need[], { namespaces }: Scope): readonly PolicyRule[] {
+function clusterRules(needs: readonly Need[], { namespaces }: ManagerScope): readonly RbacRule[] {
   return needs
     .filter(({ resource }) => !resource.namespaced)
     .map((need) => {
@@ -86,21 +86,21 @@ function clusterRules(needs: readonly Need[], { namespaces }: Scope): readonly P
 }
 
 /** By namespace: where controllers work, the operator's own, and the one of events about objects without a namespace. */
-function namespaceRules(needs: readonly Need[], scope: Scope, options: RbacOptions): ReadonlyMap<string, readonly PolicyRule[]> {
+function namespaceRules(needs: readonly Need[], scope: ManagerScope, options: RbacOptions): ReadonlyMap<string, readonly RbacRule[]> {
   const work = [...needs.filter(({ resource }) => resource.namespaced).map(ruleOf), EVENTS];
   const home = [...leaseRules(options), ...(options.homeRules ?? [])];
-  const all: readonly (readonly [string, readonly PolicyRule[]])[] = [
+  const all: readonly (readonly [string, readonly RbacRule[]])[] = [
     ...scope.namespaces.map((namespace) => [namespace, work] as const),
     [options.namespace, home],
     ...(scope.more ?? []).map(({ namespace, resource }) => [namespace, [ruleOf({ resource, verbs: WATCH })]] as const),
     [EVENTS_OF_CLUSTER_OBJECTS, [EVENTS]],
   ];
-  const byNamespace = new Map<string, readonly PolicyRule[]>();
+  const byNamespace = new Map<string, readonly RbacRule[]>();
   for (const [namespace, rules] of all) byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), ...rules]);
   return byNamespace;
 }
 
-function needsOf(controller: Declaration): readonly Need[] {
+function needsOf(controller: ControllerDeclaration): readonly Need[] {
   const { reconciles, owns = [], watches = [], reads = [], permissions = [], finalizer, writesStatus } = controller;
   const status: readonly Need[] = writesStatus === false ? [] : [{ resource: reconciles, subresource: "status", verbs: ["update"] }];
   // lets us set blockOwnerDeletion on what we own, where that is enforced
@@ -116,13 +116,13 @@ function needsOf(controller: Declaration): readonly Need[] {
   ];
 }
 
-function ruleOf({ resource, subresource, verbs }: Need): PolicyRule {
+function ruleOf({ resource, subresource, verbs }: Need): RbacRule {
   const name = subresource === undefined ? resource.plural : `${resource.plural}/${subresource}`;
   return { apiGroups: [resource.group], resources: [name], verbs };
 }
 
 /** One line per resource with all its verbs, then one rule per group and set of verbs. */
-export function mergeRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+export function mergeRules(rules: readonly RbacRule[]): readonly RbacRule[] {
   const lines = new Map<string, Line>();
   for (const { apiGroups, resources, verbs, resourceNames = [] } of rules) {
     for (const [group, resource] of apiGroups.flatMap((group) => resources.map((resource) => [group, resource] as const))) {
@@ -132,7 +132,7 @@ export function mergeRules(rules: readonly PolicyRule[]): readonly PolicyRule[] 
       lines.set(id, { group, resource, names, verbs: [...new Set([...known, ...verbs])].toSorted() });
     }
   }
-  const merged = new Map<string, PolicyRule>();
+  const merged = new Map<string, RbacRule>();
   for (const [, { group, resource, names, verbs }] of [...lines].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const id = JSON.stringify([group, verbs, names]);
     const resources = [...(merged.get(id)?.resources ?? []), resource];

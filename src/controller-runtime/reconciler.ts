@@ -12,8 +12,8 @@ import type { CacheReader } from "./cache.ts";
 import type { DesiredStatus, Runtime } from "./controller.ts";
 import type { EventNote } from "./events/event.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizers.ts";
-import { failed, handlingOf, settled, type Handling, type Outcome } from "./outcome.ts";
-import type { BoundController, Pass } from "./pass.ts";
+import { failed, handlingOf, settled, type Handling, type ReconcileOutcome } from "./outcome.ts";
+import type { BoundController, ReconcilePass } from "./pass.ts";
 import { safeText } from "./safe-text.ts";
 import { conditionsOf, writeStatus } from "./status-writer.ts";
 
@@ -63,7 +63,7 @@ export class Reconciler {
   async #pass(object: KubeObject, runtime: Runtime): Promise<Finished> {
     const { controller, engine } = this.#options;
     const owner = { controller: controller.name, object };
-    const pass: Pass = await controller.pass(object, runtime, async ({ access, apply: planned, prune }) => {
+    const pass: ReconcilePass = await controller.pass(object, runtime, async ({ access, apply: planned, prune }) => {
       const changes = await engine.apply({ owner, access, planned, prune, signal: runtime.signal });
       for (const { object: name, fields } of changes.healed) runtime.record(foreignFieldsRemoved(object, name, fields));
       return changes;
@@ -95,7 +95,7 @@ export class Reconciler {
     return released.kind === "settled" ? undefined : { ...done, outcome: asTeardown(released) };
   }
 
-  async #release(object: KubeObject, finalizer: string, signal: AbortSignal): Promise<Outcome> {
+  async #release(object: KubeObject, finalizer: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const { controller, client, engine } = this.#options;
     const rest = await engine.release({ controller: controller.name, object }, signal);
     if (rest.failed.length > 0) return outcomeOfChanges(rest);
@@ -170,7 +170,7 @@ export class Reconciler {
   }
 }
 
-type Finished = { readonly object: KubeObject; readonly outcome: Outcome; readonly status: DesiredStatus | undefined };
+type Finished = { readonly object: KubeObject; readonly outcome: ReconcileOutcome; readonly status: DesiredStatus | undefined };
 
 /** For the person who added them, and will look for them. */
 function foreignFieldsRemoved(regarding: KubeObject, object: string, fields: string): EventNote {
@@ -178,7 +178,7 @@ function foreignFieldsRemoved(regarding: KubeObject, object: string, fields: str
   return { regarding, type: "Warning", reason: "ForeignFieldsRemoved", note };
 }
 
-function asTeardown(outcome: Outcome): Outcome {
+function asTeardown(outcome: ReconcileOutcome): ReconcileOutcome {
   if (outcome.kind !== "failed" || outcome.cause.kind === "cancelled" || outcome.cause.kind === "conflict") return outcome;
   return failed({ ...outcome.cause, kind: "teardown", message: `clean-up failed: ${outcome.cause.message}` });
 }
@@ -190,7 +190,7 @@ function withReady(status: DesiredStatus | undefined, { ready }: Handling): Desi
   return { ...status, conditions: [...(status?.conditions ?? []), condition] };
 }
 
-function describe(outcome: Outcome): Record<string, unknown> {
+function describe(outcome: ReconcileOutcome): Record<string, unknown> {
   if (outcome.kind === "settled") return {};
   return outcome.kind === "failed"
     ? { cause: outcome.cause.kind, error: safeText(outcome.cause.message) }

@@ -4,7 +4,7 @@
  */
 import type { Resource } from "#kube";
 
-export type Scope = {
+export type ManagerScope = {
   /** Where controllers read and write. */
   readonly namespaces: readonly string[];
   /** Kinds that are read in one more namespace, such as the operator's own. */
@@ -22,7 +22,7 @@ export function isNamespaceKind({ group, plural }: Resource): boolean {
 }
 
 /** By namespace, or one for the whole cluster: kinds without a namespace, but Namespaces themselves are asked for by name. */
-export function selectionsOf(resource: Resource, scope: Scope | undefined): ReadonlyMap<string, Selection> {
+export function selectionsOf(resource: Resource, scope: ManagerScope | undefined): ReadonlyMap<string, Selection> {
   if (scope === undefined) return new Map([[EVERYWHERE, {}]]);
   if (isNamespaceKind(resource)) {
     return new Map(scope.namespaces.map((name) => [name, { fieldSelector: `metadata.name=${name}` }]));

@@ -5,10 +5,14 @@
 import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { ownerKeyOf } from "./apply/identity.ts";
 import type { InformerSet } from "./cache.ts";
-import type { Declaration } from "./controller.ts";
+import type { ControllerDeclaration } from "./controller.ts";
 
 /** Calls `enqueue` for what is there and for every change from now on; the returned function ends that. */
-export function subscribeTriggers(controller: Declaration, informers: InformerSet, enqueue: (key: ObjectKey) => void): () => void {
+export function subscribeTriggers(
+  controller: ControllerDeclaration,
+  informers: InformerSet,
+  enqueue: (key: ObjectKey) => void,
+): () => void {
   const { name, reconciles, owns = [], watches = [] } = controller;
   const both = (before: KubeObject | undefined, after: KubeObject | undefined, keysOf: (object: KubeObject) => readonly ObjectKey[]) => {
     // both sides: an object that changed hands concerns the old owner as well

@@ -1,5 +1,5 @@
 export { ACCEPTANCE_REASONS } from "./acceptance/conditions.ts";
-export { acceptanceController, type AcceptanceOptions, type Verdict } from "./acceptance/controller.ts";
+export { acceptanceController, type AcceptanceOptions, type AcceptanceFindings } from "./acceptance/controller.ts";
 export { ENVIRONMENT_REASONS, environmentController } from "./environment/controller.ts";
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";
 export { configMaps, meshKinds } from "./kinds.ts";
@@ -7,6 +7,6 @@ export { namespaceController, namespaceLabels } from "./namespace/controller.ts"
 export { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 export { SERVICE_REASONS } from "./service/conditions.ts";
 export { serviceController } from "./service/controller.ts";
-export { CompiledTimes, type ServiceContext } from "./service/observe.ts";
+export { CompiledTimes, type ServiceControllerContext } from "./service/observe.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
-export { FollowedWorld, type FollowedWorldOptions, type Touched } from "./world/followed-world.ts";
+export { FollowedWorld, type FollowedWorldOptions, type AffectedKeys } from "./world/followed-world.ts";

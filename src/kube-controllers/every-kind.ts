@@ -5,7 +5,7 @@
  * announces (aggregated API servers). Objects of a kind that is not served any more are not deleted, only out of sight: `forgotten`.
  */
 import { sleep, type Clock, type Logger } from "#base";
-import type { Change, Informer, WorkQueue } from "#controller-runtime";
+import type { CacheChange, Informer, WorkQueue } from "#controller-runtime";
 import { defineResource, groupResourceOf, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { discover, kindKey, type Discovered, type ServedResource } from "./discovery.ts";
@@ -13,7 +13,7 @@ import { follow, type SharedInformers } from "./shared-informers.ts";
 import { again, failed, type Pass, type WorkOptions } from "./work.ts";
 
 export type EveryKindHandler = {
-  readonly changed: (resource: ServedResource, change: Change<KubeObject>) => void;
+  readonly changed: (resource: ServedResource, change: CacheChange<KubeObject>) => void;
   /** Its kind, or its version, is not served any more. */
   readonly forgotten?: (resource: ServedResource, object: KubeObject) => void;
 };
@@ -141,7 +141,7 @@ export class EveryKind {
     this.#options.logger.debug("kind is gone", { resource: name });
   }
 
-  #tell(resource: ServedResource, change: Change<KubeObject>): void {
+  #tell(resource: ServedResource, change: CacheChange<KubeObject>): void {
     for (const handler of this.#handlers) handler.changed(resource, change);
   }
 

@@ -1,6 +1,6 @@
 /** The controllers of this release, as a list: the manager runs them and RBAC is computed from them. */
 import { silentLogger } from "#base";
-import { bindController, rbacFor, type BoundController, type PolicyRule, type Scope } from "#controller-runtime";
+import { bindController, rbacFor, type BoundController, type RbacRule, type ManagerScope } from "#controller-runtime";
 import {
   acceptanceController,
   CompiledTimes,
@@ -47,12 +47,12 @@ export function operatorControllers(followed: FollowedWorld): readonly BoundCont
 }
 
 /** Where an operator with these flags works; undefined: everywhere. Declared provisioners are in its own namespace. */
-export function operatorScope({ home, namespaces }: FollowedWorld["reach"]): Scope | undefined {
+export function operatorScope({ home, namespaces }: FollowedWorld["reach"]): ManagerScope | undefined {
   return namespaces === undefined ? undefined : { namespaces, more: [{ resource: configMaps, namespace: home }] };
 }
 
 /** The key of the config hash, which is in the operator's own namespace. */
-const HASH_KEY_RULES: readonly PolicyRule[] = [
+const HASH_KEY_RULES: readonly RbacRule[] = [
   { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
   { apiGroups: [""], resources: ["secrets"], verbs: ["get"], resourceNames: [HASH_KEY_SECRET] },
 ];

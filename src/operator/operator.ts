@@ -6,7 +6,7 @@
  */
 import { randomBytes as secureRandomBytes } from "node:crypto";
 import { err, ok, type Clock, type Logger, type MetricsRegistry, type Result, type Tracer } from "#base";
-import { createManager, type LeaseTimes, type Manager, type RunnerLimits } from "#controller-runtime";
+import { createManager, type LeaseTimes, type ControllerManager, type RunnerLimits } from "#controller-runtime";
 import { FollowedWorld, type FollowedWorldOptions } from "#controllers";
 import { LATTICE_API_VERSION, latticeKinds } from "#crds";
 import { startHealthServer, type HealthServer } from "#http";
@@ -45,7 +45,7 @@ export type OperatorDependencies = {
 
 export type Operator = {
   readonly healthUrl: string;
-  readonly health: Manager["health"];
+  readonly health: ControllerManager["health"];
   /** Runs until the signal fires and everything has ended. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 };
@@ -66,7 +66,7 @@ export async function startOperator(
 function managerFor(
   { namespace, namespaces, allowUnprotected, identity, leaderElection, leaseTimes, limits, services }: OperatorConfig,
   dependencies: OperatorDependencies,
-): Manager {
+): ControllerManager {
   const { logger, randomBytes = secureRandomBytes } = dependencies;
   const followed = new FollowedWorld({ namespace, namespaces, allowUnprotected, randomBytes, settings: services, logger });
   if (namespaces !== undefined) logger.info("works in some namespaces only", { namespaces, unhandled: unhandledKinds(followed.reach) });
@@ -83,7 +83,7 @@ function managerFor(
   return manager;
 }
 
-async function runBoth(manager: Manager, server: HealthServer, signal: AbortSignal): Promise<void> {
+async function runBoth(manager: ControllerManager, server: HealthServer, signal: AbortSignal): Promise<void> {
   try {
     await manager.run(signal);
   } finally {

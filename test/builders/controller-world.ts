@@ -1,6 +1,6 @@
 /** A cluster in memory with one manager in it: a fake clock, a scripted API, a client, and everything that was logged. */
 import { createLogger, FakeClock, MetricsRegistry, noTracing, seededRandom, type LogFields, type Tracer } from "#base";
-import { createManager, eventResource, type BoundController, type Manager, type ManagerOptions } from "#controller-runtime";
+import { createManager, eventResource, type BoundController, type ControllerManager, type ManagerOptions } from "#controller-runtime";
 import { defineResource, type Condition, type KubeObject } from "#kube";
 import { createKubeClient, type KubeClient } from "#kube-client";
 import { withManagedFields } from "./managed-fields.ts";
@@ -51,7 +51,7 @@ export class ControllerWorld {
   readonly #stopping = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
-  start(controllers: readonly BoundController[], options: Partial<ManagerOptions> = {}): Manager {
+  start(controllers: readonly BoundController[], options: Partial<ManagerOptions> = {}): ControllerManager {
     const { clock, random, client, metrics, logger } = this;
     const tracer: Tracer = noTracing;
     const manager = createManager({ client, controllers, clock, random, logger, metrics, tracer, identity: "world", ...options });

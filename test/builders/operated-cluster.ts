@@ -1,6 +1,6 @@
 /** An embedded cluster with the operator's controllers on it and a clock that stands still: what a person has after installing Lattice. */
 import { createLogger, expectOk, MetricsRegistry, noTracing, type FakeClock, type LogFields } from "#base";
-import { createManager, eventResource, type KubeEvent, type Manager } from "#controller-runtime";
+import { createManager, eventResource, type KubeEvent, type ControllerManager } from "#controller-runtime";
 import { FollowedWorld, reducedMeshCrds, type FollowedWorldOptions } from "#controllers";
 import { latticeKinds, latticeServices, type LatticeService } from "#crds";
 import { resources, startEmbeddedCluster, type ClusterUser, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
@@ -39,7 +39,7 @@ export class OperatedCluster implements AsyncDisposable {
   #options: OperatedOptions;
   #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #manager: Manager | undefined;
+  #manager: ControllerManager | undefined;
 
   private constructor(cluster: EmbeddedCluster<FakeClock>, options: OperatedOptions) {
     this.cluster = cluster;
@@ -72,7 +72,7 @@ export class OperatedCluster implements AsyncDisposable {
     return this.cluster.clock;
   }
 
-  get manager(): Manager {
+  get manager(): ControllerManager {
     if (this.#manager === undefined) throw new Error("the operator does not run");
     return this.#manager;
   }

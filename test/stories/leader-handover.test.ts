@@ -12,7 +12,7 @@ import {
   defineController,
   nothing,
   settled,
-  type Manager,
+  type ControllerManager,
   type Runtime,
 } from "#controller-runtime";
 import { defineResource, type KubeObject } from "#kube";
@@ -52,7 +52,7 @@ const beater = defineController<Widget, null, { readonly write: string }, Runtim
 type Replica = {
   readonly name: string;
   readonly process: SimulatedProcess;
-  readonly manager: Manager;
+  readonly manager: ControllerManager;
   readonly stop: () => void;
   readonly ended: Promise<void>;
 };

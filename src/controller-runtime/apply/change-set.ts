@@ -1,5 +1,5 @@
 /** What one apply did, object by object. Controllers and the status read it; nothing in it holds an object's contents. */
-import type { Cause, Outcome } from "../outcome.ts";
+import type { FailureCause, ReconcileOutcome } from "../outcome.ts";
 import { failed, settled } from "../outcome.ts";
 
 export type ApplyFailureKind =
@@ -67,11 +67,15 @@ export function hasChanged(changes: ChangeSet): boolean {
 const SHOWN = 3;
 
 /** The outcome of an apply; names the first few failures, because a condition's message is read on a terminal. */
-export function outcomeOfChanges(changes: ChangeSet): Outcome {
+export function outcomeOfChanges(changes: ChangeSet): ReconcileOutcome {
   if (changes.failed.length === 0) return settled;
   const shown = changes.failed.slice(0, SHOWN).map((failure) => `${failure.object}: ${failure.message}`);
   const more = changes.failed.length > SHOWN ? `; and ${changes.failed.length - SHOWN} more` : "";
   const retryAfterMs = Math.max(...changes.failed.map((failure) => failure.retryAfterMs ?? 0));
-  const cause: Cause = { kind: "apply", message: `not applied: ${shown.join("; ")}${more}`, ...(retryAfterMs > 0 ? { retryAfterMs } : {}) };
+  const cause: FailureCause = {
+    kind: "apply",
+    message: `not applied: ${shown.join("; ")}${more}`,
+    ...(retryAfterMs > 0 ? { retryAfterMs } : {}),
+  };
   return failed(cause);
 }

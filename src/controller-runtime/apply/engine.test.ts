@@ -6,7 +6,7 @@ import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from
 import { InformerSet } from "../cache.ts";
 import { NO_CHANGES } from "./change-set.ts";
 import { ApplyEngine, type ApplyEngineOptions, type Prune } from "./engine.ts";
-import { OWNER_LABEL, ownerLabelOf, type Owner } from "./identity.ts";
+import { OWNER_LABEL, ownerLabelOf, type ApplyOwner } from "./identity.ts";
 
 const never = new AbortController().signal;
 
@@ -20,7 +20,7 @@ class Bench {
   readonly #stop = new AbortController();
   readonly #options: Partial<ApplyEngineOptions>;
   readonly engine: ApplyEngine;
-  owner: Owner = { controller: "test", object: this.world.api.put(widgets, widget("api", { count: 1 })) };
+  owner: ApplyOwner = { controller: "test", object: this.world.api.put(widgets, widget("api", { count: 1 })) };
 
   constructor(options: Partial<ApplyEngineOptions> = {}) {
     this.#options = options;

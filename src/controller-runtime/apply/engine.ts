@@ -10,13 +10,13 @@ import { describeObject, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeReader, KubeWriter } from "#kube-client";
 import type { CacheReader } from "../cache.ts";
 import { changeSetOf, type ChangeSet, type ObjectResult } from "./change-set.ts";
-import { canReference, idOf, resourceId, type Owner } from "./identity.ts";
+import { canReference, idOf, resourceId, type ApplyOwner } from "./identity.ts";
 import { inParallel } from "./in-parallel.ts";
 import { AppliedMemory } from "./memory.ts";
 import { ObjectWriter } from "./object-writer.ts";
-import { objectOf, type Wanted } from "./once.ts";
-import { Pruner, type Candidate } from "./pruner.ts";
-import { wavesOf, type Order, type Planned } from "./waves.ts";
+import { objectOf, type WantedObject } from "./once.ts";
+import { Pruner, type PruneCandidate } from "./pruner.ts";
+import { wavesOf, type ApplyOrder, type PlannedObjects } from "./waves.ts";
 
 export type ApplyEngineOptions = {
   readonly client: KubeReader & KubeWriter;
@@ -27,7 +27,7 @@ export type ApplyEngineOptions = {
   readonly resources: readonly Resource[];
   /** Those of them that decide who reaches whom. */
   readonly access?: readonly Resource[] | undefined;
-  readonly order?: Order | undefined;
+  readonly order?: ApplyOrder | undefined;
   /** Take over fields that others set on our objects; true unless told. */
   readonly force?: boolean | undefined;
   /** Requests under way at once inside a wave. */
@@ -53,10 +53,10 @@ export type AccessPlan = {
   readonly kinds: ReadonlySet<string>;
 };
 
-export type ApplyRequest = {
-  readonly owner: Owner;
+export type ApplyEngineRequest = {
+  readonly owner: ApplyOwner;
   readonly access?: AccessPlan | undefined;
-  readonly planned: Planned;
+  readonly planned: PlannedObjects;
   /** Absent: prune if something is planned. Kinds that `access` prunes are left to it. */
   readonly prune?: Prune | undefined;
   readonly signal: AbortSignal;
@@ -80,7 +80,7 @@ export class ApplyEngine {
     this.#pruner = new Pruner({ client, cache, ownerResource, resources, parallel, memory });
   }
 
-  async apply({ owner, access, planned, prune, signal }: ApplyRequest): Promise<ChangeSet> {
+  async apply({ owner, access, planned, prune, signal }: ApplyEngineRequest): Promise<ChangeSet> {
     const live = this.#pruner.ownedBy(owner);
     const fresh = access?.apply.filter((object) => !this.#exists(object)) ?? [];
     const closing = access === undefined ? [] : await this.#close({ access, fresh, live }, owner, signal);
@@ -100,8 +100,8 @@ export class ApplyEngine {
   }
 
   /** Before the owner goes: first what lets traffic through, then what the garbage collector will not delete, for want of an owner reference. */
-  async release(owner: Owner, signal: AbortSignal): Promise<ChangeSet> {
-    const opens = ({ resource }: Candidate) => this.#options.access?.includes(resource) === true;
+  async release(owner: ApplyOwner, signal: AbortSignal): Promise<ChangeSet> {
+    const opens = ({ resource }: PruneCandidate) => this.#options.access?.includes(resource) === true;
     const all = this.#pruner.ownedBy(owner);
     const closing = await this.#pruner.prune(all.filter(opens), owner, signal);
     const rest = all.filter((one) => !opens(one) && !canReference(one.object, owner.object));
@@ -113,7 +113,7 @@ export class ApplyEngine {
     return resource !== undefined && this.#options.cache.get(resource, keyOf(object)) !== undefined;
   }
 
-  async #close({ access, fresh, live }: Closing, owner: Owner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
+  async #close({ access, fresh, live }: Closing, owner: ApplyOwner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     const wanted = new Set(access.apply.map(idOf));
     const stale = live.filter(({ object }) => access.kinds.has(object.kind) && !wanted.has(idOf(object)));
     const pruned = await this.#pruner.prune(stale, owner, signal);
@@ -121,11 +121,11 @@ export class ApplyEngine {
     return [...pruned, ...(await this.#applyEach(known, owner, { signal, access }))];
   }
 
-  #applyEach(objects: readonly Wanted[], owner: Owner, group: Group): Promise<readonly ObjectResult[]> {
+  #applyEach(objects: readonly WantedObject[], owner: ApplyOwner, group: Group): Promise<readonly ObjectResult[]> {
     return inParallel(objects, this.#parallel, (one) => this.#applyOne(one, owner, group));
   }
 
-  async #applyWaves(waves: readonly (readonly Wanted[])[], owner: Owner, signal: AbortSignal): Promise<ObjectResult[]> {
+  async #applyWaves(waves: readonly (readonly WantedObject[])[], owner: ApplyOwner, signal: AbortSignal): Promise<ObjectResult[]> {
     const results: ObjectResult[] = [];
     for (const wave of waves) {
       const broken = results.some((result) => result.did === "failed");
@@ -134,7 +134,7 @@ export class ApplyEngine {
     return results;
   }
 
-  async #applyOne(wanted: Wanted, owner: Owner, { signal, access }: Group): Promise<ObjectResult> {
+  async #applyOne(wanted: WantedObject, owner: ApplyOwner, { signal, access }: Group): Promise<ObjectResult> {
     const object = objectOf(wanted);
     const resource = this.#resources.get(resourceId(object));
     const claim = { whole: access !== undefined, adopt: access?.reserved?.has(object.metadata.name) === true };
@@ -146,7 +146,7 @@ export class ApplyEngine {
 
 /** `access`: the objects decide who reaches whom, and are ours whole. */
 type Group = { readonly signal: AbortSignal; readonly access?: AccessPlan | undefined };
-type Closing = { readonly access: AccessPlan; readonly fresh: readonly KubeObject[]; readonly live: readonly Candidate[] };
+type Closing = { readonly access: AccessPlan; readonly fresh: readonly KubeObject[]; readonly live: readonly PruneCandidate[] };
 
 function skipped(object: KubeObject): ObjectResult {
   return { did: "skipped", object: describeObject(object) };

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "#kube";
-import { isOurs, OWNER_LABEL, ownerKeyOf, ownerLabelOf, stamp, type Owner } from "./identity.ts";
+import { isOurs, OWNER_LABEL, ownerKeyOf, ownerLabelOf, stamp, type ApplyOwner } from "./identity.ts";
 
-const owner: Owner = {
+const owner: ApplyOwner = {
   controller: "service",
   object: { apiVersion: "lattice.dev/v1", kind: "Widget", metadata: { name: "api", namespace: "shop", uid: "u1" } },
 };
 const wanted: KubeObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "api-env", namespace: "shop", labels: { a: "b" } } };
-const clusterOwner: Owner = { controller: "env", object: { ...owner.object, metadata: { name: "prod", uid: "u2" } } };
+const clusterOwner: ApplyOwner = { controller: "env", object: { ...owner.object, metadata: { name: "prod", uid: "u2" } } };
 
 test("an applied object names its owner, in the owner's namespace by reference too", () => {
   const { metadata } = stamp(wanted, owner);

@@ -28,9 +28,9 @@ export const KEPT_KINDS: ReadonlySet<string> = new Set([
   "PersistentVolume",
 ]);
 
-export type Owner = { readonly controller: string; readonly object: KubeObject };
+export type ApplyOwner = { readonly controller: string; readonly object: KubeObject };
 
-export function ownerLabelOf({ controller, object }: Owner): string {
+export function ownerLabelOf({ controller, object }: ApplyOwner): string {
   const group = object.apiVersion.includes("/") ? object.apiVersion.split("/")[0] : "";
   return `${controller}.${sha256Hex(`${group}/${object.kind}/${keyText(keyOf(object))}`).slice(0, 16)}`;
 }
@@ -52,7 +52,7 @@ export function ownerKeyOf(object: KubeObject, controller: string): ObjectKey | 
 }
 
 /** The object as it is applied: with owner label, annotations, and an owner reference where Kubernetes allows one. */
-export function stamp(wanted: KubeObject, owner: Owner): KubeObject {
+export function stamp(wanted: KubeObject, owner: ApplyOwner): KubeObject {
   const reference = ownerReferenceFor(wanted, owner.object);
   const metadata = {
     ...wanted.metadata,
@@ -96,7 +96,7 @@ export function ownedFieldsOf(object: KubeObject): Json | undefined {
  * Ours to delete: it carries this owner's label *and* the label was set by our field manager. A person who copies an object
  * copies its labels too, but sets them under another manager.
  */
-export function isOurs(object: KubeObject, owner: Owner): boolean {
+export function isOurs(object: KubeObject, owner: ApplyOwner): boolean {
   return labelOf(object, OWNER_LABEL) === ownerLabelOf(owner) && isLabelledByUs(object);
 }
 
@@ -109,7 +109,7 @@ export function isLabelledByUs(object: KubeObject): boolean {
  * Written for this owner. The owner label decides, unless it is not the one that our field manager wrote: another client changed or removed
  * it, and the annotation still names the owner.
  */
-export function isOwnedBy(object: KubeObject, owner: Owner): boolean {
+export function isOwnedBy(object: KubeObject, owner: ApplyOwner): boolean {
   const label = labelOf(object, OWNER_LABEL);
   if (label === ownerLabelOf(owner)) return true;
   return hasForeignLabel(object) && annotationOf(object, OWNER_ANNOTATION) === keyText(keyOf(owner.object));

@@ -23,10 +23,10 @@ import {
   labelOf,
   OWNER_LABEL,
   stamp,
-  type Owner,
+  type ApplyOwner,
 } from "./identity.ts";
 import type { AppliedMemory } from "./memory.ts";
-import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type Wanted } from "./once.ts";
+import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type WantedObject } from "./once.ts";
 import { describeForeign, failureOf, notOurs } from "./refusal.ts";
 
 export type ObjectWriterOptions = {
@@ -43,7 +43,7 @@ export class ObjectWriter {
     this.#options = options;
   }
 
-  async write(resource: Resource, planned: Wanted, owner: Owner, options: WriteOptions): Promise<ObjectResult> {
+  async write(resource: Resource, planned: WantedObject, owner: ApplyOwner, options: ObjectWriteOptions): Promise<ObjectResult> {
     const { signal, whole = false, adopt = false } = options;
     const [wanted, once] = [stamp(objectOf(planned), owner), onceOf(planned)];
     const found = await this.#find(resource, wanted, signal);
@@ -78,7 +78,7 @@ export class ObjectWriter {
   async #clean(
     { resource, wanted }: Pick<Write, "resource" | "wanted">,
     live: KubeObject,
-    options: WriteOptions,
+    options: ObjectWriteOptions,
   ): Promise<Result<Cleaned, KubeError>> {
     const { client, memory } = this.#options;
     const { whole = false, signal } = options;
@@ -130,7 +130,7 @@ export class ObjectWriter {
   }
 }
 
-export type WriteOptions = {
+export type ObjectWriteOptions = {
   readonly signal: AbortSignal;
   /** The object is ours but for metadata and status. */
   readonly whole?: boolean;
@@ -151,7 +151,7 @@ type Write = {
   readonly before: KubeObject | undefined;
 };
 
-function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: Owner, adopt: boolean): string | undefined {
+function whyNotOurs(wanted: KubeObject, live: KubeObject, owner: ApplyOwner, adopt: boolean): string | undefined {
   if (isOwnedBy(live, owner) || (adopt && hasForeignLabel(live))) return undefined;
   const label = labelOf(live, OWNER_LABEL);
   if (label !== undefined) return `it belongs to another owner (${label})`;

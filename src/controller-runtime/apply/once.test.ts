@@ -6,8 +6,8 @@ import { fieldAt, metadataOf, type KubeObject } from "#kube";
 import type { FakeClock } from "#base";
 import { InformerSet } from "../cache.ts";
 import { ApplyEngine } from "./engine.ts";
-import { FIELD_MANAGER, type Owner } from "./identity.ts";
-import { holdsOnce, ONCE_FIELD_MANAGER, withOnce, type Wanted } from "./once.ts";
+import { FIELD_MANAGER, type ApplyOwner } from "./identity.ts";
+import { holdsOnce, ONCE_FIELD_MANAGER, withOnce, type WantedObject } from "./once.ts";
 
 const { deployments, configmaps, secrets } = resources;
 const template = { metadata: { labels: { app: "api" } }, spec: { containers: [{ name: "main", image: "a:1" }] } };
@@ -26,7 +26,7 @@ const KEY = { namespace: "default", name: "api" };
 class Bench {
   readonly cluster: EmbeddedCluster<FakeClock>;
   readonly informers: InformerSet;
-  readonly owner: Owner;
+  readonly owner: ApplyOwner;
   readonly #stop = new AbortController();
 
   constructor(cluster: EmbeddedCluster<FakeClock>, owner: KubeObject) {
@@ -49,7 +49,7 @@ class Bench {
     return new ApplyEngine({ client: this.cluster.client, cache: this.informers, ownerResource: configmaps, resources: resourcesOwned });
   }
 
-  async apply(planned: readonly Wanted[], engine = this.engine()) {
+  async apply(planned: readonly WantedObject[], engine = this.engine()) {
     await this.cluster.clock.advance(100);
     return engine.apply({ owner: this.owner, planned, signal: new AbortController().signal });
   }

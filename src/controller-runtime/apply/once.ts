@@ -14,13 +14,13 @@ export const ONCE_FIELD_MANAGER = "lattice-once";
 
 /** `once` names fields by section: `{ spec: { replicas: 2 } }`. */
 export type WantedOnce = { readonly object: KubeObject; readonly once: JsonObject };
-export type Wanted = KubeObject | WantedOnce;
+export type WantedObject = KubeObject | WantedOnce;
 
-export function objectOf(wanted: Wanted): KubeObject {
+export function objectOf(wanted: WantedObject): KubeObject {
   return "once" in wanted ? wanted.object : wanted;
 }
 
-export function onceOf(wanted: Wanted): JsonObject | undefined {
+export function onceOf(wanted: WantedObject): JsonObject | undefined {
   return "once" in wanted ? wanted.once : undefined;
 }
 

@@ -7,7 +7,7 @@ import { describeObject, isBeingDeleted, keyOf, type KubeObject, type Resource }
 import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { OWNER_INDEX, type CacheReader } from "../cache.ts";
 import type { ObjectResult } from "./change-set.ts";
-import { annotationOf, idOf, isOurs, KEPT_KINDS, ownerLabelOf, PRUNE_ANNOTATION, type Owner } from "./identity.ts";
+import { annotationOf, idOf, isOurs, KEPT_KINDS, ownerLabelOf, PRUNE_ANNOTATION, type ApplyOwner } from "./identity.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { failureOf } from "./refusal.ts";
@@ -22,7 +22,7 @@ export type PrunerOptions = {
   readonly memory: AppliedMemory;
 };
 
-export type Candidate = { readonly resource: Resource; readonly object: KubeObject };
+export type PruneCandidate = { readonly resource: Resource; readonly object: KubeObject };
 
 export class Pruner {
   readonly #options: PrunerOptions;
@@ -32,7 +32,7 @@ export class Pruner {
   }
 
   /** What the cache has of this owner, and may be deleted. */
-  ownedBy(owner: Owner): readonly Candidate[] {
+  ownedBy(owner: ApplyOwner): readonly PruneCandidate[] {
     const { cache, resources } = this.#options;
     const label = ownerLabelOf(owner);
     return resources.flatMap((resource) =>
@@ -43,7 +43,7 @@ export class Pruner {
     );
   }
 
-  async prune(candidates: readonly Candidate[], owner: Owner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
+  async prune(candidates: readonly PruneCandidate[], owner: ApplyOwner, signal: AbortSignal): Promise<readonly ObjectResult[]> {
     if (candidates.length === 0) return [];
     const current = await this.#isCurrent(owner.object, signal);
     if (!current.ok) return candidates.map(({ object }) => ({ did: "failed", failure: failureOf(object, current.error) }));
@@ -52,7 +52,7 @@ export class Pruner {
     return results.flatMap((result) => result ?? []);
   }
 
-  async #pruneOne({ resource, object }: Candidate, owner: Owner, signal: AbortSignal): Promise<ObjectResult | undefined> {
+  async #pruneOne({ resource, object }: PruneCandidate, owner: ApplyOwner, signal: AbortSignal): Promise<ObjectResult | undefined> {
     const live = await this.#options.client.get<KubeObject>(resource, keyOf(object), { signal });
     if (!live.ok) return live.error.kind === "not-found" ? undefined : { did: "failed", failure: failureOf(object, live.error) };
     if (!isOurs(live.value, owner) || !mayPrune(live.value)) return undefined;

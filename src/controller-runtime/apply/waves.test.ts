@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "#kube";
 import { objectOf } from "./once.ts";
-import { wavesOf, type Planned } from "./waves.ts";
+import { wavesOf, type PlannedObjects } from "./waves.ts";
 
 const of = (kind: string): KubeObject => ({ apiVersion: "v1", kind, metadata: { name: "x" } });
-const kinds = (planned: Planned, order?: readonly (readonly string[])[]) =>
+const kinds = (planned: PlannedObjects, order?: readonly (readonly string[])[]) =>
   wavesOf(planned, order).map((wave) => wave.map((wanted) => objectOf(wanted).kind));
 
 const rows = [
@@ -19,7 +19,7 @@ const rows = [
     given: [[of("Service")], [], [of("Namespace"), of("ConfigMap")]],
     want: [["Service"], ["Namespace", "ConfigMap"]],
   },
-] satisfies readonly { name: string; given: Planned; want: string[][] }[];
+] satisfies readonly { name: string; given: PlannedObjects; want: string[][] }[];
 
 test.each(rows)("$name", ({ given, want }) => {
   expect(kinds(given)).toEqual(want);

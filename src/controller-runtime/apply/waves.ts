@@ -2,15 +2,15 @@
  * Order as data: which kinds are applied before which (DECISIONS 43). A wave starts when everything in the one before is
  * applied, not when it is ready: readiness is the next pass' business.
  */
-import { objectOf, type Wanted } from "./once.ts";
+import { objectOf, type WantedObject } from "./once.ts";
 
 /** A flat list is sorted by the table; a list of lists is taken as it is (default deny of a namespace before its workloads, say). */
-export type Planned = readonly Wanted[] | readonly (readonly Wanted[])[];
+export type PlannedObjects = readonly WantedObject[] | readonly (readonly WantedObject[])[];
 
 /** Kinds, wave by wave. Kinds that no row names come last, together. */
-export type Order = readonly (readonly string[])[];
+export type ApplyOrder = readonly (readonly string[])[];
 
-export const DEFAULT_ORDER: Order = [
+export const DEFAULT_ORDER: ApplyOrder = [
   ["Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass"],
   ["ConfigMap"],
   ["Secret", "ExternalSecret"],
@@ -30,14 +30,14 @@ export const DEFAULT_ORDER: Order = [
   ["ServiceEntry"],
 ];
 
-export function wavesOf(planned: Planned, order: Order = DEFAULT_ORDER): readonly (readonly Wanted[])[] {
+export function wavesOf(planned: PlannedObjects, order: ApplyOrder = DEFAULT_ORDER): readonly (readonly WantedObject[])[] {
   if (isWaves(planned)) return planned.filter((wave) => wave.length > 0);
   const rank = new Map(order.flatMap((kinds, index) => kinds.map((kind) => [kind, index] as const)));
-  const waves: Wanted[][] = Array.from({ length: order.length + 1 }, () => []);
+  const waves: WantedObject[][] = Array.from({ length: order.length + 1 }, () => []);
   for (const wanted of planned) waves[rank.get(objectOf(wanted).kind) ?? order.length]?.push(wanted);
   return waves.filter((wave) => wave.length > 0);
 }
 
-function isWaves(planned: Planned): planned is readonly (readonly Wanted[])[] {
+function isWaves(planned: PlannedObjects): planned is readonly (readonly WantedObject[])[] {
   return planned.length > 0 && planned.every((item) => Array.isArray(item));
 }

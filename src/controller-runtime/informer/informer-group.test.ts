@@ -4,14 +4,14 @@ import { FakeClock, MetricsRegistry, seededRandom, silentLogger } from "#base";
 import { defineResource, type KubeObject, type Resource } from "#kube";
 import { createKubeClient } from "#kube-client";
 import { ScriptedApi } from "../../../test/builders/scripted-api/index.ts";
-import type { Scope } from "../scope.ts";
+import type { ManagerScope } from "../scope.ts";
 import { InformerGroup } from "./informer-group.ts";
 
 const things = defineResource<KubeObject>({ group: "example.org", version: "v1", kind: "Thing", plural: "things", namespaced: true });
 const fleets = defineResource<KubeObject>({ group: "example.org", version: "v1", kind: "Fleet", plural: "fleets", namespaced: false });
 const namespaces = defineResource<KubeObject>({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-function setUp(resource: Resource, scope: Scope | undefined) {
+function setUp(resource: Resource, scope: ManagerScope | undefined) {
   const clock = new FakeClock();
   const api = new ScriptedApi({ clock });
   const random = seededRandom(1);

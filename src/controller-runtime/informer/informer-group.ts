@@ -4,7 +4,7 @@
  * A namespace whose objects may not be read holds up no other: its informer counts as synced, and `access` says what is wrong.
  */
 import type { KubeObject, ObjectKey, Resource } from "#kube";
-import { EVERYWHERE, isNamespaceKind, selectionsOf, type Scope } from "../scope.ts";
+import { EVERYWHERE, isNamespaceKind, selectionsOf, type ManagerScope } from "../scope.ts";
 import { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer.ts";
 
 /** Whether objects of a kind can be read in a namespace: yes, refused by the API server, or not a namespace that the manager works in. */
@@ -15,7 +15,7 @@ export class InformerGroup {
   readonly #parts: ReadonlyMap<string, Informer<KubeObject>>;
   readonly #all: readonly Informer<KubeObject>[];
 
-  constructor(options: InformerOptions<KubeObject>, scope: Scope | undefined) {
+  constructor(options: InformerOptions<KubeObject>, scope: ManagerScope | undefined) {
     this.#resource = options.resource;
     const mayBeForbidden = scope !== undefined;
     const selections = [...selectionsOf(options.resource, scope)];

@@ -9,7 +9,7 @@ import { describeThrown, sleep, type Clock, type Logger, type Metrics } from "#b
 import { groupResourceOf, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher, WatchEvent } from "#kube-client";
 import { InformerMetrics } from "./informer-metrics.ts";
-import { ObjectCache, type Change } from "./object-cache.ts";
+import { ObjectCache, type CacheChange } from "./object-cache.ts";
 import { LIST_AFTER_FAILURES, next, START, type InformerInput, type InformerState, type Watching } from "./states.ts";
 
 export type InformerOptions<T extends KubeObject> = {
@@ -50,7 +50,7 @@ export type InformerHealth = {
   readonly healthy: boolean;
 };
 
-export type ChangeHandler<T> = (change: Change<T>) => void;
+export type ChangeHandler<T> = (change: CacheChange<T>) => void;
 
 const PAGE_SIZE = 500;
 /** Spread between 4 and 6 minutes, so that a thousand watches that began together do not end together. */
@@ -286,7 +286,7 @@ export class Informer<T extends KubeObject> {
     return event.object.metadata.resourceVersion;
   }
 
-  #tell(change: Change<T>): void {
+  #tell(change: CacheChange<T>): void {
     for (const handler of this.#handlers) {
       try {
         handler(change);

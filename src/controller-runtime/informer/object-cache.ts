@@ -8,7 +8,7 @@ import { keyOf, keyText, type KubeObject, type ObjectKey } from "#kube";
 import { Tombstones } from "./tombstones.ts";
 import { orderOf } from "./versions.ts";
 
-export type Change<T> = { readonly key: ObjectKey; readonly before: T | undefined; readonly after: T | undefined };
+export type CacheChange<T> = { readonly key: ObjectKey; readonly before: T | undefined; readonly after: T | undefined };
 
 type Index<T> = { readonly keysOf: (object: T) => readonly string[]; readonly buckets: Map<string, Map<string, T>> };
 
@@ -49,9 +49,9 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   /** A complete list: what it does not name is gone. The list is a snapshot of the server and always right. */
-  replace(objects: readonly T[], resourceVersion: string): readonly Change<T>[] {
+  replace(objects: readonly T[], resourceVersion: string): readonly CacheChange<T>[] {
     const listed = new Set<string>();
-    const changes: Change<T>[] = [];
+    const changes: CacheChange<T>[] = [];
     for (const object of objects) {
       const key = keyText(keyOf(object));
       listed.add(key);
@@ -70,7 +70,7 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   /** An ADDED or MODIFIED event; the server means the same by both when a watch is resumed. */
-  put(object: T): Change<T> | undefined {
+  put(object: T): CacheChange<T> | undefined {
     const key = keyText(keyOf(object));
     const before = this.#objects.get(key);
     const { resourceVersion } = object.metadata;
@@ -81,7 +81,7 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   /** A DELETED event. Its resourceVersion is the deletion's own, or (old servers) the object's last. */
-  remove(object: T): Change<T> | undefined {
+  remove(object: T): CacheChange<T> | undefined {
     const key = keyText(keyOf(object));
     const before = this.#objects.get(key);
     const { resourceVersion } = object.metadata;

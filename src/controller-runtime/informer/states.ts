@@ -10,7 +10,7 @@ import type { KubeError, KubeErrorKind } from "#kube-client";
 import { laterOf } from "./versions.ts";
 
 /** Why an informer is not simply watching. `ended` is no fault: servers end every watch after a while. */
-export type Cause = KubeErrorKind | "ended" | "silent" | "bug";
+export type TransitionCause = KubeErrorKind | "ended" | "silent" | "bug";
 
 export type Listing = {
   readonly phase: "listing";
@@ -29,7 +29,7 @@ export type Watching = {
 export type BackingOff = {
   readonly phase: "backing-off";
   readonly until: number;
-  readonly cause: Cause;
+  readonly cause: TransitionCause;
   readonly failures: number;
   readonly resume: Listing | Watching;
 };
@@ -50,7 +50,7 @@ export type InformerInput =
   | { readonly kind: "stop" };
 
 /** The moment (monotonic) and the dice of a transition; passed in, so that `next` is a function. */
-export type Moment = { readonly now: number; readonly random: () => number };
+export type StateInputs = { readonly now: number; readonly random: () => number };
 
 export const INFORMER_BACKOFF: BackoffPolicy = { initialMs: 500, maxMs: 30_000, factor: 2 };
 
@@ -62,7 +62,7 @@ export const SHORT_WATCH_MS = 1_000;
 
 export const START: InformerState = { phase: "listing", paged: true, failures: 0 };
 
-export function next(state: InformerState, input: InformerInput, moment: Moment): InformerState {
+export function next(state: InformerState, input: InformerInput, moment: StateInputs): InformerState {
   if (input.kind === "stop" || state.phase === "stopped") return { phase: "stopped" };
   if (state.phase === "backing-off") return input.kind === "waited" ? resumed(state.resume, moment) : state;
   switch (input.kind) {
@@ -83,30 +83,33 @@ export function next(state: InformerState, input: InformerInput, moment: Moment)
   }
 }
 
-function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" | "failures">, moment: Moment): Watching {
+function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" | "failures">, moment: StateInputs): Watching {
   return { phase: "watching", resourceVersion, openedAt: moment.now, heard: false, failures };
 }
 
 /** News is progress, and so is any word on a watch that lasts. A server that repeats itself and hangs up is not working. */
-function advanced(state: Watching, seen: string, moment: Moment): Watching {
+function advanced(state: Watching, seen: string, moment: StateInputs): Watching {
   const resourceVersion = laterOf(state.resourceVersion, seen);
   const works = resourceVersion !== state.resourceVersion || moment.now - state.openedAt >= SHORT_WATCH_MS;
   return works ? { ...state, resourceVersion, heard: true, failures: 0 } : state;
 }
 
-function reopened(state: Watching, moment: Moment): InformerState {
+function reopened(state: Watching, moment: StateInputs): InformerState {
   const refused = !state.heard && moment.now - state.openedAt < SHORT_WATCH_MS;
   return refused ? backOff(state, { cause: "ended", moment }) : opened({ ...state, failures: 0 }, moment);
 }
 
-function failed(state: Listing | Watching, error: KubeError, moment: Moment): InformerState {
+function failed(state: Listing | Watching, error: KubeError, moment: StateInputs): InformerState {
   if (error.kind !== "gone") return backOff(state, { cause: error.kind, moment, atLeastMs: error.retryAfterMs });
   const listing: Listing = { phase: "listing", paged: state.phase === "watching", failures: state.failures + 1 };
   // the first 410 is ordinary (a long night, a compaction); one after another is a server to be left alone for a while
   return state.failures === 0 ? listing : backOff({ ...listing, failures: state.failures }, { cause: "gone", moment });
 }
 
-function backOff(state: Listing | Watching, why: { cause: Cause; moment: Moment; atLeastMs?: number | undefined }): BackingOff {
+function backOff(
+  state: Listing | Watching,
+  why: { cause: TransitionCause; moment: StateInputs; atLeastMs?: number | undefined },
+): BackingOff {
   const failures = state.failures + 1;
   const delay = Math.max(backoffDelay(INFORMER_BACKOFF, failures, why.moment.random), why.atLeastMs ?? 0);
   const resume = failures % LIST_AFTER_FAILURES === 0 ? fresh(state) : state;
@@ -117,6 +120,6 @@ function fresh(state: Listing | Watching): Listing {
   return state.phase === "listing" ? state : { phase: "listing", paged: true, failures: state.failures };
 }
 
-function resumed(state: Listing | Watching, moment: Moment): Listing | Watching {
+function resumed(state: Listing | Watching, moment: StateInputs): Listing | Watching {
   return state.phase === "watching" ? opened(state, moment) : state;
 }

@@ -7,7 +7,7 @@
 import { ok, sleep, type Clock, type Gauge, type Logger, type Metrics } from "#base";
 import type { ObjectKey } from "#kube";
 import type { Answer, KubeError, KubeReader, KubeWriter } from "#kube-client";
-import { LeaseFence, momentOf, type Fence } from "./fence.ts";
+import { LeaseFence, readClocks, type Fence } from "./fence.ts";
 import {
   DEFAULT_LEASE_TIMES,
   freedSpec,
@@ -103,7 +103,7 @@ export class LeaderElector {
     this.#sighting = sight(this.#sighting, found.value, now);
     this.#takeAt = mayTakeAt(found.value, this.#sighting, identity, this.#times);
     if (now < this.#takeAt) return undefined;
-    const sentAt = momentOf(clock);
+    const sentAt = readClocks(clock);
     const wanted = this.#claim(found.value);
     const limits = { timeoutMs: this.#callLimit(), signal };
     const answer = await (found.value === undefined
@@ -143,7 +143,7 @@ export class LeaderElector {
   /** One renewal. Failing is no loss yet: the fence counts how long it may go on. */
   async #renew(held: Held): Promise<void> {
     const { client, clock, identity } = this.#options;
-    const sentAt = momentOf(clock);
+    const sentAt = readClocks(clock);
     const timeoutMs = Math.min(this.#callLimit(), held.fence.remainingMs());
     const answer = await client.update(leaseResource, this.#claim(held.lease), { timeoutMs });
     if (answer.ok) {

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { FakeClock, type Clock } from "#base";
 import { type CallOptions, type KubeClient } from "#kube-client";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
-import { LeaseFence, momentOf, openFence } from "./fence.ts";
+import { LeaseFence, readClocks, openFence } from "./fence.ts";
 import { fencedClient } from "./fenced-client.ts";
 
 test("a fence stands for the deadline after the last proof, counted from before the request was sent", async () => {
   const clock = new FakeClock();
-  const sentAt = momentOf(clock);
+  const sentAt = readClocks(clock);
   await clock.advance(400);
   const fence = new LeaseFence(clock, 1_000, sentAt);
   expect(fence.remainingMs()).toBe(600);
@@ -20,19 +20,19 @@ test("a fence stands for the deadline after the last proof, counted from before 
 
 test("a fence that has fallen stays down", async () => {
   const clock = new FakeClock();
-  const fence = new LeaseFence(clock, 1_000, momentOf(clock));
+  const fence = new LeaseFence(clock, 1_000, readClocks(clock));
   await clock.advance(1_000);
-  fence.extend(momentOf(clock));
+  fence.extend(readClocks(clock));
   expect(fence.remainingMs()).toBe(0);
 });
 
 test("the clock that has moved further counts", () => {
   const time = { now: 0, monotonic: 0 };
   const clock: Clock = { now: () => time.now, monotonic: () => time.monotonic, after: () => () => {} };
-  const asleep = new LeaseFence(clock, 1_000, momentOf(clock));
+  const asleep = new LeaseFence(clock, 1_000, readClocks(clock));
   time.now = 5_000;
   expect(asleep.remainingMs()).toBe(0);
-  const setBack = new LeaseFence(clock, 1_000, momentOf(clock));
+  const setBack = new LeaseFence(clock, 1_000, readClocks(clock));
   time.now = 0;
   time.monotonic = 300;
   expect(setBack.remainingMs()).toBe(700);
@@ -42,7 +42,7 @@ test("a timer that comes early does not fell the fence", () => {
   const timers: (() => void)[] = [];
   const time = { monotonic: 0 };
   const clock: Clock = { now: () => 0, monotonic: () => time.monotonic, after: (_ms, fire) => (timers.push(fire), () => {}) };
-  const fence = new LeaseFence(clock, 1_000, momentOf(clock));
+  const fence = new LeaseFence(clock, 1_000, readClocks(clock));
   time.monotonic = 999.5;
   timers.shift()?.();
   expect([fence.signal.aborted, timers.length]).toEqual([false, 1]);
@@ -80,7 +80,7 @@ async function everyWrite(client: KubeClient, options: CallOptions) {
 
 test("every write gets no more time than the proof lasts, and ends when it does", async () => {
   const clock = new FakeClock();
-  const fence = new LeaseFence(clock, 8_000, momentOf(clock));
+  const fence = new LeaseFence(clock, 8_000, readClocks(clock));
   const { calls, client } = recordingClient();
   const fenced = fencedClient(client, fence);
   await clock.advance(3_000);
@@ -94,7 +94,7 @@ test("every write gets no more time than the proof lasts, and ends when it does"
 
 test("every write is refused once the lease cannot be proven, and reads still pass", async () => {
   const clock = new FakeClock();
-  const fence = new LeaseFence(clock, 1_000, momentOf(clock));
+  const fence = new LeaseFence(clock, 1_000, readClocks(clock));
   const { calls, client } = recordingClient();
   const fenced = fencedClient(client, fence);
   await clock.advance(1_000);
@@ -111,7 +111,7 @@ test("every write is refused once the lease cannot be proven, and reads still pa
 
 test("a write under way is cut off when the lease is lost, and the fence knows that it may still land", async () => {
   const world = new ControllerWorld();
-  const fence = new LeaseFence(world.clock, 8_000, momentOf(world.clock));
+  const fence = new LeaseFence(world.clock, 8_000, readClocks(world.clock));
   const fenced = fencedClient(world.client, fence);
   expect((await fenced.create(configMaps, configMap("first"))).ok).toBe(true);
   expect(fence.quiet).toBe(true);
@@ -127,7 +127,7 @@ test("a write under way is cut off when the lease is lost, and the fence knows t
 
 test("an answer that says no is an answer: nothing is in doubt", async () => {
   const world = new ControllerWorld();
-  const fence = new LeaseFence(world.clock, 8_000, momentOf(world.clock));
+  const fence = new LeaseFence(world.clock, 8_000, readClocks(world.clock));
   world.api.faults.script({ kind: "answer", code: 500 });
   await fencedClient(world.client, fence).create(configMaps, configMap("a"));
   expect(fence.quiet).toBe(true);
@@ -136,7 +136,7 @@ test("an answer that says no is an answer: nothing is in doubt", async () => {
 
 test("a retry is asked for again before it leaves", async () => {
   const world = new ControllerWorld();
-  const fence = new LeaseFence(world.clock, 1_500, momentOf(world.clock));
+  const fence = new LeaseFence(world.clock, 1_500, readClocks(world.clock));
   world.api.faults.script({ kind: "answer", code: 429, retryAfterSeconds: 1 });
   const retried = fencedClient(world.client, fence).create(configMaps, configMap("b"));
   await world.clock.advance(500);

@@ -18,9 +18,9 @@ export interface Fence {
   begin(): (error: KubeError | undefined) => void;
 }
 
-export type Moment = { readonly monotonic: number; readonly wall: number };
+export type ClockReading = { readonly monotonic: number; readonly wall: number };
 
-export function momentOf(clock: Clock): Moment {
+export function readClocks(clock: Clock): ClockReading {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
@@ -31,13 +31,13 @@ export class LeaseFence implements Fence {
   readonly #clock: Clock;
   readonly #deadlineMs: number;
   readonly #fallen = new AbortController();
-  #provenAt: Moment;
+  #provenAt: ClockReading;
   #cancelTimer: () => void = () => {};
   #underWay = 0;
   #inDoubt = false;
 
   /** `provenAt`: taken before the request that won or renewed the lease was sent. */
-  constructor(clock: Clock, deadlineMs: number, provenAt: Moment) {
+  constructor(clock: Clock, deadlineMs: number, provenAt: ClockReading) {
     this.#clock = clock;
     this.#deadlineMs = deadlineMs;
     this.#provenAt = provenAt;
@@ -55,7 +55,7 @@ export class LeaseFence implements Fence {
 
   remainingMs(): number {
     if (this.signal.aborted) return 0;
-    const now = momentOf(this.#clock);
+    const now = readClocks(this.#clock);
     const passed = Math.max(now.monotonic - this.#provenAt.monotonic, now.wall - this.#provenAt.wall);
     if (passed < this.#deadlineMs) return this.#deadlineMs - passed;
     this.fall();
@@ -63,7 +63,7 @@ export class LeaseFence implements Fence {
   }
 
   /** The lease was renewed by a request sent at `provenAt`. Too late is too late: a fallen fence stays down. */
-  extend(provenAt: Moment): void {
+  extend(provenAt: ClockReading): void {
     if (this.remainingMs() === 0) return;
     this.#provenAt = provenAt;
     this.#arm();

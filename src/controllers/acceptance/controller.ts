@@ -21,7 +21,7 @@ import { field, type KubeObject, type NewCondition } from "#kube";
 import { acceptedCondition, describeErrors, describeUnbuilt, implementedCondition, usedFields } from "./conditions.ts";
 
 /** What was found wrong; empty when nothing was. And what is used, but not acted on. */
-export type Verdict = { readonly errors: readonly FieldError[]; readonly unbuilt: readonly string[] };
+export type AcceptanceFindings = { readonly errors: readonly FieldError[]; readonly unbuilt: readonly string[] };
 
 export type AcceptanceOptions = {
   /** Others read the resource and act on all of it: then valid means Ready. Absent: nobody acts on it yet. */
@@ -34,8 +34,8 @@ const LOOK_AGAIN_MS = 600_000;
 export function acceptanceController(
   kind: AnyLatticeKind,
   { readByOthers = false }: AcceptanceOptions = {},
-): Controller<KubeObject, Verdict, never, Runtime> {
-  return defineController<KubeObject, Verdict, never, Runtime>({
+): Controller<KubeObject, AcceptanceFindings, never, Runtime> {
+  return defineController<KubeObject, AcceptanceFindings, never, Runtime>({
     name: `accept-${kind.shortName}`,
     reconciles: kind.resource,
     observe: (object) => Promise.resolve(ok({ errors: errorsIn(kind, object), unbuilt: readByOthers ? [] : usedFields(object) })),
@@ -50,13 +50,13 @@ function errorsIn(kind: AnyLatticeKind, object: KubeObject): readonly FieldError
   return parsed.ok ? [] : parsed.error;
 }
 
-function plan(_object: KubeObject, { errors, unbuilt }: Verdict): Result<Plan<never>, PlanError> {
+function plan(_object: KubeObject, { errors, unbuilt }: AcceptanceFindings): Result<Plan<never>, PlanError> {
   if (errors.length > 0) return err({ kind: "invalid-spec", message: describeErrors(errors) });
   if (unbuilt.length === 0) return nothing;
   return ok({ ...nothing.value, outcome: waiting("NotYetBuilt", LOOK_AGAIN_MS, describeUnbuilt(unbuilt)) });
 }
 
-function statusOf(object: KubeObject, { errors, unbuilt }: Verdict): DesiredStatus {
+function statusOf(object: KubeObject, { errors, unbuilt }: AcceptanceFindings): DesiredStatus {
   const accepted = acceptedCondition(errors);
   const written = conditionsOf(field(object, "status"));
   const conditions = [accepted, ...implementedCondition(unbuilt, written)];

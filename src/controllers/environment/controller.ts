@@ -16,7 +16,7 @@ import {
   type CacheReader,
   type Controller,
   type DesiredStatus,
-  type Outcome,
+  type ReconcileOutcome,
   type PassResult,
   type Plan,
   type PlanError,
@@ -157,7 +157,7 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
         return ok({ apply: [], commands: [{ kind: "make-namespace", name: namespace }], outcome: soon });
       }
       const waited = missingProblem(missing);
-      const outcome: Outcome =
+      const outcome: ReconcileOutcome =
         problem !== undefined
           ? waiting("NamespaceNotReady", SOON_MS, problem.message)
           : waited !== undefined
@@ -178,7 +178,7 @@ function describeReserved({ namespace, why }: { readonly namespace: string; read
   return `namespace ${namespace} cannot be closed: ${why}; use another spec.namespace`;
 }
 
-async function makeNamespace({ name }: Command, { client, signal }: Runtime): Promise<Outcome> {
+async function makeNamespace({ name }: Command, { client, signal }: Runtime): Promise<ReconcileOutcome> {
   const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } }, { signal });
   return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
 }

@@ -8,7 +8,7 @@ import {
   waiting,
   type Controller,
   type DesiredStatus,
-  type Outcome,
+  type ReconcileOutcome,
   type PassResult,
   type Plan,
   type PlanError,
@@ -99,7 +99,7 @@ function plan(_external: LatticeExternalService, observed: Observed): Result<Pla
   }
 }
 
-function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): Outcome {
+function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): ReconcileOutcome {
   return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
 }
 

@@ -15,7 +15,7 @@ import {
   waiting,
   watch,
   type CacheReader,
-  type Cause,
+  type FailureCause,
   type Controller,
   type Plan,
   type PlanError,
@@ -37,11 +37,11 @@ import {
   pods,
 } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { labelCommand, labelsInUse, ownedLabels, performLabel, type LabelCommand, type Labels } from "./labels.ts";
+import { labelCommand, labelsInUse, ownedLabels, performLabel, type LabelCommand, type NamespaceLabels } from "./labels.ts";
 
 type Observed =
   /** Declared: services run there, or an environment has it. `inUse`: a Deployment of a service is there. */
-  | { readonly state: "declared"; readonly labels: Labels; readonly closing: readonly KubeObject[]; readonly inUse: boolean }
+  | { readonly state: "declared"; readonly labels: NamespaceLabels; readonly closing: readonly KubeObject[]; readonly inUse: boolean }
   /** Declared no more, and pods of a service are there. `until`: nothing tells when they are gone. */
   | { readonly state: "left"; readonly closing: readonly KubeObject[]; readonly until: "pods are gone" | "Deployments are gone" }
   | { readonly state: "released" }
@@ -75,7 +75,7 @@ export function namespaceController(followed: FollowedWorld): Controller<KubeObj
   });
 }
 
-async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Runtime): Promise<Result<Observed, Cause>> {
+async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Runtime): Promise<Result<Observed, FailureCause>> {
   const { cache } = runtime;
   const { name } = namespace.metadata;
   const inUse = cache.list(deployments, name).some(isOfAService);
@@ -92,7 +92,7 @@ async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Ru
 }
 
 /** The labels that Lattice gives a namespace. Those that another client may have set stay as they are. */
-export function namespaceLabels(namespace: KubeObject, wanted: KubeObject | undefined): Labels {
+export function namespaceLabels(namespace: KubeObject, wanted: KubeObject | undefined): NamespaceLabels {
   const ours = ownedLabels(namespace);
   const labels = Object.entries(wanted?.metadata.labels ?? {}).filter(([label, value]) => {
     const found = namespace.metadata.labels?.[label];
@@ -123,7 +123,7 @@ function isClosedByUs(namespace: KubeObject, cache: CacheReader): boolean {
 }
 
 /** Pods outlive their Deployment, and are not watched: asked for only before a namespace is released. */
-async function podsIn(namespace: string, { client, signal }: Runtime): Promise<Result<boolean, Cause>> {
+async function podsIn(namespace: string, { client, signal }: Runtime): Promise<Result<boolean, FailureCause>> {
   const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
   const found = await client.list(pods, { namespace, labelSelector: SERVICE_LABEL, fieldSelector, limit: 1 }, { signal });
   return found.ok ? ok(found.value.items.length > 0) : found;
@@ -158,7 +158,7 @@ function closed(closing: readonly KubeObject[]) {
   return { apply: closing, kinds: new Set<string>(), reserved: RESERVED };
 }
 
-function commandsFor(namespace: KubeObject, labels: Labels, inUse: boolean): readonly LabelCommand[] {
+function commandsFor(namespace: KubeObject, labels: NamespaceLabels, inUse: boolean): readonly LabelCommand[] {
   const command = labelCommand(namespace, labels, inUse);
   return command === undefined ? [] : [command];
 }

@@ -9,8 +9,8 @@ import {
   REQUEUE,
   settled,
   stalled,
-  type Cause,
-  type Outcome,
+  type FailureCause,
+  type ReconcileOutcome,
   type Runtime,
 } from "#controller-runtime";
 import { fieldAt, isJsonObject, type KubeObject } from "#kube";
@@ -18,13 +18,13 @@ import { namespaces } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { rbacCommand } from "./reach.ts";
 
-export type Labels = Readonly<Record<string, string>>;
+export type NamespaceLabels = Readonly<Record<string, string>>;
 
 /** Sets the labels that the namespace should have from Lattice, and removes all others that are from Lattice. */
 export type LabelCommand = {
   readonly kind: "label";
   readonly namespace: KubeObject;
-  readonly labels: Labels;
+  readonly labels: NamespaceLabels;
   /** Labels of another client that take the namespace to another waypoint. */
   readonly foreign: readonly string[];
   readonly force: boolean;
@@ -34,7 +34,7 @@ const DATA_PLANE = "istio.io/dataplane-mode";
 const WAYPOINT_LABELS = ["istio.io/use-waypoint", "istio.io/use-waypoint-namespace"];
 
 /** undefined: it is labelled as wanted, and nothing of ours is beyond it. */
-export function labelCommand(namespace: KubeObject, wanted: Labels, inUse: boolean): LabelCommand | undefined {
+export function labelCommand(namespace: KubeObject, wanted: NamespaceLabels, inUse: boolean): LabelCommand | undefined {
   const { labels: live = {} } = namespace.metadata;
   const isOurs = Object.keys(wanted).length > 0;
   const foreign = isOurs ? WAYPOINT_LABELS.filter((name) => live[name] !== undefined && wanted[name] === undefined) : [];
@@ -53,13 +53,13 @@ export function ownedLabels(namespace: KubeObject): readonly string[] {
 }
 
 /** What we set, and in the mesh: for a namespace that is declared no more and still has pods of ours. */
-export function labelsInUse(namespace: KubeObject): Labels {
+export function labelsInUse(namespace: KubeObject): NamespaceLabels {
   const { labels: live = {} } = namespace.metadata;
   const kept = ownedLabels(namespace).map((name) => [name, live[name] ?? ""] as const);
   return { ...Object.fromEntries(kept), [DATA_PLANE]: "ambient" };
 }
 
-export async function performLabel(command: LabelCommand, runtime: Runtime, followed: FollowedWorld): Promise<Outcome> {
+export async function performLabel(command: LabelCommand, runtime: Runtime, followed: FollowedWorld): Promise<ReconcileOutcome> {
   const { namespace, labels, foreign, force } = command;
   const { name } = namespace.metadata;
   const { client, signal } = runtime;
@@ -89,7 +89,7 @@ function report({ namespace, labels, foreign }: LabelCommand, { record }: Runtim
   record({ regarding: namespace, type: "Warning", reason: "ForeignFieldsRemoved", note });
 }
 
-function outcomeOf(error: Cause, { namespace, labels }: LabelCommand, { labelRefusals, reach }: FollowedWorld): Outcome {
+function outcomeOf(error: FailureCause, { namespace, labels }: LabelCommand, { labelRefusals, reach }: FollowedWorld): ReconcileOutcome {
   const { name } = namespace.metadata;
   if (error.kind === "forbidden") {
     const message = `${describeRefusal(name, labels)}, or grant it: ${rbacCommand(reach)}`;
@@ -99,7 +99,7 @@ function outcomeOf(error: Cause, { namespace, labels }: LabelCommand, { labelRef
   return failed(error.kind === "conflict" ? { kind: "not-ours", message: error.message } : error);
 }
 
-function describeRefusal(name: string, labels: Labels): string {
+function describeRefusal(name: string, labels: NamespaceLabels): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
   const command =
     pairs.length === 0 ? "remove the labels of field manager lattice" : `run: kubectl label namespace ${name} ${pairs.join(" ")}`;

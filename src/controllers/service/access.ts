@@ -17,7 +17,7 @@ import { crdsMissing, policiesApplied, policiesFailed, unprotected } from "./con
 import { isApplied, ownedObjects } from "./owned-objects.ts";
 import { accessKinds, POLICY_KINDS } from "./owned-kinds.ts";
 
-export type Access = {
+export type ServiceAccess = {
   readonly objects: readonly KubeObject[];
   /** Of these kinds there is nothing else. */
   readonly kinds: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export type Access = {
 type Surroundings = Pick<Runtime, "cache"> & { readonly followed: FollowedWorld };
 
 /** `application`: absent while the service is not compiled. */
-export function accessOf(service: LatticeService, context: Surroundings, application?: CompiledApplication): Access {
+export function accessOf(service: LatticeService, context: Surroundings, application?: CompiledApplication): ServiceAccess {
   const { cache } = context;
   const served = accessKinds.filter((resource) => cache.isServed(resource));
   const wanted = [...declaredObjects(service, context, application), ...closedElsewhere(service, context)];
@@ -61,7 +61,7 @@ function closedElsewhere(service: LatticeService, { followed: { world }, cache }
 }
 
 /** Whether the cluster has what is declared; nothing for a service that has neither. */
-export function policiesCondition({ objects, missing }: Access, changes: ChangeSet): readonly NewCondition[] {
+export function policiesCondition({ objects, missing }: ServiceAccess, changes: ChangeSet): readonly NewCondition[] {
   const waited = missingProblem(missing);
   if (waited !== undefined) return [crdsMissing(waited)];
   const isAccess = (object: string) => accessKinds.some(({ kind }) => object.startsWith(`${kind} `));
@@ -76,12 +76,12 @@ export function policiesCondition({ objects, missing }: Access, changes: ChangeS
 }
 
 /** Without routes: what a service needs before its first pod starts. */
-export function policiesOf({ objects, kinds, missing }: Access): Access {
+export function policiesOf({ objects, kinds, missing }: ServiceAccess): ServiceAccess {
   const policies = objects.filter(({ kind }) => POLICY_KINDS.has(kind));
   return { objects: policies, kinds: new Set([...kinds].filter((kind) => POLICY_KINDS.has(kind))), missing };
 }
 
 /** A policy that the cluster does not have as it is declared; undefined: it has all of them. */
-export function absentPolicy(access: Access, service: LatticeService, cache: CacheReader): KubeObject | undefined {
+export function absentPolicy(access: ServiceAccess, service: LatticeService, cache: CacheReader): KubeObject | undefined {
   return policiesOf(access).objects.find((object) => !isApplied(object, service, cache));
 }

@@ -2,7 +2,7 @@
 import type { ServiceError } from "#compile";
 import type { KubeObject, NewCondition } from "#kube";
 import { listErrors, waitingText } from "./error-text.ts";
-import type { Retained } from "./retained.ts";
+import type { RetainedConfig } from "./retained.ts";
 
 /** Reasons in the conditions of a LatticeService, with when each surfaces; docs are checked against them. */
 export const SERVICE_REASONS = {
@@ -63,7 +63,7 @@ export function templatesResolved(count: number): NewCondition {
 }
 
 /** `retained`: what is not compiled any more, and may still be used by a pod. */
-export function configCompiled(objects: readonly KubeObject[], retained: readonly Retained[] = []): NewCondition {
+export function configCompiled(objects: readonly KubeObject[], retained: readonly RetainedConfig[] = []): NewCondition {
   const count = (kind: string) => objects.filter((object) => object.kind === kind).length;
   const outside = count("ExternalSecret");
   const more = outside === 0 ? "" : `, ${outside} ExternalSecrets`;
@@ -74,7 +74,7 @@ export function configCompiled(objects: readonly KubeObject[], retained: readonl
 /** A condition's message is read on a terminal. */
 const MOST_RETAINED = 4;
 
-function describeRetained(retained: readonly Retained[]): string {
+function describeRetained(retained: readonly RetainedConfig[]): string {
   const [first] = retained;
   if (first === undefined) return "";
   const names = retained.slice(0, MOST_RETAINED).map(({ object }) => object);

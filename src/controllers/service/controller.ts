@@ -13,9 +13,9 @@ import {
   stalled,
   waiting,
   watch,
-  type Cause,
+  type FailureCause,
   type Controller,
-  type Outcome,
+  type ReconcileOutcome,
   type Plan,
   type PlanError,
 } from "#controller-runtime";
@@ -43,7 +43,7 @@ import { MOUNTED_RESOURCES } from "../world/mounted-objects.ts";
 import { NEW_SERVICE } from "./conditions.ts";
 import { notCompiledOutcome } from "./error-text.ts";
 import { describeLeft } from "./owned-objects.ts";
-import { observe, type Compiled, type Observed, type ServiceContext } from "./observe.ts";
+import { observe, type CompiledState, type ServiceState, type ServiceControllerContext } from "./observe.ts";
 import { accessKinds, CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
 import { outcomeOf, readinessOf } from "./readiness.ts";
 import { rolloutOf } from "./rollout.ts";
@@ -53,10 +53,10 @@ import { statusOf } from "./status.ts";
 /** The namespace is closed within moments. */
 const NAMESPACE_SOON_MS = 1_000;
 
-type Seen = Observed & { readonly routes: RouteRecord | undefined };
+type Seen = ServiceState & { readonly routes: RouteRecord | undefined };
 
-export function serviceController(followed: FollowedWorld): Controller<LatticeService, Seen, never, ServiceContext> {
-  return defineController<LatticeService, Seen, never, ServiceContext>({
+export function serviceController(followed: FollowedWorld): Controller<LatticeService, Seen, never, ServiceControllerContext> {
+  return defineController<LatticeService, Seen, never, ServiceControllerContext>({
     name: CONTROLLER_NAME,
     reconciles: latticeServices,
     owns: ownedKinds,
@@ -85,14 +85,14 @@ export function serviceController(followed: FollowedWorld): Controller<LatticeSe
   });
 }
 
-async function observeWithRoutes(service: LatticeService, context: ServiceContext): Promise<Result<Seen, Cause>> {
+async function observeWithRoutes(service: LatticeService, context: ServiceControllerContext): Promise<Result<Seen, FailureCause>> {
   const seen = await observe(service, context);
   if (!seen.ok) return seen;
   const held = context.followed.world.heldRoutes(keyText(service.metadata));
   return ok({ ...seen.value, routes: routeRecord(service, held, timestamp(context.clock)) });
 }
 
-function plan(_service: LatticeService, observed: Observed): Result<Plan<never>, PlanError> {
+function plan(_service: LatticeService, observed: ServiceState): Result<Plan<never>, PlanError> {
   const { objects, kinds } = observed.access;
   const left = { access: { apply: objects, kinds }, apply: [], prune: false, commands: [] };
   switch (observed.kind) {
@@ -114,7 +114,7 @@ function plan(_service: LatticeService, observed: Observed): Result<Plan<never>,
   }
 }
 
-function workloadPlan({ application, access: { missing }, workload, recheckMs, retained }: Compiled): Omit<Plan<never>, "access"> {
+function workloadPlan({ application, access: { missing }, workload, recheckMs, retained }: CompiledState): Omit<Plan<never>, "access"> {
   const outcome = outcomeOf(readinessOf(missing, rolloutOf(workload)), recheckMs);
   if (isHeld(missing)) return { apply: [], prune: false, commands: [], outcome };
   const absent = [...missing.protecting, ...missing.others];
@@ -127,7 +127,7 @@ function workloadPlan({ application, access: { missing }, workload, recheckMs, r
   return { apply, commands: [], outcome, prune: { kinds: new Set(known), keep: new Set(retained.map(({ object }) => object)) } };
 }
 
-function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): Outcome {
+function waitFor({ reason, message }: Extract<ServiceState, { kind: "waiting" }>): ReconcileOutcome {
   return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
 }
 
@@ -135,7 +135,10 @@ function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): O
  * What has an owner reference goes with it, the rest is released by the runtime; the world has let it go already. Objects in a namespace without
  * rights cannot be released: the finalizer stays, unless nothing was ever made there.
  */
-function teardown({ metadata, spec, status }: LatticeService, { compiled, followed, cache }: ServiceContext): Promise<Outcome> {
+function teardown(
+  { metadata, spec, status }: LatticeService,
+  { compiled, followed, cache }: ServiceControllerContext,
+): Promise<ReconcileOutcome> {
   const { environment } = spec;
   const target =
     environment === undefined ? metadata.namespace : namespaceOfEnvironment(environment, followed.world.environment(environment));

@@ -1,6 +1,6 @@
 /** All errors of a service in one message: place, what is wrong, what would fix it. Cut where a terminal would drown, and then it says so. */
 import { absentObject, describeServiceError, placeOfError, type ServiceError } from "#compile";
-import { REQUEUE, stalled, waiting, type Outcome } from "#controller-runtime";
+import { REQUEUE, stalled, waiting, type ReconcileOutcome } from "#controller-runtime";
 
 /** Absent objects that are named; the errors behind name the rest. */
 const MOST_NAMED = 3;
@@ -15,7 +15,7 @@ export function waitingText(errors: readonly ServiceError[]): string | undefined
 }
 
 /** The world tells when what is missing comes; a mistake needs a person. */
-export function notCompiledOutcome(errors: readonly ServiceError[]): Outcome {
+export function notCompiledOutcome(errors: readonly ServiceError[]): ReconcileOutcome {
   const message = waitingText(errors);
   if (message !== undefined) return waiting("DependencyNotFound", REQUEUE.compileErrorMs, message);
   return stalled("CompileError", listErrors(errors), REQUEUE.compileErrorMs);

@@ -1,7 +1,7 @@
 /** What a pass over a LatticeService starts from: the service compiled as the world is now, and what the cluster has of it. */
 import { err, map, millisecondsOf, ok, sha256Hex, timestamp, type Result } from "#base";
 import type { CompiledApplication, Dependencies, ServiceError, ServiceKey } from "#compile";
-import { REQUEUE, type Cause, type Runtime } from "#controller-runtime";
+import { REQUEUE, type FailureCause, type Runtime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
 import { canonicalJson, describeObject, findCondition, keyText, type KubeObject } from "#kube";
 import { splitId } from "#mesh-compiler";
@@ -9,30 +9,30 @@ import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-
 import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
-import { absentPolicy, accessOf, policiesOf, type Access } from "./access.ts";
+import { absentPolicy, accessOf, policiesOf, type ServiceAccess } from "./access.ts";
 import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
-import { retainedObjects, type Retained } from "./retained.ts";
-import type { Workload } from "./rollout.ts";
+import { retainedObjects, type RetainedConfig } from "./retained.ts";
+import type { ServiceWorkload } from "./rollout.ts";
 import { withPodProblem, workloadOf } from "./workload.ts";
 
-export type ServiceContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
+export type ServiceControllerContext = Runtime & { readonly followed: FollowedWorld; readonly compiled: CompiledTimes };
 
 /** In every state: what decides who reaches the service. */
 type WithAccess = {
-  readonly access: Access;
+  readonly access: ServiceAccess;
   /** Absent: it is not in the mesh. */
   readonly dependencies?: Dependencies | undefined;
 };
 
-export type Compiled = WithAccess & {
+export type CompiledState = WithAccess & {
   readonly kind: "compiled";
   readonly application: CompiledApplication;
   readonly compiledAt: string;
-  readonly workload: Workload;
+  readonly workload: ServiceWorkload;
   /** How long to wait before looking again, while the service is not available: no watch tells of its pods. */
   readonly recheckMs: number;
   /** Not compiled any more, and not deleted yet. */
-  readonly retained: readonly Retained[];
+  readonly retained: readonly RetainedConfig[];
 };
 
 export type NotCompiled = WithAccess & {
@@ -41,7 +41,7 @@ export type NotCompiled = WithAccess & {
   /** How long the errors of a new service are not judged: kinds are watched one by one, and what it names may be read after it. */
   readonly graceMs: number;
   /** What runs from before. */
-  readonly workload: Workload;
+  readonly workload: ServiceWorkload;
 };
 
 export type PatchMode = WithAccess & {
@@ -49,20 +49,20 @@ export type PatchMode = WithAccess & {
   readonly target: NonNullable<LatticeService["spec"]["workloadRef"]>;
   /** From before, when it was in ownership mode. */
   readonly left: readonly OwnedObject[];
-  readonly workload: Workload;
+  readonly workload: ServiceWorkload;
 };
 
 /** What keeps the first pod from being started. */
 export type WaitingFor = NamespaceProblem | { readonly reason: "PoliciesNotReady"; readonly message: string };
 
-export type Observed =
+export type ServiceState =
   | (WithAccess & { readonly kind: "invalid"; readonly errors: readonly FieldError[] })
   | PatchMode
   | NotCompiled
   /** Something that compiling needs could not be read. */
-  | (WithAccess & { readonly kind: "unread"; readonly cause: Cause })
+  | (WithAccess & { readonly kind: "unread"; readonly cause: FailureCause })
   | (WithAccess & { readonly kind: "waiting" } & WaitingFor)
-  | Compiled;
+  | CompiledState;
 
 /** When the objects of a service last became others. Kept here, because the status must not be written on every pass. */
 export class CompiledTimes {
@@ -91,13 +91,13 @@ export class CompiledTimes {
   }
 }
 
-export async function observe(raw: LatticeService, context: ServiceContext): Promise<Result<Observed, Cause>> {
+export async function observe(raw: LatticeService, context: ServiceControllerContext): Promise<Result<ServiceState, FailureCause>> {
   const observed = await observeState(raw, context);
   // last: Secrets that were read meanwhile do not matter to it, but other services may have changed
   return map(observed, (state) => ({ ...state, dependencies: context.followed.world.dependenciesOf(keyText(raw.metadata)) }));
 }
 
-async function observeState(raw: LatticeService, context: ServiceContext): Promise<Result<Observed, Cause>> {
+async function observeState(raw: LatticeService, context: ServiceControllerContext): Promise<Result<ServiceState, FailureCause>> {
   const parsed = parseLatticeService(raw);
   if (!parsed.ok) return ok({ kind: "invalid", errors: parsed.error, access: accessOf(raw, context) });
   const service = parsed.value;
@@ -117,15 +117,15 @@ async function observeState(raw: LatticeService, context: ServiceContext): Promi
 }
 
 /** Nothing is read, compiled or written in a namespace that the operator has no rights in. */
-function outOfReach(service: LatticeService, { followed, cache }: ServiceContext): Observed | undefined {
+function outOfReach(service: LatticeService, { followed, cache }: ServiceControllerContext): ServiceState | undefined {
   const id = followed.world.idOf(keyText(service.metadata));
   const problem = id === undefined ? undefined : reachProblem(splitId(id).namespace, followed.reach, cache);
   if (problem === undefined) return undefined;
-  const access: Access = { objects: [], kinds: new Set(), missing: NONE_MISSING };
+  const access: ServiceAccess = { objects: [], kinds: new Set(), missing: NONE_MISSING };
   return { kind: "waiting", reason: "NamespaceOutOfReach", message: problem.message, access };
 }
 
-function patchMode(service: LatticeService, target: PatchMode["target"], context: ServiceContext): PatchMode {
+function patchMode(service: LatticeService, target: PatchMode["target"], context: ServiceControllerContext): PatchMode {
   const left = ownedObjects(service, context.cache);
   const workload = workloadOf(service, context);
   return { kind: "patch-mode", target, left, workload, access: accessOf(service, context) };
@@ -136,8 +136,8 @@ const MOST_ROUNDS = 4;
 
 async function compileWithSecrets(
   key: ServiceKey,
-  context: ServiceContext,
-): Promise<Result<Result<CompiledApplication, readonly ServiceError[]>, Cause>> {
+  context: ServiceControllerContext,
+): Promise<Result<Result<CompiledApplication, readonly ServiceError[]>, FailureCause>> {
   const { followed } = context;
   for (let round = 1; ; round += 1) {
     const { result, asked } = followed.compile(key);
@@ -148,7 +148,7 @@ async function compileWithSecrets(
   }
 }
 
-function observeCompiled(service: LatticeService, application: CompiledApplication, context: ServiceContext): Observed {
+function observeCompiled(service: LatticeService, application: CompiledApplication, context: ServiceControllerContext): ServiceState {
   const { followed, cache, clock, compiled } = context;
   const key = keyText(service.metadata);
   const { namespace } = splitId(application.id);
@@ -174,7 +174,7 @@ function observeCompiled(service: LatticeService, application: CompiledApplicati
 }
 
 /** With what is read from the API server, because no informer has it. */
-async function withLiveState(service: LatticeService, observed: Observed, runtime: Runtime): Promise<Observed> {
+async function withLiveState(service: LatticeService, observed: ServiceState, runtime: Runtime): Promise<ServiceState> {
   if (observed.kind !== "compiled") return observed;
   const workload = await withPodProblem(observed.workload, runtime);
   const wanted = observed.application.objects.map(({ object }) => object);
@@ -184,7 +184,7 @@ async function withLiveState(service: LatticeService, observed: Observed, runtim
 const GRACE_MS = 2_000;
 
 /** From the first pass on, not from the creation: on a busy machine watches are late as well. */
-function graceOf({ metadata, status }: LatticeService, { clock, compiled }: ServiceContext): number {
+function graceOf({ metadata, status }: LatticeService, { clock, compiled }: ServiceControllerContext): number {
   if (status?.compiledAt !== undefined || status?.phase === "Failed") return 0;
   const now = clock.now();
   return Math.max(0, GRACE_MS - (now - compiled.firstErrors(keyText(metadata), now)));
@@ -204,7 +204,7 @@ function policiesNotReady(absent: KubeObject): WaitingFor {
 }
 
 /** The cluster has another version of it. One that is merely gone is made again as it was. */
-function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceContext): boolean {
+function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceControllerContext): boolean {
   const applied = appliedVersion(object, cache);
   return applied !== undefined && applied !== versionToApply(object, service);
 }

@@ -1,10 +1,10 @@
 /** Whether a service that was compiled and applied is Ready, and how a pass over it ends. Pure. */
-import { REQUEUE, settled, stalled, waiting, type Outcome } from "#controller-runtime";
+import { REQUEUE, settled, stalled, waiting, type ReconcileOutcome } from "#controller-runtime";
 import type { LatticeServiceStatus } from "#crds";
 import type { NewCondition } from "#kube";
 import { missingProblem, type MissingKinds } from "../namespace/protection.ts";
 import { notReady, ready, type ServiceReason } from "./conditions.ts";
-import type { Rollout } from "./rollout.ts";
+import type { ServiceRollout } from "./rollout.ts";
 
 export type Phase = NonNullable<LatticeServiceStatus["phase"]>;
 
@@ -13,7 +13,7 @@ export type Readiness =
   | { readonly phase: Exclude<Phase, "Ready">; readonly reason: ServiceReason; readonly message: string };
 
 /** A rolling update of a service that is available stays Ready, also one that makes no progress: WorkloadsReady tells. */
-export function readinessOf(missing: MissingKinds, rollout: Rollout): Readiness {
+export function readinessOf(missing: MissingKinds, rollout: ServiceRollout): Readiness {
   const { stuck, available, reason, message } = rollout;
   const waited = missingProblem(missing);
   if (waited !== undefined) return { phase: "Pending", reason: "CRDsMissing", message: waited };
@@ -26,7 +26,7 @@ export function readyCondition(readiness: Readiness): NewCondition {
 }
 
 /** Pods that are starting are waited for; everything else that keeps a service from being Ready needs a person, and is a warning. */
-export function outcomeOf(readiness: Readiness, recheckMs: number): Outcome {
+export function outcomeOf(readiness: Readiness, recheckMs: number): ReconcileOutcome {
   if (readiness.phase === "Ready") return settled;
   const { phase, reason, message } = readiness;
   // the same text every time: events are folded by it, and how many pods are ready changes

@@ -10,9 +10,9 @@ import type { LatticeService } from "#crds";
 import { describeObject, fieldAt, formatSelector, isJsonObject, requirementsOf, type KubeObject } from "#kube";
 import { configMaps, externalSecrets, replicaSets, secretsByMetadata, type DeploymentObject, type ReplicaSetObject } from "../kinds.ts";
 import { ownedObjects } from "./owned-objects.ts";
-import type { Workload } from "./rollout.ts";
+import type { ServiceWorkload } from "./rollout.ts";
 
-export type Retained = {
+export type RetainedConfig = {
   /** `Secret shop/api-secrets`. */
   readonly object: string;
   /** `ReplicaSet api-5d8f`: what may start pods with it. */
@@ -24,9 +24,9 @@ type PodSource = { readonly name: string; readonly references: ReadonlySet<strin
 /** `wanted`: what the service is compiled to now. */
 export async function retainedObjects(
   service: LatticeService,
-  { wanted, workload }: { readonly wanted: readonly KubeObject[]; readonly workload: Workload },
+  { wanted, workload }: { readonly wanted: readonly KubeObject[]; readonly workload: ServiceWorkload },
   { cache, client, signal }: Pick<Runtime, "cache" | "client" | "signal">,
-): Promise<readonly Retained[]> {
+): Promise<readonly RetainedConfig[]> {
   const running = [workload.deployment, workload.target].flatMap((one) => one ?? []);
   const stale = staleConfig(service, wanted, cache).filter(({ metadata }) => metadata.namespace === running[0]?.metadata.namespace);
   if (stale.length === 0 || running.length === 0) return [];

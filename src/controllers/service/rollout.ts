@@ -4,7 +4,7 @@ import type { DeploymentObject } from "../kinds.ts";
 import type { ServiceReason } from "./conditions.ts";
 import type { PodProblem } from "./pod-problems.ts";
 
-export type Workload = {
+export type ServiceWorkload = {
   /** The one whose pods serve, and whose rollout counts; absent: there is none. */
   readonly deployment: DeploymentObject | undefined;
   /** The service's own, where Flagger's primary is the one that serves. */
@@ -14,9 +14,9 @@ export type Workload = {
   readonly problem?: PodProblem | undefined;
 };
 
-export const NO_WORKLOAD: Workload = { deployment: undefined, available: false };
+export const NO_WORKLOAD: ServiceWorkload = { deployment: undefined, available: false };
 
-export type Rollout = {
+export type ServiceRollout = {
   /** All pods are of the newest version, and ready. */
   readonly done: boolean;
   readonly stuck: boolean;
@@ -36,7 +36,7 @@ export function isAvailable(deployment: DeploymentObject | undefined): boolean {
   return conditionOf(deployment, "Available", "True") !== undefined && (replicas === 0 || availableReplicas > 0);
 }
 
-export function rolloutOf({ deployment, available, problem }: Workload): Rollout {
+export function rolloutOf({ deployment, available, problem }: ServiceWorkload): ServiceRollout {
   const progress = progressOf(deployment);
   if (progress.done && !available) return { ...rolling(`${progress.message}, and the Deployment is not available`), available };
   if (progress.done || problem === undefined) return { ...progress, available };
@@ -49,7 +49,7 @@ function readyPods(deployment: DeploymentObject | undefined): string {
   return `${deployment?.status?.availableReplicas ?? 0} of ${deployment?.spec?.replicas ?? 1} pods are ready`;
 }
 
-type Progress = Omit<Rollout, "available">;
+type Progress = Omit<ServiceRollout, "available">;
 
 function progressOf(deployment: DeploymentObject | undefined): Progress {
   if (deployment === undefined) return rolling("the Deployment is not there yet");
@@ -83,6 +83,6 @@ function troubleOf(deployment: DeploymentObject): Progress | undefined {
   return failure === undefined ? undefined : { done: false, stuck: false, reason: "ReplicaFailure", message: failure.message ?? "" };
 }
 
-export function workloadsReady({ done, reason, message }: Rollout): NewCondition {
+export function workloadsReady({ done, reason, message }: ServiceRollout): NewCondition {
   return { type: "WorkloadsReady", status: done ? "True" : "False", reason, message };
 }

@@ -17,9 +17,9 @@ import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors, waitingText } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { describeLeft } from "./owned-objects.ts";
-import type { Compiled, Observed, PatchMode } from "./observe.ts";
+import type { CompiledState, ServiceState, PatchMode } from "./observe.ts";
 import { readinessOf, readyCondition, type Phase } from "./readiness.ts";
-import { rolloutOf, workloadsReady, type Rollout, type Workload } from "./rollout.ts";
+import { rolloutOf, workloadsReady, type ServiceRollout, type ServiceWorkload } from "./rollout.ts";
 
 type StatusDraft = {
   readonly phase: Phase;
@@ -28,7 +28,7 @@ type StatusDraft = {
   readonly [field: string]: unknown;
 };
 
-export function statusOf(service: LatticeService, observed: Observed, result: PassResult): DesiredStatus {
+export function statusOf(service: LatticeService, observed: ServiceState, result: PassResult): DesiredStatus {
   const said = say(service, observed, result);
   const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
   const unbuilt = observed.kind === "patch-mode" ? ["spec.workloadRef"] : [];
@@ -47,7 +47,7 @@ function knows(conditions: readonly Pick<NewCondition, "type">[], type: string):
 }
 
 /** A pass that could not be finished leaves Ready to the runtime, which says why and that it is tried again. */
-function say(service: LatticeService, observed: Observed, result: PassResult): StatusDraft {
+function say(service: LatticeService, observed: ServiceState, result: PassResult): StatusDraft {
   switch (observed.kind) {
     case "invalid": {
       const { message } = acceptedCondition(observed.errors);
@@ -83,7 +83,7 @@ function say(service: LatticeService, observed: Observed, result: PassResult): S
   }
 }
 
-function runningBefore(workload: Workload): readonly NewCondition[] {
+function runningBefore(workload: ServiceWorkload): readonly NewCondition[] {
   return workload.deployment === undefined ? [] : [workloadsReady(rolloutOf(workload))];
 }
 
@@ -101,7 +101,7 @@ function sayPatchMode({ status }: LatticeService, { target, left, workload, acce
   return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, resolvedDependencies: undefined, conditions };
 }
 
-function sayCompiled(service: LatticeService, observed: Compiled, { outcome, changes }: PassResult): StatusDraft {
+function sayCompiled(service: LatticeService, observed: CompiledState, { outcome, changes }: PassResult): StatusDraft {
   const { application, compiledAt, access } = observed;
   const objects = application.objects.map(({ object }) => object);
   const rollout = rolloutNow(observed, changes);
@@ -125,7 +125,7 @@ function sayCompiled(service: LatticeService, observed: Compiled, { outcome, cha
 }
 
 /** The Deployment was seen before this pass changed it. A new one has no pods; one that was changed keeps those that it has. */
-function rolloutNow({ workload, application }: Compiled, { created, configured }: ChangeSet): Rollout {
+function rolloutNow({ workload, application }: CompiledState, { created, configured }: ChangeSet): ServiceRollout {
   const own = application.objects.find(({ object }) => object.kind === "Deployment");
   const name = own === undefined ? "" : describeObject(own.object);
   const isNew = created.includes(name);

@@ -12,11 +12,11 @@ import { canaries, deployments, pods, type DeploymentObject } from "../kinds.ts"
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { CONTROLLER_NAME } from "./owned-kinds.ts";
 import { podProblem } from "./pod-problems.ts";
-import { isAvailable, NO_WORKLOAD, rolloutOf, type Workload } from "./rollout.ts";
+import { isAvailable, NO_WORKLOAD, rolloutOf, type ServiceWorkload } from "./rollout.ts";
 
 type Surroundings = { readonly followed: FollowedWorld; readonly cache: CacheReader };
 
-export function workloadOf(service: LatticeService, { followed, cache }: Surroundings): Workload {
+export function workloadOf(service: LatticeService, { followed, cache }: Surroundings): ServiceWorkload {
   const id = followed.world.idOf(keyText(service.metadata));
   if (id === undefined) return NO_WORKLOAD;
   const { namespace, name } = splitId(id);
@@ -28,14 +28,14 @@ export function workloadOf(service: LatticeService, { followed, cache }: Surroun
 }
 
 /** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves nothing. */
-function beforeFlagger(own: DeploymentObject | undefined): Workload {
+function beforeFlagger(own: DeploymentObject | undefined): ServiceWorkload {
   return { deployment: own, available: own?.spec?.replicas !== 0 && isAvailable(own) };
 }
 
 type Target = { readonly namespace: string; readonly name: string };
 
 /** While Flagger initializes, the target still has the traffic. */
-function besidePrimary(primary: DeploymentObject, own: DeploymentObject | undefined, target: Target, cache: CacheReader): Workload {
+function besidePrimary(primary: DeploymentObject, own: DeploymentObject | undefined, target: Target, cache: CacheReader): ServiceWorkload {
   const canary = cache.isServed(canaries) ? cache.get(canaries, target) : undefined;
   const phase = fieldAt(canary, "status", "phase");
   const initializing = typeof phase !== "string" || phase === "" || phase === "Initializing";
@@ -56,7 +56,10 @@ function primaryOf({ namespace, name }: Target, cache: CacheReader): DeploymentO
 const MOST_PODS = 50;
 
 /** The workload with the reason why its pods do not run, if they do not. A list that is refused explains nothing, and is no failure. */
-export async function withPodProblem(workload: Workload, { client, signal }: Pick<Runtime, "client" | "signal">): Promise<Workload> {
+export async function withPodProblem(
+  workload: ServiceWorkload,
+  { client, signal }: Pick<Runtime, "client" | "signal">,
+): Promise<ServiceWorkload> {
   const { deployment } = workload;
   const selector = deployment?.spec?.selector;
   const rollout = rolloutOf(workload);

@@ -4,7 +4,7 @@
  * Made once per cluster and never changed: another key gives other hashes, and every pod with a secret would be started anew.
  */
 import { base64OfBytes, bytesOfBase64, err, ok, sensitive, type Result, type Sensitive } from "#base";
-import type { Cause } from "#controller-runtime";
+import type { FailureCause } from "#controller-runtime";
 import { fieldAt, type KubeObject } from "#kube";
 import type { KubeReader, KubeWriter } from "#kube-client";
 import { secrets } from "../kinds.ts";
@@ -35,7 +35,7 @@ export class ConfigHashKey {
   }
 
   /** Reads the key, or makes it. Of several that make it at once, the first wins and the others read what it made. */
-  async ensure(client: KubeReader & KubeWriter, signal: AbortSignal): Promise<Result<void, Cause>> {
+  async ensure(client: KubeReader & KubeWriter, signal: AbortSignal): Promise<Result<void, FailureCause>> {
     if (this.#key !== undefined) return ok(undefined);
     const { namespace } = this.#options;
     const found = await client.get<KubeObject>(secrets, { namespace, name: HASH_KEY_SECRET }, { signal });
@@ -59,7 +59,7 @@ export class ConfigHashKey {
     return secret;
   }
 
-  #take(secret: KubeObject): Result<void, Cause> {
+  #take(secret: KubeObject): Result<void, FailureCause> {
     const text = fieldAt(secret, "data", FIELD);
     const bytes = typeof text === "string" ? bytesOfBase64(text) : undefined;
     if (bytes?.ok !== true || bytes.value.byteLength < HASH_KEY_BYTES) {

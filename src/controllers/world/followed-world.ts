@@ -15,7 +15,7 @@ import {
   type ServiceKey,
   type WorldObject,
 } from "#compile";
-import type { Change, InformerSet } from "#controller-runtime";
+import type { CacheChange, InformerSet } from "#controller-runtime";
 import {
   latticeEnvironmentKind,
   latticeExternalServiceKind,
@@ -32,7 +32,7 @@ import type { OperatorReach } from "../namespace/reach.ts";
 import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";
 import { MountedObjects } from "./mounted-objects.ts";
-import { SecretShelf, type Asked } from "./secret-shelf.ts";
+import { SecretCache, type SecretNeeds } from "./secret-cache.ts";
 
 export type FollowedWorldOptions = HashKeyOptions & {
   /** Where the operator works; absent: the whole cluster. */
@@ -44,14 +44,14 @@ export type FollowedWorldOptions = HashKeyOptions & {
 };
 
 /** Whom a change concerns. */
-export type Touched = {
+export type AffectedKeys = {
   readonly services: readonly ServiceKey[];
   readonly externals: readonly ServiceKey[];
   readonly namespaces: readonly string[];
   readonly environments: readonly string[];
 };
 
-type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly asked: Asked };
+type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly asked: SecretNeeds };
 
 type WorldKind = {
   readonly kind: WorldObject["kind"];
@@ -69,7 +69,7 @@ const WORLD_KINDS: readonly WorldKind[] = [
 
 export class FollowedWorld {
   readonly world: World;
-  readonly secrets = new SecretShelf();
+  readonly secrets = new SecretCache();
   readonly mounted = new MountedObjects();
   readonly hashKey: ConfigHashKey;
   readonly reach: OperatorReach;
@@ -78,7 +78,7 @@ export class FollowedWorld {
   readonly labelRefusals = new Map<string, string>();
   readonly #provisioners: DeclaredProvisioners;
   readonly #environments = new Set<string>();
-  readonly #listeners = new Set<(touched: Touched) => void>();
+  readonly #listeners = new Set<(touched: AffectedKeys) => void>();
 
   constructor({ settings, logger, namespaces, allowUnprotected = false, ...home }: FollowedWorldOptions) {
     this.allowUnprotected = allowUnprotected;
@@ -111,15 +111,15 @@ export class FollowedWorld {
   }
 
   /** What `triggers` of a controller takes. */
-  triggers(which: keyof Touched): (enqueue: (key: ObjectKey) => void) => () => void {
+  triggers(which: keyof AffectedKeys): (enqueue: (key: ObjectKey) => void) => () => void {
     return (enqueue) => {
-      const listener = (touched: Touched) => touched[which].forEach((key) => enqueue(parseKey(key)));
+      const listener = (touched: AffectedKeys) => touched[which].forEach((key) => enqueue(parseKey(key)));
       this.#listeners.add(listener);
       return () => void this.#listeners.delete(listener);
     };
   }
 
-  #changed({ kind, parse }: WorldKind, { key, before, after }: Change<KubeObject>): void {
+  #changed({ kind, parse }: WorldKind, { key, before, after }: CacheChange<KubeObject>): void {
     if (before !== undefined && after !== undefined && saysTheSame(before, after)) return;
     const text = keyText(key);
     const places = this.#placesOf(kind, text);
@@ -168,7 +168,7 @@ export class FollowedWorld {
     return id === undefined ? [] : [namespaceOfId(id)];
   }
 
-  #touchedBy(keys: ReadonlySet<ServiceKey>, places: readonly string[]): Touched {
+  #touchedBy(keys: ReadonlySet<ServiceKey>, places: readonly string[]): AffectedKeys {
     const known = [...keys];
     const namespaces = known.flatMap((key) => this.world.idOf(key) ?? []).map(namespaceOfId);
     return {
@@ -179,7 +179,7 @@ export class FollowedWorld {
     };
   }
 
-  #everything(): Touched {
+  #everything(): AffectedKeys {
     const { world } = this;
     return {
       services: world.services(),
@@ -189,7 +189,7 @@ export class FollowedWorld {
     };
   }
 
-  #tell(touched: Touched): void {
+  #tell(touched: AffectedKeys): void {
     for (const listener of this.#listeners) listener(touched);
   }
 }

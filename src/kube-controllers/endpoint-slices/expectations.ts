@@ -5,7 +5,7 @@
  * another before we had our answer), so an expectation ends by itself after a while.
  */
 import type { Clock } from "#base";
-import type { Change } from "#controller-runtime";
+import type { CacheChange } from "#controller-runtime";
 import type { EndpointSlice } from "./kinds.ts";
 
 type Expected = { readonly resourceVersion: string; readonly until: number };
@@ -47,7 +47,7 @@ export class SliceExpectations {
   }
 
   /** Whether the change is only our own write coming back. */
-  isOurs(service: string, { key, after }: Change<EndpointSlice>): boolean {
+  isOurs(service: string, { key, after }: CacheChange<EndpointSlice>): boolean {
     const ofService = this.#expected.get(service);
     const expected = ofService?.get(key.name);
     if (ofService === undefined || expected === undefined) return false;

@@ -5,7 +5,7 @@
  * says. Every edge costs the same however many there are: an owner in foreground deletion keeps a set of those that block it, and is
  * looked at again when that set is empty, not whenever a dependent goes.
  */
-import type { Change } from "#controller-runtime";
+import type { CacheChange } from "#controller-runtime";
 import { jsonEqual, type KubeObject, type OwnerReference } from "#kube";
 import type { ServedResource } from "../discovery.ts";
 import { AbsentOwners } from "./absent-owners.ts";
@@ -52,7 +52,7 @@ export class OwnerGraph {
     return this.#nodes.get(uid);
   }
 
-  changed(resource: ServedResource, { before, after }: Change<KubeObject>): void {
+  changed(resource: ServedResource, { before, after }: CacheChange<KubeObject>): void {
     const same = before !== undefined && before.metadata.uid === after?.metadata.uid;
     if (before !== undefined && !same) this.#deleted(identityOf(resource, before));
     if (after !== undefined) this.#seen(identityOf(resource, after), same ? before : undefined, after);

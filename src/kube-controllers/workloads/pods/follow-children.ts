@@ -2,7 +2,7 @@
  * From a change of a child (a Pod, a ReplicaSet, a Job) to the owners that must look again: its controller before and after, and, for an
  * orphan, everybody whose selector would take it.
  */
-import type { Change, Informer } from "#controller-runtime";
+import type { CacheChange, Informer } from "#controller-runtime";
 import { keyOf, keyText, jsonEqual, matches, type KubeObject, type Requirement, type Resource } from "#kube";
 import type { Expectations } from "./expectations.ts";
 import { controllerOf, resolveController } from "./owners.ts";
@@ -16,7 +16,7 @@ export type Following<O extends KubeObject> = {
   readonly expectations?: Expectations;
 };
 
-export function childHandler<O extends KubeObject, C extends KubeObject>(following: Following<O>): (change: Change<C>) => void {
+export function childHandler<O extends KubeObject, C extends KubeObject>(following: Following<O>): (change: CacheChange<C>) => void {
   const { owners, ownerResource, enqueue } = following;
   const ownerKeyOf = (child: C | undefined) => {
     const owner = child === undefined ? undefined : resolveController(owners, ownerResource, child);
@@ -32,7 +32,11 @@ export function childHandler<O extends KubeObject, C extends KubeObject>(followi
   };
 }
 
-function observe<C extends KubeObject>(expectations: Expectations, { key, before, after }: Change<C>, owner: string | undefined): void {
+function observe<C extends KubeObject>(
+  expectations: Expectations,
+  { key, before, after }: CacheChange<C>,
+  owner: string | undefined,
+): void {
   if (owner === undefined) return;
   const goes = after === undefined || after.metadata.deletionTimestamp !== undefined;
   if (goes) expectations.deleted(owner, keyText(key));

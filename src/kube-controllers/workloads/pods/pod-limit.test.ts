@@ -1,7 +1,7 @@
 /** Workloads that ask for more Pods than a cluster may have. */
 import { afterEach, expect, test } from "vitest";
 import { expectOk, FakeClock, ok } from "#base";
-import type { Change, ChangeHandler } from "#controller-runtime";
+import type { CacheChange, ChangeHandler } from "#controller-runtime";
 import type { KubeObject } from "#kube";
 import type { SharedInformers } from "../../shared-informers.ts";
 import { podTemplate, simulatedCluster, type SimulatedCluster } from "../../../../test/builders/simulated-cluster.ts";
@@ -133,7 +133,7 @@ function limitOf(podLimit: number) {
     subscribe: (_resource: unknown, handler: ChangeHandler<Pod>) => void handlers.push(handler),
   } as unknown as SharedInformers;
   const context = { informers, clock, podLimit };
-  const see = (change: Omit<Change<Pod>, "key">) => {
+  const see = (change: Omit<CacheChange<Pod>, "key">) => {
     const { name = "" } = (change.after ?? change.before)?.metadata ?? {};
     if (change.after === undefined) known.delete(name);
     else known.set(name, change.after);

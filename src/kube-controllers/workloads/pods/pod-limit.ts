@@ -6,7 +6,7 @@
  * of the rest, and a small one finds room beside them. Pods that have ended count until they are deleted; large Pods count several times.
  */
 import { err, type Clock, type Result } from "#base";
-import type { Change, Informer } from "#controller-runtime";
+import type { CacheChange, Informer } from "#controller-runtime";
 import { keyOf, type KubeObject } from "#kube";
 import { failure, type KubeError } from "#kube-client";
 import type { KubeControllerContext } from "../../context.ts";
@@ -78,7 +78,7 @@ export class PodLimit {
     else this.#unseen.set(uid, { ...counted, at: this.#clock.monotonic() });
   }
 
-  #follow({ before, after }: Change<Pod>): void {
+  #follow({ before, after }: CacheChange<Pod>): void {
     const [was, is] = [before?.metadata.uid, after?.metadata.uid];
     if (was !== undefined && was !== is) this.#forget(was);
     if (after === undefined || is === undefined) return;

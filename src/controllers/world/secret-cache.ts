@@ -23,7 +23,7 @@ type Shelved = {
 };
 
 /** What one compilation asked for. */
-export type Asked = {
+export type SecretNeeds = {
   readonly values: ReadonlySet<SecretName>;
   /** Secrets of which only the version counts: External Secrets keeps them. */
   readonly versions: ReadonlySet<SecretName>;
@@ -31,7 +31,7 @@ export type Asked = {
 
 type Source = { readonly cache: CacheReader; readonly client: KubeReader; readonly signal: AbortSignal };
 
-export class SecretShelf {
+export class SecretCache {
   readonly #shelf = new Map<SecretName, Shelved>();
   readonly #needs = new Map<ServiceKey, ReadonlySet<SecretName>>();
   readonly #users = new Map<SecretName, Set<ServiceKey>>();
@@ -71,7 +71,7 @@ export class SecretShelf {
   }
 
   /** Notes what is asked for while `work` runs. */
-  record<T>(work: () => T): { readonly result: T; readonly asked: Asked } {
+  record<T>(work: () => T): { readonly result: T; readonly asked: SecretNeeds } {
     const asked = { values: new Set<SecretName>(), versions: new Set<SecretName>() };
     this.#asked = asked;
     try {
@@ -97,7 +97,7 @@ export class SecretShelf {
   }
 
   /** What a service needs now. What nobody needs any more is forgotten. */
-  setNeeds(service: ServiceKey, { values, versions }: Asked): void {
+  setNeeds(service: ServiceKey, { values, versions }: SecretNeeds): void {
     const next = new Set([...values, ...versions]);
     const before = this.#needs.get(service) ?? new Set<SecretName>();
     if (next.size === 0) this.#needs.delete(service);

@@ -1,6 +1,6 @@
 /** Seed 001, phase 8, as a person meets it: each error in status, conditions and an event; each reason of each condition, with its words. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type Outcome } from "#controller-runtime";
+import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type ReconcileOutcome } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import type { KubeObject } from "#kube";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
@@ -9,9 +9,9 @@ import { seedErrors } from "../../../test/builders/seed-errors.ts";
 import { canaries, ciliumNetworkPolicies, type DeploymentObject } from "../kinds.ts";
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
-import type { Access } from "./access.ts";
-import type { Compiled, NotCompiled, Observed, PatchMode } from "./observe.ts";
-import { NO_WORKLOAD, type Workload } from "./rollout.ts";
+import type { ServiceAccess } from "./access.ts";
+import type { CompiledState, NotCompiled, ServiceState, PatchMode } from "./observe.ts";
+import { NO_WORKLOAD, type ServiceWorkload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
 describe("8.1: each error reaches the person who made it", () => {
@@ -71,14 +71,14 @@ const deployment = (status: object): DeploymentObject => ({
   spec: { replicas: 2 },
   status,
 });
-const workload = (status: object, available: boolean): Workload => ({ deployment: deployment(status), available });
+const workload = (status: object, available: boolean): ServiceWorkload => ({ deployment: deployment(status), available });
 const RUNNING = workload({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 }, true);
 const trouble = (type: string, status: string, reason: string, message: string) =>
   workload({ conditions: [{ type, status, reason, message }] }, false);
 
-const noAccess: Access = { objects: [], kinds: new Set(), missing: NONE_MISSING };
+const noAccess: ServiceAccess = { objects: [], kinds: new Set(), missing: NONE_MISSING };
 
-function compiled(more: Partial<Compiled> = {}): Compiled {
+function compiled(more: Partial<CompiledState> = {}): CompiledState {
   const objects = ["ConfigMap", "ConfigMap", "Secret", "Deployment", "AuthorizationPolicy", "CiliumNetworkPolicy"].map(object);
   const application = {
     id: "shop/api",
@@ -103,15 +103,15 @@ function compiled(more: Partial<Compiled> = {}): Compiled {
 
 type Row = {
   readonly reason: ServiceReason;
-  readonly given: Observed;
-  readonly outcome?: Outcome;
+  readonly given: ServiceState;
+  readonly outcome?: ReconcileOutcome;
   readonly changes?: Partial<ChangeSet>;
   readonly want: readonly string[];
 };
 
 const circle = { kind: "circular-dependency", path: ["a", "b", "a"], of: "resources" } as const;
 const notCompiled: NotCompiled = { kind: "not-compiled", errors: [circle], graceMs: 0, workload: NO_WORKLOAD, access: noAccess };
-const patchMode: Observed = {
+const patchMode: ServiceState = {
   kind: "patch-mode",
   target: { kind: "Deployment", name: "web", namespace: "shop" } as unknown as PatchMode["target"],
   left: [],

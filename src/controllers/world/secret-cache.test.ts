@@ -3,7 +3,7 @@ import { err, expectOk, ok, type Result } from "#base";
 import type { CacheReader } from "#controller-runtime";
 import { keyText, type KubeObject, type ObjectKey } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
-import { SecretShelf } from "./secret-shelf.ts";
+import { SecretCache } from "./secret-cache.ts";
 
 /** Secrets of a cluster, an informer's metadata of them, and what was read. */
 class Cluster {
@@ -41,36 +41,36 @@ const PATH = "postgres/db/password";
 const need = (...names: readonly string[]) => ({ values: new Set(names), versions: new Set<string>() });
 
 test("what is asked for is noted, read once, and read again when it changed", async () => {
-  const [cluster, shelf] = [new Cluster(), new SecretShelf()];
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("one") } });
-  const first = shelf.record(() => shelf.read("shop", PATH, "shop"));
+  const first = cache.record(() => cache.read("shop", PATH, "shop"));
   expect(first.result).toMatchObject({ ok: false });
   expect([...first.asked.values]).toEqual(["shop/postgres-db"]);
-  expect(expectOk(await shelf.refresh(first.asked.values, cluster.source))).toBe(true);
-  expect(shelf.read("shop", PATH, "shop")).toEqual(ok("one"));
-  expect(expectOk(await shelf.refresh(first.asked.values, cluster.source))).toBe(false);
+  expect(expectOk(await cache.refresh(first.asked.values, cluster.source))).toBe(true);
+  expect(cache.read("shop", PATH, "shop")).toEqual(ok("one"));
+  expect(expectOk(await cache.refresh(first.asked.values, cluster.source))).toBe(false);
   cluster.secrets.set("shop/postgres-db", { version: "2", data: { password: btoa("two") } });
-  expect(expectOk(await shelf.refresh(first.asked.values, cluster.source))).toBe(true);
-  expect(shelf.read("shop", PATH, "shop")).toEqual(ok("two"));
+  expect(expectOk(await cache.refresh(first.asked.values, cluster.source))).toBe(true);
+  expect(cache.read("shop", PATH, "shop")).toEqual(ok("two"));
   expect(cluster.reads).toHaveLength(2);
 });
 
 test("one that is not there is not asked for, and a sentence says what to make", async () => {
-  const [cluster, shelf] = [new Cluster(), new SecretShelf()];
-  expect(expectOk(await shelf.refresh(["shop/postgres-db"], cluster.source))).toBe(true);
-  expect(shelf.read("shop", PATH, "shop")).toEqual(
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
+  expect(expectOk(await cache.refresh(["shop/postgres-db"], cluster.source))).toBe(true);
+  expect(cache.read("shop", PATH, "shop")).toEqual(
     err("there is no secret 'postgres/db/password'\nmake Secret postgres-db in namespace shop with a key 'password'"),
   );
-  expect([cluster.reads, expectOk(await shelf.refresh(["shop/postgres-db"], cluster.source))]).toEqual([[], false]);
+  expect([cluster.reads, expectOk(await cache.refresh(["shop/postgres-db"], cluster.source))]).toEqual([[], false]);
 });
 
 test("a key that is missing, bytes that are no text, and what is no base64 are not there", async () => {
-  const [cluster, shelf] = [new Cluster(), new SecretShelf()];
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
   const data = { bytes: btoa("\xff\xfe"), broken: "%%%", number: 5 as unknown as string };
   cluster.secrets.set("shop/postgres-db", { version: "1", data });
-  await shelf.refresh(["shop/postgres-db"], cluster.source);
+  await cache.refresh(["shop/postgres-db"], cluster.source);
   for (const key of ["bytes", "broken", "number", "password"]) {
-    expect(shelf.read("shop", `postgres/db/${key}`, "shop")).toMatchObject({
+    expect(cache.read("shop", `postgres/db/${key}`, "shop")).toMatchObject({
       ok: false,
       error: expect.stringContaining(`has no key '${key}' with UTF-8 text in it`) as string,
     });
@@ -78,41 +78,41 @@ test("a key that is missing, bytes that are no text, and what is no base64 are n
 });
 
 test("a cache that is behind costs no second read, a Secret that went meanwhile is gone, and a failure is passed on", async () => {
-  const [cluster, shelf] = [new Cluster(), new SecretShelf()];
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/a", { version: "2", data: { k: btoa("new") } });
   cluster.behind.set("shop/a", "1");
-  expect(expectOk(await shelf.refresh(["shop/a"], cluster.source))).toBe(true);
-  expect(expectOk(await shelf.refresh(["shop/a"], cluster.source))).toBe(false);
+  expect(expectOk(await cache.refresh(["shop/a"], cluster.source))).toBe(true);
+  expect(expectOk(await cache.refresh(["shop/a"], cluster.source))).toBe(false);
   cluster.behind.clear();
-  expect(expectOk(await shelf.refresh(["shop/a"], cluster.source))).toBe(false);
+  expect(expectOk(await cache.refresh(["shop/a"], cluster.source))).toBe(false);
   cluster.behind.set("shop/b", "1");
-  expect(expectOk(await shelf.refresh(["shop/b"], cluster.source))).toBe(true);
-  expect(shelf.read("shop", "b/k", "shop")).toMatchObject({ ok: false });
+  expect(expectOk(await cache.refresh(["shop/b"], cluster.source))).toBe(true);
+  expect(cache.read("shop", "b/k", "shop")).toMatchObject({ ok: false });
   cluster.failure = { kind: "unavailable", message: "later" };
   cluster.behind.set("shop/c", "1");
-  expect(await shelf.refresh(["shop/c"], cluster.source)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
+  expect(await cache.refresh(["shop/c"], cluster.source)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
 });
 
 test("what nobody needs any more is forgotten, and a change concerns those who need it", async () => {
-  const [cluster, shelf] = [new Cluster(), new SecretShelf()];
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "shop" } };
   cluster.secrets.set("shop/a", { version: "1", data: { k: btoa("v") } });
-  await shelf.refresh(["shop/a"], cluster.source);
-  shelf.setNeeds("shop/one", need("shop/a"));
-  shelf.setNeeds("shop/two", need("shop/a"));
-  expect(shelf.usedBy(secret)).toEqual(["shop/one", "shop/two"]);
-  shelf.setNeeds("shop/one", need());
-  expect(shelf.read("shop", "a/k", "shop")).toEqual(ok("v"));
-  shelf.setNeeds("shop/two", need("shop/b"));
-  expect(shelf.usedBy(secret)).toEqual([]);
-  expect(shelf.read("shop", "a/k", "shop")).toMatchObject({ ok: false });
+  await cache.refresh(["shop/a"], cluster.source);
+  cache.setNeeds("shop/one", need("shop/a"));
+  cache.setNeeds("shop/two", need("shop/a"));
+  expect(cache.usedBy(secret)).toEqual(["shop/one", "shop/two"]);
+  cache.setNeeds("shop/one", need());
+  expect(cache.read("shop", "a/k", "shop")).toEqual(ok("v"));
+  cache.setNeeds("shop/two", need("shop/b"));
+  expect(cache.usedBy(secret)).toEqual([]);
+  expect(cache.read("shop", "a/k", "shop")).toMatchObject({ ok: false });
 });
 
 test("of a Secret that External Secrets keeps, the version is known and the value never asked for", () => {
-  const [cluster, shelf] = [new Cluster(), new SecretShelf()];
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/synced", { version: "7", data: {} });
-  expect(shelf.syncedVersion("shop", "synced")).toBeUndefined();
-  shelf.follow(cluster.source.cache);
-  const { result, asked } = shelf.record(() => shelf.syncedVersion("shop", "synced"));
+  expect(cache.syncedVersion("shop", "synced")).toBeUndefined();
+  cache.follow(cluster.source.cache);
+  const { result, asked } = cache.record(() => cache.syncedVersion("shop", "synced"));
   expect([result, [...asked.values], [...asked.versions]]).toEqual(["7", [], ["shop/synced"]]);
 });
