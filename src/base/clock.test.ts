@@ -57,7 +57,7 @@ describe("systemClock", () => {
     expect(calls).toBe(0);
   });
 
-  it("tells the time, never goes back, and can cancel", async () => {
+  it("returns the time, never goes back, and can cancel", async () => {
     const before = systemClock.monotonic();
     expect(systemClock.now()).toBeGreaterThan(Date.UTC(2026, 0, 1));
     systemClock.after(60_000, () => {})();

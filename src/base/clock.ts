@@ -6,7 +6,7 @@
 export interface Clock {
   /** Milliseconds since 1970, for timestamps that people and other machines read. */
   now(): number;
-  /** Milliseconds since some fixed moment; never goes back. */
+  /** Milliseconds since a fixed time in the past; never decreases. */
   monotonic(): number;
   /** Milliseconds for which this thread has used the processor: unlike time, it stands still while other processes run. Optional. */
   processorTime?(): number;

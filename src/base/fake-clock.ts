@@ -1,4 +1,4 @@
-/** A clock that moves only when told to. `advance` fires the timers that fall due, in order, and lets promises settle between them. */
+/** A clock that moves only when a test advances it. `advance` fires the timers that fall due, in order, and lets promises settle between them. */
 import type { Clock } from "./clock.ts";
 
 type Timer = { readonly due: number; readonly order: number; readonly callback: () => void };

@@ -7,7 +7,8 @@ export { DURATION_PATTERN, milliseconds, parseDuration, seconds, type Duration }
 export { FakeClock } from "./fake-clock.ts";
 export { whenOk, whenThere, type Later } from "./later.ts";
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel, type LogSink } from "./log.ts";
-export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type Labels, type Metrics } from "./metrics.ts";
+export type { Json, JsonObject, JsonPrimitive } from "./json.ts";
+export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type MetricLabels, type Metrics } from "./metrics.ts";
 export { nodeProcesses, type ProcessTable } from "./process-table.ts";
 export { seededRandom } from "./random.ts";
 export { repeats } from "./repeats.ts";

@@ -2,7 +2,7 @@
  * Metrics as a port, with the registry that implements it. `render` gives Prometheus' text format: the format is a page of
  * code, and the library for it has had no release since 2024 (docs/adr/0003).
  */
-export type Labels = Readonly<Record<string, string>>;
+export type MetricLabels = Readonly<Record<string, string>>;
 
 export interface Metrics {
   counter(name: string, help: string): Counter;
@@ -10,13 +10,13 @@ export interface Metrics {
   histogram(name: string, help: string, buckets: readonly number[]): Histogram;
 }
 export interface Counter {
-  add(amount: number, labels?: Labels): void;
+  add(amount: number, labels?: MetricLabels): void;
 }
 export interface Gauge {
-  set(value: number, labels?: Labels): void;
+  set(value: number, labels?: MetricLabels): void;
 }
 export interface Histogram {
-  observe(value: number, labels?: Labels): void;
+  observe(value: number, labels?: MetricLabels): void;
 }
 
 type Family = {
@@ -98,9 +98,9 @@ type Distribution = { readonly counts: number[]; sum: number; count: number };
 export const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60] as const;
 
 /** Hot paths pass the same labels object every time; its text is made once. */
-const formatted = new WeakMap<Labels, string>();
+const formatted = new WeakMap<MetricLabels, string>();
 
-function formatLabels(labels: Labels): string {
+function formatLabels(labels: MetricLabels): string {
   const known = formatted.get(labels);
   if (known !== undefined) return known;
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);

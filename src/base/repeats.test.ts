@@ -8,7 +8,7 @@ describe("repeats", () => {
     expect(items.map(stoodBefore)).toEqual([false, false, true]);
   });
 
-  it("knows nothing of what is not there", () => {
+  it("finds nothing in an empty list", () => {
     expect([stoodBefore("c", 2), stoodBefore("b", 1), stoodBefore("b", 2)]).toEqual([false, false, true]);
   });
 });

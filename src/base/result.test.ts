@@ -21,7 +21,7 @@ describe("Result", () => {
     expect(collect([ok(1), err("a"), err("b")])).toEqual(err(["a", "b"]));
   });
 
-  it("is the door in for code that throws", async () => {
+  it("turns what foreign code throws into an error", async () => {
     const boom = () => {
       throw new Error("boom");
     };

@@ -67,7 +67,7 @@ describe("redact", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("knows the names by which secrets go", () => {
+  it("knows common field names of secrets", () => {
     expect(["password", "Token", "client-key-data", "set-cookie"].every(isSecretName)).toBe(true);
     expect(["name", "tokens_total", "secretName"].some(isSecretName)).toBe(false);
   });
@@ -97,6 +97,6 @@ describe("Logger", () => {
   });
 
   it("can be silent", () => {
-    expect(() => silentLogger.error("nobody hears")).not.toThrow();
+    expect(() => silentLogger.error("not written")).not.toThrow();
   });
 });

@@ -35,7 +35,7 @@ export function reveal<T>(hidden: Sensitive<T>): T {
   return values.get(hidden) as T;
 }
 
-/** Field names whose *text* values are cut out of logs even when somebody forgot to wrap them. A second net, not the first. */
+/** Field names whose *text* values are cut out of logs even when the value is not wrapped in Sensitive. A second safeguard, not the first. */
 const SECRET_NAMES = new Set(
   "authorization cookie setcookie password passwd secret token accesstoken idtoken refreshtoken privatekey clientkey clientkeydata apikey stringdata".split(
     " ",

@@ -37,9 +37,9 @@ async function readStandardInput(): Promise<string> {
   return text.value;
 }
 
-const told = new Set<NodeJS.WriteStream>();
+const written = new Set<NodeJS.WriteStream>();
 function tell(stream: NodeJS.WriteStream, text: string): void {
-  told.add(stream);
+  written.add(stream);
   stream.write(text);
 }
 
@@ -60,5 +60,5 @@ process.exitCode = await runLattice(process.argv.slice(2), {
   terminal: process.stdout.isTTY ? { columns: () => process.stdout.columns } : undefined,
 });
 
-// all is said: to take the heap down object by object takes longer than many a command
-if ([...told].every(({ writableLength }) => writableLength === 0)) process.exit();
+// all output is written: to free the heap object by object takes longer than many commands
+if ([...written].every(({ writableLength }) => writableLength === 0)) process.exit();

@@ -74,7 +74,7 @@ function duplicates(values: readonly unknown[], keys: readonly string[] | undefi
   });
 }
 
-/** Whatever the user writes, kept as it is: its meaning belongs to whoever reads it. */
+/** Any value, kept unchanged: the component that reads it gives it a meaning. */
 export function anyFields(description: string, max: number) {
   return mapOf(description, z.unknown(), { max }).meta({
     description,

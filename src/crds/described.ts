@@ -1,8 +1,8 @@
 /**
- * A schema with its description and the other words that a CRD has about it.
+ * A schema with its description and the other keywords that a CRD has for it.
  *
  * zod's own `describe` and `meta` give a copy, and copies were half of what it costs to load the kinds. This one writes on the schema itself, so
- * it is for a schema that was made just now and that nobody else holds.
+ * it is for a schema that was made just now and is not shared yet.
  */
 import * as z from "zod";
 

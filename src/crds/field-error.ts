@@ -1,5 +1,5 @@
 /**
- * What is wrong with an object, field by field. zod finds the mistakes; this file words them, so that each says what is
+ * What is wrong with an object, field by field. zod finds the mistakes; this file writes the messages, so that each says what is
  * wrong and what would fix it, and points at the field the way the API server's rules do: `spec.containers[main].image`.
  */
 import type * as z from "zod";

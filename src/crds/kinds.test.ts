@@ -36,7 +36,7 @@ describe("what is refused", () => {
     expect(messages.filter((message) => !rows.some(({ wantMessage }) => message.includes(wantMessage)))).toEqual([]);
   });
 
-  it("is told all at once", () => {
+  it("is reported all at once", () => {
     const given = rawService({ replica: 1, replicas: { min: 3, max: 2 }, containers: { main: { image: 1, variables: { A: true } } } });
     expect(mistakes(given)).toEqual([
       "spec.containers[main].image: must be a string, and is a number; put it in quotes",
@@ -203,7 +203,7 @@ describe("parseLatticeObject", () => {
       want: 'apiVersion: must be "lattice.dev/v1alpha1", and is "lattice.dev/v1"',
     },
     {
-      name: "a kind of somebody else",
+      name: "a kind of another group",
       given: { apiVersion: "apps/v1", kind: "Deployment" },
       want: 'apiVersion: must be "lattice.dev/v1alpha1", and is "apps/v1": Deployment is not a kind of Lattice',
     },

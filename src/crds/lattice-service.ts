@@ -1,6 +1,6 @@
 /**
- * LatticeService: a workload, and who may talk to it. With `workloadRef` the same spec is a patch on a Deployment that
- * somebody else owns; then containers and their images are optional.
+ * LatticeService: a workload, and which services may call it. With `workloadRef` the same spec is a patch on a Deployment
+ * that another controller or person owns; then containers and their images are optional.
  *
  * It has no scale subresource. `replicas.min` is the only number there is to scale, and under an autoscaler it is a floor, not a
  * count: `kubectl scale` would raise the floor for good and nothing would lower it again.
@@ -36,11 +36,14 @@ const specFields = () =>
   });
 
 const workloadRef = () =>
-  object("Deployment of somebody else that this spec is a patch on. Absent: Lattice makes and owns the Deployment.", {
-    kind: oneOf("Kind of the workload.", ["Deployment"]).default("Deployment"),
-    name: dnsSubdomain("Name of the workload."),
-    namespace: targetNamespace("Namespace of the workload."),
-  });
+  object(
+    "Existing Deployment, owned by another controller or person, that this spec is a patch on. Absent: Lattice makes and owns the Deployment.",
+    {
+      kind: oneOf("Kind of the workload.", ["Deployment"]).default("Deployment"),
+      name: dnsSubdomain("Name of the workload."),
+      namespace: targetNamespace("Namespace of the workload."),
+    },
+  );
 
 type ServiceSpec = z.output<ReturnType<typeof specFields>>;
 type Container = NonNullable<ServiceSpec["containers"]>[string];
@@ -97,7 +100,7 @@ const spec = () =>
 
 const status = () =>
   statusOf(["Pending", "Compiling", "Ready", "Failed"], {
-    mode: oneOf("Ownership: Lattice made the workload. Patch: it belongs to somebody else.", ["Ownership", "Patch"]).optional(),
+    mode: oneOf("Ownership: Lattice made the workload. Patch: another controller or person owns it.", ["Ownership", "Patch"]).optional(),
     workloadRef: observed("The workload that is patched.", {
       resolved: flag("Whether it exists.").optional(),
       name: dnsSubdomain("Name of the workload.").optional(),

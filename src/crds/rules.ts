@@ -44,7 +44,7 @@ export const VALIDATIONS = "x-kubernetes-validations";
 
 /** The schema with rules put on: checked by the parser, and carried into the CRD. */
 export function withRules<S extends z.ZodType>(schema: S, rules: readonly Rule<z.output<S>>[]): S {
-  // the server drops an empty list, and whoever applies the manifest next would then find it changed
+  // the server drops an empty list, so the next apply of the manifest would report a change
   if (rules.length === 0) return schema;
   const known = schema.meta() ?? {};
   const before = (known[VALIDATIONS] as readonly KubernetesValidation[] | undefined) ?? [];

@@ -47,7 +47,7 @@ describe("the quick way to read a resource", () => {
 
 describe("the quick reader of a schema", () => {
   it.each([
-    ["fields that nobody named", z.looseObject({ a: z.string() }), { a: "b", c: "d" }],
+    ["fields that the schema does not name", z.looseObject({ a: z.string() }), { a: "b", c: "d" }],
     ["a transformation", z.string().transform((text) => text.length), "four"],
     ["keys that are checked", z.record(z.string().regex(/^a/), z.string()), { a: "b" }],
     ["an optional default", z.string().default("a").optional(), undefined],
@@ -77,7 +77,7 @@ function schemaOf(object: RawObject | undefined): z.ZodType {
 
 const structurals = new Map<z.ZodType, Structural>();
 
-/** Both ways, which must agree to the letter: the order of the fields is seen by whoever prints them. */
+/** Both ways, which must agree to the letter: the order of the fields is visible in printed output. */
 function both(object: RawObject): "sound" | "unsure" {
   const schema = schemaOf(object);
   const structural = structurals.get(schema) ?? toStructural(schema);

@@ -16,10 +16,10 @@ const conditionShape = () =>
       message: "must be a condition type, such as Ready",
     }),
     status: oneOf("Whether it holds.", ["True", "False", "Unknown"]),
-    reason: patterned("Why, as one word for programs.", {
+    reason: patterned("Why, as one CamelCase identifier for programs.", {
       pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
       max: 1_024,
-      message: "must be one word in CamelCase",
+      message: "must be one CamelCase identifier",
     }),
     message: anyText("Why, for people.", 32_768),
     lastTransitionTime: timestampField("When the status last changed."),
@@ -38,7 +38,7 @@ export const count = (description: string) => integer(description, 0, Number.MAX
 
 export function statusOf<const Phases extends readonly [string, ...string[]], S extends z.ZodRawShape>(phases: Phases, shape: S) {
   return observed("What the operator observed. Written by the operator only.", {
-    phase: oneOf("Where the object is in its life, in one word.", phases).optional(),
+    phase: oneOf("The phase of the object's life cycle.", phases).optional(),
     message: anyText("What the phase means just now, for people.", 32_768).optional(),
     observedGeneration: count("The metadata.generation that this status is about.").optional(),
     conditions: listOf("The latest observations, one for each type.", condition(), { max: 64, type: { keys: ["type"] } }).optional(),

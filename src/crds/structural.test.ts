@@ -111,7 +111,7 @@ describe("below", () => {
     ]);
   });
 
-  it("finds nothing that the schema did not say", () => {
+  it("finds nothing that the schema does not have", () => {
     expect(below({ properties: {} }, "constructor")).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
  * From a zod schema to the schema a CRD carries: OpenAPI 3.0, structural as Kubernetes means it.
  *
  * The keywords that may come through are listed. A new zod version that says something in another way is then a failing
- * test here, and not a CRD that a cluster refuses at three in the morning.
+ * test here, and not a CRD that a cluster refuses.
  */
 import * as z from "zod";
 import { isJsonObject, type Json, type JsonObject } from "#kube";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson, depthExceeds, field, fieldAt, jsonEqual, parseJson } from "./json.ts";
 
 describe("field", () => {
-  it("reads only what the document said", () => {
+  it("reads only the document's own fields", () => {
     expect(field({ a: 1 }, "a")).toBe(1);
     expect(field({}, "constructor")).toBeUndefined();
     expect(field({}, "__proto__")).toBeUndefined();

@@ -1,11 +1,7 @@
-/** JSON as data: types, equality, canonical text, and reading that cannot be used against us. */
-import { err, fromThrowing, describeThrown, type Result } from "#base";
+/** JSON as data: types, equality, canonical text, and parsing that is safe for hostile input. */
+import { err, fromThrowing, describeThrown, type Json, type JsonObject, type Result } from "#base";
 
-export type JsonPrimitive = string | number | boolean | null;
-/** A JSON value that nobody changes in place. */
-export type Json = JsonPrimitive | readonly Json[] | JsonObject;
-/** A JSON object; `undefined` is absence. */
-export type JsonObject = { readonly [field: string]: Json | undefined };
+export type { Json, JsonObject, JsonPrimitive } from "#base";
 
 export const MAX_DEPTH = 100;
 
@@ -14,7 +10,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Own fields only: `hasOwn` keeps "constructor" and "__proto__" from finding anything that the document did not say.
+ * Own fields only: `hasOwn` keeps "constructor" and "__proto__" from finding anything that is not a field of the document.
  */
 export function field(value: unknown, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

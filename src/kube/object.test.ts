@@ -52,9 +52,9 @@ describe("conditions", () => {
 
   it("keep their time while the status stays, and move it when it changes", () => {
     const first = setCondition([], ready, "t1");
-    const same = setCondition(first, { ...ready, message: "new words" }, "t2");
+    const same = setCondition(first, { ...ready, message: "new text" }, "t2");
     const changed = setCondition(same, { ...ready, status: "False" }, "t3");
-    expect(same[0]).toMatchObject({ lastTransitionTime: "t1", message: "new words" });
+    expect(same[0]).toMatchObject({ lastTransitionTime: "t1", message: "new text" });
     expect(changed[0]).toMatchObject({ lastTransitionTime: "t3" });
   });
 

@@ -45,7 +45,7 @@ describe("parseQuantity", () => {
     expect(compareQuantities(third, tenth)).toBe(1);
   });
 
-  it("takes what the pattern in the CRDs takes, except exponents nobody means", () => {
+  it("takes what the pattern in the CRDs takes, except exponents beyond the limits", () => {
     const pattern = new RegExp(QUANTITY_PATTERN);
     fc.assert(
       fc.property(fc.stringMatching(/^[+-]?[0-9.]{0,6}(Ki|Mi|m|k|E|e[0-9]{1,2}|n|x)?$/), (text) => {

@@ -30,7 +30,7 @@ export function defineResource<T extends KubeObject>(resource: Omit<Resource<T>,
   return resource;
 }
 
-/** The same collection, but reads bring only metadata: for those who care about every kind and the content of none. */
+/** The same collection, but reads return only metadata: for code that follows every kind and reads the content of none. */
 export function metadataOf(resource: Resource): Resource {
   const { type: _type, ...rest } = resource;
   return { ...rest, view: "metadata" };

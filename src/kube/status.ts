@@ -1,9 +1,9 @@
-/** `kind: Status`: how an API server says no. */
+/** `kind: Status`: how an API server reports a failure. */
 import { field, isJsonObject } from "./json.ts";
 
 export type StatusCause = { readonly reason?: string; readonly message?: string; readonly field?: string };
 
-/** How an API server says no, and sometimes yes. */
+/** The result of a request that returns no object; mostly a failure. */
 export type Status = {
   readonly kind: "Status";
   readonly apiVersion: "v1";

@@ -22,7 +22,7 @@ containers:
     variables:
       HOST: "\${resources.dns.host}"
       MIX: 'name=\${metadata.name};n=2'
-      WORDS: two words, and (three)
+      TEXT: two parts, and (three)
     files:
       /etc/app/config.yaml:
         mode: "0644"
@@ -69,7 +69,7 @@ describe("readPlainYaml", () => {
     { name: "a key that is no text", given: "on: 1\n" },
     { name: "a key in quotes", given: '"a": 1\n' },
     { name: "__proto__", given: "__proto__: 1\n" },
-    { name: "a word of YAML 1.1", given: "a: yes\n" },
+    { name: "a boolean of YAML 1.1", given: "a: yes\n" },
     { name: "null", given: "a: null\n" },
     { name: "an octal number", given: "a: 0644\n" },
     { name: "a float", given: "a: 1.5\n" },

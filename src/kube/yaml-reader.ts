@@ -1,13 +1,13 @@
 /**
- * The quick way through YAML that is written as most people write it: block mappings and lists, words and numbers, quoted text without escapes,
- * `|` blocks, small `[…]` and `{…}`. Several times faster than a reader of all of YAML, which is what a start of `lattice` waits for.
+ * A fast reader of the common part of YAML: block mappings and lists, plain scalars and numbers, quoted text without escapes,
+ * `|` blocks, small `[…]` and `{…}`. Several times faster than js-yaml, and the start of `lattice` depends on it.
  *
- * Whatever is not plainly one of these is `undefined` here, and js-yaml reads the whole text and finds the words for what is wrong. Both must
- * agree; a property test holds them to it.
+ * Any other text returns `undefined`; the caller then reads the whole text with js-yaml, which also reports errors. A property test
+ * checks that both readers return the same values.
  */
 import { MAX_DEPTH, type Json } from "./json.ts";
 
-/** The one document of the text; undefined: look more closely. */
+/** The only document of the text; undefined: the text needs js-yaml. */
 export function readPlainYaml(text: string): Json | undefined {
   if (!ORDINARY.test(text) || !text.endsWith("\n")) return undefined;
   const lines = text.slice(0, -1).split("\n");
@@ -23,7 +23,7 @@ const SPECIAL = /^(?:true|false|yes|no|on|off|y|n|null|nan|inf|__proto__)$/i;
 const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
 const AMOUNT = /^[1-9][0-9]*(?:m|[KMGTPE]i)$/;
 const WORDS = /^[A-Za-z$/][A-Za-z0-9_./${}@+=;-]*(?::[A-Za-z0-9_./${}@+=;-]+)*(?: [A-Za-z0-9$/(][A-Za-z0-9_./${}@+=;,()-]*)*$/;
-/** Inside of brackets these end a word. */
+/** Inside brackets these characters end a scalar. */
 const BRACKETS = /[[\]{},]/;
 const DOUBLE_QUOTED = /^"([^"\\]*)"$/;
 const SINGLE_QUOTED = /^'([^']*)'$/;
@@ -43,7 +43,7 @@ class Reader {
     return this.#next() !== undefined || this.#unusual ? undefined : value;
   }
 
-  /** There is nothing more to read then, so everybody comes to an end. */
+  /** After it there is nothing more to read, so every loop ends. */
   #giveUp(): Json {
     this.#unusual = true;
     this.#at = this.#lines.length;

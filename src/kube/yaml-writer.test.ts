@@ -11,7 +11,7 @@ describe("writePlainYaml", () => {
   const object = {
     apiVersion: "v1",
     metadata: { name: "a-b", labels: { "app.kubernetes.io/name": "a" }, finalizers: [] },
-    data: { "a.yaml": "x: 1\n\n  y: 2\n", b: "no end\nof line", c: "https://a.b/c", d: "two words" },
+    data: { "a.yaml": "x: 1\n\n  y: 2\n", b: "no end\nof line", c: "https://a.b/c", d: "two parts" },
     spec: {
       cpu: "500m",
       memory: "1.5Gi",

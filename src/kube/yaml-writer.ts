@@ -1,5 +1,5 @@
 /**
- * YAML of what Kubernetes objects mostly are: nested maps and lists of plain words, numbers and a text with lines now and then.
+ * YAML of what Kubernetes objects mostly are: nested maps and lists of plain scalars, numbers and some multi-line text.
  *
  * It writes what js-yaml writes, byte for byte, and ten times faster; a single scalar that needs thought (quotes, escapes) is handed over, and
  * a document with something stranger in it is left to js-yaml as a whole: `undefined`.
@@ -79,13 +79,13 @@ function writeLeaf(writer: Writer, value: unknown, indent: string): string {
   }
 }
 
-/** Words that mean themselves: they begin like a word, a path or a flag, and hold no character that YAML gives a meaning there. */
+/** Text that needs no quotes: it begins with a letter, a path or a flag, and has no character that is syntax in YAML. */
 const PLAIN = /^(?:[A-Za-z/_]|--?[A-Za-z])(?:[A-Za-z0-9/_.@=;,+$%()-]|:(?=[A-Za-z0-9/_.])| (?=[A-Za-z0-9/_.(]))*$/;
 /** What looks like a number and is none: 500m, 128Mi, 10.0.0.1, 10.0.0.0/8. */
 const PLAIN_FIGURE = /^[0-9]+(?:(?:\.[0-9]+)?(?:m|[KMGT]i)|(?:\.[0-9]+){3}(?:\/[0-9]+)?)$/;
 /** What would be a number, nothing, or an alias. */
 const QUOTED = /^(?:[0-9]{1,15}|\*)?$/;
-/** Words that are booleans or null, in any case. */
+/** Text that YAML reads as a boolean or null, in any case. */
 const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
 const LONGEST_RESERVED = 5;
 

@@ -114,7 +114,7 @@ function normalise(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-describe("words that YAML 1.1 has for true and false", () => {
+describe("the YAML 1.1 spellings of true and false", () => {
   const text = "variables: {NO: a, on: NO, y: 'yes', off: true}\n";
 
   it("are booleans for kubectl, and text where YAML 1.2 is asked for", () => {

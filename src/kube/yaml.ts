@@ -68,7 +68,7 @@ function readingInteger() {
   });
 }
 
-/** The writer asks the same tags whether a text needs quotes; there, a large number is no mistake of anybody. */
+/** The writer asks the same tags whether a text needs quotes; there, a large number is not an error. */
 let writingSchema: Schema | undefined;
 
 function readInteger(digits: string): number | undefined {

@@ -1,6 +1,6 @@
 /**
- * Everything a patch can fail with. Code decides by `kind`; `message` is what Kubernetes' own library says, word for word, because
- * people search for those words.
+ * Everything a patch can fail with. Code decides by `kind`; `message` is exactly that of Kubernetes' own library, because
+ * people search for it.
  */
 import { err, type Err } from "#base";
 import { formatAsString, formatValue, goTypeName } from "./go-values.ts";
@@ -26,7 +26,7 @@ export type PatchErrorKind =
   | "unknown-field"
   /** The schema itself cannot be used: a merge list without a key, an unknown strategy. */
   | "bad-schema"
-  /** The same field was changed differently by somebody else. */
+  /** The same field was changed differently by another writer. */
   | "conflict"
   | "precondition-failed"
   | "too-deep"

@@ -4,9 +4,9 @@
  */
 import { ExactFloat, fieldNames, isList, isObject } from "./json.ts";
 
-export type GoType = "nil" | "bool" | "string" | "int64" | "float64" | "map" | "list";
+export type GoValueType = "nil" | "bool" | "string" | "int64" | "float64" | "map" | "list";
 
-export function goTypeOf(value: unknown): GoType {
+export function goTypeOf(value: unknown): GoValueType {
   switch (typeof value) {
     case "string":
       return "string";

@@ -133,7 +133,7 @@ describe("applyJsonPatch", () => {
     { name: "an operation without a path", operations: [{ op: "add" }], want: "add operation failed to decode path: missing value" },
     { name: "an unknown operation", operations: [{ op: "swap", path: "/a" }], want: "Unexpected kind: swap" },
     { name: "no operation", operations: [{ path: "/a" }], want: "Unexpected kind: unknown" },
-  ])("refuses $name with Kubernetes' words and 422", ({ operations, want }) => {
+  ])("refuses $name with Kubernetes' message and 422", ({ operations, want }) => {
     const result = applyJsonPatch({ a: 1, list: [1] }, operations);
     expect(result).toMatchObject({ ok: false, error: { message: want } });
     if (!result.ok) expect(httpStatusOf(result.error)).toBe(422);

@@ -221,7 +221,7 @@ function valueAt(document: Json, path: string, missing: string, failed: (name: s
   return found.ok ? found : failure(found.error.kind, `${failed(last)}: ${found.error.message}`);
 }
 
-/** Changes the container that holds the pointer's last name, and gives failures the words of the operation. */
+/** Changes the container that holds the pointer's last name, and adds the operation to the message of a failure. */
 function changeLast({ document, path, work }: Place, messages: Messages, change: (container: Json, name: string) => Applied): Applied {
   const names = parsePointer(path);
   const last = names?.at(-1);

@@ -21,7 +21,7 @@ export function parsePointer(pointer: string): readonly string[] | undefined {
   return parts.slice(1).map((part) => part.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~")));
 }
 
-export type Container = Json & (readonly Json[] | { readonly [field: string]: Json | undefined });
+export type JsonContainer = Json & (readonly Json[] | { readonly [field: string]: Json | undefined });
 
 /** The value at a name; null where a map has no such field, which is how the library sees it. */
 export function child(container: Json, name: string): Result<Json | undefined, PatchError> {
@@ -40,7 +40,7 @@ export function indexIn(name: string, last: number): Result<number, PatchError> 
   return ok(place);
 }
 
-/** The containers that were made on the way to a result: nobody else holds them. */
+/** The containers that were created for a result: they are not shared, so they may be changed in place. */
 export class OwnParts {
   readonly #made = new WeakSet<object>();
 

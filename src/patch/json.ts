@@ -3,11 +3,9 @@
  *
  * Results share their unchanged parts with the inputs. That is what makes a patch cheap, and why nothing here is ever changed in place.
  */
-export type JsonPrimitive = string | number | boolean | null;
-/** A JSON value that nobody changes in place. */
-export type Json = JsonPrimitive | readonly Json[] | JsonObject;
-/** `undefined` is absence, as in the rest of Lattice. */
-export type JsonObject = { readonly [field: string]: Json | undefined };
+import type { Json, JsonObject } from "#base";
+
+export type { Json, JsonObject, JsonPrimitive } from "#base";
 /** An object under construction; it becomes a JsonObject when it leaves the function that made it. */
 export type MutableObject = { [field: string]: Json | undefined };
 
@@ -22,7 +20,7 @@ export function isList(value: unknown): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Own fields only: "constructor" and "__proto__" find nothing that the document did not say. */
+/** Own fields only: "constructor" and "__proto__" find nothing that is not a field of the document. */
 export function fieldOf(object: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -112,7 +112,7 @@ describe.each(kinds)("$name", ({ schema, objects }) => {
     );
   });
 
-  test("a three-way patch without strangers is as good as a two-way patch", () => {
+  test("a three-way patch without other writers has the effect of a two-way patch", () => {
     fc.assert(
       fc.property(objects, objects, (original, modified) => {
         const patch = expectOk(createThreeWayStrategicPatch({ original, modified, current: original }, schema, { overwrite: true }));

@@ -34,7 +34,7 @@ describe("numbers in text", () => {
     expect(apply("{}", text)).toEqual({ ok: true, value: want });
   });
 
-  test("big numbers are told apart, and equal ones are equal", () => {
+  test("big numbers that differ are different, and equal ones are equal", () => {
     expect(createTwoWayStrategicPatchText('{"n":9007199254740993,"f":1.0}', '{"n":9007199254740992,"f":1.0}', schema)).toEqual({
       ok: true,
       value: '{"n":9007199254740992}',

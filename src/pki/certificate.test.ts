@@ -33,7 +33,7 @@ const serverRequest: CertificateRequest = {
 const server = expectOk(issueCertificate(ca, serverRequest));
 const client = expectOk(issueCertificate(ca, { commonName: "alice", organizations: ["system:masters"], usages: ["client"], ...valid }));
 
-test("a certificate says what was asked for", () => {
+test("a certificate has the requested fields", () => {
   const parsed = new X509Certificate(server.certificate);
   expect(parsed.subject).toBe("O=one\nO=two\nCN=api");
   expect(parsed.issuer).toBe("O=Lattice\nCN=test root");

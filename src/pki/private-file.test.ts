@@ -34,7 +34,7 @@ describe("a private file", () => {
     expect(readdirSync(folder)).toEqual(["new"]);
   });
 
-  test("replaces a file that others can read: who has it open, or another name of it, sees nothing of the new text", () => {
+  test("replaces a file that others can read: an open file or a hard link to it shows nothing of the new text", () => {
     const path = join(folder, "open-to-all");
     writeFileSync(path, "old");
     chmodSync(path, 0o644);

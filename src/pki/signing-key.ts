@@ -21,7 +21,7 @@ export type PublicJwk = {
 
 export type SigningKey = {
   readonly algorithm: "ES256";
-  /** A digest of the public key: who verifies finds the key by it, and cannot make the key from it. */
+  /** A digest of the public key, by which a verifier selects the key. */
   readonly id: string;
   readonly publicKey: PublicJwk;
   /** PKCS #8 PEM, to be kept. */

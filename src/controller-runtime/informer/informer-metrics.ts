@@ -1,19 +1,19 @@
 /** What an informer counts. Registered once per process; resource, and namespace where there is one per namespace, are labels. */
-import type { Counter, Gauge, Labels, Metrics } from "#base";
+import type { Counter, Gauge, MetricLabels, Metrics } from "#base";
 
 type EventType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
 export class InformerMetrics {
-  readonly #labels: Labels;
-  readonly #eventLabels: Readonly<Record<EventType, Labels>>;
+  readonly #labels: MetricLabels;
+  readonly #eventLabels: Readonly<Record<EventType, MetricLabels>>;
   readonly #events: Counter;
   readonly #restarts: Counter;
   readonly #objects: Gauge;
   readonly #healthy: Gauge;
 
-  constructor(metrics: Metrics, labels: Labels) {
+  constructor(metrics: Metrics, labels: MetricLabels) {
     this.#labels = labels;
-    const ofType = (type: EventType): Labels => ({ ...labels, type });
+    const ofType = (type: EventType): MetricLabels => ({ ...labels, type });
     this.#eventLabels = { ADDED: ofType("ADDED"), MODIFIED: ofType("MODIFIED"), DELETED: ofType("DELETED"), BOOKMARK: ofType("BOOKMARK") };
     this.#events = metrics.counter("lattice_informer_events_total", "Watch events received");
     this.#restarts = metrics.counter("lattice_informer_restarts_total", "Lists and watches begun again, by cause");

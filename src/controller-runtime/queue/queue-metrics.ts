@@ -1,8 +1,8 @@
 /** What a work queue counts; its name is a label. Names follow Kubernetes' own workqueue metrics. */
-import { LATENCY_BUCKETS, type Counter, type Gauge, type Histogram, type Labels, type Metrics } from "#base";
+import { LATENCY_BUCKETS, type Counter, type Gauge, type Histogram, type MetricLabels, type Metrics } from "#base";
 
 export class QueueMetrics {
-  readonly #labels: Labels;
+  readonly #labels: MetricLabels;
   readonly #depth: Gauge;
   readonly #adds: Counter;
   readonly #retries: Counter;

@@ -9,7 +9,7 @@ const isConfigKey = matcher(CONFIG_KEY);
 
 const configKeys: KeyRule = {
   cel: `key != '__proto__' && size(key) <= 253 && key.matches(${celPattern(CONFIG_KEY)})`,
-  message: "each key must be words of letters, digits, '-' and '_', joined by '.', such as redis.host",
+  message: "each key must be names of letters, digits, '-' and '_', joined by '.', such as redis.host",
   holds: (key) => key !== "__proto__" && key.length <= 253 && isConfigKey(key),
 };
 

@@ -40,13 +40,13 @@ const volume = () =>
     readOnly: flag("Whether the container may only read it.").optional(),
   });
 
-const words = (description: string) => listOf(description, anyText("A word.", 32_768), { max: 256, type: "atomic" });
+const argumentList = (description: string) => listOf(description, anyText("One argument.", 32_768), { max: 256, type: "atomic" });
 
 const container = () =>
   object("A container.", {
     image: patterned("Image to run.", { pattern: "^[^\\s]+$", max: 512, message: "must be an image, such as nginx:1.29" }).optional(),
-    command: words("Entry point; absent: the image's.").optional(),
-    args: words("Arguments; absent: the image's.").optional(),
+    command: argumentList("Entry point; absent: the image's.").optional(),
+    args: argumentList("Arguments; absent: the image's.").optional(),
     before: listOf("Containers that wait for this one to be ready.", dnsLabel("Name of a container."), { max: 32, type: "set" }).optional(),
     variables: mapOf("Environment variables; ${…} is filled in.", anyText("Value; numbers in quotes.", MOST_TEXT), {
       max: 256,

@@ -7,7 +7,7 @@ const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 
 /** `type` is open: a type that no provisioner knows is the compiler's error, and names those that there are. */
 const resource = () =>
-  object("Something the service needs, or somebody who may call it.", {
+  object("A resource that the service needs, or a service that may call it.", {
     type: patterned(
       "Kind of resource: service, external-service, service-port, postgres, mysql, mongodb, redis, amqp, s3, route, dns, volume, environment, or one of your own.",
       {

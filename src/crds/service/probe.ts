@@ -33,7 +33,7 @@ const tcpSocket = () =>
 
 const exec = () =>
   object("Healthy when the command exits with 0.", {
-    command: listOf("Command and arguments; no shell.", anyText("A word.", 4_096), { max: 256, type: "atomic", notEmpty: true }),
+    command: listOf("Command and arguments; no shell.", anyText("One argument.", 4_096), { max: 256, type: "atomic", notEmpty: true }),
   });
 
 const grpc = () =>

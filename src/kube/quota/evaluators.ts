@@ -19,7 +19,7 @@ export const OWN_EVALUATORS: readonly QuotaEvaluator[] = [
 
 const OWN = new Map(OWN_EVALUATORS.map((evaluator) => [`${evaluator.group}/${evaluator.plural}`, evaluator]));
 
-/** Kinds that are not stored, and events, which nobody counts. */
+/** Kinds that are not stored, and events: no quota counts them. */
 const IGNORED: ReadonlySet<string> = new Set([
   "/bindings",
   "/componentstatuses",

@@ -152,7 +152,7 @@ describe("a quota", () => {
     ]);
   });
 
-  it("sums what is in its scope, and says 0 where nobody uses anything", () => {
+  it("sums what is in its scope, and is 0 where nothing is used", () => {
     const pods = evaluatorOf("", "pods");
     if (pods === undefined) throw new Error("pods are counted");
     const quota = readQuota(object({ hard: { pods: "5", "requests.cpu": "1", services: "1" }, scopes: ["NotTerminating"] }));

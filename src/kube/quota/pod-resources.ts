@@ -56,7 +56,7 @@ type Measured = {
   readonly container: JsonObject;
   readonly kind: Kind;
   readonly status: JsonObject | undefined;
-  /** The kubelet has said that the resize cannot be done. */
+  /** The kubelet has reported that the resize is infeasible. */
   readonly refused: boolean;
 };
 

@@ -48,7 +48,7 @@ export function isInScope(quota: Pick<ResourceQuota, "scopes">, evaluator: Quota
   return quota.scopes.every((scope) => evaluator.inScope(scope, object));
 }
 
-/** What these objects of one kind use of what the quota wants counted. Names that nobody uses are there with 0. */
+/** What these objects of one kind use of what the quota wants counted. Names without usage are present with 0. */
 export function usageOf(
   quota: ResourceQuota,
   evaluator: QuotaEvaluator,

@@ -11,7 +11,7 @@ import { readTable } from "./table.ts";
 const table = once(() => readTable(BUILTIN_TABLE));
 const schemas = new Map<string, PatchSchema>();
 
-/** A definition that many kinds share, such as DeleteOptions, is nobody's schema. */
+/** A definition that many kinds share, such as DeleteOptions, is the schema of none of them. */
 const byKind = once(() => {
   const names = new Map<string, string>();
   for (const [name, [kind, ...more]] of table().kinds()) {

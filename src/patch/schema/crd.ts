@@ -1,6 +1,6 @@
 /**
  * Patch schemas from CRDs. A real server refuses strategic merge on custom resources (HTTP 415); these are for the list-type option and
- * for whoever writes merge metadata into a schema of their own.
+ * for schemas that carry merge metadata of their own.
  */
 import { ok, type Result } from "#base";
 import { failure, type PatchError } from "../errors.ts";

@@ -1,7 +1,7 @@
 /**
  * OpenAPI schemas (v2, v3 and the structural schemas of CRDs) as one small tree of nodes, made as they are asked for.
  *
- * References stay references until somebody goes through them: JSONSchemaProps holds itself.
+ * References are resolved only when they are followed: JSONSchemaProps refers to itself.
  */
 import { fieldOf, isList, isObject, type JsonObject } from "../json.ts";
 import type { ListType } from "./port.ts";

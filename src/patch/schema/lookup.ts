@@ -74,7 +74,7 @@ function remembered(known: Map<string, Result<FieldMerge, PatchError>>, name: st
   return found;
 }
 
-/** As kubectl: from the OpenAPI document, with its words. */
+/** As kubectl: from the OpenAPI document, with kubectl's messages. */
 export const openApiFlavour: Flavour = {
   nameOf(node) {
     switch (node.kind) {

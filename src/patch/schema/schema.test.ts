@@ -85,7 +85,7 @@ describe("schemas from OpenAPI", () => {
       want: 'unable to find api field "inline" in Root.inline',
     },
     { name: "two strategies", ask: () => root.objectField("odd"), want: "unexpected patch strategy: [merge replace]" },
-  ])("$name is refused in kubectl's words", ({ ask, want }) => {
+  ])("$name is refused with kubectl's message", ({ ask, want }) => {
     expect(ask()).toMatchObject({ ok: false, error: { message: want } });
   });
 
@@ -213,7 +213,7 @@ describe("built-in kinds", () => {
       want: 'unable to find api field in struct Time for the json field "x"',
     },
     { name: "a list that is none", ask: () => podSpec.listField("nodeName"), want: "expected slice or array type, but got: struct" },
-  ])("$name is refused in kube-apiserver's words", ({ ask, want }) => {
+  ])("$name is refused with kube-apiserver's message", ({ ask, want }) => {
     expect(ask()).toMatchObject({ ok: false, error: { message: want } });
   });
 

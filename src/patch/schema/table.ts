@@ -32,7 +32,7 @@ export type Table = {
 /** An empty line, the name of a definition, and its kinds. */
 const HEAD = /\n\n(\S+)((?: [^~\s]\S*)*)/g;
 
-/** Definitions are looked for in the text when they are asked for: whoever starts needs few of them, and to cut it up takes longer. */
+/** Definitions are searched in the text on demand: most programs need few of them, and splitting the whole text takes longer. */
 export function readTable(text: string): Table {
   const blocks = `\n\n${text}`;
   const decoded = new Map<string, JsonObject>();

@@ -283,7 +283,7 @@ describe("applyStrategicMergePatch", () => {
       status: 500,
       want: "expected slice or array type, but got: struct",
     },
-  ])("refuses $name with Kubernetes' words and $status", ({ patch, status, want }) => {
+  ])("refuses $name with Kubernetes' message and $status", ({ patch, status, want }) => {
     const given = {
       metadata: { labels: { a: { b: 0 } }, finalizers: ["f"] },
       spec: { containers: [{ name: "a" }], surprise: {}, list: [], nodeName: [] },

@@ -64,7 +64,7 @@ function listsConflict(left: readonly Json[], right: readonly Json[], field: Fie
   const elements = elementsOf(left, right);
   if (!elements.ok) return elements;
   if (field.strategy === "merge") {
-    // Lists of scalars unite: nobody loses anything.
+    // Lists of scalars are united: no value is lost.
     return elements.value === "scalars" ? ok(false) : keyedListsConflict(left, right, field, traces);
   }
   if (left.length !== right.length) return ok(true);

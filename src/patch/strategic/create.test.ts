@@ -29,7 +29,7 @@ describe("createTwoWayStrategicPatch", () => {
       want: spec({ a: 2, b: null, c: 1 }),
     },
     {
-      name: "a changed element is named and the order told",
+      name: "a changed element is named, with the order of all",
       before: spec({ containers: [{ name: "a", image: "1" }, { name: "b" }] }),
       after: spec({ containers: [{ name: "a", image: "2" }, { name: "b" }] }),
       want: spec({ "$setElementOrder/containers": named("a", "b"), containers: [{ name: "a", image: "2" }] }),
@@ -41,7 +41,7 @@ describe("createTwoWayStrategicPatch", () => {
       want: spec({ "$setElementOrder/containers": named("b", "c"), containers: [{ name: "c" }, { name: "a", $patch: "delete" }] }),
     },
     {
-      name: "a new order alone is told",
+      name: "a new order alone is a patch",
       before: spec({ containers: named("a", "b") }),
       after: spec({ containers: named("b", "a") }),
       want: spec({ "$setElementOrder/containers": named("b", "a") }),
@@ -138,7 +138,7 @@ describe("createTwoWayStrategicPatch", () => {
     expect(createTwoWayStrategicPatch(before, after, pod)).toMatchObject({ ok: false, error: { kind } });
   });
 
-  test("a precondition says no to a changed name", () => {
+  test("a precondition refuses a changed name", () => {
     const options = { preconditions: [fieldUnchanged("kind"), fieldUnchanged("metadata", "name")] };
     const rename = createTwoWayStrategicPatch({ metadata: { name: "a" } }, { metadata: { name: "b" } }, pod, options);
     expect(rename).toEqual({
@@ -161,7 +161,7 @@ describe("createThreeWayStrategicPatch", () => {
     });
   });
 
-  test("a field that somebody else changed is a conflict, shown as YAML, unless it may be overwritten", () => {
+  test("a field that another writer changed is a conflict, shown as YAML, unless it may be overwritten", () => {
     const current = spec({ paused: true, replicas: 5 });
     expect(createThreeWayStrategicPatch({ original, modified, current }, deployment)).toEqual({
       ok: false,

@@ -7,10 +7,10 @@ import type { Json, JsonObject, MutableObject } from "../json.ts";
 import type { PatchSchema } from "../schema/port.ts";
 import { conflictError } from "./conflict-error.ts";
 import { comparePatches, type Traces } from "./conflicts.ts";
-import { diffObjects, type DiffOptions } from "./diff-object.ts";
+import { diffObjects, type StrategicDiffOptions } from "./diff-object.ts";
 import { mergeObjects } from "./merge-object.ts";
 
-/** Says no to a patch; see `fieldUnchanged`. */
+/** Refuses a patch by returning false; see `fieldUnchanged`. */
 export type Precondition = (patch: JsonObject) => boolean;
 
 /** How a patch between two objects is made. */
@@ -26,7 +26,7 @@ export type ThreeWay = {
   readonly current: Json | undefined;
 };
 
-const EVERYTHING: DiffOptions = { elementOrder: true, ignoreChanges: false, ignoreDeletions: false, retainKeys: false };
+const EVERYTHING: StrategicDiffOptions = { elementOrder: true, ignoreChanges: false, ignoreDeletions: false, retainKeys: false };
 
 /**
  * The patch that turns `original` into `modified`.

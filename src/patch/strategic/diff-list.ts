@@ -10,7 +10,7 @@ import { compareText, formatValue } from "../go-values.ts";
 import { goSort } from "../go-sort-unstable.ts";
 import { fieldOf, isEmpty, jsonEqual, setField, type Json, type JsonObject } from "../json.ts";
 import type { FieldMerge } from "../schema/port.ts";
-import { diffObjects, type DiffOptions } from "./diff-object.ts";
+import { diffObjects, type StrategicDiffOptions } from "./diff-object.ts";
 import { PATCH } from "./directives.ts";
 import { isSameOrder, sortLike } from "./element-order.ts";
 import { checkMergeKeys, elementsOf, withoutDuplicates } from "./elements.ts";
@@ -23,7 +23,7 @@ export function diffLists(
   original: readonly Json[],
   modified: readonly Json[],
   field: FieldMerge,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Result<ListDiff, PatchError> {
   if (original.length === 0) return ok(modified.length === 0 || options.ignoreChanges ? nothing : { ...nothing, additions: modified });
   const elements = elementsOf(original, modified);
@@ -32,7 +32,7 @@ export function diffLists(
   return diffObjectLists(original, modified, field, options);
 }
 
-function diffScalars(original: readonly Json[], modified: readonly Json[], options: DiffOptions): ListDiff {
+function diffScalars(original: readonly Json[], modified: readonly Json[], options: StrategicDiffOptions): ListDiff {
   const before = sortedByText(original);
   const after = sortedByText(modified);
   const additions: Json[] = [];
@@ -60,7 +60,7 @@ function diffObjectLists(
   original: readonly Json[],
   modified: readonly Json[],
   field: FieldMerge,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Result<ListDiff, PatchError> {
   const changes = diffElements(original, modified, field, options);
   if (!changes.ok) return changes;
@@ -79,7 +79,7 @@ function diffElements(
   original: readonly Json[],
   modified: readonly Json[],
   field: FieldMerge,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Result<{ readonly additions: Json[]; readonly deletions: Json[] }, PatchError> {
   const before = checkMergeKeys(original, field.mergeKey);
   if (!before.ok) return before;
@@ -105,7 +105,7 @@ function diffElement(
   left: JsonObject,
   right: JsonObject,
   field: FieldMerge,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Result<JsonObject | undefined, PatchError> {
   const changed = diffObjects(left, right, field.schema, options);
   if (!changed.ok) return changed;

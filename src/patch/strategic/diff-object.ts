@@ -12,7 +12,7 @@ import type { PatchSchema } from "../schema/port.ts";
 import { diffLists } from "./diff-list.ts";
 import { DELETE_FROM_PRIMITIVE_LIST, PATCH, RETAIN_KEYS, SET_ELEMENT_ORDER } from "./directives.ts";
 
-export type DiffOptions = {
+export type StrategicDiffOptions = {
   /** Say in which order the elements of a changed list are to be. */
   readonly elementOrder: boolean;
   readonly ignoreChanges: boolean;
@@ -25,7 +25,7 @@ export function diffObjects(
   original: JsonObject,
   modified: JsonObject,
   schema: PatchSchema,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Result<JsonObject, PatchError> {
   const patch: MutableObject = {};
   for (const name of Object.keys(modified)) {
@@ -48,7 +48,7 @@ function diffField(
   before: Json | undefined,
   after: Json,
   schema: PatchSchema,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Diffed {
   if (before !== undefined) {
     if (name === PATCH) return diffDirective(patch, before, after);
@@ -71,7 +71,7 @@ function diffObjectField(
   before: JsonObject,
   after: JsonObject,
   schema: PatchSchema,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Diffed {
   const field = schema.objectField(name);
   // A field that the schema does not know is an error only when it would have to be patched.
@@ -92,7 +92,7 @@ function diffListField(
   before: readonly Json[],
   after: readonly Json[],
   schema: PatchSchema,
-  options: DiffOptions,
+  options: StrategicDiffOptions,
 ): Diffed {
   const field = schema.listField(name);
   if (!field.ok) return jsonEqual(before, after) ? done : field;

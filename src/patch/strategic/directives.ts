@@ -1,5 +1,5 @@
 /**
- * The words a strategic patch can hold beside data, and taking them out again where there is nothing to merge with.
+ * The directives of a strategic patch, and their removal where there is nothing to merge with.
  *
  * Only `$patch` is taken out of new values. `$setElementOrder` and `$retainKeys` stay in them, as in Kubernetes.
  */
@@ -18,7 +18,7 @@ export function hasDirectives(patch: JsonObject): boolean {
   return false;
 }
 
-/** The list that "$setElementOrder/containers" is about. The prefix must be the whole word before the slash. */
+/** The list that "$setElementOrder/containers" is about. The prefix must be all of the text before the slash. */
 export function listNamedBy(key: string, prefix: string, malformed: () => Result<never, PatchError>): Result<string, PatchError> {
   return key.startsWith(`${prefix}/`) ? ok(key.slice(prefix.length + 1)) : malformed();
 }

@@ -5,14 +5,14 @@
  */
 import { ok, type Result } from "#base";
 import { failure, listOfLists, noMergeKey, notComparable, wrongType, type PatchError } from "../errors.ts";
-import { formatValue, goTypeOf, isComparable, type GoType } from "../go-values.ts";
+import { formatValue, goTypeOf, isComparable, type GoValueType } from "../go-values.ts";
 import { fieldOf, isList, isObject, type Json, type JsonObject } from "../json.ts";
 
 export type Elements = "objects" | "scalars";
 
 /** The one type of all elements of all lists. */
 export function elementsOf(...lists: readonly (readonly Json[])[]): Result<Elements, PatchError> {
-  let type: GoType | undefined;
+  let type: GoValueType | undefined;
   for (const list of lists) {
     for (const item of list) {
       const current = goTypeOf(item);

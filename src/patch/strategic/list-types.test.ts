@@ -1,4 +1,4 @@
-/** Seed 004's examples, by name: Kubernetes' own semantics for built-in kinds, list-type semantics for custom resources. */
+/** Kubernetes' own semantics for built-in kinds, list-type semantics for custom resources. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { applyStrategicMergePatch, builtinSchema, crdSchema, type Json, type PatchSchema } from "../index.ts";
@@ -42,7 +42,7 @@ const widget = expectOk(crdSchema(widgetCrd as Json, "v1"));
 const apply = (spec: Json, patch: Json): Json | undefined =>
   expectOk(applyStrategicMergePatch({ spec }, { spec: patch }, widget, { lists: "list-types" }))["spec"];
 
-describe("seed 004: built-in kinds", () => {
+describe("built-in kinds", () => {
   const pod = builtinSchema({ group: "", version: "v1", kind: "Pod" }) as PatchSchema;
 
   test("patching the image of one Pod container keeps the sidecar", () => {
@@ -101,7 +101,7 @@ describe("seed 004: built-in kinds", () => {
   });
 });
 
-describe("seed 004: list types of custom resources, as an option", () => {
+describe("list types of custom resources, as an option", () => {
   test.each([
     {
       name: "map: an element with the same key is merged, a new one is appended, the order stays",

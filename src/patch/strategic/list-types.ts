@@ -2,7 +2,7 @@
  * Lists by their list-type, for custom resources, as an option. Kubernetes itself refuses strategic merge on custom resources and
  * never looks at list-types when it merges; this is for tests and tools that want CRD schemas to mean something in a patch.
  *
- * map: elements with the same keys are merged, new ones appended. set: a union in order. atomic, or nothing said: replaced.
+ * map: elements with the same keys are merged, new ones appended. set: a union in order. atomic, or no list type: replaced.
  */
 import { ok, type Result } from "#base";
 import { badDirective, noMergeKey, type PatchError } from "../errors.ts";
