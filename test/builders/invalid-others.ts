@@ -156,7 +156,7 @@ export const invalidOthers: readonly InvalidResource[] = [
     name: "a config key that templates could not reach",
     given: rawConfig({ values: { "log level": "info" } }),
     wantPath: "spec.values[log level]",
-    wantMessage: "each key must be words",
+    wantMessage: "each key must be names",
     serverPath: "spec.values",
   },
   {
