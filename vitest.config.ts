@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   // examples in docs/ import the package by its name, and a clone has no dist/ yet
-  resolve: { alias: { "lattice/compile": fileURLToPath(new URL("src/compile/index.ts", import.meta.url)) } },
+  resolve: { alias: { "@lattice-fleet/lattice/compile": fileURLToPath(new URL("src/compile/index.ts", import.meta.url)) } },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
     exclude: ["test/kube/**", "test/long/**", "**/node_modules/**"],

@@ -4,6 +4,9 @@
  *
  * Dependencies written in CommonJS call `require` for Node's own modules, and so do parts that are read later; ESM has none, so the banner makes
  * one. Its name is the one that esbuild's shim looks for. It stands in every file, and most never call it.
+ *
+ * Before that, each file checks the version of Node: nothing but this check runs on an older one. So that an older Node can read the file up to
+ * the check, newer syntax is lowered (`target`) and Node's modules are not imported by names that it does not have (node-modules.ts).
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
@@ -11,8 +14,9 @@ import { build, type BuildOptions } from "esbuild";
 import { describeThrown, fromPromise, type Result } from "#base";
 import { LaterModules, type LaterPart } from "./later-modules.ts";
 import { nodeModules } from "./node-modules.ts";
+import { checkNodeVersion } from "./node-version.ts";
 
-const BANNER = `const require = (id) =>
+const REQUIRE = `const require = (id) =>
   process.getBuiltinModule(id) ?? process.getBuiltinModule("node:module").createRequire(import.meta.url)(id);`;
 
 export type BundleOptions = {
@@ -30,7 +34,7 @@ export function bundle(entry: string, outfile: string, options: BundleOptions = 
 }
 
 async function runEsbuild(entry: string, outfile: string, { split, later = [] }: BundleOptions): Promise<void> {
-  const options = optionsFor(outfile);
+  const options = optionsFor(outfile, split === "program" ? "exit" : "throw");
   if (split === undefined) {
     await build({ ...options, entryPoints: [entry], outfile, plugins: [nodeModules] });
     return;
@@ -48,17 +52,17 @@ async function runEsbuild(entry: string, outfile: string, { split, later = [] }:
   if (split === "library") await writeFile(join(outdir, `${name}.js`), `export * from "./${name}/index.js";\n`);
 }
 
-function optionsFor(outfile: string): BuildOptions {
+function optionsFor(outfile: string, onOldNode: "exit" | "throw"): BuildOptions {
   const esm = !outfile.endsWith(".cjs");
   return {
     bundle: true,
     platform: "node",
-    target: "node24",
+    target: "node20", // the oldest that can read the check of its version
     format: esm ? "esm" : "cjs",
     // less to read is faster to start: half of the text is names and spaces, and the map beside it has them
     minify: true,
     sourcemap: "linked",
-    ...(esm ? { banner: { js: BANNER } } : {}),
+    banner: { js: `${checkNodeVersion(onOldNode)}${esm ? REQUIRE : ""}` },
     logLevel: "silent",
   };
 }

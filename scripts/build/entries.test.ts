@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -13,7 +13,7 @@ let project = "";
 
 beforeAll(async () => {
   project = await realpath(await mkdtemp(join(tmpdir(), "lattice-entries-")));
-  const home = join(project, "node_modules/lattice");
+  const home = join(project, "node_modules/@lattice-fleet/lattice");
   expectOk(await buildEntries(join(home, "dist")));
   await cp(join(projectRoot, "package.json"), join(home, "package.json"));
 }, 120_000);
@@ -38,16 +38,16 @@ const CRD = `{
 
 const USES: { name: string; script: string; want: string }[] = [
   {
-    name: "lattice/patch merges lists by their keys",
-    script: `import { applyStrategicMergePatch, builtinSchema } from "lattice/patch";
+    name: "@lattice-fleet/lattice/patch merges lists by their keys",
+    script: `import { applyStrategicMergePatch, builtinSchema } from "@lattice-fleet/lattice/patch";
       const pod = (image) => ({ spec: { containers: [{ name: "main", image }] } });
       const schema = builtinSchema({ group: "", version: "v1", kind: "Pod" });
       console.log(JSON.stringify(applyStrategicMergePatch(pod("web:1"), pod("web:2"), schema)));`,
     want: `{"ok":true,"value":{"spec":{"containers":[{"name":"main","image":"web:2"}]}}}\n`,
   },
   {
-    name: "lattice/compile compiles a service",
-    script: `import { compileAll, loadWorld } from "lattice/compile";
+    name: "@lattice-fleet/lattice/compile compiles a service",
+    script: `import { compileAll, loadWorld } from "@lattice-fleet/lattice/compile";
       const service = { apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "web" },
         spec: { containers: { main: { image: "web:1" } } } };
       const { world, problems } = loadWorld([{ from: "here", value: service }], {});
@@ -55,8 +55,8 @@ const USES: { name: string; script: string; want: string }[] = [
     want: "0 ServiceAccount Deployment CiliumNetworkPolicy\n",
   },
   {
-    name: "lattice/kube-server is a cluster with custom resources, their rules and patterns",
-    script: `import { startEmbeddedCluster } from "lattice/kube-server";
+    name: "@lattice-fleet/lattice/kube-server is a cluster with custom resources, their rules and patterns",
+    script: `import { startEmbeddedCluster } from "@lattice-fleet/lattice/kube-server";
       await using cluster = await startEmbeddedCluster({ objects: [${CRD}] });
       const widgets = cluster.resource("Widget");
       const make = (spec) => cluster.client.create(widgets, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a", namespace: "default" }, spec });
@@ -70,8 +70,8 @@ made
 `,
   },
   {
-    name: "lattice/kube-server has controllers, and listens",
-    script: `import { resources, startEmbeddedCluster } from "lattice/kube-server";
+    name: "@lattice-fleet/lattice/kube-server has controllers, and listens",
+    script: `import { resources, startEmbeddedCluster } from "@lattice-fleet/lattice/kube-server";
       await using cluster = await startEmbeddedCluster({ controllers: true });
       const pod = { containers: [{ name: "main", image: "web:1" }] };
       await cluster.add({ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web", namespace: "default" },
@@ -82,9 +82,9 @@ made
     want: "https: true\n",
   },
   {
-    name: "lattice/kube-server can be required",
+    name: "@lattice-fleet/lattice/kube-server can be required",
     script: `import { createRequire } from "node:module";
-      const { resources, startEmbeddedCluster } = createRequire(process.cwd() + "/")("lattice/kube-server");
+      const { resources, startEmbeddedCluster } = createRequire(process.cwd() + "/")("@lattice-fleet/lattice/kube-server");
       await using cluster = await startEmbeddedCluster();
       console.log((await cluster.client.get(resources.namespaces, { name: "default" })).ok);`,
     want: "true\n",
@@ -104,8 +104,46 @@ it.each([
   const service =
     "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: web}\nspec: {containers: {main: {image: 'web:1'}}}\n";
   const cwd = await fileTree({ "web.yaml": service, "cache is a file": "" });
-  const program = join(project, "node_modules/lattice/dist/lattice.js");
+  const program = join(project, "node_modules/@lattice-fleet/lattice/dist/lattice.js");
   const ran = await runNode(program, args, { cwd, env: { LATTICE_CACHE: join(cwd, "cache is a file") } });
   expect(ran).toMatchObject({ code: 0, stderr: "" });
   expect(ran.stdout).toMatch(want);
+});
+
+/** The version that the file sees is the only thing that is changed: everything else is this Node. */
+const OLD_NODE = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`;
+
+it.each([
+  { name: "patch", load: `import("@lattice-fleet/lattice/patch")` },
+  { name: "compile", load: `import("@lattice-fleet/lattice/compile")` },
+  { name: "kube-server", load: `import("@lattice-fleet/lattice/kube-server")` },
+  {
+    name: "kube-server as CommonJS",
+    load: `(async () => process.getBuiltinModule("module").createRequire(process.cwd() + "/")("@lattice-fleet/lattice/kube-server"))()`,
+  },
+])("$name refuses an old Node with one sentence and no stack frames", async ({ load }) => {
+  const script = `${OLD_NODE} await ${load}.catch((error) => console.log(error.stack));`;
+  const ran = await runNode("--input-type=module", ["--eval", script], { cwd: project });
+  expect(ran).toMatchObject({ code: 0, stderr: "" });
+  expect(ran.stdout).toMatch(/^Error: Lattice needs Node\.js 24 or later, but this is Node\.js 20\.20\.2 \(.*\)\.\n$/);
+});
+
+it("the program refuses an old Node with one sentence", async () => {
+  const cwd = await fileTree({ "old-node.cjs": OLD_NODE });
+  const program = join(project, "node_modules/@lattice-fleet/lattice/dist/lattice.js");
+  const ran = await runNode("--require", ["./old-node.cjs", program, "version"], { cwd });
+  expect(ran).toMatchObject({ code: 1, stdout: "" });
+  expect(ran.stderr).toMatch(/^Lattice needs Node\.js 24 or later, but this is Node\.js 20\.20\.2 \(.*\)\.\n$/);
+});
+
+it("no published file imports Node's modules by a name that Node 20 does not have", async () => {
+  const dist = join(project, "node_modules/@lattice-fleet/lattice/dist");
+  const files = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js"));
+  const texts = await Promise.all(files.map((file) => readFile(join(dist, file), "utf8")));
+  const imported = texts.flatMap((text) => [...text.matchAll(/\bimport\s*\{([^}]*)\}\s*from\s*"(node:[^"]+)"/g)]);
+  const names = imported.flatMap(([, list = "", from = ""]) =>
+    list.split(",").map((name) => `${from} ${name.replace(/ as .*/, "").trim()}`),
+  );
+  const inNode20 = /^node:(?:(?:async_hooks|buffer|events|os|path|tty) \w+|util stripVTControlCharacters)$/;
+  expect(names.filter((name) => !inNode20.test(name))).toEqual([]);
 });

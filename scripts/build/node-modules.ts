@@ -7,9 +7,12 @@
 import type { Plugin } from "esbuild";
 
 const LATER = "node-later";
-/** Those that take a while, as a whole or when all of it is read. The others are there before a program begins, or nearly. */
+/**
+ * Modules that are slow to load, as a whole or when all of it is read. The others are loaded before a program begins, or nearly. node:module is
+ * here because an older Node has not all of its exports: an `import` of a missing one would fail before the version is checked.
+ */
 const HEAVY = new Set(
-  ["child_process", "crypto", "fs", "fs/promises", "http", "http2", "https", "net", "stream/consumers", "tls", "zlib"].map(
+  ["child_process", "crypto", "fs", "fs/promises", "http", "http2", "https", "module", "net", "stream/consumers", "tls", "zlib"].map(
     (name) => `node:${name}`,
   ),
 );

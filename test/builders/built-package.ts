@@ -14,7 +14,7 @@ export type UserProject = { readonly root: string; readonly remove: () => Promis
 /** A project with the files of `folder`, and `lattice` among its modules. `also` are packages of ours that it may use too. */
 export async function projectUsingLattice(folder: string, also: readonly string[] = []): Promise<UserProject> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "lattice-user-")));
-  const installed = join(root, "node_modules/lattice");
+  const installed = join(root, "node_modules/@lattice-fleet/lattice");
   await mkdir(installed, { recursive: true });
   await cp(join(projectRoot, folder), root, { recursive: true });
   await writeFile(join(root, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }));

@@ -1,6 +1,6 @@
 /** The packed package, installed by npm into an empty folder: the program, the types, and the guide's tests under vitest, Jest and pytest. */
 import { cp, mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PROGRAM_VERSION } from "#base";
 import { projectRoot } from "../../scripts/process/project.ts";
@@ -45,6 +45,31 @@ it("the program runs", async () => {
   expect(ran.stdout).toContain(PROGRAM_VERSION);
 });
 
+const OLD_NODE = /Lattice needs Node\.js 24 or later, but this is Node\.js [0-9.]+ \(.*\)\./;
+
+it("an older Node gets one sentence from the program and from the libraries", async ({ skip }) => {
+  const node = await findOldNode();
+  if (node === undefined) return skip("there is no Node older than 24 in PATH");
+  const program = await runProgram(node, ["node_modules/.bin/lattice", "version"], { cwd: user, env: clone.env });
+  expect(program).toMatchObject({ code: 1, stdout: "" });
+  expect(program.stderr.replace(OLD_NODE, "")).toBe("\n");
+  for (const entry of ["patch", "compile", "kube-server"]) {
+    const script = `import "@lattice-fleet/lattice/${entry}";`;
+    const ran = await runProgram(node, ["--input-type=module", "--eval", script], { cwd: user, env: clone.env });
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toMatch(OLD_NODE);
+    expect(ran.stderr).not.toMatch(/^ +at /m);
+  }
+});
+
+async function findOldNode(): Promise<string | undefined> {
+  for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
+    const ran = await runProgram(join(folder, "node"), ["--version"], { cwd: user, env: clone.env });
+    if (ran.code === 0 && Number.parseInt(ran.stdout.slice(1)) < 24) return join(folder, "node");
+  }
+  return undefined;
+}
+
 it("the guide's tests pass under vitest and node:test, and its types are right", async () => {
   await install("vitest@5.1.0", "typescript@7.0.2", "@types/node@24.19.2");
   const vitest = await npx("vitest", "run", "vitest");
@@ -68,7 +93,7 @@ it("@kubernetes/client-node works on it", async () => {
   await install("@kubernetes/client-node");
   const program = `
     import { KubeConfig, CoreV1Api } from "@kubernetes/client-node";
-    import { startEmbeddedCluster } from "lattice/kube-server";
+    import { startEmbeddedCluster } from "@lattice-fleet/lattice/kube-server";
     await using cluster = await startEmbeddedCluster({ objects: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k: "v" } }] });
     const kc = new KubeConfig();
     kc.loadFromString(await cluster.kubeconfig());

@@ -28,7 +28,7 @@ test("the tests for vitest pass", async () => {
 
 test("what is built for CommonJS answers too", async () => {
   const program = `
-    const { startEmbeddedCluster, resources } = require("lattice/kube-server");
+    const { startEmbeddedCluster, resources } = require("@lattice-fleet/lattice/kube-server");
     startEmbeddedCluster().then(async (cluster) => {
       const answer = await cluster.client.get(resources.namespaces, { name: "default" });
       await cluster.close();
@@ -73,8 +73,8 @@ test("every other snippet of the guide has the right types", async () => {
   expect(checked.stdout).toBe("");
 });
 
-const PRELUDE = `import { alterEvents, clusterBuilder, delay, failWith, loseAnswer, resources, startEmbeddedCluster } from "lattice/kube-server";
-import type { EmbeddedCluster, FakeClock, FixtureObject } from "lattice/kube-server";
+const PRELUDE = `import { alterEvents, clusterBuilder, delay, failWith, loseAnswer, resources, startEmbeddedCluster } from "@lattice-fleet/lattice/kube-server";
+import type { EmbeddedCluster, FakeClock, FixtureObject } from "@lattice-fleet/lattice/kube-server";
 import { expect } from "vitest";
 declare const cluster: EmbeddedCluster<FakeClock>;
 declare const node: FixtureObject;
@@ -82,7 +82,7 @@ const { pods, deployments } = resources;
 `;
 
 function tsconfig() {
-  const paths = { "lattice/kube-server": [join(projectRoot, "src/embedded-cluster/index.ts")] };
+  const paths = { "@lattice-fleet/lattice/kube-server": [join(projectRoot, "src/embedded-cluster/index.ts")] };
   return {
     extends: join(projectRoot, "tsconfig.json"),
     compilerOptions: { paths, noUnusedLocals: false, typeRoots: [join(projectRoot, "node_modules/@types")] },

@@ -1,4 +1,4 @@
-import { plain, type Provisioner } from "lattice/compile";
+import { plain, type Provisioner } from "@lattice-fleet/lattice/compile";
 
 /** `type: bucket`: an address that everybody may read, and a key that goes into Secrets only. */
 export const bucket: Provisioner = {

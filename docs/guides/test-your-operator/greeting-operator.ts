@@ -1,5 +1,5 @@
 /** A small operator to be tested: for every Greeting a ConfigMap with its text, and a status that says so. */
-import type { KubeClient, KubeObject, ObjectKey, Resource } from "lattice/kube-server";
+import type { KubeClient, KubeObject, ObjectKey, Resource } from "@lattice-fleet/lattice/kube-server";
 
 export type Greeting = KubeObject & { readonly spec: { readonly text: string }; readonly status?: { readonly ready?: boolean } };
 export type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { expectOk, failWith, startEmbeddedCluster } from "lattice/kube-server";
+import { expectOk, failWith, startEmbeddedCluster } from "@lattice-fleet/lattice/kube-server";
 import { configMaps, greetings, reconcile } from "../greeting-operator.ts";
 
 const hello = { namespace: "shop", name: "hello" };

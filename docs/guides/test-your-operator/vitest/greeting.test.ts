@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { expectOk, failWith, startEmbeddedCluster, type EmbeddedCluster } from "lattice/kube-server";
+import { expectOk, failWith, startEmbeddedCluster, type EmbeddedCluster } from "@lattice-fleet/lattice/kube-server";
 import { configMaps, greetings, reconcile } from "../greeting-operator.ts";
 
 const hello = { namespace: "shop", name: "hello" };
