@@ -8,6 +8,7 @@ export {
   type NewCondition,
 } from "./conditions.ts";
 export { findField, type FieldStep, type FoundField } from "./field-path.ts";
+export { compareText, floatText, jsonText, numberText, plainText, quote, sourceText, stringText, typeText } from "./go-text.ts";
 export {
   canonicalJson,
   depthExceeds,
@@ -21,6 +22,15 @@ export {
   type JsonObject,
   type JsonPrimitive,
 } from "./json.ts";
+export {
+  asPrefix,
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelValueProblems,
+  pathSegmentProblems,
+  qualifiedNameProblems,
+} from "./name-problems.ts";
 export {
   NAME_RULES,
   parseDataKey,

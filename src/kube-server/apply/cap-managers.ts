@@ -2,8 +2,8 @@
  * Keeps the number of updating managers small: beyond ten, the oldest ones are joined per version under the name "ancient-changes".
  * Appliers are never joined: their sets decide what the next apply removes.
  */
+import { compareText } from "#kube";
 import { unionOfAll, type FieldSet } from "./field-set.ts";
-import { compareText } from "./go-text.ts";
 import { managerId, secondsOf, type Managed, type ManagerId } from "./managers.ts";
 
 export const MAX_UPDATE_MANAGERS = 10;

@@ -1,6 +1,6 @@
 /** Conflicts as data, and the words a real server has for them: the causes of a 409 and its message. */
+import { compareText, quote } from "#kube";
 import { has, pathsOf, type FieldSet } from "./field-set.ts";
-import { compareText, quote } from "./go-text.ts";
 import { managerInfo, type ManagerId } from "./managers.ts";
 import { storedPathText, type FieldPath } from "./path-element.ts";
 

@@ -5,10 +5,9 @@
  * Only that one name gets this; other managers see plain conflicts.
  */
 import { err, ok, type Result } from "#base";
-import { field, fieldAt, isJsonObject, parseJson, type JsonObject } from "#kube";
+import { field, fieldAt, isJsonObject, jsonText, parseJson, type JsonObject } from "#kube";
 import { compare } from "./compare.ts";
 import { difference, EMPTY_SET, type FieldSet } from "./field-set.ts";
-import { jsonText } from "./go-text.ts";
 import { setField, type GrowingObject } from "./own-fields.ts";
 import type { TypeSchema } from "./schema.ts";
 import { toFieldSet } from "./to-field-set.ts";

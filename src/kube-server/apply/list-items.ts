@@ -1,7 +1,6 @@
 /** How an item of a set or map list is known: by its value, or by its key fields with their defaults. */
 import { err, ok, type Result } from "#base";
-import { isJsonObject, type Json, type JsonObject } from "#kube";
-import { compareText, quote } from "./go-text.ts";
+import { compareText, isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import { keyElement, valueElement, type KeyField, type PathElement } from "./path-element.ts";
 import type { ListSchema } from "./schema.ts";
 

@@ -5,10 +5,9 @@
  * a person who applies in two versions has one entry, and a controller that writes in two has two.
  */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { compareText, field, isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import type { FieldSet } from "./field-set.ts";
 import { decodeFields, encodeFields } from "./fields-v1.ts";
-import { compareText, quote } from "./go-text.ts";
 import { Recent } from "./recent.ts";
 import { canonicalTime, isCanonicalTime, parseSeconds } from "./rfc3339.ts";
 

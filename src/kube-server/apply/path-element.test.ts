@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "#base";
-import type { Json } from "#kube";
-import { compareText, jsonText, numberText, plainText, quote, sourceText, typeText } from "./go-text.ts";
+import { compareText, jsonText, numberText, plainText, quote, sourceText, typeText, type Json } from "#kube";
 import { compareValues, keyElement, parsePathElement, pathText, sortElements, storedPathText, valueElement } from "./path-element.ts";
 
 describe("path elements", () => {

@@ -6,8 +6,7 @@
  * texts are. Only sorting and printing look inside.
  */
 import { err, ok, type Result } from "#base";
-import { isJsonObject, parseJson, type Json } from "#kube";
-import { compareText, floatText, jsonText, numberText, quote, stringText } from "./go-text.ts";
+import { compareText, floatText, isJsonObject, jsonText, numberText, parseJson, quote, stringText, type Json } from "#kube";
 
 export type PathElement = string;
 export type FieldPath = readonly PathElement[];

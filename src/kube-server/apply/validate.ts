@@ -5,8 +5,7 @@
  * A real server walks maps in random order and stops a map at its first undeclared field; we walk in document order.
  */
 import { err, ok, type Result } from "#base";
-import { isJsonObject, MAX_DEPTH, type Json } from "#kube";
-import { plainText, sourceText, typeText } from "./go-text.ts";
+import { isJsonObject, MAX_DEPTH, plainText, sourceText, typeText, type Json } from "#kube";
 import { elementOfItem } from "./list-items.ts";
 import { elementText, fieldElement, indexElement, pathText, type PathElement } from "./path-element.ts";
 import { ownField } from "./own-fields.ts";

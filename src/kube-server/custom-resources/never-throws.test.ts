@@ -2,11 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
-import { parseExpression } from "./cel/parser.ts";
+import { matchesFormat, parseExpression } from "#cel";
 import { admitCrd } from "./crd/admit.ts";
 import { customResourceTypes } from "./resource/custom-resource-type.ts";
 import { parseJsonPath } from "./resource/json-path.ts";
-import { matchesFormat } from "./validation/formats.ts";
 import { admitted, create, crdOf, crdOfSpec, linesOf, refusalsOf, typeOf, update, widget } from "./widget-fixture.ts";
 
 const names = fc.oneof(

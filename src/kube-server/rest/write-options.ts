@@ -1,7 +1,7 @@
 /** What a query string says about a write: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Checked as the real server checks it. */
 import { Buffer } from "node:buffer";
 import { ok, type Result } from "#base";
-import { quote } from "../apply/go-text.ts";
+import { quote } from "#kube";
 import type { FieldCause } from "../resource-type.ts";
 import { header, type ApiRequest } from "./request.ts";
 import { isTrue } from "./request-info.ts";

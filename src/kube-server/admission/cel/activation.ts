@@ -1,14 +1,15 @@
 /** The values that one request gives to expressions. Made once per request and object version; many expressions share it. */
 import type { JsonObject, KubeObject } from "#kube";
-import type { Access, Authorizer } from "../../auth/port.ts";
 import {
   authorizerValue,
   resourceCheckValue,
   type AuthorizationQuestion,
   type CelAuthorizer,
-} from "../../custom-resources/cel/library/authorization.ts";
-import type { RunLimits } from "../../custom-resources/cel/evaluator.ts";
-import type { CelMap, CelValue } from "../../custom-resources/cel/values.ts";
+  type CelMap,
+  type CelValue,
+  type RunLimits,
+} from "#cel";
+import type { Access, Authorizer } from "../../auth/port.ts";
 import type { Pace } from "../../pace.ts";
 import { asJsonObject } from "../../rest/managed-kinds.ts";
 import type { User } from "../../rest/request.ts";

@@ -1,8 +1,8 @@
 /** Expressions on a request: what may be named, what it is worth, what it may cost. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
+import { BOOL, DYN, STRING } from "#cel";
 import type { Access, Decision } from "../../auth/port.ts";
-import { BOOL, DYN, STRING } from "../../custom-resources/cel/types.ts";
 import { Pace, runAtOnce } from "../../pace.ts";
 import { configMaps, namespaces } from "../../rest/test-types.ts";
 import type { User } from "../../rest/request.ts";

@@ -3,12 +3,7 @@
  * becomes of a request then is the failure policy's business.
  */
 import { err, ok, type Result } from "#base";
-import { CALL_COST_LIMIT } from "../../custom-resources/cel/compile.ts";
-import { check } from "../../custom-resources/cel/checker.ts";
-import { planProgram, type Program } from "../../custom-resources/cel/evaluator.ts";
-import { brokenConversion } from "../../custom-resources/cel/literal-checks.ts";
-import { parseExpression } from "../../custom-resources/cel/parser.ts";
-import { sameType, type CelType } from "../../custom-resources/cel/types.ts";
+import { brokenConversion, CALL_COST_LIMIT, check, parseExpression, planProgram, sameType, type CelType, type Program } from "#cel";
 import { environmentOf, type Declared } from "./environment.ts";
 
 /** "invalid": the author's mistake. "internal": it was accepted and then could not be made to run. The detail is the real server's text. */

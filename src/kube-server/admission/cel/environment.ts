@@ -2,14 +2,12 @@
  * What expressions of admission may name, and of which type. Objects are dyn: their fields are looked up when the expression runs. `request`
  * and `namespaceObject` have declared fields, so a misspelt one is refused when the expression is written.
  */
-import type { CheckEnvironment } from "../../custom-resources/cel/checked.ts";
-import { kubernetesLibrary } from "../../custom-resources/cel/library/index.ts";
-import { mutationLibrary, patchFields, patchStruct } from "./patch-types.ts";
 import {
   AUTHORIZER,
   BOOL,
   DYN,
   INT,
+  kubernetesLibrary,
   listType,
   mapType,
   RESOURCE_CHECK,
@@ -17,7 +15,9 @@ import {
   structType,
   TIMESTAMP,
   type CelType,
-} from "../../custom-resources/cel/types.ts";
+  type CheckEnvironment,
+} from "#cel";
+import { mutationLibrary, patchFields, patchStruct } from "./patch-types.ts";
 
 export type Declared = {
   /** `params` of a policy. */

@@ -1,6 +1,5 @@
 /** Runs one expression on one request, and pays for it from a budget that several expressions share. */
-import { Effort } from "../../custom-resources/cel/meter.ts";
-import { CelFailure, type CelValue } from "../../custom-resources/cel/values.ts";
+import { CelFailure, Effort, type CelValue } from "#cel";
 import type { Activation } from "./activation.ts";
 import type { Expression } from "./compile.ts";
 

@@ -5,7 +5,7 @@
  * little of an object.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { failure, NO_SUCH_OVERLOAD, type CelList, type CelMap, type CelValue } from "../../custom-resources/cel/values.ts";
+import { failure, NO_SUCH_OVERLOAD, type CelList, type CelMap, type CelValue } from "#cel";
 
 const INT64_LIMIT = 2 ** 63;
 

@@ -1,8 +1,7 @@
 /** Structs that a mutation makes. */
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
-import { BOOL } from "../../custom-resources/cel/types.ts";
-import type { CelValue } from "../../custom-resources/cel/values.ts";
+import { BOOL, type CelValue } from "#cel";
 import { compile } from "./compile.ts";
 
 const declared = { withPatchTypes: true, returns: "anything" } as const;

@@ -2,11 +2,17 @@
  * The types that mutations are written with: `Object{spec: Object.spec{…}}` for what is to be merged into the object, `JSONPatch{op: …}` for one
  * operation. Objects have any field, of any type: what fits the kind is found out when the mutation is merged.
  */
-import type { FieldTypes } from "../../custom-resources/cel/checked.ts";
-import { joinDeclarations, type Declarations } from "../../custom-resources/cel/declarations.ts";
-import { kubernetesLibrary } from "../../custom-resources/cel/library/index.ts";
-import { jsonPatch } from "../../custom-resources/cel/library/json-patch.ts";
-import { DYN, STRING, structType, type CelType } from "../../custom-resources/cel/types.ts";
+import {
+  DYN,
+  joinDeclarations,
+  jsonPatch,
+  kubernetesLibrary,
+  STRING,
+  structType,
+  type CelType,
+  type Declarations,
+  type FieldTypes,
+} from "#cel";
 
 export const OBJECT = structType("Object");
 export const JSON_PATCH = structType("JSONPatch");

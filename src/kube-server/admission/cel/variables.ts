@@ -5,22 +5,26 @@
 import {
   BOOL,
   BYTES,
+  CelFailure,
   DOUBLE,
   DURATION,
   DYN,
+  failure,
   INT,
   listType,
   mapType,
+  NO_SUCH_OVERLOAD,
   NULL,
+  SPENT,
   STRING,
   TIMESTAMP,
   UINT,
+  unescapeName,
+  type CelMap,
   type CelType,
-} from "../../custom-resources/cel/types.ts";
-import type { RunLimits } from "../../custom-resources/cel/evaluator.ts";
-import { SPENT } from "../../custom-resources/cel/meter.ts";
-import { CelFailure, failure, NO_SUCH_OVERLOAD, type CelMap, type CelValue } from "../../custom-resources/cel/values.ts";
-import { unescapeName } from "../../custom-resources/cel/escaping.ts";
+  type CelValue,
+  type RunLimits,
+} from "#cel";
 import type { LazyVariables, VariablesOf } from "./activation.ts";
 import { compile, type CompileOptions, type Expression } from "./compile.ts";
 

@@ -1,11 +1,10 @@
 /** Webhook configurations, and the rules that say which requests are looked at. */
 import { repeats } from "#base";
-import type { JsonObject } from "#kube";
+import { dns1035LabelProblems, type JsonObject } from "#kube";
 import { valuesThenAge } from "../cells/others.ts";
 import { at, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";
 import { webhookClientCauses } from "../../custom-resources/crd/webhook-rules.ts";
-import { dns1035LabelProblems } from "../../custom-resources/metadata/names.ts";
 import { type Causes, duplicate, inRange, invalid, invalidEach, required } from "../rules/causes.ts";
 import { validateRule } from "../rules/admission-rules.ts";
 import { validateMatchConditions } from "../rules/expressions.ts";

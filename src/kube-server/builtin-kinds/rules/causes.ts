@@ -1,6 +1,5 @@
 /** Field errors in the API server's words. Values are shown as Go's JSON shows them, so that people find the sentence they know. */
-import { isJsonObject, type Json, type JsonObject } from "#kube";
-import { quote } from "../../apply/go-text.ts";
+import { isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 
 export type Causes = readonly FieldCause[];

@@ -1,9 +1,8 @@
 /** Expressions in objects: compiled when they are written, so that a mistake is told to its author and not to whoever is judged by it. */
 import { repeats } from "#base";
 import type { JsonObject } from "#kube";
+import { BOOL, isReserved } from "#cel";
 import { compile, compileVariables, type CompileOptions, type CompileProblem, type Declared } from "../../admission/cel/index.ts";
-import { isReserved } from "../../custom-resources/cel/escaping.ts";
-import { BOOL } from "../../custom-resources/cel/types.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { textAt } from "../draft.ts";
 import { duplicate, invalid, invalidEach, required, tooMany, type Causes } from "./causes.ts";

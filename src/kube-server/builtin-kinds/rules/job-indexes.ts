@@ -1,5 +1,5 @@
 /** Indexes of a Job's Pods as its status writes them: "1,3-5,7". The words are those of a real server. */
-import { quote } from "../../apply/go-text.ts";
+import { quote } from "#kube";
 
 type Interval = { readonly first: number; readonly last: number };
 

@@ -3,8 +3,7 @@
  *
  * Surprise: a type error says "Invalid value" too; only its reason tells it apart. And "Too long" counts characters but says bytes.
  */
-import type { Json } from "#kube";
-import { jsonText, numberText, quote } from "../../apply/go-text.ts";
+import { jsonText, numberText, quote, type Json } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { pathText, type FieldPath } from "./field-path.ts";
 

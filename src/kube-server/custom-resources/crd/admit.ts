@@ -3,17 +3,16 @@
  * CRDs are not looked at: names that clash are a matter of status (status.ts), not of admission.
  */
 import { err, ok, type Result } from "#base";
-import { field, fieldAt, isConditionTrue, type Json, type JsonObject } from "#kube";
+import { dnsSubdomainProblems, field, fieldAt, isConditionTrue, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
-import { dnsSubdomainProblems } from "../metadata/names.ts";
 import { immutable, validateObjectMeta, validateObjectMetaUpdate } from "../metadata/object-meta.ts";
-import { isRecognised } from "../validation/formats.ts";
 import { approvalCauses } from "./approval.ts";
 import { decodeDefinition, readDefinition, type Definition } from "./definition.ts";
 import { nameCauses } from "./name-rules.ts";
 import { someSchema, specCauses } from "./spec-rules.ts";
+import { isRecognised } from "../validation/formats.ts";
 
 export type PreparedCrd = {
   /** What to store; generation, uid and times are the storage's business. */

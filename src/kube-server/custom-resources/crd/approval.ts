@@ -1,9 +1,9 @@
 /** Groups of the Kubernetes project itself: a CRD in one of them must say who approved it. */
 import { fieldAt } from "#kube";
+import { parseUrl } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, required } from "../causes/causes.ts";
 import { child, key } from "../causes/field-path.ts";
-import { parseUrl } from "../validation/go-net.ts";
 import type { Definition } from "./definition.ts";
 
 export const APPROVAL_ANNOTATION = "api-approved.kubernetes.io";

@@ -2,8 +2,7 @@
  * A CRD's parts as Go prints its internal structs: with Go's field names and every zero value. The server quotes them whole in
  * errors about rules and versions, and so do we.
  */
-import { field, fieldAt, type Json, type JsonObject } from "#kube";
-import { jsonText } from "../../apply/go-text.ts";
+import { field, fieldAt, jsonText, type Json, type JsonObject } from "#kube";
 import { printed, type Printed } from "../causes/causes.ts";
 import type { ValidationRule } from "../schema/json-schema.ts";
 import type { Definition } from "./definition.ts";

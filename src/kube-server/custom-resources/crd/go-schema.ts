@@ -1,6 +1,5 @@
 /** A schema as Go prints its internal JSONSchemaProps: every field, in Go's order. */
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { jsonText, stringText } from "../../apply/go-text.ts";
+import { field, isJsonObject, jsonText, stringText, type Json, type JsonObject } from "#kube";
 
 export function struct(fields: readonly (readonly [string, string])[]): string {
   return `{${fields.map(([name, value]) => `${stringText(name)}:${value}`).join(",")}}`;

@@ -1,11 +1,10 @@
 /** Names, printer columns, subresources, selectable fields and the conversion stanza of a CRD. */
 import { repeats } from "#base";
-import { field, isJsonObject, type JsonObject } from "#kube";
+import { dns1035LabelProblems, field, isJsonObject, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { duplicate, forbidden, invalid, notSupported, required, tooMany } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
-import { readFieldPath } from "../cel/field-path.ts";
-import { dns1035LabelProblems } from "../metadata/names.ts";
+import { readFieldPath } from "../rules/field-path.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { webhookClientCauses } from "./webhook-rules.ts";

@@ -2,15 +2,14 @@
  * Rules of a CRD when it is admitted: they must compile, and must not be able to cost too much on the largest object that the
  * schema allows, each alone and all together.
  */
+import { escapeName, MAX_COST, type DeclaredType } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, internalError, invalid } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
-import { MAX } from "../cel/cost/sizes.ts";
-import { declaredType, type DeclaredType } from "../cel/declared-type.ts";
-import { escapeName } from "../cel/escaping.ts";
-import { compileRules, type CompiledRule } from "../cel/rules.ts";
+import { compileRules, type CompiledRule } from "../rules/rules.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { printedRule } from "./go-internal.ts";
+import { declaredType } from "../rules/schema-type.ts";
 
 const RULE_COST_LIMIT = 10_000_000;
 const CRD_COST_LIMIT = 100_000_000;
@@ -24,7 +23,7 @@ export class RuleCosts {
   #costly: readonly Costly[] = [];
 
   observe(path: string, cost: number): void {
-    this.total = Math.min(MAX, this.total + cost);
+    this.total = Math.min(MAX_COST, this.total + cost);
     if (cost < CRD_COST_LIMIT / 100) return;
     this.#costly = [...this.#costly, { path, cost }].toSorted((a, b) => b.cost - a.cost).slice(0, 4);
   }
@@ -64,7 +63,7 @@ export class RuleScope {
 
   below(step: Step, schema: JsonSchema): RuleScope {
     const most = maxElements(this.#schema);
-    const cardinality = this.#cardinality === undefined || most === undefined ? undefined : Math.min(MAX, this.#cardinality * most);
+    const cardinality = this.#cardinality === undefined || most === undefined ? undefined : Math.min(MAX_COST, this.#cardinality * most);
     return new RuleScope(schema, this.#declaredBelow(step, schema), cardinality, this.costs);
   }
 
@@ -76,7 +75,7 @@ export class RuleScope {
   }
 
   costOf(rule: CompiledRule): number {
-    return Math.min(MAX, rule.maxCost * (this.#cardinality ?? rule.maxCardinality));
+    return Math.min(MAX_COST, rule.maxCost * (this.#cardinality ?? rule.maxCardinality));
   }
 }
 

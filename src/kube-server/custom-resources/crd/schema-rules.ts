@@ -2,11 +2,11 @@
  * What the schema of a CRD may say, node by node, and its rules compiled where they stand. The order of the checks is the
  * server's: a schema with mistakes is not asked whether its rules compile.
  */
-import { jsonText } from "../../apply/go-text.ts";
+import { jsonText } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, notSupported, printed, required, type BadValue } from "../causes/causes.ts";
 import { child, index, key } from "../causes/field-path.ts";
-import { readFieldPath } from "../cel/field-path.ts";
+import { readFieldPath } from "../rules/field-path.ts";
 import { unsupportedField } from "../schema/structural-rules.ts";
 import { valueSchema, type JsonSchema, type ValidationRule } from "../schema/json-schema.ts";
 import { listTypeCauses } from "./list-rules.ts";

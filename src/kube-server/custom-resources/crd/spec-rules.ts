@@ -1,9 +1,8 @@
 /** The rules of `spec`: group, scope, versions and what they share. Paths speak of the server's internal form (definition.ts). */
+import { dnsSubdomainProblems, jsonText } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, printed, required } from "../causes/causes.ts";
 import { child, index } from "../causes/field-path.ts";
-import { dnsSubdomainProblems } from "../metadata/names.ts";
-import { jsonText } from "../../apply/go-text.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { subschemas, unsupportedField } from "../schema/structural-rules.ts";
 import type { CrdVersion, Definition, VersionParts } from "./definition.ts";

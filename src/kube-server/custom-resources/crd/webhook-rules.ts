@@ -1,10 +1,9 @@
 /** Where a conversion webhook is: a URL or a Service, never both. */
-import { field, isJsonObject, type JsonObject } from "#kube";
+import { dnsSubdomainProblems, field, isJsonObject, type JsonObject } from "#kube";
+import { parseUrl } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, required } from "../causes/causes.ts";
 import { child } from "../causes/field-path.ts";
-import { dnsSubdomainProblems } from "../metadata/names.ts";
-import { parseUrl } from "../validation/go-net.ts";
 import { text } from "./json-access.ts";
 
 const FORM = "; desired format: https://host[/path]";

@@ -1,5 +1,5 @@
 /** The shape of ObjectMeta: metadata of every object, and of resources embedded in custom ones. */
-import { parseTimestamp } from "../validation/timestamps.ts";
+import { parseTimestamp } from "#cel";
 import { always, BOOLEAN, optional, pointer, STRING, STRINGS } from "./schema-shape.ts";
 import type { Field, Shape } from "./shapes.ts";
 

@@ -1,9 +1,18 @@
 /** The rules of metadata: names, labels, annotations, owners, finalizers, and what an update may not change. */
-import { field, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
+import {
+  asPrefix,
+  dnsLabelProblems,
+  field,
+  isJsonObject,
+  jsonEqual,
+  labelValueProblems,
+  qualifiedNameProblems,
+  type Json,
+  type JsonObject,
+} from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid, required, tooLong } from "../causes/causes.ts";
 import { child, index, type FieldPath } from "../causes/field-path.ts";
-import { asPrefix, dnsLabelProblems, labelValueProblems, qualifiedNameProblems } from "./names.ts";
 
 export type NameRule = (name: string) => readonly string[];
 

@@ -3,8 +3,7 @@
  * named, nulls that mean nothing taken out, embedded resources read too. The same is done to what comes back from a conversion.
  */
 import { err, ok, type Result } from "#base";
-import { depthExceeds, field, isJsonObject, MAX_DEPTH, type Json, type JsonObject, type KubeObject } from "#kube";
-import { plainText } from "../../apply/go-text.ts";
+import { depthExceeds, field, isJsonObject, MAX_DEPTH, plainText, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { Decoded } from "../../resource-type.ts";
 import { describeCauses } from "../causes/causes.ts";
 import { OBJECT_META } from "../decode/object-meta-shape.ts";

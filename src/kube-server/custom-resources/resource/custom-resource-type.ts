@@ -2,16 +2,14 @@
  * A served version of a CRD as the REST layer uses it. Schemas are read once, rules are compiled when the first object needs them.
  */
 import type { Clock } from "#base";
-import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
-import { plainText } from "../../apply/go-text.ts";
+import { field, fieldAt, plainText, qualifiedNameProblems, type Json, type JsonObject, type KubeObject } from "#kube";
 import { crdSchema, type TypeSchema } from "../../apply/index.ts";
 import { Pace, runAtOnce, runPaced, type Paced } from "../../pace.ts";
 import type { FieldCause, ResourceType } from "../../resource-type.ts";
-import { ruleTree, type RuleTree } from "../cel/rule-tree.ts";
+import { ruleTree, type RuleTree } from "../rules/rule-tree.ts";
 import { Converter, usesWebhook, type WebhookOf } from "../conversion/index.ts";
 import { readDefinition, type CrdVersion, type Definition } from "../crd/definition.ts";
 import { asObject } from "../crd/json-access.ts";
-import { qualifiedNameProblems } from "../metadata/names.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import { applyDefaults } from "../schema/defaults.ts";
 import { coerceObject, type Coercion } from "./coerce.ts";

@@ -1,7 +1,6 @@
 /** The scale subresource: where a CRD says its replicas are, read, written and checked. */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { plainText } from "../../apply/go-text.ts";
+import { field, isJsonObject, plainText, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
 import type { ScalePaths } from "../crd/definition.ts";

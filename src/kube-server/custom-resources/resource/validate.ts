@@ -2,13 +2,21 @@
  * Everything that can be wrong with a custom resource, in the server's order: kind, metadata, schema, scale paths, embedded
  * resources, list types, and last the rules, which are not run on an object that has the wrong shape.
  */
-import { apiVersionOf, field, type Json, type JsonObject, type KubeObject, type Resource } from "#kube";
+import {
+  apiVersionOf,
+  dnsSubdomainProblems,
+  field,
+  pathSegmentProblems,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import type { Pace, Paced } from "../../pace.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
-import type { RuleTree } from "../cel/rule-tree.ts";
-import { runRules } from "../cel/run-rules.ts";
-import { dnsSubdomainProblems, pathSegmentProblems } from "../metadata/names.ts";
+import type { RuleTree } from "../rules/rule-tree.ts";
+import { runRules } from "../rules/run-rules.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "../metadata/object-meta.ts";
 import { validateEmbedded } from "../schema/embedded.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";

@@ -3,13 +3,12 @@
  * like those of any object.
  */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, type Json, type JsonObject } from "#kube";
+import { dns1035LabelProblems, field, isJsonObject, pathSegmentProblems, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, required } from "../causes/causes.ts";
 import { child, index, key, type FieldPath } from "../causes/field-path.ts";
 import { OBJECT_META } from "../decode/object-meta-shape.ts";
 import { readShape } from "../decode/shapes.ts";
-import { dns1035LabelProblems, pathSegmentProblems } from "../metadata/names.ts";
 import { validateObjectMeta } from "../metadata/object-meta.ts";
 import { schemaOfField, valueSchema, type JsonSchema } from "./json-schema.ts";
 import { mapFields } from "./prune.ts";

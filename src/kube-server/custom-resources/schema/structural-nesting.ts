@@ -1,8 +1,8 @@
 /** What may stand inside anyOf, allOf, oneOf and not: restrictions of values, and nothing that declares, describes or keeps a field. */
+import { compileRegex } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { forbidden, invalid } from "../causes/causes.ts";
 import { child, index, key, type FieldPath } from "../causes/field-path.ts";
-import { compileRegex } from "../validation/regex.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
 export function nestingCauses(schema: JsonSchema, path: FieldPath): readonly FieldCause[] {

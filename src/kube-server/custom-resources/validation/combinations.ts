@@ -2,8 +2,7 @@
  * anyOf, oneOf, allOf and not. When no branch fits, the one that came closest is quoted beside the general complaint, which has
  * no field of its own.
  */
-import type { Json } from "#kube";
-import { quote } from "../../apply/go-text.ts";
+import { quote, type Json } from "#kube";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { general } from "./problems.ts";
 import { Findings } from "./result.ts";

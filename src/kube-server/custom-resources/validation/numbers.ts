@@ -4,8 +4,7 @@
  * Surprise: a float within a billionth of a whole number counts as that number, and bounds that are no integers are themselves
  * reported when the type is integer.
  */
-import type { Json } from "#kube";
-import { numberText, typeText } from "../../apply/go-text.ts";
+import { floatText, numberText, typeText, type Json } from "#kube";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { badFactor, beyondBound, general } from "./problems.ts";
 import { Findings, type Problem } from "./result.ts";
@@ -27,13 +26,6 @@ export function isNearInteger(value: number): boolean {
 /** `%T`: whole numbers beyond 64 bits are floats. */
 export function goTypeOf(json: Json): string {
   return typeof json === "number" && !isInt64(json) ? "float64" : typeText(json);
-}
-
-/** `%v` of a float64: from a million on with an exponent, also when it is a whole number. */
-export function floatText(value: number): string {
-  const [digits = "", exponent = "0"] = value.toExponential().split("e");
-  const power = Number(exponent);
-  return isInt64(value) && power >= 6 ? `${digits}e+${String(power).padStart(2, "0")}` : numberText(value);
 }
 
 export function validateNumber(path: string, schema: JsonSchema, value: number): Findings {

@@ -1,10 +1,9 @@
 /** The sentences of kube-openapi's validator, each with the cause that the API server makes of it. */
-import type { Json } from "#kube";
-import { jsonText, quote } from "../../apply/go-text.ts";
+import { jsonText, quote, type Json } from "#kube";
+import { MAX_PATTERN_STEPS } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid, notSupported, printed, required, tooLong, tooMany, typeInvalid, type BadValue } from "../causes/causes.ts";
 import { child } from "../causes/field-path.ts";
-import { MAX_PATTERN_STEPS } from "./regex.ts";
 import type { Problem } from "./result.ts";
 
 type Make = (path: string | undefined) => FieldCause;

@@ -4,11 +4,12 @@
  * On updates `correlation` says what the old value was: what did not change is not refused (ratcheting).
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
+import { characters, isKnownFormat, matchesFormat, PatternBudget } from "#cel";
 import type { FieldCause } from "../../resource-type.ts";
 import type { FieldPath } from "../causes/field-path.ts";
 import { valueSchema, type JsonSchema } from "../schema/json-schema.ts";
 import type { Correlation } from "./correlation.ts";
-import { effectiveFormat, isKnownFormat, matchesFormat } from "./formats.ts";
+import { effectiveFormat } from "./formats.ts";
 import { isInt64, isNearInteger, validateNumber } from "./numbers.ts";
 import {
   forbiddenProperty,
@@ -24,7 +25,6 @@ import {
   tooShortText,
   wrongType,
 } from "./problems.ts";
-import { PatternBudget } from "./regex.ts";
 import { Findings, findingsOf, oneMatch, type Problem } from "./result.ts";
 import { validateCombinations } from "./combinations.ts";
 
@@ -126,14 +126,6 @@ function textProblem({ path, patterns }: At, schema: JsonSchema, value: string):
   const matches = schema.pattern === "" || patterns.matches(schema.pattern, value);
   if (matches === "too long") return tooLongForPattern(path, schema.pattern);
   return matches === true ? undefined : noMatch(path, schema.pattern, value);
-}
-
-/** Code points. A text that has as many bytes as code units has nothing but ASCII in it, and finding that out is fast. */
-export function characters(value: string): number {
-  if (value.length > 32 && Buffer.byteLength(value) === value.length) return value.length;
-  let count = 0;
-  for (const _ of value) count += 1;
-  return count;
 }
 
 function validateItems(at: At, schema: JsonSchema, items: readonly Json[]): Findings {

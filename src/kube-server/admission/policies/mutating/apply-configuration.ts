@@ -1,10 +1,10 @@
 /** A mutation of the kind ApplyConfiguration: what it made is merged into the object, as server-side apply merges. */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
+import type { CelStruct } from "#cel";
 import { merge, pathText, validate, type PathElement, type TypeSchema } from "../../../apply/index.ts";
 import { fieldElement, indexElement } from "../../../apply/path-element.ts";
 import { fieldType, shapeOf, type Shape } from "../../../apply/schema.ts";
-import type { CelStruct } from "../../../custom-resources/cel/values.ts";
 import type { ResourceType } from "../../../resource-type.ts";
 import { asJsonObject, asObject } from "../../../rest/managed-kinds.ts";
 import { structJson, wrongNames } from "./made-values.ts";

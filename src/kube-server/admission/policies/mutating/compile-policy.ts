@@ -1,6 +1,6 @@
 /** A MutatingAdmissionPolicy, compiled: its conditions, its variables, and one expression per mutation. */
 import { field, fieldAt, type KubeObject } from "#kube";
-import { listType } from "../../../custom-resources/cel/types.ts";
+import { listType } from "#cel";
 import {
   compile,
   compileMatchConditions,

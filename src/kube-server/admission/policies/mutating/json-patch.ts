@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyJsonPatch } from "#patch";
-import { CelStruct, itemsOf, type CelList, type CelValue } from "../../../custom-resources/cel/values.ts";
+import { CelStruct, itemsOf, type CelList, type CelValue } from "#cel";
 import type { ResourceType } from "../../../resource-type.ts";
 import { asJsonObject, asObject } from "../../../rest/managed-kinds.ts";
 import { internalError, type Failure } from "../../../rest/status.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { mapOf } from "../../../custom-resources/cel/maps.ts";
+import { CelOptional, CelStruct, listOf, mapOf, type CelValue } from "#cel";
 import { OBJECT } from "../../cel/index.ts";
-import { CelOptional, CelStruct, listOf, type CelValue } from "../../../custom-resources/cel/values.ts";
 import { madeTooLarge } from "./made-size.ts";
 
 function repeated(levels: number, wrap: (value: CelValue) => CelValue): CelValue {

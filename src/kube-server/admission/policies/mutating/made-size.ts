@@ -2,7 +2,7 @@
  * How large and how deep a value may be that a mutation has made. Values that share parts are small while they are evaluated: `[v, v]` of
  * `[v, v]` of … has few lists, and as JSON twice as many with every level.
  */
-import { CelOptional, CelStruct, isList, isMap, type CelValue } from "../../../custom-resources/cel/values.ts";
+import { CelOptional, CelStruct, isList, isMap, type CelValue } from "#cel";
 
 const MAX_VALUES = 300_000;
 const MAX_TEXT = 4 * 1_024 * 1_024;

@@ -11,14 +11,14 @@ import {
   CelStruct,
   CelTimestamp,
   CelUint,
+  formatInstant,
+  formatSeconds,
   isList,
   isMap,
   itemsOf,
+  typeName,
   type CelValue,
-} from "../../../custom-resources/cel/values.ts";
-import { typeName } from "../../../custom-resources/cel/value-types.ts";
-import { formatSeconds } from "../../../custom-resources/validation/durations.ts";
-import { formatInstant } from "../../../custom-resources/validation/timestamps.ts";
+} from "#cel";
 
 export function toJson(value: CelValue): Result<Json, string> {
   if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number") return ok(value);

@@ -1,7 +1,7 @@
 /** Runs the mutations of one policy, one after the other; each sees what the one before it made. */
 import { err, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import { CelStruct, isList, type CelValue } from "../../../custom-resources/cel/values.ts";
+import { CelStruct, isList, type CelValue } from "#cel";
 import type { ResourceType } from "../../../resource-type.ts";
 import type { Paced } from "../../../pace.ts";
 import type { Failure } from "../../../rest/status.ts";

@@ -1,7 +1,7 @@
 /** Mutating policies in a server: what they change, what they cannot change, and in which words they say so. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
-import { listOf } from "../../../custom-resources/cel/values.ts";
+import { listOf } from "#cel";
 import { addMutating, addValidating, configMap, CONFIG_MAPS, messageOf, policyServer } from "../policy-fixture.ts";
 import { applyOperations } from "./json-patch.ts";
 

@@ -1,6 +1,6 @@
 /** A ValidatingAdmissionPolicy, compiled. What does not compile is kept with its problem, and becomes an error of the requests it judges. */
 import type { KubeObject } from "#kube";
-import { BOOL, NULL, STRING } from "../../../custom-resources/cel/types.ts";
+import { BOOL, NULL, STRING } from "#cel";
 import {
   compile,
   compileMatchConditions,

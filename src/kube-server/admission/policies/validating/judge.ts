@@ -1,5 +1,5 @@
 /** Runs one policy on one request with one set of params. */
-import type { CelValue } from "../../../custom-resources/cel/values.ts";
+import type { CelValue } from "#cel";
 import type { Paced } from "../../../pace.ts";
 import {
   activationOf,

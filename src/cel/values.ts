@@ -1,0 +1,155 @@
+/**
+ * Values of CEL at run time. An int is a bigint and a double is a number, so the two are never mixed up; the rest that JavaScript
+ * has no type for is a small class.
+ *
+ * A failure is a value too: `||` and `&&` may swallow it, as the language says. A fatal one (the budget is spent) nobody swallows.
+ */
+import type { Cidr, IpAddress } from "./formats/ip-addresses.ts";
+import type { Instant } from "./formats/timestamps.ts";
+import type { Meter } from "./meter.ts";
+import type { CelType } from "./types.ts";
+
+export type CelConstant = null | boolean | bigint | number | string | Uint8Array | CelUint;
+
+export type CelValue =
+  | CelConstant
+  | CelTimestamp
+  | CelDuration
+  | CelList
+  | CelMap
+  | CelOptional
+  | CelTypeValue
+  | CelOpaque
+  | CelPreserved
+  | CelStruct
+  | CelFailure;
+
+export class CelUint {
+  readonly value: bigint;
+  constructor(value: bigint) {
+    this.value = value;
+  }
+}
+
+export class CelTimestamp {
+  readonly instant: Instant;
+  constructor(instant: Instant) {
+    this.instant = instant;
+  }
+}
+
+export class CelDuration {
+  readonly nanos: bigint;
+  constructor(nanos: bigint) {
+    this.nanos = nanos;
+  }
+}
+
+export class CelOptional {
+  readonly value: CelValue | undefined;
+  constructor(value: CelValue | undefined) {
+    this.value = value;
+  }
+}
+
+export const NONE = new CelOptional(undefined);
+
+export class CelTypeValue {
+  readonly type: CelType;
+  constructor(type: CelType) {
+    this.type = type;
+  }
+}
+
+/** Values of Kubernetes' own types: what they hold is their library's business. */
+export type OpaqueContent =
+  | { readonly of: "quantity"; readonly nanos: bigint; readonly text: string }
+  | { readonly of: "ip"; readonly address: IpAddress }
+  | { readonly of: "cidr"; readonly cidr: Cidr }
+  | { readonly of: "url"; readonly text: string; readonly url: import("./formats/go-net.ts").GoUrl }
+  | { readonly of: "semver"; readonly version: import("./library/semantic-version.ts").SemanticVersion }
+  | { readonly of: "format"; readonly name: string }
+  | import("./library/authorization.ts").AuthorizationContent;
+
+export class CelOpaque {
+  readonly content: OpaqueContent;
+  constructor(content: OpaqueContent) {
+    this.content = content;
+  }
+}
+
+/** A value under x-kubernetes-preserve-unknown-fields: it can be compared, and nothing else. */
+export class CelPreserved {
+  readonly json: unknown;
+  constructor(json: unknown) {
+    this.json = json;
+  }
+}
+
+/** A message that an expression has made: `Object.spec{replicas: 1}`. */
+export class CelStruct {
+  readonly type: CelType;
+  readonly fields: ReadonlyMap<string, CelValue>;
+  constructor(type: CelType, fields: ReadonlyMap<string, CelValue>) {
+    this.type = type;
+    this.fields = fields;
+  }
+}
+
+export class CelFailure {
+  readonly message: string;
+  readonly fatal: boolean;
+  constructor(message: string, fatal = false) {
+    this.message = message;
+    this.fatal = fatal;
+  }
+}
+
+export const NO_SUCH_OVERLOAD = new CelFailure("no such overload");
+
+export interface CelList {
+  readonly kind: "list";
+  readonly size: number;
+  get(position: number): CelValue;
+  /** Undefined: compared element by element. Lists of type set and map say their own. */
+  readonly equalTo?: (other: CelList, meter: Meter) => boolean | CelFailure;
+  readonly addAll?: (other: CelList, meter: Meter) => CelValue;
+}
+
+export interface CelMap {
+  readonly kind: "map";
+  readonly size: number;
+  /** Undefined when there is no such key. */
+  get(key: CelValue): CelValue | undefined;
+  keys(): readonly CelValue[];
+  /** Undefined: compared entry by entry. */
+  readonly equalTo?: (other: CelMap, meter: Meter) => boolean | CelFailure;
+}
+
+export function isList(value: CelValue): value is CelList {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "list";
+}
+
+export function isMap(value: CelValue): value is CelMap {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "map";
+}
+
+export function failure(message: string): CelFailure {
+  return new CelFailure(message);
+}
+
+export function listOf(items: readonly CelValue[]): CelList {
+  return { kind: "list", size: items.length, get: (position) => itemAt(items, position) };
+}
+
+/** Null is an item like any other. */
+export function itemAt(items: readonly CelValue[], position: number): CelValue {
+  const item = items[position];
+  return item === undefined ? failure(`index out of bounds: ${position}`) : item;
+}
+
+export function itemsOf(list: CelList): readonly CelValue[] {
+  const items: CelValue[] = [];
+  for (let position = 0; position < list.size; position++) items.push(list.get(position));
+  return items;
+}
