@@ -5,7 +5,7 @@ export { customResourceTypes } from "./custom-resources/index.ts";
 export { CLIENT_AUTHORITY } from "./auth/index.ts";
 export { createGuardedServer, openStore, type GuardedOptions, type Kept } from "./guarded-server.ts";
 export { builtinKinds } from "./kinds.ts";
-export { serveHttp } from "./http/index.ts";
+export { certificateFor, serveHttp, type ServingCertificate } from "./http/index.ts";
 export {
   accountTokens,
   ANONYMOUS,
@@ -21,12 +21,11 @@ export {
   type TokenTable,
 } from "./auth/index.ts";
 export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
-export { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
+export { createApiServer, type ApiServer, type ApiServerOptions, type AuthorizedRequest } from "./rest/api-server.ts";
 export { requestInfoOf } from "./rest/request-info.ts";
 export { routeOf, type Target, type Verb } from "./rest/route.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./rest/request.ts";
 export type { DeletePolicy, FieldCause, ResourceType, StrategicSchema, TableColumn } from "./resource-type.ts";
-export { certificateFor, startServer, type RunningServer, type ServerOptions, type ServingCertificate } from "./server.ts";
 export {
   createMemoryStore,
   describeOpenError,

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectOk, reveal, systemClock } from "#base";
-import { startServer, type RunningServer } from "#kube-server";
+import { expectOk, reveal } from "#base";
 import { createCertificateAuthority, issueCertificate } from "#pki";
+import { serveCluster, type ServedCluster } from "../builders/api-server/served-cluster.ts";
 import { runNode } from "../../scripts/process/run-program.ts";
 
 const folder = fileURLToPath(new URL("./http/", import.meta.url));
@@ -28,14 +28,14 @@ const cases = readdirSync(join(folder, "cases")).map((file) => JSON.parse(readFi
 const areas = [...new Set(cases.map(({ area }) => area))];
 
 let scratch: string;
-let server: RunningServer;
+let server: ServedCluster;
 let replayed: readonly Replayed[];
 let counts: Readonly<Record<string, { readonly steps: number; readonly stepStrict: number }>>;
 
 beforeAll(async () => {
   scratch = mkdtempSync(join(tmpdir(), "lattice-conformance-"));
   writeWebhookCertificates(scratch);
-  server = expectOk(await startServer({ port: 0, plain: true, tokens: `${TOKENS.join("\n")}\n`, clock: systemClock, random: Math.random }));
+  server = await serveCluster({ tokens: `${TOKENS.join("\n")}\n`, random: Math.random });
   const output = join(scratch, "results.json");
   const users = ["--token", "lattice-admin-token", "--user", "alice=lattice-alice-token", "--user", "bob=lattice-bob-token"];
   const argv = [

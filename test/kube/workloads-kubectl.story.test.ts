@@ -3,9 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { expectOk, reveal, seededRandom, silentLogger, systemClock } from "#base";
-import { createSimulation, kubeControllers, startKubeControllers } from "#kube-controllers";
-import { inProcessClient, startServer } from "#kube-server";
+import { startEmbeddedCluster } from "#embedded-cluster";
 import { runProgram, sharedPlane, type Ran } from "./harness/index.ts";
 
 const home = mkdtempSync(join(tmpdir(), "lattice-workloads-"));
@@ -13,24 +11,10 @@ const ends: (() => Promise<unknown>)[] = [];
 let kubectl: (...args: readonly string[]) => Promise<Ran>;
 
 beforeAll(async () => {
-  const [clock, random, logger] = [systemClock, seededRandom(1), silentLogger];
-  const server = expectOk(await startServer({ port: 0, plain: false, clock, random }));
-  const client = inProcessClient(server.api, { clock, random, logger });
-  const simulation = createSimulation({ nodes: 2, faults: [{ kind: "image-pull", on: { image: "*:broken" } }] });
-  const running = expectOk(
-    await startKubeControllers({ client, clock, random, logger, controllers: kubeControllers(), simulation: simulation.controllers }),
-  );
-  ends.push(running.close, () => client.close(), server.close);
-  const [ca, token] = [server.certificateAuthority ?? "", server.adminToken === undefined ? "" : reveal(server.adminToken)];
-  const config = {
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "c", cluster: { server: server.url, "certificate-authority-data": Buffer.from(ca).toString("base64") } }],
-    users: [{ name: "u", user: { token } }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
-  writeFileSync(join(home, "kubeconfig"), JSON.stringify(config), { mode: 0o600 });
+  const simulation = { nodes: 2, faults: [{ kind: "image-pull", on: { image: "*:broken" } }] } as const;
+  const cluster = await startEmbeddedCluster({ controllers: { simulation }, logActions: false });
+  ends.push(() => cluster.close());
+  await cluster.writeKubeconfig(join(home, "kubeconfig"));
   const env = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: join(home, "kubeconfig") };
   kubectl = (...args) => runProgram(join(sharedPlane().binaries, "kubectl"), args, { env });
 });

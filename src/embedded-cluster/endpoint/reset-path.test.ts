@@ -1,11 +1,32 @@
 import { expect, test } from "vitest";
-import type { ApiRequest, ApiServer } from "#kube-server";
+import { err, ok } from "#base";
+import type { ApiRequest, ApiResponse, ApiServer } from "#kube-server";
 import { RESET_PATH, withResetPath } from "./reset-path.ts";
 
-test("a server that authorizes nothing cannot be reset", async () => {
-  let resets = 0;
-  const server = { handle: () => Promise.reject(new Error("not asked")) } as unknown as ApiServer;
-  const served = withResetPath(server, server, async () => void (resets += 1));
-  const answer = await served.handle({ method: "POST", path: RESET_PATH } as ApiRequest, new AbortController().signal);
-  expect({ status: answer.status, resets }).toEqual({ status: 403, resets: 0 });
+const FORBIDDEN: ApiResponse = { status: 403, headers: {}, warnings: [], body: { kind: "none" } };
+const request = { method: "POST", path: RESET_PATH } as ApiRequest;
+const { signal } = new AbortController();
+
+/** A server that authorizes everything or nothing, and answers nothing itself. */
+function resettable(allowed: boolean) {
+  const resets: string[] = [];
+  const unused = () => Promise.reject(new Error("not a reset"));
+  const guarded = { handle: unused, authorize: () => (allowed ? ok(unused) : err(FORBIDDEN)) } as unknown as ApiServer;
+  return { resets, served: withResetPath(guarded, guarded, async () => void resets.push("reset")) };
+}
+
+test("a caller that may not reset gets the refusal, and nothing is reset", async () => {
+  const { resets, served } = resettable(false);
+  expect(await served.handle(request, signal)).toBe(FORBIDDEN);
+  expect(served.authorize(request)).toEqual(err(FORBIDDEN));
+  expect(resets).toEqual([]);
+});
+
+test("an authorized reset happens once its body was read", async () => {
+  const { resets, served } = resettable(true);
+  const authorized = served.authorize(request);
+  expect(resets).toEqual([]);
+  expect(authorized.ok && (await authorized.value(undefined, signal)).status).toBe(200);
+  expect((await served.handle(request, signal)).status).toBe(200);
+  expect(resets).toHaveLength(2);
 });

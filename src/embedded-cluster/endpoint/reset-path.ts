@@ -1,22 +1,28 @@
 /** `POST /lattice/reset`: puts the cluster back into its initial state. RBAC decides who may: by default, administrators only. */
-import { describeThrown, err, fromPromise } from "#base";
+import { describeThrown, fromPromise, map } from "#base";
 import type { ApiRequest, ApiResponse, ApiServer } from "#kube-server";
 
 export const RESET_PATH = "/lattice/reset";
 
-/** `guarded` authorizes; `server` answers everything else. */
+/** `guarded` authorizes resets, which are in no log; `server` answers everything else. */
 export function withResetPath(server: ApiServer, guarded: ApiServer, reset: () => Promise<void>): ApiServer {
+  const authorizeReset: ApiServer["authorize"] = (request) => map(guarded.authorize(request), () => () => answerReset(reset));
   return {
     ...server,
-    handle: (request, signal) =>
-      request.path === RESET_PATH && request.method === "POST" ? answerReset(request, guarded, reset) : server.handle(request, signal),
+    authorize: (request) => (isReset(request) ? authorizeReset(request) : server.authorize(request)),
+    handle(request, signal) {
+      if (!isReset(request)) return server.handle(request, signal);
+      const authorized = authorizeReset(request);
+      return authorized.ok ? authorized.value(undefined, signal) : authorized.error;
+    },
   };
 }
 
-async function answerReset(request: ApiRequest, guarded: ApiServer, reset: () => Promise<void>): Promise<ApiResponse> {
-  const authorized =
-    guarded.letIn?.(request) ?? err(statusAnswer(403, "Failure", "this server does not authorize requests, so it cannot be reset"));
-  if (!authorized.ok) return authorized.error;
+function isReset({ method, path }: ApiRequest): boolean {
+  return method === "POST" && path === RESET_PATH;
+}
+
+async function answerReset(reset: () => Promise<void>): Promise<ApiResponse> {
   const done = await fromPromise(reset(), describeThrown);
   return done.ok ? statusAnswer(200, "Success", "the cluster is in its initial state") : statusAnswer(500, "Failure", done.error);
 }

@@ -1,10 +1,10 @@
 /**
  * The one way into the cluster: every request, over HTTP or in this process, is noted here and offered to the interceptors.
  *
- * It is an ApiServer itself, so whatever serves or calls one can be put in front of it. With no log and no interceptors it costs nothing. It
- * has no `letIn` of its own: over HTTP a refusal would then be given before it, and be in no log.
+ * It is an ApiServer itself, so whatever serves or calls one can be put in front of it. With no log and no interceptors it costs nothing.
+ * With one of them a request over HTTP is authorized after its body was read: the log has refused requests too, and interceptors come first.
  */
-import type { Clock } from "#base";
+import { ok, type Clock } from "#base";
 import { fieldAt } from "#kube";
 import type { ApiRequest, ApiResponse, ApiServer } from "#kube-server";
 import { actionOf, type ActionLog, type Outcome } from "../actions/index.ts";
@@ -23,13 +23,15 @@ export type DoorOptions = {
 
 export function createDoor(options: DoorOptions): ApiServer {
   const { server, interceptors, log } = options;
+  const isTransparent = () => log === undefined && interceptors.none;
   return {
     types: server.types,
     store: server.store,
     ...(server.authenticate === undefined ? {} : { authenticate: server.authenticate }),
     close: () => server.close(),
-    handle: (request, signal) =>
-      log === undefined && interceptors.none ? server.handle(request, signal) : through(options, request, signal),
+    handle: (request, signal) => (isTransparent() ? server.handle(request, signal) : through(options, request, signal)),
+    authorize: (request) =>
+      isTransparent() ? server.authorize(request) : ok((body, signal) => through(options, { ...request, body }, signal)),
   };
 }
 

@@ -7,7 +7,7 @@ export type { Access, Authorizer, Decision, Identity, TokenAuthenticator } from 
 export { escalationChecks } from "./rbac/escalation.ts";
 export { rbacOf, type HeldRules, type Rbac } from "./rbac/rbac.ts";
 export type { PolicyRule } from "./rbac/rules.ts";
-export { parseTokenFile, singleToken, userOf, type TokenTable } from "./token-file.ts";
+export { parseTokenFile, userOf, type TokenTable } from "./token-file.ts";
 export { accountTokens, API_AUDIENCES, ISSUER, type AccountTokens } from "./tokens/account-tokens.ts";
 export type { Bound, NewClaims, ObjectRef } from "./tokens/claims.ts";
 export { openKeyFile } from "./tokens/key-file.ts";

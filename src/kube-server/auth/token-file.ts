@@ -33,10 +33,6 @@ export function parseTokenFile(text: string): Result<TokenTable, string> {
   return users.size === 0 ? err("there is no token in it") : ok(tableOf(users));
 }
 
-export function singleToken(token: string, user: User): TokenTable {
-  return tableOf(new Map([[sha256Hex(token), user]]));
-}
-
 export function userOf(name: string, uid: string, groups: readonly string[]): User {
   const own = groups.map((group) => group.trim()).filter((group) => group !== "");
   return authenticated({ name, uid, groups: own });

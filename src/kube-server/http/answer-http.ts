@@ -61,17 +61,17 @@ async function answerOf(request: HttpRequest, exchange: Limited, signal: AbortSi
 
 type Asked = Limited & { readonly signal: AbortSignal };
 
-/** Who may not ask is told so before his body is read. */
+/** A request with a body is authorized before its body is read. */
 async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock, limits, signal, turns }: Asked): Promise<ApiResponse> {
   if (BODILESS.has(asked.method)) {
     const pause = turns.pause();
     if (pause !== undefined) await pause;
     return server.handle(asked, signal);
   }
-  const entered = server.letIn?.(asked);
-  if (entered?.ok === false) {
+  const authorized = server.authorize(asked);
+  if (!authorized.ok) {
     drainBriefly(request, clock, limits);
-    return entered.error;
+    return authorized.error;
   }
   const body = await readInTime(request, clock, limits);
   if (body === "too large") {
@@ -80,7 +80,7 @@ async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock
   }
   const pause = turns.pause();
   if (pause !== undefined) await pause;
-  return server.handle(body.byteLength === 0 ? asked : { ...asked, body }, signal);
+  return authorized.value(body.byteLength === 0 ? undefined : body, signal);
 }
 
 /** A body that comes drop by drop holds a connection for nothing. Of HTTP/1.1 node:http looks after that itself (`requestTimeout`). */

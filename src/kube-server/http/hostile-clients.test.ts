@@ -4,13 +4,12 @@ import { connect as connectHttp2, createSecureServer, type ServerHttp2Session } 
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
-import { expectOk, FakeClock, reveal, seededRandom, silentLogger, systemClock, type Clock } from "#base";
+import { expectOk, FakeClock, ok, reveal, seededRandom, silentLogger, systemClock, type Clock } from "#base";
 import { builtinKinds } from "../kinds.ts";
 import { createApiServer, type ApiServer } from "../rest/api-server.ts";
 import type { ApiResponse } from "../rest/request.ts";
-import { certificateFor } from "../server.ts";
 import { createMemoryStore } from "../store/index.ts";
-import { serveHttp } from "./index.ts";
+import { certificateFor, serveHttp } from "./index.ts";
 import { LIMITS, StalledWrites, watchSession, type Limits } from "#listener";
 
 const closing: (() => Promise<void> | void)[] = [];
@@ -159,7 +158,8 @@ test("an HTTP/2 connection without a request is closed; one with a body that nev
 });
 
 test.each(["GET", "POST"])("a mistake of the server's own while it answers a %s is a 500, and no silence", async (method) => {
-  const server = { handle: () => Promise.reject(new Error("a bug")) } as unknown as ApiServer;
+  const handle = () => Promise.reject(new Error("a bug"));
+  const server = { handle, authorize: () => ok(handle) } as unknown as ApiServer;
   const user = { name: "a", uid: "", groups: [] };
   const exchange = { server, authenticate: () => user, anonymous: user, logger: silentLogger, clock: systemClock };
   const { port, close } = expectOk(await serveHttp({ host: "127.0.0.1", port: 0 }, exchange));

@@ -3,7 +3,7 @@
  *
  * A request is worked on from its first to its last step without letting another in between, so what it read is still true when it writes.
  */
-import { err, silentLogger, whenThere, type Clock, type Later, type Logger, type Result } from "#base";
+import { err, ok, silentLogger, whenThere, type Clock, type Later, type Logger, type Result } from "#base";
 import { fieldAt } from "#kube";
 import { createDiscovery } from "../discovery/index.ts";
 import { admissionChain, admissionPlugins, type AdmissionContext, type AdmissionPlugin } from "../admission/index.ts";
@@ -74,10 +74,14 @@ export type ApiServerOptions = {
   readonly address?: (() => string) | undefined;
 };
 
+/** A request that the caller may make. It is answered once its body is there, without being authorized again. */
+export type AuthorizedRequest = (body: ApiRequest["body"], signal: AbortSignal) => Later<ApiResponse>;
+
 export interface ApiServer {
+  /** Authorizes a request and answers it. */
   handle(request: ApiRequest, signal: AbortSignal): Later<ApiResponse>;
-  /** Authorizes a request before its body is read; `handle` does it again. */
-  readonly letIn?: (request: ApiRequest) => Result<ApiRequest, ApiResponse>;
+  /** Authorizes a request whose body has not been read. The error is the response to a caller that may not make it. */
+  authorize(request: ApiRequest): Result<AuthorizedRequest, ApiResponse>;
   /** Whom a bearer token belongs to, if it is good for this server. */
   readonly authenticate?: (token: string) => User | undefined;
   readonly types: TypeRegistry;
@@ -135,22 +139,30 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
   const gate = createGate(context.authorize, options.authorize === undefined);
   const paths: Paths = { about, types, routes: new RecentRoutes(types) };
+  const answer = (request: ApiRequest, signal: AbortSignal, target: Target | ApiResponse) =>
+    "type" in target ? answerObject(core, target, request, signal) : target;
   return {
     types,
     store: options.store,
-    letIn(request) {
+    authorize(request) {
       const info = paths.routes.find(request)?.info ?? infoOf(request);
-      return "kind" in info ? gate(request, info) : err(info);
+      if (!("kind" in info)) return err(info);
+      const authorized = gate(request, info);
+      if (!authorized.ok) return authorized;
+      return ok((body, signal) => {
+        const complete = body === undefined ? authorized.value : { ...authorized.value, body };
+        // looked up again: the kinds may have changed while the body was read
+        return answer(complete, signal, paths.routes.find(request)?.target ?? newTarget(complete, info, paths));
+      });
     },
     authenticate: core.authentication.userOf,
     handle(request, signal) {
       const known = paths.routes.find(request);
       const info = known?.info ?? infoOf(request);
       if (!("kind" in info)) return info;
-      const entered = gate(request, info);
-      if (!entered.ok) return entered.error;
-      const target = known?.target ?? newTarget(entered.value, info, paths);
-      return "type" in target ? handle(core, target, entered.value, signal) : target;
+      const authorized = gate(request, info);
+      if (!authorized.ok) return authorized.error;
+      return answer(authorized.value, signal, known?.target ?? newTarget(authorized.value, info, paths));
     },
     publishClientAuthority: (pem) => publishClientAuthority(core, pem),
     close() {
@@ -188,7 +200,7 @@ function newTarget(request: ApiRequest, info: RequestInfo, { about, types, route
   return target.value;
 }
 
-function handle(core: Core, target: Target, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+function answerObject(core: Core, target: Target, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
   const deprecation = deprecationOf(target.type);
   const warnings = new Set<string>(deprecation === undefined ? undefined : [deprecation]);
   return whenThere(answerTarget(core, request, { target, signal, warnings }), (answered) =>

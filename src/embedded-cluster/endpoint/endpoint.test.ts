@@ -1,42 +1,36 @@
+/** The cluster over HTTP, as users run it. */
 import { Buffer } from "node:buffer";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import { request as httpRequest } from "node:http";
 import { connect as connectHttp2 } from "node:http2";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text as textOf } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
-import { err, expectOk, reveal, silentLogger, systemClock } from "#base";
-import { defineResource } from "#kube";
-import { inProcessClient } from "./in-process.ts";
-import { startServer, type RunningServer, type ServerOptions } from "./server.ts";
+import { serveCluster, type ServedCluster, type ServedClusterOptions } from "../../../test/builders/api-server/served-cluster.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
-const running = new Set<RunningServer>();
+const TOKENS = 'good,admin,u1,"system:masters"\nsmall,alice,u2,"devs"';
+const running = new Set<ServedCluster>();
 
 afterEach(async () => {
   for (const server of running) await server.close();
   running.clear();
 });
 
-async function start(options: Partial<ServerOptions> = {}): Promise<RunningServer> {
-  const server = expectOk(
-    await startServer({
-      port: 0,
-      plain: true,
-      tokens: 'good,admin,u1,"system:masters"\nsmall,alice,u2,"devs"',
-      clock: systemClock,
-      random: Math.random,
-      ...options,
-    }),
-  );
+async function start(options: ServedClusterOptions = {}): Promise<ServedCluster> {
+  const server = await serveCluster({ tokens: TOKENS, random: Math.random, ...options });
   running.add(server);
   return server;
 }
 
-const call = (server: RunningServer, path: string, init: RequestInit = {}, token = "good") =>
+async function stop(server: ServedCluster): Promise<void> {
+  running.delete(server);
+  await server.close();
+}
+
+const call = (server: ServedCluster, path: string, init: RequestInit = {}, token = "good") =>
   fetch(`${server.url}${path}`, {
     ...init,
     headers: {
@@ -46,7 +40,7 @@ const call = (server: RunningServer, path: string, init: RequestInit = {}, token
     },
   });
 
-test("a request over HTTP is answered, with its warnings, and written as one line of JSON", async () => {
+test("a response over HTTP has its warnings, and is one line of JSON", async () => {
   const server = await start();
   const created = await call(server, MAPS, {
     method: "POST",
@@ -61,10 +55,10 @@ test("a request over HTTP is answered, with its warnings, and written as one lin
   expect((await call(server, "/healthz", { method: "HEAD" })).status).toBe(200);
 });
 
-test.each(["plain", "grüße, 世界"])("a long list arrives whole, in one JSON text: %s", async (word) => {
+test.each(["plain", "grüße, 世界"])("a long list is one complete JSON text: %s", async (sample) => {
   const server = await start();
   const names = Array.from({ length: 40 }, (_, at) => `map-${String(at).padStart(2, "0")}`);
-  const value = word.repeat(1_000);
+  const value = sample.repeat(1_000);
   for (const name of names) await call(server, MAPS, { method: "POST", body: JSON.stringify({ metadata: { name }, data: { value } }) });
   const answered = await call(server, MAPS, { headers: { "accept-encoding": "identity" } });
   const text = await answered.text();
@@ -74,7 +68,7 @@ test.each(["plain", "grüße, 世界"])("a long list arrives whole, in one JSON 
   expect(items.every(({ data }) => JSON.stringify(data) === JSON.stringify({ value }))).toBe(true);
 });
 
-test("a bad token is a 401, whatever is asked", async () => {
+test("an invalid token is a 401 on every path", async () => {
   const server = await start();
   for (const path of [MAPS, "/version"]) {
     const refused = await call(server, path, {}, "bad");
@@ -87,7 +81,7 @@ test.each([
   { name: "no token", headers: {} },
   { name: "another scheme", headers: { authorization: "Basic eDp5" } },
   { name: "a scheme without a token", headers: { authorization: "Bearer" } },
-])("with $name one is nobody, and may only know that the server is there", async ({ headers }) => {
+])("with $name the caller is anonymous, and sees only the version and the health checks", async ({ headers }) => {
   const server = await start();
   const get = (path: string) => fetch(`${server.url}${path}`, { headers: headers as Record<string, string> });
   for (const path of ["/version", "/healthz", "/livez", "/readyz"]) expect((await get(path)).status).toBe(200);
@@ -97,24 +91,24 @@ test.each([
   });
 });
 
-test("a token behind two spaces is overlooked, and the answer says so", async () => {
+test("a token behind two spaces is ignored with a warning", async () => {
   const server = await start();
   const answered = await fetch(`${server.url}/version`, { headers: { authorization: "Bearer  good" } });
   expect(answered.status).toBe(200);
   expect(answered.headers.get("warning")).toContain("contains extra space before the bearer token, and is ignored");
 });
 
-test("who may not write is told so before his body has come", async () => {
+test("a write that is not allowed is refused before its body has arrived", async () => {
   const server = await start();
   const { port } = new URL(server.url);
   const socket = connect(Number(port), "127.0.0.1");
   socket.write(`POST ${MAPS} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer small\r\ncontent-length: 1000\r\n\r\n`);
-  const said = await new Promise<string>((resolve) => socket.once("data", (chunk: Buffer) => resolve(chunk.toString())));
+  const response = await new Promise<string>((resolve) => socket.once("data", (chunk: Buffer) => resolve(chunk.toString())));
   socket.destroy();
-  expect(said).toMatch(/^HTTP\/1\.1 403 /);
+  expect(response).toMatch(/^HTTP\/1\.1 403 /);
 });
 
-test("each header of impersonation counts by itself", async () => {
+test("repeated impersonation headers are separate values", async () => {
   const server = await start();
   const headers = new Headers({ authorization: "Bearer good", "content-type": "application/json", "impersonate-user": "zoe" });
   const answered = await new Promise<string>((resolve, reject) => {
@@ -153,7 +147,7 @@ test("a body that is too large is a 413, declared or not", async () => {
   expect(streamed).toBe(413);
 });
 
-test("a watch over HTTP has its headers at once, its events as they come, and ends with the server", async () => {
+test("a watch over HTTP sends its headers at once, then events as they happen, and ends with the server", async () => {
   const server = await start();
   const watching = await call(server, `${MAPS}?watch=1&resourceVersion=0`);
   expect(watching.status).toBe(200);
@@ -161,8 +155,7 @@ test("a watch over HTTP has its headers at once, its events as they come, and en
   const reader = watching.body?.getReader();
   const first = await reader?.read();
   expect(Buffer.from(first?.value ?? []).toString()).toMatch(/^\{"type":"ADDED"/);
-  await server.close();
-  running.delete(server);
+  await stop(server);
   const end = await (reader?.read() ?? Promise.resolve(undefined)).then(
     (read) => read?.done,
     () => true,
@@ -170,7 +163,7 @@ test("a watch over HTTP has its headers at once, its events as they come, and en
   expect(end).toBe(true);
 });
 
-test("a client that leaves its watch is forgotten", async () => {
+test("the server answers after a client has left its watch", async () => {
   const server = await start();
   const leaving = new AbortController();
   await call(server, `${MAPS}?watch=1`, { signal: leaving.signal });
@@ -179,7 +172,7 @@ test("a client that leaves its watch is forgotten", async () => {
 });
 
 test.each(["application/json", "application/yaml", "application/json;as=Table;v=v1;g=meta.k8s.io"])(
-  "a list of several megabytes is sent while it is made, and is the same text: %s",
+  "a list of several megabytes is sent while it is built, and is the same text: %s",
   async (accept) => {
     const server = await start();
     const value = "grüße ".repeat(20_000);
@@ -194,7 +187,7 @@ test.each(["application/json", "application/yaml", "application/json;as=Table;v=
   },
 );
 
-test("a watch over a socket brings one small event after the other", async () => {
+test("a watch over a socket delivers small events one after the other", async () => {
   const server = await start();
   const watching = await call(server, `${MAPS}?watch=1`);
   const names: string[] = [];
@@ -209,10 +202,9 @@ test("a watch over a socket brings one small event after the other", async () =>
   expect(names.slice(0, 4)).toEqual(["map-0", "map-1", "map-2", "map-3"]);
 });
 
-test("with TLS it speaks HTTP/1.1 and HTTP/2, with a certificate that its own authority issued", async () => {
-  const server = await start({ plain: false, tokens: undefined });
-  const token = server.adminToken === undefined ? "" : reveal(server.adminToken);
-  const headers = { authorization: `Bearer ${token}` };
+test("TLS serves HTTP/1.1 and HTTP/2 with a certificate of the cluster's authority", async () => {
+  const server = await start({ secure: true });
+  const headers = { authorization: "Bearer good" };
   const ca = server.certificateAuthority;
   const status = await new Promise<number>((resolve, reject) => {
     const request = httpsRequest(new URL("/version", server.url), { ca, headers }, (response) => {
@@ -234,44 +226,7 @@ test("with TLS it speaks HTTP/1.1 and HTTP/2, with a certificate that its own au
   session.close();
 });
 
-test("a client certificate of the server's own authority tells who somebody is, on both versions of HTTP", async () => {
-  const server = await start({ plain: false });
-  const ca = server.certificateAuthority ?? "";
-  const { certificate, key } = expectOk(server.issueClientCertificate?.({ name: "carol", groups: ["qa", "devs"] }) ?? err("no authority"));
-  const identity = { cert: certificate, key: reveal(key), ca };
-  const url = new URL("/apis/authentication.k8s.io/v1/selfsubjectreviews", server.url);
-  const want = {
-    username: "carol",
-    groups: ["qa", "devs", "system:authenticated"],
-    extra: { "authentication.kubernetes.io/credential-id": [expect.stringMatching(/^X509SHA256=[0-9a-f]{64}$/)] },
-  };
-  const headers = { "content-type": "application/json" };
-  // a certificate comes before a token, however bad that is
-  const sent = httpsRequest(url, { method: "POST", headers: { ...headers, authorization: "Bearer bad" }, ...identity }).end("{}");
-  expect(await answerOfRequest(sent)).toMatchObject({ status: { userInfo: want } });
-  const session = connectHttp2(server.url, identity);
-  for (let twice = 0; twice < 2; twice += 1) {
-    const stream = session.request({ ...headers, ":method": "POST", ":path": url.pathname });
-    stream.end("{}");
-    expect(JSON.parse(await textOf(stream))).toMatchObject({ status: { userInfo: want } });
-  }
-  session.close();
-  const admin = expectOk(server.issueClientCertificate?.({ name: "root" }) ?? err("no authority"));
-  const asAdmin = httpsRequest(new URL("/api/v1/nodes", server.url), { cert: admin.certificate, key: reveal(admin.key), ca }).end();
-  expect(await answerOfRequest(asAdmin)).toMatchObject({ kind: "NodeList" });
-});
-
-test("a certificate of somebody else's authority is a 401, and no certificate is fine", async () => {
-  const server = await start({ plain: false });
-  const other = await start({ plain: false });
-  const ca = server.certificateAuthority ?? "";
-  const foreign = expectOk(other.issueClientCertificate?.({ name: "carol" }) ?? err("no authority"));
-  const get = (identity: object) => httpsRequest(new URL("/version", server.url), { ca, ...identity }).end();
-  expect(await answerOfRequest(get({ cert: foreign.certificate, key: reveal(foreign.key) }))).toMatchObject({ code: 401 });
-  expect(await answerOfRequest(get({}))).toMatchObject({ major: "1" });
-});
-
-test("tokens of ServiceAccounts outlive a restart, and their key is for its owner alone", async () => {
+test("tokens of ServiceAccounts are valid after a restart, and only the owner can read their key", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "lattice-api-"));
   const first = await start({ dataDir });
   const accounts = "/api/v1/namespaces/default/serviceaccounts";
@@ -279,26 +234,18 @@ test("tokens of ServiceAccounts outlive a restart, and their key is for its owne
   const issued = (await (await call(first, `${accounts}/robot/token`, { method: "POST", body: "{}" })).json()) as {
     status: { token: string };
   };
-  await first.close();
-  running.delete(first);
+  await stop(first);
   const file = join(dataDir, "service-account.key");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   const second = await start({ dataDir });
   expect((await call(second, "/version", {}, issued.status.token)).status).toBe(200);
-  await second.close();
-  running.delete(second);
+  await stop(second);
   await writeFile(file, "not a key");
-  const third = await startServer({ port: 0, plain: true, dataDir, clock: systemClock, random: Math.random });
-  expect(third).toMatchObject({ ok: false, error: expect.stringMatching(/^the key of ServiceAccount tokens, .*not readable PEM$/) });
+  await expect(start({ dataDir })).rejects.toThrow(/^the key of ServiceAccount tokens, .*not readable PEM$/);
   await rm(dataDir, { recursive: true });
 });
 
-async function answerOfRequest(sent: ClientRequest): Promise<unknown> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => sent.on("response", resolve).on("error", reject));
-  return JSON.parse(await textOf(response));
-}
-
-test("a request that is no HTTP, or breaks off, hurts nobody", async () => {
+test("the server answers after a request that is not HTTP, and after one that breaks off", async () => {
   const server = await start();
   const { port } = new URL(server.url);
   await new Promise<void>((resolve) => {
@@ -315,48 +262,20 @@ test("a request that is no HTTP, or breaks off, hurts nobody", async () => {
   expect((await call(server, "/livez")).status).toBe(200);
 });
 
-test("what was kept in a folder is there after a restart", async () => {
+test("objects in a data folder are there after a restart", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "lattice-api-"));
   const first = await start({ dataDir });
   await call(first, MAPS, { method: "POST", body: '{"metadata":{"name":"kept"}}' });
-  await first.close();
-  running.delete(first);
+  await stop(first);
   const second = await start({ dataDir });
   expect((await call(second, `${MAPS}/kept`)).status).toBe(200);
-  const third = await startServer({ port: 0, plain: true, dataDir, clock: systemClock, random: Math.random });
-  expect(third).toMatchObject({ ok: false, error: expect.stringContaining("has been using this folder") });
-  await second.close();
-  running.delete(second);
+  await expect(start({ dataDir })).rejects.toThrow("has been using this folder");
+  await stop(second);
   await rm(dataDir, { recursive: true });
 });
 
-test("a start that cannot be is one sentence", async () => {
-  expect(await startServer({ port: 0, plain: true, tokens: "x", clock: systemClock, random: Math.random })).toMatchObject({
-    ok: false,
-    error: expect.stringContaining("the token file: line 1"),
-  });
+test("a start that fails says why in one sentence", async () => {
+  await expect(start({ tokens: "x" })).rejects.toThrow("the token file: line 1");
   const server = await start();
-  const taken = await startServer({ port: Number(new URL(server.url).port), plain: true, clock: systemClock, random: Math.random });
-  expect(taken).toMatchObject({ ok: false, error: expect.stringContaining("cannot listen on 127.0.0.1:") });
-});
-
-test("the client of this project talks to it without a socket", async () => {
-  const server = await start();
-  const client = inProcessClient(server.api, { clock: systemClock, random: Math.random, logger: silentLogger });
-  const configMaps = defineResource({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
-  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: "default" } };
-  expect(await client.create(configMaps, object)).toMatchObject({ ok: true, value: { metadata: { uid: expect.any(String) } } });
-  expect(await client.list(configMaps, { namespace: "default" })).toMatchObject({
-    ok: true,
-    value: { items: [{ metadata: { name: "c" } }] },
-  });
-  const stop = new AbortController();
-  for await (const event of client.watch(configMaps, { namespace: "default" }, stop.signal)) {
-    expect(event).toMatchObject({ ok: true, value: { type: "ADDED" } });
-    break;
-  }
-  stop.abort();
-  expect(await client.raw("/healthz")).toEqual({ ok: true, value: "ok" });
-  expect(await client.get(configMaps, { namespace: "default", name: "nope" })).toMatchObject({ ok: false, error: { kind: "not-found" } });
-  await client.close();
+  await expect(start({ port: Number(new URL(server.url).port) })).rejects.toThrow("cannot listen on 127.0.0.1:");
 });
