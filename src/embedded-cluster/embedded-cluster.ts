@@ -5,9 +5,9 @@
  */
 import { FakeClock, mapErr, type Clock, type Logger } from "#base";
 import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
-import type { KubeClient } from "#kube-client";
+import type { KubeClient, Transport } from "#kube-client";
 import type { Simulation } from "#kube-controllers";
-import { CLIENT_AUTHORITY, inProcessClient, type ApiServer, type User } from "#kube-server";
+import { CLIENT_AUTHORITY, inProcessClient, serverTransport, type ApiServer, type User } from "#kube-server";
 import { writePrivateFile } from "#pki";
 import type { ActionLog } from "./actions/index.ts";
 import type { Controllers } from "./controllers.ts";
@@ -23,7 +23,15 @@ import {
 } from "./endpoint/index.ts";
 import { loadFixtures, readDocuments, unknownKind, type Document } from "./fixtures/index.ts";
 import { InitialState } from "./initial-state.ts";
-import type { Interception, Interceptor, Interceptors, InterceptMatch } from "./interceptors/index.ts";
+import {
+  WatchControl,
+  watchInterception,
+  type Interception,
+  type Interceptor,
+  type Interceptors,
+  type InterceptMatch,
+  type WatchInterception,
+} from "./interceptors/index.ts";
 import { objectDocuments } from "./object-documents.ts";
 import type { ClusterUser, FixtureObject } from "./options.ts";
 import { ADMIN, type People, type Person } from "./people.ts";
@@ -77,12 +85,24 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
 
   /** A client of somebody else: one of the `users`, or anybody with a name. Closed with the cluster. */
   clientFor(who: string | ClusterUser): KubeClient {
-    const { door, people, clock, random, logger, interceptors } = this.#parts;
-    const user = typeof who === "string" ? this.#person(who).user : people.stranger(who);
+    const { door, clock, random, logger, interceptors } = this.#parts;
+    const user = this.#userOf(who);
     const name = JSON.stringify(user);
     const client = this.#clients.get(name) ?? inProcessClient(door, { user, clock, random, logger, mayWait: () => !interceptors.none });
     this.#clients.set(name, client);
     return client;
+  }
+
+  /**
+   * For a client of the test's own, with its own clock and retries. Requests and answers are texts, as over HTTP, but there is no socket.
+   * `clientFor` is faster and never retries.
+   */
+  transportFor(who: string | ClusterUser): Transport {
+    return serverTransport(this.#parts.door, this.#userOf(who));
+  }
+
+  #userOf(who: string | ClusterUser): User {
+    return typeof who === "string" ? this.#person(who).user : this.#parts.people.stranger(who);
   }
 
   /** The resource of a kind, as the server knows it: `cluster.resource("Widget")`, or with its apiVersion when two groups have one. */
@@ -117,6 +137,13 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   /** Puts an interceptor before the cluster. The newest is asked first. */
   intercept(match: InterceptMatch, interceptor: Interceptor): Interception {
     return this.#parts.interceptors.add(match, interceptor);
+  }
+
+  /** Puts the watches that begin from now on under control, to end, expire or stall them later. `verb` is always "watch". */
+  interceptWatches(match: Omit<InterceptMatch, "verb"> = {}): WatchInterception {
+    const control = new WatchControl();
+    const interception = this.intercept({ ...match, verb: "watch" }, control.interceptor);
+    return watchInterception(interception, control);
   }
 
   clearInterceptors(): void {

@@ -19,6 +19,7 @@ export {
   type InterceptorContext,
   type InterceptMatch,
   type Next,
+  type WatchInterception,
 } from "./interceptors/index.ts";
 export type { ClusterOptions, ClusterUser, ControllerOptions, FixtureObject, OpenApiSource } from "./options.ts";
 export { resources, type AnyObject } from "./resources.ts";

@@ -16,6 +16,7 @@ import {
   type InProcessHandler,
   type KubeClient,
   type KubeError,
+  type Transport,
   type TransportAnswer,
   unlessAborted,
   warnOnce,
@@ -39,11 +40,16 @@ export type InProcessOptions = {
 const ADMIN: User = { name: "admin", uid: "admin", groups: ["system:masters", "system:authenticated"] };
 
 export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, userAgent, ...options }: InProcessOptions): KubeClient {
-  const transport = inProcessTransport(handlerOf(server, user));
+  const transport = serverTransport(server, user);
   const quick = directlyTo(server, user, { logger: options.logger, userAgent });
   const patient = withinTime(quick, options.clock);
   const direct: DirectServer = (request, call) => (mayWait?.() === true ? patient(request, call) : quick(request, call));
   return createKubeClient({ transport, direct, ...options });
+}
+
+/** Requests and answers as texts, without a socket: a client on top of it retries and decodes as it does over HTTP. */
+export function serverTransport(server: ApiServer, user: User): Transport {
+  return inProcessTransport(handlerOf(server, user));
 }
 
 /** A call that is answered in its own turn cannot be ended early. */

@@ -1,4 +1,4 @@
-export { inProcessClient, type InProcessOptions } from "./in-process.ts";
+export { inProcessClient, serverTransport, type InProcessOptions } from "./in-process.ts";
 export { admissionPlugins, serviceAccounts, type AdmissionContext, type AdmissionPlugin } from "./admission/index.ts";
 export { openApiSchemas } from "./apply/index.ts";
 export { customResourceTypes } from "./custom-resources/index.ts";

@@ -10,3 +10,4 @@ export {
   type Next,
 } from "./interceptor.ts";
 export { alterAnswer, alterEvents, alterRequest, answerWith, delay, failWith, loseAnswer } from "./ready-made.ts";
+export { WatchControl, watchInterception, type WatchInterception } from "./watch-control.ts";
