@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
 import { err, ok, sleep } from "#base";
+import { failWith } from "#embedded-cluster";
 import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../test/builders/controller-world.ts";
-import { painter } from "../../test/builders/painter.ts";
+import { widgetController } from "../../test/builders/widget-controller.ts";
 import { type Runtime } from "./controller.ts";
 import { createManager } from "./manager.ts";
 
-const names = (world: ControllerWorld) => world.api.objects(configMaps).map(({ metadata }) => metadata.name);
+const names = async (world: ControllerWorld) => (await world.objects(configMaps)).map(({ metadata }) => metadata.name);
 
 test("even a tracer that throws does not end a worker", async () => {
-  const world = new ControllerWorld();
-  world.api.put(widgets, widget("a"));
+  await using world = await ControllerWorld.open();
+  await world.put(widgets, widget("a"));
   let spans = 0;
-  const manager = world.start([painter()], { tracer: { span: () => ((spans += 1), Promise.reject(new Error("tracer"))) } });
+  const manager = world.start([widgetController()], { tracer: { span: () => ((spans += 1), Promise.reject(new Error("tracer"))) } });
   await world.clock.advance(30_000);
   expect(spans).toBeGreaterThan(1);
   expect(manager.health().live).toBe(true);
@@ -20,11 +21,11 @@ test("even a tracer that throws does not end a worker", async () => {
 });
 
 test("a pass that failed marks its span", async () => {
-  const world = new ControllerWorld();
-  world.api.put(widgets, widget("a"));
+  await using world = await ControllerWorld.open();
+  await world.put(widgets, widget("a"));
   const marks: unknown[] = [];
   const span = { set: (fields: object) => void marks.push(fields), fail: (message: string) => void marks.push(message) };
-  world.start([painter({ observe: () => Promise.resolve(err({ kind: "x", message: "blind" })) })], {
+  world.start([widgetController({ observe: () => Promise.resolve(err({ kind: "x", message: "blind" })) })], {
     tracer: { span: (_name, _fields, work) => work(span) },
   });
   await world.clock.advance(100);
@@ -32,38 +33,38 @@ test("a pass that failed marks its span", async () => {
   await world.end();
 });
 
-test("told to stop, passes under way get time to finish; then they are cancelled; then they are left behind", async () => {
+test("on a stop, passes under way get time to finish; then they are cancelled; then they are abandoned", async () => {
   const rows = [
     { work: (runtime: Runtime) => sleep(runtime.clock, 2_000, new AbortController().signal), status: "True", leftBehind: false },
     { work: (runtime: Runtime) => sleep(runtime.clock, 60_000, runtime.signal), status: undefined, leftBehind: false },
     { work: (runtime: Runtime) => sleep(runtime.clock, 60_000, new AbortController().signal), status: undefined, leftBehind: true },
   ];
   for (const { work, status, leftBehind } of rows) {
-    const world = new ControllerWorld();
-    world.api.put(widgets, widget("a"));
-    world.start([painter({ observe: async (_object, runtime) => (await work(runtime), ok({ count: 0 })) })], {
+    await using world = await ControllerWorld.open();
+    await world.put(widgets, widget("a"));
+    world.start([widgetController({ observe: async (_object, runtime) => (await work(runtime), ok({ count: 0 })) })], {
       limits: { drainMs: 5_000, cancelMs: 1_000 },
     });
     await world.clock.advance(100);
     world.stop();
     await world.end(7_000);
-    expect(world.ready("a")?.status).toBe(status);
+    expect((await world.ready("a"))?.status).toBe(status);
     expect(world.lines.some(({ message }) => message === "passes did not end and are left behind")).toBe(leftBehind);
     await world.clock.advance(60_000);
     expect(world.clock.pending).toBe(0);
   }
 });
 
-test("a pass that takes too long is told to end, and one that does not listen shows in liveness", async () => {
-  const world = new ControllerWorld();
-  let told = false;
-  world.api.put(widgets, widget("a"));
+test("a pass that takes too long is aborted, and one that ignores its signal fails liveness", async () => {
+  await using world = await ControllerWorld.open();
+  let aborted = false;
+  await world.put(widgets, widget("a"));
   const hang = new AbortController();
   const manager = world.start(
     [
-      painter({
+      widgetController({
         observe: async (_object, { clock, signal }) => {
-          signal.addEventListener("abort", () => (told = true));
+          signal.addEventListener("abort", () => (aborted = true));
           await sleep(clock, 1e9, hang.signal);
           return ok({ count: 0 });
         },
@@ -72,7 +73,7 @@ test("a pass that takes too long is told to end, and one that does not listen sh
     { limits: { passMs: 10_000 } },
   );
   await world.clock.advance(11_000);
-  expect([told, manager.health().live]).toEqual([true, true]);
+  expect([aborted, manager.health().live]).toEqual([true, true]);
   await world.clock.advance(10_000);
   expect(manager.health().live).toBe(false);
   hang.abort();
@@ -81,45 +82,45 @@ test("a pass that takes too long is told to end, and one that does not listen sh
   await world.end();
 });
 
-test("not ready until every informer has its list; the details say which has not", async () => {
-  const world = new ControllerWorld();
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ path }) => path.includes("/configmaps"), 100);
-  const manager = world.start([painter()]);
+test("not ready until every informer has its list; the details name those that do not", async () => {
+  await using world = await ControllerWorld.open();
+  const refusals = world.intercept({ resource: "configmaps", times: 100 }, failWith("server-error"));
+  const manager = world.start([widgetController()]);
   expect(manager.health()).toMatchObject({ ready: false, leading: false });
   await world.clock.advance(60_000);
   const { live, ready, details } = manager.health();
   expect([live, ready, details["informer widgets.lattice.dev/v1"]]).toEqual([true, false, "watching"]);
   expect(details["informer configmaps/v1"]).toMatch(/failures$/);
-  world.api.faults.calm();
+  refusals.remove();
   await world.clock.advance(60_000);
-  world.api.put(configMaps, configMap("news"));
+  await world.put(configMaps, configMap("news"));
   await world.clock.advance(100);
   expect(manager.health()).toMatchObject({ ready: true, leading: true, details: { leader: "this process" } });
   await world.end();
 });
 
-test("told to stop before the first list, it ends", async () => {
-  const world = new ControllerWorld();
-  world.api.faults.script({ kind: "answer", code: 500 }, () => true, 1_000);
-  world.start([painter()]);
+test("a stop before the first list ends the manager", async () => {
+  await using world = await ControllerWorld.open();
+  world.intercept({ times: 1_000 }, failWith("server-error"));
+  world.start([widgetController()]);
   await world.clock.advance(1_000);
   expect(await world.end()).toBe(0);
 });
 
 test("two controllers share the informers and keep to their own objects", async () => {
-  const world = new ControllerWorld();
-  world.api.put(widgets, widget("a", { count: 1 }));
-  const second = painter({ name: "second", plan: () => ok({ apply: [configMap("second")], commands: [] }), status: () => ({}) });
-  world.start([painter(), second]);
+  await using world = await ControllerWorld.open();
+  await world.put(widgets, widget("a", { count: 1 }));
+  const second = widgetController({ name: "second", plan: () => ok({ apply: [configMap("second")], commands: [] }), status: () => ({}) });
+  world.start([widgetController(), second]);
   await world.clock.advance(200_000);
-  expect(names(world)).toEqual(["a-0", "second"]);
-  expect(world.api.log.filter(({ path }) => /\/configmaps\?.*limit=/.test(path))).toHaveLength(1);
+  expect(await names(world)).toEqual(["a-0", "second"]);
+  expect(world.cluster.actions.filter({ verb: "list", resource: "configmaps", user: "lattice" })).toHaveLength(1);
   await world.end();
 });
 
-test("a name twice, a second run, and a kind that nobody declared are bugs", async () => {
-  const world = new ControllerWorld();
-  expect(() => world.start([painter(), painter()])).toThrow("two controllers are called painter");
+test("a name twice, a second run, and an undeclared kind are bugs", async () => {
+  await using world = await ControllerWorld.open();
+  expect(() => world.start([widgetController(), widgetController()])).toThrow("two controllers are called widget");
   const { client, clock, random, logger, metrics } = world;
   const tracer = { span: () => Promise.reject(new Error("unused")) };
   const manager = createManager({ client, controllers: [], clock, random, logger, metrics, tracer, identity: "me" });
@@ -131,16 +132,16 @@ test("a name twice, a second run, and a kind that nobody declared are bugs", asy
 });
 
 test("only the leader writes, and a standby is ready", async () => {
-  const world = new ControllerWorld();
-  world.api.put(widgets, widget("a", { count: 1 }));
+  await using world = await ControllerWorld.open();
+  await world.put(widgets, widget("a", { count: 1 }));
   const leaderElection = { namespace: "lattice-system", name: "lattice" };
-  const first = world.start([painter()], { leaderElection });
+  const first = world.start([widgetController()], { leaderElection });
   await world.clock.advance(5_000);
   const { client, clock, random, logger, metrics } = world;
   const stopping = new AbortController();
   const standby = createManager({
     client,
-    controllers: [painter()],
+    controllers: [widgetController()],
     clock,
     random,
     logger,
@@ -161,13 +162,13 @@ test("only the leader writes, and a standby is ready", async () => {
 });
 
 test("a kind that may be missing is not waited for; what a controller keeps for itself brings objects back; a foreign status is left alone", async () => {
-  const world = new ControllerWorld();
-  world.api.faults.script({ kind: "answer", code: 404 }, ({ path }) => path.includes("/secrets"), 1_000);
-  world.api.put(widgets, widget("a"));
+  await using world = await ControllerWorld.open();
+  world.intercept({ resource: "secrets", times: 1_000 }, failWith("not-found"));
+  await world.put(widgets, widget("a"));
   let passes = 0;
   let enqueue: ((key: { name: string; namespace: string }) => void) | undefined;
   const manager = world.start([
-    painter({
+    widgetController({
       observe: () => ((passes += 1), Promise.resolve(ok({ count: 0 }))),
       owns: [configMaps, secrets],
       optional: [secrets],
@@ -188,7 +189,7 @@ test("a kind that may be missing is not waited for; what a controller keeps for 
   enqueue?.({ name: "a", namespace: "shop" });
   await world.clock.advance(100);
   expect(passes).toBe(2);
-  expect(world.widget("a")?.status).toBeUndefined();
+  expect((await world.widget("a"))?.status).toBeUndefined();
   expect(await world.end()).toBe(0);
   expect(enqueue).toBeUndefined();
 });

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { failWith } from "#embedded-cluster";
 import type { Condition, KubeObject, NewCondition } from "#kube";
 import { ControllerWorld, widget, widgets, type Widget } from "../../test/builders/controller-world.ts";
 import type { DesiredStatus } from "./controller.ts";
@@ -27,7 +28,7 @@ const rows: readonly Row[] = [
     want: { phase: "Ready", observedGeneration: 2, conditions: [{ ...ready("True"), observedGeneration: 2, lastTransitionTime: NOW }] },
   },
   {
-    name: "the same again is no write, whenever it was said first",
+    name: "an equal status is not written again, whatever its transition time",
     live: { phase: "Ready", observedGeneration: 2, conditions: [{ ...ready("True"), observedGeneration: 2, lastTransitionTime: OLD }] },
     desired: { phase: "Ready", conditions: [ready("True", { lastTransitionTime: NOW })] },
     want: undefined,
@@ -61,7 +62,7 @@ const rows: readonly Row[] = [
     desired: { gone: undefined },
     want: { phase: "Ready", observedGeneration: 2, conditions: [] },
   },
-  { name: "nothing to say about an object without a status", live: { observedGeneration: 2 }, desired: {}, want: undefined },
+  { name: "an empty status of an object without one is not written", live: { observedGeneration: 2 }, desired: {}, want: undefined },
   { name: "a newer pass has spoken", live: { observedGeneration: 3, conditions: [] }, desired: { phase: "Old" }, want: undefined },
 ];
 
@@ -94,27 +95,31 @@ test("what is no condition is not read as one", () => {
 
 const signal = new AbortController().signal;
 
-function setup() {
-  const world = new ControllerWorld();
-  const object = world.api.put(widgets, widget("a"));
+async function setup() {
+  const world = await ControllerWorld.open();
+  onTestFinished(() => world[Symbol.asyncDispose]());
+  const object = await world.put(widgets, widget("a"));
   const write = (desired: DesiredStatus, seen: Widget = object) =>
     writeStatus({ client: world.client, clock: world.clock, resource: widgets, object: seen, desired, signal });
   return { world, object, write };
 }
 
 test("a status that the server refuses is written without its details, and not tried for ever", async () => {
-  for (const code of [413, 422] as const) {
-    const { world, write } = setup();
-    world.api.faults.script({ kind: "answer", code }, ({ method }) => method === "PUT", 1);
+  for (const code of [413, 422]) {
+    const { world, write } = await setup();
+    world.intercept(
+      { verb: "update" },
+      failWith({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "refused", code }),
+    );
     expect(await write({ phase: "Failed", urls: { a: "x".repeat(10) }, conditions: [ready("False")] })).toEqual({ ok: true, value: true });
-    expect(world.widget("a")?.status).toMatchObject({ phase: "Failed", conditions: [{ type: "Ready" }] });
-    expect(world.widget("a")?.status).not.toHaveProperty("urls");
+    expect((await world.widget("a"))?.status).toMatchObject({ phase: "Failed", conditions: [{ type: "Ready" }] });
+    expect((await world.widget("a"))?.status).not.toHaveProperty("urls");
   }
 });
 
 test("a refused status without details is an error", async () => {
-  const { world, write } = setup();
-  world.api.faults.script({ kind: "answer", code: 422 }, ({ method }) => method === "PUT", 1);
+  const { world, write } = await setup();
+  world.intercept({ verb: "update" }, failWith("invalid"));
   expect(await write({ phase: "Failed" })).toMatchObject({ ok: false, error: { kind: "invalid" } });
 });
 
@@ -125,39 +130,39 @@ test("the message of a status is cut", () => {
 });
 
 test("a conflict is answered by reading again, and what happened in between stays", async () => {
-  const { world, object, write } = setup();
+  const { world, object, write } = await setup();
   const foreign: Condition = { type: "Foreign", status: "True", reason: "F", message: "", lastTransitionTime: OLD };
-  world.api.put(widgets, { ...object, metadata: { ...object.metadata, labels: { by: "person" } }, status: { conditions: [foreign] } });
+  await world.put(widgets, { ...object, metadata: { ...object.metadata, labels: { by: "person" } }, status: { conditions: [foreign] } });
   expect(await write({ phase: "Ready", conditions: [ready("True")] })).toEqual({ ok: true, value: true });
-  const written = world.widget("a");
+  const written = await world.widget("a");
   expect(written?.metadata.labels).toEqual({ by: "person" });
   expect(written?.status?.conditions?.map(({ type }) => type)).toEqual(["Foreign", "Ready"]);
 });
 
 test("a stale cache costs one read, and no second write", async () => {
-  const { world, object, write } = setup();
+  const { world, object, write } = await setup();
   await write({ phase: "Ready" });
-  const version = world.widget("a")?.metadata.resourceVersion;
+  const version = (await world.widget("a"))?.metadata.resourceVersion;
   expect(await write({ phase: "Ready" }, object)).toEqual({ ok: true, value: false });
-  expect(world.widget("a")?.metadata.resourceVersion).toBe(version);
+  expect((await world.widget("a"))?.metadata.resourceVersion).toBe(version);
 });
 
 test("an object that is gone needs no status", async () => {
-  const { world, write } = setup();
-  world.api.faults.script({ kind: "answer", code: 409 }, ({ method }) => method === "PUT", 1);
+  const { world, write } = await setup();
+  world.intercept({ verb: "update" }, failWith("conflict"));
   const pending = write({ phase: "Ready" });
-  world.api.remove(widgets, { namespace: "shop", name: "a" });
+  await world.remove(widgets, { namespace: "shop", name: "a" });
   expect(await pending).toEqual({ ok: true, value: false });
   expect(await write({ phase: "Ready" })).toEqual({ ok: true, value: false });
 });
 
 test("a fight that does not end, and a server that fails, are errors", async () => {
-  const { world, write } = setup();
-  world.api.faults.script({ kind: "answer", code: 409 }, ({ method }) => method === "PUT", 5);
+  const { world, write } = await setup();
+  world.intercept({ verb: "update", times: 5 }, failWith("conflict"));
   expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "conflict" } });
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "PUT", 1);
+  world.intercept({ verb: "update" }, failWith("server-error"));
   expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "server-error" } });
-  world.api.faults.script({ kind: "answer", code: 409 }, ({ method }) => method === "PUT", 1);
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "GET", 1);
+  world.intercept({ verb: "update" }, failWith("conflict"));
+  world.intercept({ verb: "get" }, failWith("server-error"));
   expect(await write({ phase: "Ready" })).toMatchObject({ ok: false, error: { kind: "server-error" } });
 });

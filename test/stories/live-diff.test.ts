@@ -12,7 +12,7 @@ import { parseYaml, type KubeObject } from "#kube";
 import { runCli } from "../builders/cli-io.ts";
 import { initializeCanary } from "../builders/flagger.ts";
 import { latticeService, secret } from "../builders/lattice-objects.ts";
-import { looseServiceCrd } from "../builders/loose-crd.ts";
+import { openServiceCrd } from "../builders/open-crd.ts";
 import { OperatedCluster } from "../builders/operated-cluster.ts";
 import { serviceYaml } from "../builders/world.ts";
 
@@ -126,7 +126,7 @@ test("services of the cluster that are not among the files are not reported, wha
   await operated.live(3_000, 500);
   // a service whose last version the operator has not applied yet, and one that an older version of Lattice let in
   await operated.stopOperator();
-  await operated.apply(latticeService("shop/ledger"), looseServiceCrd());
+  await operated.apply(latticeService("shop/ledger"), openServiceCrd());
   await operated.apply(latticeService("shop/older", { containers: "written for an older version" }));
   expect(await diff("-f", "shop")).toEqual(NOTHING);
   expect((await diff("-f", "ledger.yaml")).stdout).not.toContain("odd");

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { failWith } from "#embedded-cluster";
 import { field } from "#kube";
 import { ControllerWorld, widget } from "../../../test/builders/controller-world.ts";
 import { eventOf, eventResource, microTime, type EventNote } from "./event.ts";
@@ -7,21 +8,22 @@ import { EventRecorder } from "./recorder.ts";
 const regarding = widget("a", {}, { uid: "u1" });
 const note = (more: Partial<EventNote> = {}): EventNote => ({ regarding, type: "Warning", reason: "Broken", note: "it broke", ...more });
 
-function setup(perObject?: { burst: number; perSecond: number }) {
-  const world = new ControllerWorld();
+async function setup(perObject?: { burst: number; perSecond: number }) {
+  const world = await ControllerWorld.open();
+  onTestFinished(() => world[Symbol.asyncDispose]());
   const stopping = new AbortController();
   const { client, clock, logger, metrics } = world;
   const reporter = { controller: "lattice.dev/operator", instance: "me" };
   const options = { client, clock, logger, metrics, reporter, signal: stopping.signal };
   const recorder = new EventRecorder(perObject === undefined ? options : { ...options, perObject });
-  return { world, recorder, stopping, events: () => world.api.objects(eventResource) };
+  return { world, recorder, stopping, events: () => world.objects(eventResource) };
 }
 
-test("an event says who, what, about which object, and when", async () => {
-  const { recorder, events } = setup();
+test("an event has reporter, reason, object and time", async () => {
+  const { recorder, events } = await setup();
   recorder.record(note());
   await recorder.flush();
-  expect(events()).toMatchObject([
+  expect(await events()).toMatchObject([
     {
       apiVersion: "events.k8s.io/v1",
       metadata: { namespace: "shop", name: expect.stringMatching(/^a\.[0-9a-f]+$/) as string },
@@ -62,81 +64,81 @@ test("micro times always have six digits", () => {
 });
 
 test("the same again is one event with a count, written at most once a minute", async () => {
-  const { world, recorder, events } = setup();
+  const { world, recorder, events } = await setup();
   for (let minute = 0; minute < 3; minute += 1) {
     for (let i = 0; i < 10; i += 1) recorder.record(note());
     await world.clock.advance(60_000);
   }
-  expect(events()).toHaveLength(1);
-  expect(world.api.log.filter(({ method }) => method === "PATCH")).toHaveLength(2);
+  expect(await events()).toHaveLength(1);
+  expect(world.requests().filter(({ method }) => method === "PATCH")).toHaveLength(2);
   await recorder.flush();
-  expect(field(events()[0], "series")).toMatchObject({ count: 30 });
-  expect(world.api.log.filter(({ method }) => method === "PATCH")).toHaveLength(3);
+  expect(field((await events())[0], "series")).toMatchObject({ count: 30 });
+  expect(world.requests().filter(({ method }) => method === "PATCH")).toHaveLength(3);
 });
 
 test("after a quiet while the same is news again", async () => {
-  const { world, recorder, events } = setup();
+  const { world, recorder, events } = await setup();
   recorder.record(note());
   await world.clock.advance(600_001);
   recorder.record(note());
   await recorder.flush();
-  expect(events()).toHaveLength(2);
+  expect(await events()).toHaveLength(2);
 });
 
-test("the last count of what is over is told when something new happens", async () => {
-  const { world, recorder, events } = setup();
+test("the last count of a finished series is written with the next event", async () => {
+  const { world, recorder, events } = await setup();
   for (let i = 0; i < 3; i += 1) recorder.record(note());
   await world.clock.advance(600_001);
   recorder.record(note({ regarding: widget("b") }));
   await recorder.flush();
-  expect(events()).toMatchObject([{ series: { count: 3 } }, { regarding: { name: "b" } }]);
+  expect(await events()).toMatchObject([{ series: { count: 3 } }, { regarding: { name: "b" } }]);
 });
 
 test("an object whose budget was forgotten has a full one again", async () => {
-  const { world, recorder, events } = setup({ burst: 2, perSecond: 1 / 60 });
+  const { world, recorder, events } = await setup({ burst: 2, perSecond: 1 / 60 });
   for (let i = 0; i < 3; i += 1) recorder.record(note({ note: `number ${i}` }));
   await world.clock.advance(120_001);
   recorder.record(note({ regarding: widget("b") }));
   for (let i = 3; i < 6; i += 1) recorder.record(note({ note: `number ${i}` }));
   await recorder.flush();
-  expect(events()).toHaveLength(2 + 1 + 2);
+  expect(await events()).toHaveLength(2 + 1 + 2);
 });
 
-test("a series whose event has expired is told anew", async () => {
-  const { world, recorder, events } = setup();
+test("a series whose event has expired is written as a new event", async () => {
+  const { world, recorder, events } = await setup();
   recorder.record(note());
   await recorder.flush();
-  const [first] = events();
-  world.api.remove(eventResource, { namespace: "shop", name: first?.metadata.name ?? "" });
+  const [first] = await events();
+  await world.remove(eventResource, { namespace: "shop", name: first?.metadata.name ?? "" });
   await world.clock.advance(120_000);
   recorder.record(note());
   await recorder.flush();
-  expect(events()).toMatchObject([{ series: { count: 2 } }]);
+  expect(await events()).toMatchObject([{ series: { count: 2 } }]);
 });
 
 test("an object that talks too much is cut off, and the others are not", async () => {
-  const { world, recorder, events } = setup({ burst: 2, perSecond: 1 / 60 });
+  const { world, recorder, events } = await setup({ burst: 2, perSecond: 1 / 60 });
   for (let i = 0; i < 5; i += 1) recorder.record(note({ note: `number ${i}` }));
   recorder.record(note({ regarding: widget("b") }));
   await recorder.flush();
-  expect(events()).toHaveLength(3);
+  expect(await events()).toHaveLength(3);
   await world.clock.advance(60_000);
   recorder.record(note({ note: "later" }));
   await recorder.flush();
-  expect(events()).toHaveLength(4);
+  expect(await events()).toHaveLength(4);
   expect(world.metrics.render()).toContain('lattice_events_dropped_total{cause="rate"} 3');
 });
 
-test("an event that cannot be sent is dropped: nobody waits and nothing breaks", async () => {
-  const { world, recorder, stopping, events } = setup();
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "POST");
+test("an event that cannot be sent is dropped without an error", async () => {
+  const { world, recorder, stopping, events } = await setup();
+  world.intercept({ verb: "create" }, failWith("server-error"));
   recorder.record(note());
   await recorder.flush();
   await world.clock.advance(60_000);
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "PATCH");
+  world.intercept({ verb: ["patch", "apply"] }, failWith("server-error"));
   recorder.record(note());
   await recorder.flush();
-  expect(events()).toEqual([]);
+  expect(await events()).toEqual([]);
   stopping.abort();
   recorder.record(note({ note: "after the end" }));
   await recorder.flush();
@@ -145,17 +147,17 @@ test("an event that cannot be sent is dropped: nobody waits and nothing breaks",
 });
 
 test("a storm of events fills a bounded queue", async () => {
-  const { world, recorder, events } = setup();
+  const { world, recorder, events } = await setup();
   for (let i = 0; i < 3_000; i += 1) recorder.record(note({ regarding: widget(`w${i}`) }));
   await recorder.flush();
-  expect(events()).toHaveLength(500);
+  expect(await events()).toHaveLength(500);
   expect(world.metrics.render()).toContain('lattice_events_dropped_total{cause="queue"} 2500');
 });
 
-test("a warning is told though the object has used up its budget of normal events", async () => {
-  const { recorder, events } = setup({ burst: 2, perSecond: 1 / 60 });
+test("a warning is written although the object has used up its budget of normal events", async () => {
+  const { recorder, events } = await setup({ burst: 2, perSecond: 1 / 60 });
   for (let number = 0; number < 5; number += 1) recorder.record(note({ type: "Normal", reason: "Created", note: `pod ${number}` }));
   recorder.record(note());
   await recorder.flush();
-  expect(events().map((event) => field(event, "note"))).toEqual(["pod 0", "pod 1", "it broke"]);
+  expect((await events()).map((event) => field(event, "note"))).toEqual(["pod 0", "pod 1", "it broke"]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createLogger, silentLogger } from "#base";
+import { failWith, loseAnswer } from "#embedded-cluster";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { aborted } from "../signals.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./elector.ts";
@@ -9,7 +10,7 @@ import { leaseResource } from "./lease.ts";
 
 const lease = { namespace: "lattice-system", name: "lattice" };
 
-/** An elector whose term lasts until it is told to stop or loses the lease. */
+/** An elector whose term lasts until it is stopped or loses the lease. */
 function candidate(world: ControllerWorld, identity: string, more: Partial<LeaderElectorOptions> = {}) {
   const { client, clock, random, metrics } = world;
   const elector = new LeaderElector({ client, clock, random, logger: silentLogger, metrics, identity, lease, ...more });
@@ -22,24 +23,23 @@ function candidate(world: ControllerWorld, identity: string, more: Partial<Leade
   return { elector, fences, stop: () => stopping.abort(), ended: elector.run(lead, stopping.signal) };
 }
 
-const holder = (world: ControllerWorld) => world.api.object(leaseResource, lease)?.spec?.holderIdentity;
-const leasePut = ({ method, path }: { method: string; path: string }) => method === "PUT" && path.includes("/leases/");
+const holder = async (world: ControllerWorld) => (await world.object(leaseResource, lease))?.spec?.holderIdentity;
 
 test("the first takes the lease, keeps it, and gives it back", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(60_000);
-  expect([one.elector.leading, holder(world), one.fences.length]).toEqual([true, "one", 1]);
+  expect([one.elector.leading, await holder(world), one.fences.length]).toEqual([true, "one", 1]);
   expect(world.metrics.render()).toContain("lattice_leader 1");
   one.stop();
   await world.clock.advance(100);
   await one.ended;
-  expect([one.elector.leading, holder(world), world.clock.pending]).toEqual([false, "", 0]);
+  expect([one.elector.leading, await holder(world), world.clock.pending]).toEqual([false, "", 0]);
   expect(world.metrics.render()).toContain("lattice_leader 0");
 });
 
 test("two that start together: one leads", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const [one, two] = [candidate(world, "one"), candidate(world, "two")];
   await world.clock.advance(60_000);
   expect([one.elector.leading, two.elector.leading].filter(Boolean)).toHaveLength(1);
@@ -50,10 +50,10 @@ test("two that start together: one leads", async () => {
 });
 
 test("a renewal whose answer was lost is found again", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
-  world.api.faults.script({ kind: "lost-answer" }, leasePut);
+  world.intercept({ verb: "update", resource: "leases" }, loseAnswer());
   await world.clock.advance(60_000);
   expect([one.elector.leading, one.fences.length]).toEqual([true, 1]);
   one.stop();
@@ -62,10 +62,10 @@ test("a renewal whose answer was lost is found again", async () => {
 });
 
 test("renewals that fail for the deadline end the term, and the elector competes again", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ path }) => path.includes("/leases"), 20);
+  world.intercept({ resource: "leases", times: 20 }, failWith("server-error"));
   await world.clock.advance(12_000);
   expect(one.fences[0]?.signal.aborted).toBe(true);
   await world.clock.advance(60_000);
@@ -77,13 +77,13 @@ test("renewals that fail for the deadline end the term, and the elector competes
 
 test("a lease that another took, or that is gone, is lost at once", async () => {
   for (const loss of ["taken", "gone", "gone between"] as const) {
-    const world = new ControllerWorld();
+    await using world = await ControllerWorld.open();
     const one = candidate(world, "one");
     await world.clock.advance(1_000);
-    const live = world.api.object(leaseResource, lease);
-    if (loss === "taken" && live !== undefined) world.api.put(leaseResource, { ...live, spec: { holderIdentity: "other" } });
-    else world.api.remove(leaseResource, lease);
-    if (loss === "gone between") world.api.faults.script({ kind: "answer", code: 409 }, leasePut);
+    const live = await world.object(leaseResource, lease);
+    if (loss === "taken" && live !== undefined) await world.put(leaseResource, { ...live, spec: { holderIdentity: "other" } });
+    else await world.remove(leaseResource, lease);
+    if (loss === "gone between") world.intercept({ verb: "update", resource: "leases" }, failWith("conflict"));
     await world.clock.advance(2_500);
     expect(one.fences[0]?.signal.aborted, loss).toBe(true);
     one.stop();
@@ -93,11 +93,11 @@ test("a lease that another took, or that is gone, is lost at once", async () => 
 });
 
 test("a conflict that cannot be looked into is no loss yet", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
-  world.api.faults.script({ kind: "answer", code: 409 }, leasePut);
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method, path }) => method === "GET" && path.includes("/leases/"));
+  world.intercept({ verb: "update", resource: "leases" }, failWith("conflict"));
+  world.intercept({ verb: "get", resource: "leases" }, failWith("server-error"));
   await world.clock.advance(20_000);
   expect([one.elector.leading, one.fences.length]).toEqual([true, 1]);
   one.stop();
@@ -106,33 +106,33 @@ test("a conflict that cannot be looked into is no loss yet", async () => {
 });
 
 test("a lease is not given back while a write has no answer: it runs out as if we had died", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
   const fenced = fencedClient(world.client, one.fences[0] as Fence);
-  world.api.faults.script({ kind: "lost-answer" }, ({ path }) => path.includes("configmaps"));
+  world.intercept({ resource: "configmaps" }, loseAnswer());
   await fenced.create(configMaps, configMap("a"));
   one.stop();
   await world.clock.advance(100);
   await one.ended;
-  expect(holder(world)).toBe("one");
+  expect(await holder(world)).toBe("one");
 });
 
 test("a lease that cannot be given back is no reason to hang", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const one = candidate(world, "one");
   await world.clock.advance(1_000);
-  world.api.faults.script({ kind: "answer", code: 500 }, leasePut);
+  world.intercept({ verb: "update", resource: "leases" }, failWith("server-error"));
   one.stop();
   await world.clock.advance(100);
   await one.ended;
-  expect(holder(world)).toBe("one");
+  expect(await holder(world)).toBe("one");
 });
 
 test("a lease that cannot be read or taken is tried for again", async () => {
-  const world = new ControllerWorld();
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method, path }) => method === "GET" && path.includes("/leases/"), 2);
-  world.api.faults.script({ kind: "answer", code: 500 }, ({ method }) => method === "POST", 2);
+  await using world = await ControllerWorld.open();
+  world.intercept({ verb: "get", resource: "leases", times: 2 }, failWith("server-error"));
+  world.intercept({ verb: "create", times: 2 }, failWith("server-error"));
   const one = candidate(world, "one");
   await world.clock.advance(3_000);
   expect(one.elector.leading).toBe(false);
@@ -144,18 +144,14 @@ test("a lease that cannot be read or taken is tried for again", async () => {
 });
 
 test.each([
-  { name: "read", method: "GET" },
-  { name: "created", method: "POST" },
-])("a lease that may not be $name is tried for again, logged once, and taken when it is allowed", async ({ method }) => {
-  const world = new ControllerWorld();
+  { name: "read", verb: "get" },
+  { name: "created", verb: "create" },
+] as const)("a lease that may not be $name is tried for again, logged once, and taken when it is allowed", async ({ verb }) => {
+  await using world = await ControllerWorld.open();
   const warned: string[] = [];
   const logger = createLogger((level, message) => void (level === "warn" && warned.push(message)));
   let refused = true;
-  world.api.faults.script(
-    { kind: "answer", code: 403 },
-    (request) => refused && request.method === method && /leases/.test(request.path),
-    1_000,
-  );
+  world.intercept({ verb, resource: "leases", when: () => refused, times: 1_000 }, failWith("forbidden"));
   const one = candidate(world, "one", { logger });
   await world.clock.advance(300_000);
   expect([one.elector.leading, warned.length]).toEqual([false, 1]);
@@ -168,18 +164,18 @@ test.each([
 });
 
 test("a term that ends with an exception still gives the lease back", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const { client, clock, random, metrics } = world;
   const elector = new LeaderElector({ client, clock, random, logger: silentLogger, metrics, identity: "one", lease });
   const running = elector
     .run(() => Promise.reject(new Error("bug")), new AbortController().signal)
     .catch((thrown: unknown) => String(thrown));
   await world.clock.advance(5_000);
-  expect([await running, holder(world), elector.leading]).toEqual(["Error: bug", "", false]);
+  expect([await running, await holder(world), elector.leading]).toEqual(["Error: bug", "", false]);
 });
 
-test("a deadline that is not shorter than the lease is a bug", () => {
-  const world = new ControllerWorld();
+test("a deadline that is not shorter than the lease is a bug", async () => {
+  await using world = await ControllerWorld.open();
   const times = { leaseDurationMs: 10, renewDeadlineMs: 10, retryMs: 1 };
   expect(() => new LeaderElector({ ...world, logger: silentLogger, identity: "x", lease, times })).toThrow("before others lose patience");
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { FakeClock, type Clock } from "#base";
+import { delay, failWith } from "#embedded-cluster";
 import { type CallOptions, type KubeClient } from "#kube-client";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { LeaseFence, readClocks, openFence } from "./fence.ts";
@@ -110,12 +111,12 @@ test("every write is refused once the lease cannot be proven, and reads still pa
 });
 
 test("a write under way is cut off when the lease is lost, and the fence knows that it may still land", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const fence = new LeaseFence(world.clock, 8_000, readClocks(world.clock));
   const fenced = fencedClient(world.client, fence);
   expect((await fenced.create(configMaps, configMap("first"))).ok).toBe(true);
   expect(fence.quiet).toBe(true);
-  world.api.faults.script({ kind: "delay", ms: 60_000 });
+  world.intercept({}, delay(60_000));
   const pending = fenced.create(configMaps, configMap("a"), { signal: new AbortController().signal });
   await world.clock.advance(10);
   expect(fence.quiet).toBe(false);
@@ -125,25 +126,25 @@ test("a write under way is cut off when the lease is lost, and the fence knows t
   expect(fence.quiet).toBe(false);
 });
 
-test("an answer that says no is an answer: nothing is in doubt", async () => {
-  const world = new ControllerWorld();
+test("after a refusal the outcome of a write is certain", async () => {
+  await using world = await ControllerWorld.open();
   const fence = new LeaseFence(world.clock, 8_000, readClocks(world.clock));
-  world.api.faults.script({ kind: "answer", code: 500 });
+  world.intercept({}, failWith("server-error"));
   await fencedClient(world.client, fence).create(configMaps, configMap("a"));
   expect(fence.quiet).toBe(true);
   fence.fall();
 });
 
 test("a retry is asked for again before it leaves", async () => {
-  const world = new ControllerWorld();
+  await using world = await ControllerWorld.open();
   const fence = new LeaseFence(world.clock, 1_500, readClocks(world.clock));
-  world.api.faults.script({ kind: "answer", code: 429, retryAfterSeconds: 1 });
+  world.intercept({}, failWith("too-many-requests", { retryAfterSeconds: 1 }));
   const retried = fencedClient(world.client, fence).create(configMaps, configMap("b"));
   await world.clock.advance(500);
   fence.fall();
   await world.clock.advance(5_000);
   expect(await retried).toMatchObject({ ok: false, error: { kind: "cancelled" } });
-  expect(world.api.objects(configMaps)).toEqual([]);
+  expect(await world.objects(configMaps)).toEqual([]);
 });
 
 test("without an election there is no limit until the end", () => {

@@ -19,12 +19,12 @@ type Row = {
 };
 const rows: readonly Row[] = [
   { name: "there never was one", lease: undefined, unchangedMs: 0, first: true, want: true },
-  { name: "it vanished a moment ago: its holder may still write", lease: undefined, unchangedMs: 11_999, want: false },
+  { name: "it vanished less than a lease duration ago: its holder may still write", lease: undefined, unchangedMs: 11_999, want: false },
   { name: "it vanished long ago", lease: undefined, unchangedMs: 12_000, want: true },
-  { name: "nobody holds it", lease: lease({ holderIdentity: "" }), unchangedMs: 0, want: true },
+  { name: "it has no holder", lease: lease({ holderIdentity: "" }), unchangedMs: 0, want: true },
   { name: "it has no spec", lease: lease(undefined), unchangedMs: 0, want: true },
   { name: "it is ours", lease: lease({ holderIdentity: "me" }), unchangedMs: 0, want: true },
-  { name: "another holds it and was seen a moment ago", lease: held(), unchangedMs: 11_999, want: false },
+  { name: "another holder renewed it within the lease duration", lease: held(), unchangedMs: 11_999, want: false },
   { name: "another held it and was not seen for the duration", lease: held(), unchangedMs: 12_000, want: true },
   { name: "its holder promised longer than we would", lease: held(60), unchangedMs: 56_999, want: false },
   { name: "a short promise does not shorten ours", lease: held(1), unchangedMs: 11_999, want: false },
@@ -60,7 +60,7 @@ test("a renewal keeps when it was acquired; a takeover counts", () => {
   expect(heldSpec(lease({ holderIdentity: "me" }), claim).acquireTime).toBe(fresh.acquireTime);
 });
 
-test("a lease that is given back is nobody's", () => {
+test("a released lease has no holder", () => {
   expect(freedSpec(lease({ holderIdentity: "me", leaseTransitions: 4 }), 0)).toMatchObject({
     holderIdentity: "",
     leaseDurationSeconds: 1,

@@ -8,7 +8,7 @@ import { latticeServices, type LatticeService } from "#crds";
 import { fieldAt, parseYaml } from "#kube";
 import { hostileServices } from "../../../test/builders/hostile-services.ts";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
-import { looseServiceCrd } from "../../../test/builders/loose-crd.ts";
+import { openServiceCrd } from "../../../test/builders/open-crd.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 /** Each in a namespace of its own. What is no YAML never reaches a cluster. */
@@ -21,7 +21,7 @@ let operated: OperatedCluster;
 const refusedByServer = new Map<string, string>();
 
 beforeAll(async () => {
-  operated = await OperatedCluster.start({ objects: [looseServiceCrd(), latticeService("shop/bystander")] });
+  operated = await OperatedCluster.start({ objects: [openServiceCrd(), latticeService("shop/bystander")] });
   for (const { namespace, given } of rows) {
     const [object] = expectOk(parseYaml(given)) as unknown as readonly LatticeService[];
     const ready = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };

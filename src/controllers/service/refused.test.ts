@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { latticeServices } from "#crds";
 import { calls, environment, isCalledBy, latticeService, withVariables } from "../../../test/builders/lattice-objects.ts";
-import { looseServiceCrd } from "../../../test/builders/loose-crd.ts";
+import { openServiceCrd } from "../../../test/builders/open-crd.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
 const READY = { type: "Ready", status: "True", reason: "Compiled" };
@@ -96,7 +96,7 @@ describe("what is not in order", () => {
       metadata: { name: "api", namespace: "shop" },
       spec: { containers: {} },
     };
-    await using operated = await OperatedCluster.start({ objects: [looseServiceCrd()] });
+    await using operated = await OperatedCluster.start({ objects: [openServiceCrd()] });
     await operated.apply(bad);
     await operated.live(1_000);
     expect((await operated.service("shop/api")).status).toMatchObject({

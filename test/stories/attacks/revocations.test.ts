@@ -7,7 +7,7 @@ import { latticeEnvironments, latticeServices } from "#crds";
 import { failWith } from "#embedded-cluster";
 import { calls, environment, externalService, isCalledBy, latticeService, secret, withVariables } from "../../builders/lattice-objects.ts";
 import { INGRESS_GATEWAY, ingressGateway, isProbed, reaches, reachesHost } from "../../builders/live-plane.ts";
-import { looseServiceCrd } from "../../builders/loose-crd.ts";
+import { openServiceCrd } from "../../builders/open-crd.ts";
 import { OperatedCluster } from "../../builders/operated-cluster.ts";
 
 const settings = { ingressDomain: "example.com" };
@@ -130,7 +130,7 @@ describe("a revocation takes effect while the service", () => {
 describe("a declaration that cannot be understood opens nothing", () => {
   const CLOSED = { front: false, other: false, gateway: false, stripe: false };
   const all = { ...isCalledBy("front", "other"), ...WEB, ...STRIPE };
-  const objects = [looseServiceCrd(), password, stripe(), ingressGateway(), api(all), front, other];
+  const objects = [openServiceCrd(), password, stripe(), ingressGateway(), api(all), front, other];
 
   test("a service whose spec became invalid is closed on both sides, and its pods stay", async () => {
     await using operated = await OperatedCluster.start({ settings, objects });

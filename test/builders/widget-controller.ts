@@ -3,21 +3,21 @@ import { ok } from "#base";
 import { bindController, defineController, settled, type BoundController, type Controller, type Runtime } from "#controller-runtime";
 import { configMap, configMaps, widgets, type Widget } from "./controller-world.ts";
 
-export type Seen = { readonly count: number };
-export type Painter = Controller<Widget, Seen, string, Runtime>;
+export type ObservedWidget = { readonly count: number };
+export type WidgetController = Controller<Widget, ObservedWidget, string, Runtime>;
 
-export function painter(more: Partial<Painter> = {}): BoundController {
-  const controller = defineController<Widget, Seen, string, Runtime>({
-    name: "painter",
+export function widgetController(more: Partial<WidgetController> = {}): BoundController {
+  const controller = defineController<Widget, ObservedWidget, string, Runtime>({
+    name: "widget",
     reconciles: widgets,
     owns: [configMaps],
     observe: ({ spec }) => Promise.resolve(ok({ count: spec.count ?? 0 })),
     plan: ({ metadata, spec }, { count }) => {
-      const paint = Array.from({ length: count }, (_, at) => configMap(`${metadata.name}-${at}`, { colour: spec.colour ?? "none" }));
-      return ok({ apply: paint, commands: [] });
+      const apply = Array.from({ length: count }, (_, at) => configMap(`${metadata.name}-${at}`, { colour: spec.colour ?? "none" }));
+      return ok({ apply, commands: [] });
     },
     perform: () => Promise.resolve(settled),
-    status: (_widget, { count }) => ({ painted: count }),
+    status: (_widget, { count }) => ({ configMaps: count }),
     ...more,
   });
   return bindController(controller, (runtime) => runtime);

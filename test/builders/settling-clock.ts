@@ -1,0 +1,19 @@
+/**
+ * A FakeClock for worlds with an API server in this process: before and after the time passes, requests and watch events under way get the
+ * turns of the event loop that they need. The server shares turns, so an event may take more than the one turn that FakeClock waits.
+ */
+import { FakeClock } from "#base";
+
+const TURNS = 4;
+
+export class SettlingClock extends FakeClock {
+  override async advance(ms: number): Promise<void> {
+    await settle();
+    await super.advance(ms);
+    await settle();
+  }
+}
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
