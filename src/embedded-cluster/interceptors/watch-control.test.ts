@@ -10,7 +10,7 @@ const configMap = (name: string): AnyObject => ({ apiVersion: "v1", kind: "Confi
 async function follow(cluster: EmbeddedCluster<FakeClock>, timeoutSeconds?: number) {
   const stop = new AbortController();
   const received: string[] = [];
-  const { resourceVersion = "" } = expectOk(await cluster.client.list(configmaps, { namespace: "default" })).metadata;
+  const { resourceVersion } = expectOk(await cluster.client.list(configmaps, { namespace: "default" })).metadata;
   const query = { namespace: "default", resourceVersion, ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }) };
   const ended = (async () => {
     for await (const item of cluster.client.watch(configmaps, query, stop.signal)) {

@@ -111,7 +111,7 @@ class ControlledWatch {
   #nextOrInterruption(): Promise<Json | undefined> {
     return new Promise((resolve, reject) => {
       this.#wake = () => resolve(undefined);
-      this.#events.next().then(({ done, value }) => resolve(done === true ? undefined : (value as Json)), reject);
+      this.#events.next().then(({ done, value }) => resolve(done === true ? undefined : value), reject);
     });
   }
 
