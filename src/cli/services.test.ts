@@ -361,7 +361,7 @@ describe("lattice why", () => {
 
   it("has a form for machines", async () => {
     expect(JSON.parse((await run("why", "a", "b", "-f", "shop", "-o", "json")).stdout)).toMatchObject([
-      { from: "shop/a", open: true, steps: [{ door: "egress" }, {}, {}] },
+      { from: "shop/a", open: true, steps: [{ point: "egress" }, {}, {}] },
     ]);
   });
 

@@ -1,10 +1,10 @@
 /** An answer of `why`, for a terminal: the doors in their order, who stands at each, and what to add. */
-import type { Door, Step } from "#mesh-compiler";
+import type { EnforcementPoint, EnforcementStep } from "#mesh-compiler";
 import type { ServiceKey } from "./world.ts";
 import { plainTable, type TableWriter } from "./plain-table.ts";
 import type { Answer } from "./why.ts";
 
-const DOORS: Readonly<Record<Door, { readonly layer: string; readonly verb: string; readonly kind: string }>> = {
+const ENFORCEMENT_POINTS: Readonly<Record<EnforcementPoint, { readonly layer: string; readonly verb: string; readonly kind: string }>> = {
   egress: { layer: "L4", verb: "leaves", kind: "CiliumNetworkPolicy" },
   ingress: { layer: "L4", verb: "enters", kind: "CiliumNetworkPolicy" },
   waypoint: { layer: "L7", verb: "passes", kind: "AuthorizationPolicy" },
@@ -66,9 +66,9 @@ export function formatAnswer(
   return `${lines.join("\n")}\n`;
 }
 
-function stepRows(steps: readonly Step[]): readonly (readonly string[])[] {
+function stepRows(steps: readonly EnforcementStep[]): readonly (readonly string[])[] {
   return steps.map((step) => {
-    const { layer, kind, verb } = DOORS[step.door];
+    const { layer, kind, verb } = ENFORCEMENT_POINTS[step.point];
     const place = `${verb} ${step.at.replace(" (pair)", ", past the waypoint")}`;
     return [`  ${layer}`, step.allowed ? "yes" : "NO ", place, decidedBy(step, kind)];
   });
@@ -76,7 +76,7 @@ function stepRows(steps: readonly Step[]): readonly (readonly string[])[] {
 
 const MOST_NAMED = 3;
 
-function decidedBy({ allowed, by }: Step, kind: string): string {
+function decidedBy({ allowed, by }: EnforcementStep, kind: string): string {
   if (by.length === 0) return `no ${kind} applies there`;
   const names = `${by.slice(0, MOST_NAMED).join(", ")}${by.length > MOST_NAMED ? ` and ${by.length - MOST_NAMED} more` : ""}`;
   return allowed ? `${kind} ${names}` : `${kind} ${names} ${by.length === 1 ? "does" : "do"} not allow it`;

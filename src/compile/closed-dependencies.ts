@@ -3,7 +3,7 @@
  * Only what it declares to call counts. Who may call it is the callers' concern.
  */
 import type { LatticeService } from "#crds";
-import { agreement, calls, isCalled, admits, splitId, type Declaration, type ServiceId, type ServiceNode } from "#mesh-compiler";
+import { agreement, calls, isCalled, admits, splitId, type PeerDeclaration, type ServiceId, type ServiceNode } from "#mesh-compiler";
 import { entriesOf } from "#service-compiler";
 import { entryFor } from "./missing.ts";
 import type { World } from "./world.ts";
@@ -54,7 +54,7 @@ function hasError(resource: string): string {
 }
 
 /** undefined: it is open. */
-function reasonFor(world: World, caller: ServiceNode, peer: ServiceId, calling: readonly Declaration[]): string | undefined {
+function reasonFor(world: World, caller: ServiceNode, peer: ServiceId, calling: readonly PeerDeclaration[]): string | undefined {
   const callee = world.mesh.graph.get(peer);
   const [first] = calling;
   const resource = first?.resource ?? "";

@@ -4,8 +4,8 @@ import type { KubeObject } from "#kube";
 import {
   declarationsByPeer,
   serviceId,
-  type Declaration,
-  type Endpoint,
+  type PeerDeclaration,
+  type ExternalEndpoint,
   type ExternalNode,
   type MeshNode,
   type ServiceNode,
@@ -61,7 +61,7 @@ function isMeasured({ spec: { deploy } }: LatticeService): boolean {
 /** Routes and volumes are no peers. What nobody knows how to provision calls nobody, until its error is mended. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
-function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resolution): readonly Declaration[] {
+function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resolution): readonly PeerDeclaration[] {
   const { peer: behind, callee } = provisioned.get(entry.name) ?? {};
   const address =
     behind?.address ?? callee?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
@@ -78,7 +78,7 @@ function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resolu
 }
 
 /** Params that were not understood open nothing: the other side, which is sound, must not become wide because of a mistake here. */
-function narrowedBy(agreement: AgreementParams | undefined): Pick<Declaration, "ports" | "requests"> {
+function narrowedBy(agreement: AgreementParams | undefined): Pick<PeerDeclaration, "ports" | "requests"> {
   if (agreement === undefined) return { ports: [], requests: undefined };
   const { ports, methods, paths } = agreement;
   return { ports, requests: methods === undefined && paths === undefined ? undefined : { methods: methods ?? [], paths: paths ?? [] } };
@@ -99,7 +99,7 @@ const WELL_KNOWN: ReadonlyMap<string, number> = new Map([
 
 export function externalNodeOf({ metadata, spec }: LatticeExternalService, namespace: string): ExternalNode {
   const { name } = metadata;
-  const endpoints = Object.entries(spec.endpoints).flatMap(([endpoint, url]): readonly Endpoint[] => {
+  const endpoints = Object.entries(spec.endpoints).flatMap(([endpoint, url]): readonly ExternalEndpoint[] => {
     const [, scheme = "", host = "", port] = URL_PARTS.exec(url) ?? [];
     const number = port === undefined ? WELL_KNOWN.get(scheme) : Number(port);
     return number === undefined ? [] : [{ name: endpoint, scheme, host: host.toLowerCase(), port: number }];

@@ -14,7 +14,7 @@ import {
   type ExternalNode,
   type ServiceId,
   type ServiceNode,
-  type Step,
+  type EnforcementStep,
 } from "#mesh-compiler";
 import { findNode, type NameScope } from "./find-service.ts";
 import { missingBetween, missingToOutside, type Missing } from "./missing.ts";
@@ -30,7 +30,7 @@ export type Answer = {
   readonly port: number | undefined;
   readonly open: boolean;
   /** The doors on the way, in the order in which they are passed. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly EnforcementStep[];
   /** What to add, and to which resource; empty when it is open. */
   readonly missing: readonly Missing[];
   /** Other reasons, in a sentence each. */

@@ -7,9 +7,9 @@ export {
   isCalled,
   serviceId,
   splitId,
-  type Declaration,
+  type PeerDeclaration,
   type Direction,
-  type Endpoint,
+  type ExternalEndpoint,
   type ExternalNode,
   type MeshNode,
   type Port,
@@ -17,11 +17,17 @@ export {
   type ServiceId,
   type ServiceNode,
 } from "./graph/node.ts";
-export { Mesh, type Touched } from "./mesh.ts";
+export { Mesh, type AffectedNodes } from "./mesh.ts";
 export { DEFAULT_DENY } from "./policies/namespace.ts";
 export { HBONE_PORT, PROBE_CIDR, PROXY_METRICS_PORT, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
 export { AuthorizationPolicies, type IstioVerdict, type Request } from "./reachability/istio.ts";
 export { CiliumPolicies, type CiliumVerdict, type Traffic } from "./reachability/cilium.ts";
 export { canaryPorts, type CanaryPort } from "./reachability/canary-ports.ts";
-export { DataPlane, type Door, type Question, type Step, type Verdict } from "./reachability/data-plane.ts";
-export type { Outside, Peer, Pod } from "./reachability/peers.ts";
+export {
+  DataPlane,
+  type EnforcementPoint,
+  type FlowQuery,
+  type EnforcementStep,
+  type ReachabilityVerdict,
+} from "./reachability/data-plane.ts";
+export type { Outside, Peer, PodIdentity } from "./reachability/peers.ts";

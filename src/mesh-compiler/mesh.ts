@@ -14,7 +14,7 @@ import { serviceEntries } from "./policies/service-entry.ts";
 import { USUAL_MONITORING, type MeshSettings } from "./settings.ts";
 
 /** What has to be made anew: policies of services, and objects of namespaces. */
-export type Touched = { readonly services: ReadonlySet<ServiceId>; readonly namespaces: ReadonlySet<string> };
+export type AffectedNodes = { readonly services: ReadonlySet<ServiceId>; readonly namespaces: ReadonlySet<string> };
 
 export class Mesh {
   readonly graph = new ServiceGraph();
@@ -30,11 +30,11 @@ export class Mesh {
     };
   }
 
-  put(node: MeshNode): Touched {
+  put(node: MeshNode): AffectedNodes {
     return this.#changed(node.id, () => this.graph.put(node));
   }
 
-  remove(id: ServiceId): Touched {
+  remove(id: ServiceId): AffectedNodes {
     return this.#changed(id, () => this.graph.remove(id));
   }
 
@@ -105,7 +105,7 @@ export class Mesh {
   }
 
   /** A namespace that gets or loses its waypoint touches all its services and all who call them. */
-  #changed(id: ServiceId, change: () => ReadonlySet<ServiceId>): Touched {
+  #changed(id: ServiceId, change: () => ReadonlySet<ServiceId>): AffectedNodes {
     const { namespace } = splitId(id);
     const before = this.hasWaypoint(namespace);
     const services = new Set(change());

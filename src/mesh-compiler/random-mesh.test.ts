@@ -7,7 +7,7 @@ import type { ServiceId } from "./graph/node.ts";
 import { Mesh } from "./mesh.ts";
 import { PLAIN_SETTINGS, randomNodes, randomService } from "./random-worlds.ts";
 import { DataPlane } from "./reachability/data-plane.ts";
-import type { Pod } from "./reachability/peers.ts";
+import type { PodIdentity } from "./reachability/peers.ts";
 import { clusterOf, deploymentOf, policiesIn, service } from "./test-objects.ts";
 
 const SEEDS = Array.from({ length: 100 }, (_, seed) => seed);
@@ -28,7 +28,7 @@ function withoutOurLabel(object: KubeObject): KubeObject {
 }
 
 /** A pod of another team's namespace, in the mesh. */
-const STRANGER: Pod = {
+const STRANGER: PodIdentity = {
   kind: "pod",
   namespace: "elsewhere",
   labels: {},
@@ -80,7 +80,7 @@ describe("thirty services, every ordered pair, a hundred seeds", () => {
     }
   }, 120_000);
 
-  test("externals are open to those they admit, and to nobody else", () => {
+  test("external services are open to the callers they admit, and to no others", () => {
     for (const seed of SEEDS) {
       const mesh = meshFor(seed, false);
       const plane = new DataPlane(clusterOf(mesh));
@@ -218,7 +218,7 @@ describe("a compiler that made one of these mistakes would be caught", () => {
       ),
     },
     {
-      name: "policies that select nobody",
+      name: "policies that select no pod",
       mutate: everywhere(CNP, /"endpointSelector":\{"matchLabels":\{"lattice\.dev\/service"/g, '"endpointSelector":{"matchLabels":{"app"'),
     },
     {
@@ -234,7 +234,7 @@ describe("a compiler that made one of these mistakes would be caught", () => {
     { name: "namespaces outside the mesh", mutate: everywhere("Namespace", /"istio\.io\/dataplane-mode":"ambient"/, '"x":"y"') },
     { name: "a selector value that no label can have", mutate: everywhere(CNP, /(pod\.namespace":")prod"/g, '$1pro*"') },
     {
-      name: "a waypoint that nobody may reach",
+      name: "a waypoint without allowed callers",
       mutate: (object) => (object.kind === CNP && object.metadata.name === "waypoint" ? [] : [object]),
     },
     { name: "methods in a selector's rule", mutate: everywhere(AUTHZ, /"operation":\{"ports"/g, '"operation":{"methods":["GET"],"ports"') },

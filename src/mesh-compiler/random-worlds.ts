@@ -1,5 +1,5 @@
 /** Random meshes for tests: services in a few namespaces that declare and do not declare, and externals. */
-import { declarationsByPeer, serviceId, type Declaration, type ExternalNode, type MeshNode, type ServiceNode } from "./graph/node.ts";
+import { declarationsByPeer, serviceId, type PeerDeclaration, type ExternalNode, type MeshNode, type ServiceNode } from "./graph/node.ts";
 import type { MeshSettings } from "./settings.ts";
 
 type Random = () => number;
@@ -31,7 +31,7 @@ export function randomNodes(random: Random, { services, externals, requests }: W
 type Known = { readonly ids: readonly string[]; readonly outside: readonly string[]; readonly requests: boolean };
 
 export function randomService(random: Random, id: string, { ids, outside, requests }: Known): ServiceNode {
-  const declarations = Array.from({ length: Math.floor(random() * 12) }, (_, at): Declaration => {
+  const declarations = Array.from({ length: Math.floor(random() * 12) }, (_, at): PeerDeclaration => {
     const external = random() < 0.15;
     const direction = external ? "outbound" : (pick(random, ["inbound", "outbound", "both"] as const) ?? "both");
     return {

@@ -4,9 +4,9 @@ export type MeshSettings = {
   readonly trustDomain: (namespace: string) => string;
   /** The gateway that routes come through. */
   readonly gateway: (namespace: string) => GatewayIdentity;
-  /** Namespaces that have a waypoint because somebody wants one, whether or not a service needs it. */
+  /** Namespaces that have a waypoint by configuration, whether or not a service needs it. */
   readonly waypointWanted: (namespace: string) => boolean;
-  /** The namespace whose pods scrape everybody's metrics. Absent: nobody does, but for canaries, which have to be measured. */
+  /** The namespace whose pods scrape the metrics of all services. Absent: only canaries are scraped. */
   readonly monitoring?: string | undefined;
 };
 
@@ -19,7 +19,7 @@ export type GatewayIdentity = {
 
 export const HBONE_PORT = 15_008;
 export const WAYPOINT = "waypoint";
-/** Where a proxy of Istio tells its metrics to whoever reaches the port. */
+/** The port on which an Istio proxy serves its metrics without authentication. */
 export const PROXY_METRICS_PORT = 15_020;
 /** The name of the port of a service that scrapers may read. */
 export const METRICS_PORT_NAME = "metrics";

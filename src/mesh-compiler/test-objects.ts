@@ -3,7 +3,7 @@ import type { KubeObject } from "#kube";
 import {
   declarationsByPeer,
   splitId,
-  type Declaration,
+  type PeerDeclaration,
   type ExternalNode,
   type MeshNode,
   type Port,
@@ -17,11 +17,15 @@ import type { MeshSettings } from "./settings.ts";
 export const HTTP: Port = { name: "http", port: 80, targetPort: 8080, protocol: "TCP" };
 export const ADMIN: Port = { name: "admin", port: 9000, targetPort: 9000, protocol: "TCP" };
 
-type Said = Partial<Omit<Declaration, "peer" | "resource">> & { readonly peer: ServiceId };
+type DeclarationOptions = Partial<Omit<PeerDeclaration, "peer" | "resource">> & { readonly peer: ServiceId };
 
 /** A service with one port that says nothing, unless it says something. */
-export function service(id: ServiceId, declares: readonly Said[] = [], more: Partial<Omit<ServiceNode, "declarations">> = {}): ServiceNode {
-  const declarations = declares.map((one): Declaration => ({
+export function service(
+  id: ServiceId,
+  declares: readonly DeclarationOptions[] = [],
+  more: Partial<Omit<ServiceNode, "declarations">> = {},
+): ServiceNode {
+  const declarations = declares.map((one): PeerDeclaration => ({
     resource: splitId(one.peer).name,
     direction: "outbound",
     ports: undefined,
@@ -50,8 +54,16 @@ export function external(id: ServiceId, requesters: readonly string[], ...urls: 
   return { kind: "external", id, requesters: new Set(requesters), endpoints, resolution: "dns" };
 }
 
-export const calls = (peer: ServiceId, more: Partial<Said> = {}): Said => ({ peer, direction: "outbound", ...more });
-export const allows = (peer: ServiceId, more: Partial<Said> = {}): Said => ({ peer, direction: "inbound", ...more });
+export const calls = (peer: ServiceId, more: Partial<DeclarationOptions> = {}): DeclarationOptions => ({
+  peer,
+  direction: "outbound",
+  ...more,
+});
+export const allows = (peer: ServiceId, more: Partial<DeclarationOptions> = {}): DeclarationOptions => ({
+  peer,
+  direction: "inbound",
+  ...more,
+});
 
 export function meshOf(nodes: readonly MeshNode[], settings: Partial<MeshSettings> = {}): Mesh {
   const mesh = new Mesh({ ...PLAIN_SETTINGS, ...settings });

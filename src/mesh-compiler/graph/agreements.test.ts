@@ -1,4 +1,4 @@
-/** Who may call whom: both sides, or nobody. */
+/** Which services may call which: an edge is open when both sides declare it. */
 import { describe, expect, test } from "vitest";
 import { ADMIN, allows, calls, external, HTTP, meshOf, service } from "../test-objects.ts";
 import { agreement, incoming, outgoing } from "./agreements.ts";
@@ -120,7 +120,7 @@ describe("databases that are no services of ours (DECISIONS 38)", () => {
     };
   };
 
-  test("the caller's word is enough", () => {
+  test("the caller's declaration is enough", () => {
     expect(seen()).toEqual({ services: [], externals: [], managed: [{ peer: "p/db-postgres", port: 5432 }], edge: "managed" });
   });
   test("a service of that name must agree", () => {
@@ -163,8 +163,8 @@ describe("external services", () => {
   };
   const rows: readonly { name: string; got: boolean; want: boolean }[] = [
     { name: "name their callers", got: open(["p/a"]), want: true },
-    { name: "and nobody else", got: open(["p/b"]), want: false },
-    { name: "none is nobody", got: open([]), want: false },
+    { name: "and no other service", got: open(["p/b"]), want: false },
+    { name: "an empty list admits none", got: open([]), want: false },
     { name: "the caller must want it", got: open(["p/a"], "p/a", []), want: false },
     { name: "inbound is no wish to call", got: open(["p/a"], "p/a", [allows("p/x")]), want: false },
     { name: "* is all of the namespace", got: open(["*"]), want: true },

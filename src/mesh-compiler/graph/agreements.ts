@@ -5,7 +5,7 @@ import type { ServiceGraph } from "./graph.ts";
 import {
   calls,
   isCalled,
-  type Declaration,
+  type PeerDeclaration,
   type ExternalNode,
   type Port,
   type RequestRules,
@@ -26,7 +26,7 @@ export type Agreement = {
 export type Outgoing = {
   readonly services: readonly Agreement[];
   readonly externals: readonly ExternalNode[];
-  /** Databases that are no services of ours: nobody there can agree, and the caller's word is enough. */
+  /** Databases that Lattice does not run: they declare nothing, so the caller's declaration is enough. */
   readonly managed: readonly { readonly peer: ServiceId; readonly port: number }[];
 };
 
@@ -58,7 +58,7 @@ export function outgoing(graph: ServiceGraph, caller: ServiceNode): Outgoing {
   return { services, externals, managed };
 }
 
-function managedAt(about: readonly Declaration[], peer: ServiceId) {
+function managedAt(about: readonly PeerDeclaration[], peer: ServiceId) {
   const ports = about.flatMap((one) => (calls(one) && opens(one) && one.managedPort !== undefined ? [one.managedPort] : []));
   return [...new Set(ports)].map((port) => ({ peer, port }));
 }
@@ -78,17 +78,17 @@ export function agreement(caller: ServiceNode, callee: ServiceNode): Agreement |
 }
 
 /** One without ports opens nothing: it was not understood. It must not count where others about the same peer are joined with it. */
-function opens({ ports }: Declaration): boolean {
+function opens({ ports }: PeerDeclaration): boolean {
   return ports?.length !== 0;
 }
 
 /** Several declarations about one peer add up. */
-function names(declarations: readonly Declaration[], port: Port): boolean {
+function names(declarations: readonly PeerDeclaration[], port: Port): boolean {
   return declarations.some(({ ports }) => ports === undefined || ports.some((one) => one === port.name || one === port.port));
 }
 
 /** The callee says which requests it takes; one declaration without rules takes all. */
-function requestsOf(inbound: readonly Declaration[]): RequestRules | undefined {
+function requestsOf(inbound: readonly PeerDeclaration[]): RequestRules | undefined {
   const rules = inbound.flatMap(({ requests }) => (requests === undefined ? [] : [requests]));
   if (rules.length < inbound.length) return undefined;
   return { methods: unless(rules.map(({ methods }) => methods)), paths: unless(rules.map(({ paths }) => paths)) };

@@ -1,4 +1,4 @@
-/** Every edge that somebody declared, and what became of it. */
+/** Every declared edge and its state. */
 import { expect, test } from "vitest";
 import { ADMIN, allows, calls, external, meshOf, service } from "../test-objects.ts";
 import { allEdges } from "./edges.ts";
@@ -41,7 +41,7 @@ const rows: readonly { name: string; given: Nodes; want: readonly string[] }[] =
     want: ["p/a > p/x external-closed"],
   },
   {
-    name: "an external service calls nobody",
+    name: "an external service makes no calls",
     given: [service("p/a", [allows("p/x")]), external("p/x", ["*"], "https://x.test")],
     want: ["p/x > p/a unknown-caller"],
   },

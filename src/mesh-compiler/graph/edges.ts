@@ -1,4 +1,4 @@
-/** Every edge that somebody declared, and what became of it. What people see as the graph, and are warned about. */
+/** Every declared edge and its state: the input of `lattice graph` and of warnings. */
 import { admits, agreement } from "./agreements.ts";
 import type { ServiceGraph } from "./graph.ts";
 import { calls, isCalled, type Port, type ServiceId, type ServiceNode } from "./node.ts";
@@ -13,7 +13,7 @@ export type EdgeState =
   /** There is no such service. */
   | { readonly kind: "unknown-callee" }
   | { readonly kind: "unknown-caller" }
-  /** A database that is no service of ours: the caller's word opens its own side. */
+  /** A database that Lattice does not run: the caller's declaration opens the caller's side. */
   | { readonly kind: "managed"; readonly port: number }
   | { readonly kind: "external" }
   | { readonly kind: "external-closed" };

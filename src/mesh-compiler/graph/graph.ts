@@ -4,7 +4,7 @@
  * What a service's policies say depends on itself, on those it mentions, and on whether these are there at all. So a change of one node
  * touches it and those that mention it: a handful, however large the mesh is.
  */
-import { type Declaration, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode, splitId } from "./node.ts";
+import { type PeerDeclaration, type ExternalNode, type MeshNode, type ServiceId, type ServiceNode, splitId } from "./node.ts";
 
 export class ServiceGraph {
   readonly #nodes = new Map<ServiceId, MeshNode>();
@@ -125,7 +125,7 @@ function readsRequests({ canary, declarations }: ServiceNode): boolean {
   return canary || [...declarations.values()].some((about) => about.some(needsReader));
 }
 
-function needsReader({ requests, direction }: Declaration): boolean {
+function needsReader({ requests, direction }: PeerDeclaration): boolean {
   return requests !== undefined && direction !== "outbound";
 }
 

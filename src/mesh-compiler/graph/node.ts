@@ -29,8 +29,8 @@ export type RequestRules = { readonly methods: readonly string[]; readonly paths
 
 export type Direction = "inbound" | "outbound" | "both";
 
-export type Declaration = {
-  /** The key in `spec.resources`: people are told about it by this name. */
+export type PeerDeclaration = {
+  /** The key in `spec.resources`: messages use this name. */
   readonly resource: string;
   readonly peer: ServiceId;
   readonly direction: Direction;
@@ -47,12 +47,12 @@ export type ServiceNode = {
   readonly serviceAccount: string;
   readonly ports: readonly Port[];
   /** By peer: a gateway has thousands, and each of its callers is looked up here. */
-  readonly declarations: ReadonlyMap<ServiceId, readonly Declaration[]>;
+  readonly declarations: ReadonlyMap<ServiceId, readonly PeerDeclaration[]>;
   /** Ports that a route leads to, from outside the cluster. */
   readonly routedPorts: readonly number[];
   /** Its traffic is split by request, which needs a waypoint. */
   readonly canary: boolean;
-  /** The canary is judged by metrics, so somebody must be able to read them. */
+  /** The canary is judged by metrics, so Flagger's metrics server must be able to read them. */
   readonly measured: boolean;
 };
 
@@ -63,12 +63,12 @@ export function closedNode(id: ServiceId): ServiceNode {
   return { kind: "service", id, serviceAccount: name, ...nothing };
 }
 
-export type Endpoint = { readonly name: string; readonly host: string; readonly port: number; readonly scheme: string };
+export type ExternalEndpoint = { readonly name: string; readonly host: string; readonly port: number; readonly scheme: string };
 
 export type ExternalNode = {
   readonly kind: "external";
   readonly id: ServiceId;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly ExternalEndpoint[];
   /** Services that may call it; "*" stands for all of its namespace. */
   readonly requesters: ReadonlySet<ServiceId>;
   readonly resolution: "dns" | "static";
@@ -81,8 +81,8 @@ export function isAddress(host: string): boolean {
 
 export type MeshNode = ServiceNode | ExternalNode;
 
-export function declarationsByPeer(declarations: Iterable<Declaration>): ReadonlyMap<ServiceId, readonly Declaration[]> {
-  const byPeer = new Map<ServiceId, Declaration[]>();
+export function declarationsByPeer(declarations: Iterable<PeerDeclaration>): ReadonlyMap<ServiceId, readonly PeerDeclaration[]> {
+  const byPeer = new Map<ServiceId, PeerDeclaration[]>();
   for (const declaration of declarations) {
     const known = byPeer.get(declaration.peer);
     if (known === undefined) byPeer.set(declaration.peer, [declaration]);
@@ -91,10 +91,10 @@ export function declarationsByPeer(declarations: Iterable<Declaration>): Readonl
   return byPeer;
 }
 
-export function calls({ direction }: Declaration): boolean {
+export function calls({ direction }: PeerDeclaration): boolean {
   return direction !== "inbound";
 }
 
-export function isCalled({ direction }: Declaration): boolean {
+export function isCalled({ direction }: PeerDeclaration): boolean {
   return direction !== "outbound";
 }

@@ -1,6 +1,6 @@
 /**
  * Layer 7, by identity. Without a waypoint the destination's ztunnel decides, by principal and pod port. With one the waypoint decides, by
- * principal, service port, method and path; the workload then lets nobody in but the waypoint.
+ * principal, service port, method and path; the workload then admits only the waypoint.
  */
 import type { JsonObject, KubeObject } from "#kube";
 import type { Agreement } from "../graph/agreements.ts";
@@ -15,7 +15,7 @@ export type Identities = {
   readonly serviceAccount: (id: ServiceId) => string;
 };
 
-/** Nobody may call: no policy at all. The namespace's own denies everything that is not allowed. */
+/** No callers: no policy. The namespace's default policy denies everything that is not allowed. */
 export function authorizationPolicies(neighbourhood: Neighbourhood, identities: Identities): readonly KubeObject[] {
   // identities travel over TCP only: a number that was agreed on for UDP must not open the TCP port of the same number
   const callers = callersOf(neighbourhood, identities).flatMap((caller) => {
@@ -40,8 +40,8 @@ function callersOf({ node, incoming, gateway }: Neighbourhood, { trustDomain, se
   });
   const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
   if (routed.length === 0) return services;
-  const door = principal(trustDomain(gateway.namespace), gateway.namespace, gateway.serviceAccount);
-  return [...services, { principal: door, ports: routed, requests: undefined, gateway: true }];
+  const gatewayPrincipal = principal(trustDomain(gateway.namespace), gateway.namespace, gateway.serviceAccount);
+  return [...services, { principal: gatewayPrincipal, ports: routed, requests: undefined, gateway: true }];
 }
 
 function isTcp({ protocol }: Port): boolean {
@@ -54,7 +54,7 @@ function atWorkload(neighbourhood: Neighbourhood, callers: readonly Caller[]): K
   return policy(namespace, name, name, { selector: ownPods(name), rules });
 }
 
-/** By namespace: nobody knows which account a scraper has. It goes straight to the pods, since it wants each of them. */
+/** By namespace: the service account of a scraper is not known. It calls each pod directly, without the waypoint. */
 function scrapeRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
   const { scrapers = "" } = neighbourhood;
   const ports = scrapedPorts(neighbourhood);
@@ -72,7 +72,7 @@ function atWaypoint(
   const { node } = neighbourhood;
   const { namespace, name } = splitId(node.id);
   const own = { principal: principal(trustDomain(namespace), namespace, WAYPOINT), ports: node.ports.filter(isTcp), requests: undefined };
-  // a gateway goes straight to the pods, unless somebody tells it to take the waypoint
+  // a gateway calls the pods directly, unless it is configured to use the waypoint
   const arriving = callers.length === 0 ? [] : [own, ...callers.filter(({ gateway }) => gateway)];
   const rules = [...rulesFor(arriving, ({ targetPort }) => targetPort), ...scrapeRules(neighbourhood)];
   const atWorkloads = policy(namespace, `${name}-${WAYPOINT}`, name, { selector: ownPods(name), rules });

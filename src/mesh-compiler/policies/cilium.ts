@@ -44,7 +44,7 @@ function ingressRules(neighbourhood: Neighbourhood): readonly JsonObject[] {
   const { namespace } = splitId(node.id);
   const scraped = scrapedPorts(neighbourhood);
   const routed = node.ports.filter(({ port }) => node.routedPorts.includes(port));
-  // the waypoint sends on what somebody may send, and calls nobody by itself
+  // the waypoint forwards allowed requests, and makes no calls of its own
   const passed = behindWaypoint && (incoming.length > 0 || routed.length > 0);
   return [
     PROBES,

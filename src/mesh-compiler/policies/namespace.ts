@@ -1,6 +1,6 @@
 /**
- * What a Lattice namespace has before anybody in it may talk: it is in the mesh, and everything is closed. Each namespace has its own pair;
- * one for the whole cluster would shut other people's doors, or none at all.
+ * The objects of every Lattice namespace: it is in the mesh, and all traffic is denied by default. Each namespace has its own pair of policies;
+ * a cluster-wide one would also close namespaces that Lattice does not manage.
  */
 import type { KubeObject } from "#kube";
 import type { ServiceId } from "../graph/node.ts";
@@ -31,7 +31,7 @@ export function namespaceObject(name: string, waypoint: boolean, labels: Readonl
 export function defaultDeny(namespace: string): readonly KubeObject[] {
   const metadata = meshMetadata(namespace, DEFAULT_DENY);
   return [
-    // an empty list would deny nothing: the rule that allows nobody must be there
+    // an empty list would deny nothing: a rule that allows no peer is required
     { apiVersion: "cilium.io/v2", kind: "CiliumNetworkPolicy", metadata, spec: { endpointSelector: {}, ingress: [{}], egress: [{}] } },
     { apiVersion: "security.istio.io/v1", kind: "AuthorizationPolicy", metadata, spec: {} },
     { apiVersion: "security.istio.io/v1", kind: "PeerAuthentication", metadata, spec: { mtls: { mode: "STRICT" } } },
@@ -44,7 +44,7 @@ export type WaypointTraffic = {
   readonly callers: readonly ServiceId[];
   /** A gateway that some route behind it comes through. */
   readonly gateway: GatewayIdentity | undefined;
-  /** Services behind it that somebody may call. */
+  /** Services behind it that have callers. */
   readonly services: readonly ServiceId[];
   /** The namespace whose pods may read the waypoint's metrics. */
   readonly scrapers: string | undefined;

@@ -189,7 +189,7 @@ describe("without a waypoint", () => {
                   - matchPattern: '*'
     "
   `));
-  test("a caller from another namespace, whom nobody calls", () =>
+  test("a caller from another namespace that is not called itself", () =>
     expect(yaml(mesh, "dev/job")).toMatchInlineSnapshot(`
     "---
     apiVersion: cilium.io/v2

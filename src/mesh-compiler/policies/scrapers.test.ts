@@ -1,28 +1,28 @@
-/** Who may read metrics: the pods of one namespace, on the port that says so and at the waypoint's own, and nobody else (ADR 0008). */
+/** Which pods may read metrics: those of one namespace, on the declared metrics port and the waypoint's own, and no others (ADR 0008). */
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "#base";
 import type { Port } from "../graph/node.ts";
 import { Mesh } from "../mesh.ts";
 import { PLAIN_SETTINGS, randomNodes } from "../random-worlds.ts";
 import { DataPlane } from "../reachability/data-plane.ts";
-import type { Pod } from "../reachability/peers.ts";
+import type { PodIdentity } from "../reachability/peers.ts";
 import { allows, calls, clusterOf, HTTP, meshOf, service } from "../test-objects.ts";
 
 const METRICS: Port = { name: "metrics", port: 9090, targetPort: 9100, protocol: "TCP" };
 const AMBIENT = { "istio.io/dataplane-mode": "ambient" };
 
-function scraper(namespace: string, namespaceLabels: Readonly<Record<string, string>> = AMBIENT): Pod {
+function scraper(namespace: string, namespaceLabels: Readonly<Record<string, string>> = AMBIENT): PodIdentity {
   return { kind: "pod", namespace, labels: { app: "prometheus" }, namespaceLabels, serviceAccount: "prometheus" };
 }
 
-function ask(mesh: Mesh, from: Pod, to: string, port: number) {
+function ask(mesh: Mesh, from: PodIdentity, to: string, port: number) {
   const verdict = new DataPlane(clusterOf(mesh)).askDirectly(from, to, port);
   return { l4: verdict?.l4, l7: verdict?.l7 };
 }
 
 const OPEN = { l4: true, l7: true };
 
-describe("when somebody names the namespace of the scrapers", () => {
+describe("when the namespace of the scrapers is set", () => {
   const nodes = [service("prod/api", [allows("prod/web")], { ports: [HTTP, METRICS] }), service("prod/web", [calls("prod/api")])];
   const mesh = meshOf(nodes, { monitoring: "monitoring" });
 
@@ -36,7 +36,7 @@ describe("when somebody names the namespace of the scrapers", () => {
     expect(ask(mesh, scraper("elsewhere"), "prod/api", 9100)).toEqual({ l4: false, l7: false }));
   test("one outside the mesh has no identity, and is stopped at the second layer", () =>
     expect(ask(mesh, scraper("monitoring", {}), "prod/api", 9100)).toEqual({ l4: true, l7: false }));
-  test("a service that nobody calls is read all the same", () =>
+  test("a service without callers is scraped too", () =>
     expect(
       ask(meshOf([service("prod/job", [], { ports: [METRICS] })], { monitoring: "monitoring" }), scraper("monitoring"), "prod/job", 9100),
     ).toEqual(OPEN));
@@ -65,7 +65,7 @@ describe("with a waypoint", () => {
     expect(ask(mesh, scraper("monitoring"), "prod/api", 9100)).toEqual(OPEN);
     expect(ask(mesh, scraper("monitoring"), "prod/job", 9100)).toEqual(OPEN);
   });
-  test("a service that nobody calls lets in the scrapers, and not the waypoint", () => {
+  test("a service without callers admits the scrapers, and not the waypoint", () => {
     const [policy] = mesh.policiesOf("prod/job");
     expect(policy).toMatchObject({
       metadata: { name: "job-waypoint" },
@@ -74,7 +74,7 @@ describe("with a waypoint", () => {
   });
 });
 
-describe("when nobody names a namespace", () => {
+describe("when no namespace is set", () => {
   const canary = service("prod/api", [], { ports: [HTTP, METRICS], canary: true, measured: true });
   const plain = service("prod/web", [], { ports: [HTTP, METRICS] });
   const mesh = meshOf([canary, plain]);
@@ -89,7 +89,7 @@ describe("when nobody names a namespace", () => {
     expect(ask(blind, scraper("istio-system"), "prod/api", 9100)).toEqual({ l4: false, l7: false });
     expect(ask(blind, scraper("istio-system"), "prod/waypoint", 15_020).l4).toBe(false);
   });
-  test("the last canary that goes takes the word back", () => {
+  test("removing the last canary removes the permission", () => {
     const changing = meshOf([canary, service("prod/x", [allows("prod/y", { requests: { methods: [], paths: [] } })])]);
     changing.remove("prod/api");
     expect(ask(changing, scraper("istio-system"), "prod/waypoint", 15_020).l4).toBe(false);
@@ -103,7 +103,7 @@ test("thirty services, fifty seeds: scrapers read what is called metrics and not
       mesh.put(node.kind === "service" && at % 3 === 0 ? { ...node, ports: [...node.ports, METRICS] } : node);
     }
     const plane = new DataPlane(clusterOf(mesh));
-    const reached = (from: Pod) =>
+    const reached = (from: PodIdentity) =>
       plane
         .workloads()
         .flatMap((to) =>

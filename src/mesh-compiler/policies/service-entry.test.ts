@@ -96,7 +96,7 @@ describe("two external services with the same host", () => {
     expect([brief(mesh.policiesOf("prod/a")), mesh.policiesOf("prod/b")]).toEqual([["a: s.test 443/TLS,8443/TLS"], []]);
     expect(brief(mesh.policiesOf("dev/c"))).toEqual(["c: s.test 443/TLS"]);
   });
-  test("when the first goes, the entry is the other's, and who has to be made anew is told", () => {
+  test("when the first is deleted, the other owns the entry, and the services to compile again are returned", () => {
     const mesh = meshOf(nodes);
     mesh.policiesOf("prod/b");
     expect([...mesh.remove("prod/a").services].toSorted()).toEqual(["prod/a", "prod/b"]);

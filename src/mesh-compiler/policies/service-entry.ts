@@ -4,7 +4,7 @@
  */
 import { sha256Hex } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import { isAddress, splitId, type Endpoint, type ExternalNode } from "../graph/node.ts";
+import { isAddress, splitId, type ExternalEndpoint, type ExternalNode } from "../graph/node.ts";
 import { cidrOf } from "./cilium.ts";
 import { meshMetadata } from "./metadata.ts";
 
@@ -46,8 +46,8 @@ function slugOf(host: string): string {
   return `${slug.replace(/-+$/, "")}-${sha256Hex(host).slice(0, 8)}`;
 }
 
-/** A host that is an address needs a name all the same, which nobody calls. */
-function entrySpec({ id }: ExternalNode, host: string, endpoints: readonly Endpoint[]): JsonObject {
+/** A host that is an address needs a name too; no caller uses it. */
+function entrySpec({ id }: ExternalNode, host: string, endpoints: readonly ExternalEndpoint[]): JsonObject {
   const { namespace, name } = splitId(id);
   const ports = portsOf(endpoints);
   if (!isAddress(host)) return { hosts: [host], location: "MESH_EXTERNAL", resolution: "DNS", ports };
@@ -69,7 +69,7 @@ const PROTOCOLS: ReadonlyMap<string, string> = new Map([
   ["mongodb", "MONGO"],
 ]);
 
-function portsOf(endpoints: readonly Endpoint[]): readonly JsonObject[] {
+function portsOf(endpoints: readonly ExternalEndpoint[]): readonly JsonObject[] {
   // of several that mean the same port the first says what is spoken there
   const byPort = new Map(endpoints.toReversed().map((endpoint) => [endpoint.port, endpoint]));
   return [...byPort.values()]

@@ -5,9 +5,13 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
 import { CiliumPolicies, type Side } from "./cilium.ts";
-import type { Outside, Peer, Pod } from "./peers.ts";
+import type { Outside, Peer, PodIdentity } from "./peers.ts";
 
-function pod(namespace: string, labels: Readonly<Record<string, string>>, namespaceLabels: Readonly<Record<string, string>> = {}): Pod {
+function pod(
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+  namespaceLabels: Readonly<Record<string, string>> = {},
+): PodIdentity {
   return { kind: "pod", namespace, labels, namespaceLabels, serviceAccount: "default" };
 }
 
@@ -26,7 +30,7 @@ const clusterwide = (spec: JsonObject) => policy(spec, { name: "cw", kind: "Cili
 const onApi = (spec: JsonObject) => policy({ endpointSelector: { matchLabels: { app: "api" } }, ...spec });
 const DENY_ALL = policy({ endpointSelector: {}, ingress: [{}], egress: [{}] }, { name: "deny" });
 
-type Ask = { readonly side?: Side; readonly at?: Pod; readonly peer?: Peer; readonly port?: number; readonly protocol?: string };
+type Ask = { readonly side?: Side; readonly at?: PodIdentity; readonly peer?: Peer; readonly port?: number; readonly protocol?: string };
 
 function asks(policies: readonly KubeObject[], { side = "ingress", at = API, peer = WEB, port = 80, protocol = "TCP" }: Ask = {}): boolean {
   return new CiliumPolicies(policies).allows(side, at, peer, { port, protocol }).allowed;
@@ -184,7 +188,7 @@ describe("peers", () => {
     },
     { name: "an empty selector is all of the namespace", given: from({ fromEndpoints: [{}] }), want: true },
     { name: "and no other", given: from({ fromEndpoints: [{}] }), ask: { peer: DEV_WEB }, want: false },
-    { name: "an empty list is nobody", given: from({ fromEndpoints: [] }), want: false },
+    { name: "an empty list matches no peer", given: from({ fromEndpoints: [] }), want: false },
     {
       name: "fact 16: Flagger's pods have another app.kubernetes.io/name",
       given: from({ fromEndpoints: [{ matchLabels: { "app.kubernetes.io/name": "api" } }] }),
@@ -204,7 +208,7 @@ describe("peers", () => {
     })),
     { name: "entity all is everybody", given: from({ fromEntities: ["all"] }), ask: { peer: outside("1.2.3.4") }, want: true },
     { name: "entity cluster is pods", given: from({ fromEntities: ["cluster"] }), ask: { peer: DEV_WEB }, want: true },
-    { name: "and nobody outside", given: from({ fromEntities: ["cluster"] }), ask: { peer: outside("1.2.3.4") }, want: false },
+    { name: "and no peer outside the cluster", given: from({ fromEntities: ["cluster"] }), ask: { peer: outside("1.2.3.4") }, want: false },
     { name: "entity world is outside", given: from({ fromEntities: ["world"] }), ask: { peer: outside("1.2.3.4") }, want: true },
     { name: "and no pod", given: from({ fromEntities: ["world"] }), want: false },
     { name: "entity world-ipv4", given: from({ fromEntities: ["world-ipv4"] }), ask: { peer: outside("1.2.3.4") }, want: true },
@@ -273,7 +277,7 @@ describe("names outside", () => {
       host: "api.test",
       want: false,
     },
-    { name: "names are not told apart by case", rules: [dns("*"), fqdn({ matchName: "API.test" })], host: "api.TEST", want: true },
+    { name: "names are compared without case", rules: [dns("*"), fqdn({ matchName: "API.test" })], host: "api.TEST", want: true },
     { name: "another name is another", rules: [dns("*"), fqdn({ matchName: "api.test" })], host: "web.test", want: false },
     { name: "a pattern covers one label", rules: [dns("*"), fqdn({ matchPattern: "*.test" })], host: "api.test", want: true },
     { name: "and not two", rules: [dns("*"), fqdn({ matchPattern: "*.test" })], host: "a.api.test", want: false },
@@ -281,7 +285,7 @@ describe("names outside", () => {
     { name: "that has to fit at both ends", rules: [dns("*"), fqdn({ matchPattern: "a*b*c.test" })], host: "axbx.test", want: false },
     { name: "a lone star is everything", rules: [dns("*"), fqdn({ matchPattern: "*" })], host: "a.b.c", want: true },
     { name: "the port counts", rules: [dns("*"), fqdn({ matchName: "api.test" }, "80")], host: "api.test", want: false },
-    { name: "a rule that names nothing names nobody", rules: [dns("*"), fqdn({})], host: "api.test", want: false },
+    { name: "a rule without a name matches no host", rules: [dns("*"), fqdn({})], host: "api.test", want: false },
   ];
   test.each(rows)("$name", ({ rules, host: name, want }) => expect(asks([onApi({ egress: rules })], host(name))).toBe(want));
 });

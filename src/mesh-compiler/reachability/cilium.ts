@@ -1,12 +1,12 @@
 /**
  * What Cilium lets through, read from CiliumNetworkPolicies as its agent reads them.
  *
- * Three things that people guess wrong: a policy without a single rule is refused and enforces nothing; a rule `{}` allows nobody, and that
- * is what closes a door; a peer selector without a namespace means the policy's own.
+ * Three rules that are easily misread: a policy without a single rule is refused and enforces nothing; a rule `{}` allows no peer, which
+ * is how traffic is denied; a peer selector without a namespace means the policy's own.
  */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { addressIn } from "./addresses.ts";
-import { objectsIn, textsIn, type Peer, type Pod } from "./peers.ts";
+import { objectsIn, textsIn, type Peer, type PodIdentity } from "./peers.ts";
 import { ciliumSelects, isLegal } from "./selectors.ts";
 
 export type Side = "ingress" | "egress";
@@ -23,7 +23,7 @@ type Policy = { readonly name: string; readonly home: string | undefined; readon
 export class CiliumPolicies {
   readonly #policies = new Map<string | undefined, Policy[]>();
   /** Who is asked about once is asked about often. */
-  readonly #applying = new WeakMap<Pod, readonly Policy[]>();
+  readonly #applying = new WeakMap<PodIdentity, readonly Policy[]>();
 
   constructor(objects: Iterable<KubeObject>) {
     for (const object of objects) {
@@ -31,7 +31,7 @@ export class CiliumPolicies {
     }
   }
 
-  #applyingTo(pod: Pod): readonly Policy[] {
+  #applyingTo(pod: PodIdentity): readonly Policy[] {
     const known = this.#applying.get(pod);
     if (known !== undefined) return known;
     const near = [...(this.#policies.get(pod.namespace) ?? []), ...(this.#policies.get(undefined) ?? [])];
@@ -41,7 +41,7 @@ export class CiliumPolicies {
   }
 
   /** Whether `pod` may send to (egress) or take from (ingress) `peer`. */
-  allows(side: Side, pod: Pod, peer: Peer, traffic: Traffic): CiliumVerdict {
+  allows(side: Side, pod: PodIdentity, peer: Peer, traffic: Traffic): CiliumVerdict {
     const applying = this.#applyingTo(pod);
     const enforcing = applying.filter(({ spec }) => enforces(spec, side));
     const denied = applying.find((policy) =>
@@ -92,7 +92,7 @@ function rulesOf(spec: JsonObject, section: string): readonly JsonObject[] {
   return objectsIn(spec[section]);
 }
 
-function appliesTo(spec: JsonObject, home: string | undefined, pod: Pod): boolean {
+function appliesTo(spec: JsonObject, home: string | undefined, pod: PodIdentity): boolean {
   const selector = spec["endpointSelector"];
   return isJsonObject(selector) && (home === undefined || pod.namespace === home) && ciliumSelects(selector, pod, home);
 }

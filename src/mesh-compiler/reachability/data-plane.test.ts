@@ -1,4 +1,4 @@
-/** The way that packets go, and the door they are stopped at (MESH-FACTS 4, 5, 7, 8, 10, 16, 17, 18). */
+/** The path of packets, and the enforcement point at which they are stopped. */
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "#kube";
 import { allows, calls, clusterOf, deploymentOf, HTTP, meshOf, service } from "../test-objects.ts";
@@ -15,23 +15,23 @@ const verdict = (objects: readonly KubeObject[], question = CALL) => {
 };
 const OPEN = { l4: true, l7: true, open: true };
 
-test("an agreed call is open, and each door on its way says who lets it through", () => {
+test("an agreed call is open, and each enforcement point names the policies that allow it", () => {
   expect(new DataPlane(objectsOf()).ask(CALL)).toEqual({
     ...OPEN,
     steps: [
-      { door: "egress", at: "prod/web", allowed: true, by: ["prod/web"] },
-      { door: "ingress", at: "prod/api", allowed: true, by: ["prod/api"] },
-      { door: "identity", at: "prod/api", allowed: true, by: ["prod/api"] },
+      { point: "egress", at: "prod/web", allowed: true, by: ["prod/web"] },
+      { point: "ingress", at: "prod/api", allowed: true, by: ["prod/api"] },
+      { point: "identity", at: "prod/api", allowed: true, by: ["prod/api"] },
     ],
   });
 });
 
-test("the way back is closed at every door", () => {
+test("the reverse direction is closed at every enforcement point", () => {
   const steps = new DataPlane(objectsOf()).ask({ from: "prod/api", to: "prod/web", port: 80 })?.steps;
   expect(steps).toEqual([
-    { door: "egress", at: "prod/api", allowed: false, by: ["prod/lattice-default-deny", "prod/api"] },
-    { door: "ingress", at: "prod/web", allowed: false, by: ["prod/lattice-default-deny", "prod/web"] },
-    { door: "identity", at: "prod/web", allowed: false, by: ["prod/lattice-default-deny"] },
+    { point: "egress", at: "prod/api", allowed: false, by: ["prod/lattice-default-deny", "prod/api"] },
+    { point: "ingress", at: "prod/web", allowed: false, by: ["prod/lattice-default-deny", "prod/web"] },
+    { point: "identity", at: "prod/web", allowed: false, by: ["prod/lattice-default-deny"] },
   ]);
 });
 
@@ -75,7 +75,7 @@ describe("facts", () => {
   test("7: behind a waypoint the call passes it, and arrives with the waypoint's identity", () => {
     const steps = new DataPlane(behindWaypoint())
       .ask(CALL)
-      ?.steps.map(({ door, at, allowed }) => `${allowed ? "yes" : "no"} ${door} ${at}`);
+      ?.steps.map(({ point, at, allowed }) => `${allowed ? "yes" : "no"} ${point} ${at}`);
     expect(steps).toEqual([
       "yes egress prod/web",
       "yes ingress prod/waypoint",
@@ -96,7 +96,7 @@ describe("facts", () => {
   test("7: a waypoint without a policy of its own is cut off by the default deny", () => {
     expect(verdict(without("waypoint", "CiliumNetworkPolicy"))).toEqual({ l4: false, l7: true, open: false });
   });
-  test("7: without its Gateway, the label alone is no waypoint, and nobody reads the Service's rules", () => {
+  test("without its Gateway, the label alone is no waypoint, and the Service's rules are not enforced", () => {
     expect(verdict(without("waypoint", "Gateway"))).toEqual({ l4: true, l7: false, open: false });
   });
   test("7: use-waypoint: none opts out", () => {
@@ -158,7 +158,7 @@ describe("UDP", () => {
   const ask = (plane: DataPlane, protocol: string) => plane.ask({ from: "prod/web", to: "prod/dns", port: 53, protocol });
 
   test("does not travel in the mesh: pairs and ports are Cilium's alone", () => {
-    expect(ask(agreedOn(["dns"]), "UDP")).toMatchObject({ open: true, steps: [{ door: "egress" }, { door: "ingress" }] });
+    expect(ask(agreedOn(["dns"]), "UDP")).toMatchObject({ open: true, steps: [{ point: "egress" }, { point: "ingress" }] });
   });
   test("an agreement on it does not open TCP of the same number", () => {
     expect(ask(agreedOn(["dns"]), "TCP")).toMatchObject({ open: false });

@@ -1,30 +1,35 @@
 /**
- * A cluster as its data plane sees it: pods, services, and the policies that were compiled. Asked whether one may reach another, it goes the
- * way that the packets go, and says at which door they were stopped.
+ * A model of the data plane: pods, services, and the compiled policies. For a flow between two services it follows the path of the packets
+ * and reports the enforcement point at which they are stopped.
  */
 import { fieldAt, type KubeObject } from "#kube";
 import { HBONE_PORT } from "../settings.ts";
 import { canaryPorts } from "./canary-ports.ts";
 import { CiliumPolicies, type Traffic } from "./cilium.ts";
 import { AuthorizationPolicies } from "./istio.ts";
-import { gatewayPod, labelsIn, objectsIn, podOf, type Labels, type Outside, type Pod } from "./peers.ts";
+import { gatewayPod, labelsIn, objectsIn, podOf, type LabelSet, type Outside, type PodIdentity } from "./peers.ts";
 
-export type Door = "egress" | "ingress" | "waypoint" | "identity";
+export type EnforcementPoint = "egress" | "ingress" | "waypoint" | "identity";
 
-/** One door on the way: which kind, on whose side, and which policies stand there. */
-export type Step = { readonly door: Door; readonly at: string; readonly allowed: boolean; readonly by: readonly string[] };
+/** One enforcement point on the path: its kind, the service at which it is, and the policies that decide there. */
+export type EnforcementStep = {
+  readonly point: EnforcementPoint;
+  readonly at: string;
+  readonly allowed: boolean;
+  readonly by: readonly string[];
+};
 
-export type Verdict = {
+export type ReachabilityVerdict = {
   /** Layer 4: whether packets get there at all. */
   readonly l4: boolean;
   /** Layer 7, by itself: whether the identity may call this port (and method and path). Each layer must hold without the other's help. */
   readonly l7: boolean;
   /** Both. */
   readonly open: boolean;
-  readonly steps: readonly Step[];
+  readonly steps: readonly EnforcementStep[];
 };
 
-export type Question = {
+export type FlowQuery = {
   /** `namespace/name` of a service, or of a Gateway. */
   readonly from: string;
   readonly to: string;
@@ -37,14 +42,14 @@ export type Question = {
 };
 
 type ServicePort = { readonly port: number; readonly targetPort: number; readonly protocol: string };
-type Workload = { readonly pod: Pod; readonly ports: readonly ServicePort[] };
+type Workload = { readonly pod: PodIdentity; readonly ports: readonly ServicePort[] };
 
 export class DataPlane {
   readonly #cilium: CiliumPolicies;
   readonly #istio: AuthorizationPolicies;
   readonly #workloads = new Map<string, Workload>();
-  readonly #gateways = new Map<string, Pod>();
-  readonly #namespaces = new Map<string, Labels>();
+  readonly #gateways = new Map<string, PodIdentity>();
+  readonly #namespaces = new Map<string, LabelSet>();
   readonly #trustDomain: (namespace: string) => string;
 
   /** The trust domain goes by namespace: an environment may have its own. */
@@ -74,7 +79,7 @@ export class DataPlane {
   }
 
   /** undefined: one of them is not there. */
-  ask(question: Question): Verdict | undefined {
+  ask(question: FlowQuery): ReachabilityVerdict | undefined {
     const from = this.#workloads.get(question.from)?.pod ?? this.#gateways.get(question.from);
     const to = this.#workloads.get(question.to);
     if (from === undefined || to === undefined) return undefined;
@@ -89,18 +94,18 @@ export class DataPlane {
   }
 
   /** Whether a service may send to a host outside. */
-  askOutside(from: string, host: Outside, port: number): Verdict | undefined {
+  askOutside(from: string, host: Outside, port: number): ReachabilityVerdict | undefined {
     const pod = this.#workloads.get(from)?.pod;
     if (pod === undefined) return undefined;
     const { allowed, by } = this.#cilium.allows("egress", pod, host, { port, protocol: "TCP" });
-    return verdictOf([{ door: "egress", at: from, allowed, by }]);
+    return verdictOf([{ point: "egress", at: from, allowed, by }]);
   }
 
   /**
    * Whether a pod that is no service of ours reaches another by its address, as scrapers do: past every waypoint. A proxy's own ports are not
-   * captured by the mesh, so nobody asks for an identity there.
+   * captured by the mesh, so no identity is checked there.
    */
-  askDirectly(from: Pod, to: string, podPort: number): Verdict | undefined {
+  askDirectly(from: PodIdentity, to: string, podPort: number): ReachabilityVerdict | undefined {
     const proxy = this.#gateways.get(to);
     const pod = proxy ?? this.#workloads.get(to)?.pod;
     if (pod === undefined) return undefined;
@@ -108,44 +113,44 @@ export class DataPlane {
     return verdictOf(proxy === undefined ? this.#directly(ends) : this.#packets(from, pod, { port: podPort, protocol: "TCP" }));
   }
 
-  #labelsOf(namespace: string): Labels {
+  #labelsOf(namespace: string): LabelSet {
     return this.#namespaces.get(namespace) ?? {};
   }
 
-  #inMesh({ namespaceLabels }: Pod): boolean {
+  #inMesh({ namespaceLabels }: PodIdentity): boolean {
     return namespaceLabels["istio.io/dataplane-mode"] === "ambient";
   }
 
-  #waypointOf(namespace: string): { readonly name: string; readonly pod: Pod } | undefined {
+  #waypointOf(namespace: string): { readonly name: string; readonly pod: PodIdentity } | undefined {
     const name = this.#labelsOf(namespace)["istio.io/use-waypoint"];
     const pod = name === undefined || name === "none" ? undefined : this.#gateways.get(`${namespace}/${name}`);
     return pod === undefined || name === undefined ? undefined : { name, pod };
   }
 
   /** Packets between pods of the mesh carry one port only. */
-  #wire(ends: Ends, from: Pod, to: Pod): readonly Step[] {
+  #wire(ends: Ends, from: PodIdentity, to: PodIdentity): readonly EnforcementStep[] {
     const meshed = (this.#inMesh(from) || isGateway(from)) && this.#inMesh(to) && ends.protocol === "TCP";
     return this.#packets(from, to, { port: meshed ? HBONE_PORT : ends.podPort, protocol: ends.protocol });
   }
 
-  #packets(from: Pod, to: Pod, traffic: Traffic): readonly Step[] {
+  #packets(from: PodIdentity, to: PodIdentity, traffic: Traffic): readonly EnforcementStep[] {
     const out = this.#cilium.allows("egress", from, to, traffic);
     const into = this.#cilium.allows("ingress", to, from, traffic);
     return [
-      { door: "egress", at: nameOf(from), ...out },
-      { door: "ingress", at: nameOf(to), ...into },
+      { point: "egress", at: nameOf(from), ...out },
+      { point: "ingress", at: nameOf(to), ...into },
     ];
   }
 
-  #directly(ends: Ends): readonly Step[] {
+  #directly(ends: Ends): readonly EnforcementStep[] {
     const { from, to, podPort, protocol } = ends;
     if (protocol !== "TCP") return this.#wire(ends, from, to);
     const principal = this.#inMesh(from) || isGateway(from) ? this.#principalOf(from) : undefined;
     const judged = this.#inMesh(to) ? this.#istio.atWorkload(to, { principal, port: podPort }) : { allowed: true, by: [] };
-    return [...this.#wire(ends, from, to), { door: "identity", at: nameOf(to), ...judged }];
+    return [...this.#wire(ends, from, to), { point: "identity", at: nameOf(to), ...judged }];
   }
 
-  #through(waypoint: { readonly name: string; readonly pod: Pod }, ends: Ends): readonly Step[] {
+  #through(waypoint: { readonly name: string; readonly pod: PodIdentity }, ends: Ends): readonly EnforcementStep[] {
     const { from, to, question, podPort } = ends;
     const [namespace = "", name = ""] = question.to.split("/");
     const request = { principal: this.#principalOf(from), port: question.port, method: question.method, path: question.path };
@@ -153,27 +158,33 @@ export class DataPlane {
     const arriving = this.#istio.atWorkload(to, { principal: this.#principalOf(waypoint.pod), port: podPort });
     return [
       ...this.#wire(ends, from, waypoint.pod),
-      { door: "waypoint", at: nameOf(waypoint.pod), ...passing },
+      { point: "waypoint", at: nameOf(waypoint.pod), ...passing },
       ...this.#wire(ends, waypoint.pod, to),
-      { door: "identity", at: nameOf(to), ...arriving },
-      // who knows a pod's address can leave the waypoint out: then the pod's own doors count
+      { point: "identity", at: nameOf(to), ...arriving },
+      // a caller that knows a pod's address can bypass the waypoint: then the pod's own policies decide
       ...this.#wire(ends, from, to).map((step) => ({ ...step, at: `${step.at} (pair)` })),
     ];
   }
 
-  #principalOf({ namespace, serviceAccount }: Pod): string {
+  #principalOf({ namespace, serviceAccount }: PodIdentity): string {
     return `${this.#trustDomain(namespace)}/ns/${namespace}/sa/${serviceAccount}`;
   }
 }
 
-type Ends = { readonly question: Question; readonly from: Pod; readonly to: Pod; readonly podPort: number; readonly protocol: string };
+type Ends = {
+  readonly question: FlowQuery;
+  readonly from: PodIdentity;
+  readonly to: PodIdentity;
+  readonly podPort: number;
+  readonly protocol: string;
+};
 
-function isGateway({ labels }: Pod): boolean {
+function isGateway({ labels }: PodIdentity): boolean {
   return labels["gateway.networking.k8s.io/gateway-name"] !== undefined;
 }
 
-function verdictOf(steps: readonly Step[]): Verdict {
-  const isWire = ({ door }: Step) => door === "egress" || door === "ingress";
+function verdictOf(steps: readonly EnforcementStep[]): ReachabilityVerdict {
+  const isWire = ({ point }: EnforcementStep) => point === "egress" || point === "ingress";
   const l4 = steps.every((step) => !isWire(step) || step.allowed);
   const l7 = steps.every((step) => isWire(step) || step.allowed);
   return { l4, l7, open: l4 && l7, steps };
@@ -183,7 +194,7 @@ function idOf({ metadata }: KubeObject): string {
   return `${metadata.namespace ?? "default"}/${metadata.name}`;
 }
 
-function nameOf({ namespace, labels, serviceAccount }: Pod): string {
+function nameOf({ namespace, labels, serviceAccount }: PodIdentity): string {
   return `${namespace}/${labels["lattice.dev/service"] ?? labels["gateway.networking.k8s.io/gateway-name"] ?? serviceAccount}`;
 }
 

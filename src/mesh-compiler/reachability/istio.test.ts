@@ -101,7 +101,7 @@ describe("at ztunnel: rules", () => {
       want: true,
     },
     { name: "an empty rule is everybody", given: only({}), ask: { principal: undefined }, want: true },
-    { name: "no rule is nobody", given: only(), want: false },
+    { name: "no rule allows no caller", given: only(), want: false },
     { name: "empty lists ask for nothing", given: only({ from: [], to: [], when: [] }), want: true },
     { name: "fact 8: ports are the pod's", given: only(rule({ principals: [WEB] }, { ports: ["8080"] })), want: true },
     { name: "fact 8: and not the Service's", given: only(rule({ principals: [WEB] }, { ports: ["80"] })), want: false },
@@ -139,7 +139,11 @@ describe("at ztunnel: rules", () => {
       given: only({ when: [{ key: "request.headers[x]", values: ["y"] }] }),
       want: false,
     },
-    { name: "and denies whoever it might", given: deny({ when: [{ key: "request.headers[x]", values: ["y"] }] }), want: false },
+    {
+      name: "and denies every caller that it might match",
+      given: deny({ when: [{ key: "request.headers[x]", values: ["y"] }] }),
+      want: false,
+    },
   ];
   test.each(rows)("$name", ({ given, ask, want }) => expect(atWorkload(given, ask)).toBe(want));
 });

@@ -2,15 +2,15 @@
  * What ztunnel and waypoints let through, read from AuthorizationPolicies as istiod translates them.
  *
  * ztunnel reads identities and pod ports and nothing of the request: of an ALLOW, a rule that asks for methods or paths anywhere is left out
- * whole; of a DENY it is enforced without them. A policy with targetRefs is read by a waypoint and by nobody else. What this reader cannot
+ * whole; of a DENY it is enforced without them. Only a waypoint reads a policy with targetRefs. What this reader cannot
  * know (addresses, hosts, tokens) never allows anything, and denies wherever it could.
  */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
-import { objectsIn, textsIn, type Labels } from "./peers.ts";
+import { objectsIn, textsIn, type LabelSet } from "./peers.ts";
 import { istioSelects } from "./selectors.ts";
 
 export type Request = {
-  /** Whoever is not in the mesh has none. */
+  /** Absent for a caller outside the mesh. */
   readonly principal: string | undefined;
   readonly port: number;
   /** Absent: whichever; allowed when some request is. */
@@ -43,7 +43,7 @@ export class AuthorizationPolicies {
   }
 
   /** At the destination's ztunnel: by selector, and namespace-wide. */
-  atWorkload(workload: { readonly namespace: string; readonly labels: Labels }, request: Request): IstioVerdict {
+  atWorkload(workload: { readonly namespace: string; readonly labels: LabelSet }, request: Request): IstioVerdict {
     const near = [...this.#in(workload.namespace), ...(workload.namespace === ROOT_NAMESPACE ? [] : this.#in(ROOT_NAMESPACE))];
     const applying = near.filter(({ spec }) => targetsOf(spec).length === 0 && istioSelects(spec, workload.labels));
     return judge(applying, request, "ztunnel");
@@ -161,7 +161,7 @@ function requestMatches(operation: unknown, field: "methods" | "paths", value: s
   return listMatches(named, value) && !listNames(excluded, value);
 }
 
-/** By what is known of a connection; anything else never allows, and denies whoever it might. */
+/** By what is known of a connection; any other condition never allows, and denies every caller that it might match. */
 function conditionHolds(condition: JsonObject, { principal, port }: Request, { action }: Reading): boolean {
   const known = new Map([
     ["source.principal", principal],

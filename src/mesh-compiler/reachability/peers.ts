@@ -1,27 +1,27 @@
 /** Who sends and who receives, as the data plane sees them: pods with labels and an identity, hosts outside, and kubelet. */
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 
-export type Labels = Readonly<Record<string, string>>;
+export type LabelSet = Readonly<Record<string, string>>;
 
-export type Pod = {
+export type PodIdentity = {
   readonly kind: "pod";
   readonly namespace: string;
-  readonly labels: Labels;
+  readonly labels: LabelSet;
   /** Of its namespace: some selectors read them. */
-  readonly namespaceLabels: Labels;
+  readonly namespaceLabels: LabelSet;
   readonly serviceAccount: string;
 };
 
 export type Outside = { readonly kind: "outside"; readonly host: string; readonly address: string | undefined };
 
-export type Peer = Pod | Outside;
+export type Peer = PodIdentity | Outside;
 
-export function labelsIn(value: unknown): Labels {
-  return isJsonObject(value) ? (value as Labels) : {};
+export function labelsIn(value: unknown): LabelSet {
+  return isJsonObject(value) ? (value as LabelSet) : {};
 }
 
 /** The pods that a Deployment makes. */
-export function podOf(deployment: KubeObject, namespaceLabels: Labels): Pod {
+export function podOf(deployment: KubeObject, namespaceLabels: LabelSet): PodIdentity {
   const template = fieldAt(deployment, "spec", "template");
   const account = fieldAt(template, "spec", "serviceAccountName");
   return {
@@ -34,7 +34,7 @@ export function podOf(deployment: KubeObject, namespaceLabels: Labels): Pod {
 }
 
 /** The pods of a Gateway: Istio names their account after it, and its class unless it is a waypoint. */
-export function gatewayPod(gateway: KubeObject, namespaceLabels: Labels): Pod {
+export function gatewayPod(gateway: KubeObject, namespaceLabels: LabelSet): PodIdentity {
   const { name, namespace = "default" } = gateway.metadata;
   const className = fieldAt(gateway, "spec", "gatewayClassName");
   const serviceAccount = className === "istio-waypoint" || typeof className !== "string" ? name : `${name}-${className}`;

@@ -1,6 +1,6 @@
 /** Label selectors as Cilium and Istio read them. */
 import { fieldAt, isJsonObject, type JsonObject } from "#kube";
-import { labelsIn, objectsIn, textsIn, type Labels, type Pod } from "./peers.ts";
+import { labelsIn, objectsIn, textsIn, type LabelSet, type PodIdentity } from "./peers.ts";
 
 const NAMESPACE_KEY = "io.kubernetes.pod.namespace";
 const NAMESPACE_LABELS = "io.cilium.k8s.namespace.labels.";
@@ -41,7 +41,7 @@ export function isLegal(selector: JsonObject): boolean {
   return requirementsOf(selector).every(({ values }) => values.every((value) => LABEL_VALUE.test(value) && value.length <= 63));
 }
 
-function valueOf({ labels, namespace, namespaceLabels }: Pod, key: string): string | undefined {
+function valueOf({ labels, namespace, namespaceLabels }: PodIdentity, key: string): string | undefined {
   if (key === NAMESPACE_KEY) return namespace;
   if (key.startsWith(NAMESPACE_LABELS)) return namespaceLabels[key.slice(NAMESPACE_LABELS.length)];
   return Object.hasOwn(labels, key) ? labels[key] : undefined;
@@ -63,7 +63,7 @@ function holds(value: string | undefined, { operator, values }: Requirement): bo
 }
 
 /** `home`: where a peer selector that names no namespace looks; undefined: everywhere. */
-export function ciliumSelects(selector: JsonObject, pod: Pod, home: string | undefined): boolean {
+export function ciliumSelects(selector: JsonObject, pod: PodIdentity, home: string | undefined): boolean {
   const requirements = requirementsOf(selector);
   const namesNamespace = requirements.some(({ key }) => key === NAMESPACE_KEY || key.startsWith(NAMESPACE_LABELS));
   if (home !== undefined && !namesNamespace && pod.namespace !== home) return false;
@@ -71,7 +71,7 @@ export function ciliumSelects(selector: JsonObject, pod: Pod, home: string | und
 }
 
 /** Istio's selector knows matchLabels only; none selects all. */
-export function istioSelects(spec: unknown, labels: Labels): boolean {
+export function istioSelects(spec: unknown, labels: LabelSet): boolean {
   const selector = fieldAt(spec, "selector", "matchLabels");
   if (!isJsonObject(selector)) return true;
   return Object.entries(labelsIn(selector)).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);

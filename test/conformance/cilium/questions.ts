@@ -1,12 +1,12 @@
 /** Who is asked about in each case, and in which order the answers stand. */
-import type { Outside, Peer, Pod } from "#mesh-compiler";
+import type { Outside, Peer, PodIdentity } from "#mesh-compiler";
 
 export const NAMESPACES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   a: { "lattice.dev/env": "prod" },
   b: { "lattice.dev/env": "dev" },
 };
 
-function pod(namespace: string, labels: Readonly<Record<string, string>>): Pod {
+function pod(namespace: string, labels: Readonly<Record<string, string>>): PodIdentity {
   return { kind: "pod", namespace, labels, namespaceLabels: NAMESPACES[namespace] ?? {}, serviceAccount: "default" };
 }
 
