@@ -8,7 +8,8 @@
 import { HELP, parseArguments } from "./kube/arguments.ts";
 import { keepPlaneUp } from "./kube/keep-plane-up.ts";
 import { obtainBinaries } from "./kube/obtain-binaries.ts";
-import { runStories, type Stories } from "./kube/run-stories.ts";
+import type { Stories } from "./kube/run-stories.ts";
+import { colorEnvironment } from "./process/color-environment.ts";
 import { formatCounts } from "./vitest/counts.ts";
 
 // vitest leaves handles open after a run, so that waiting for an empty event loop could wait for ever
@@ -35,7 +36,8 @@ async function main(): Promise<number> {
 }
 
 async function runAll(binaries: string, stories: Stories): Promise<number> {
-  process.env["LATTICE_KUBE_BIN"] = binaries;
+  process.env = { ...colorEnvironment(process.env, process.stdout.isTTY), LATTICE_KUBE_BIN: binaries };
+  const { runStories } = await import("./kube/run-stories.ts"); // vitest decides about colors when it is loaded
   const counts = await runStories(stories);
   console.log(`\n${formatCounts(counts)}`);
   return counts.failed === 0 ? 0 : 1;

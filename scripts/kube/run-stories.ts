@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { parseCLI, startVitest, type Reporter, type TestModule } from "vitest/node";
 import { projectRoot } from "../process/project.ts";
+import ProgressReporter from "../vitest/progress-reporter.ts";
 import { countTests, readCounts, type Counts, type FileOutcome } from "../vitest/counts.ts";
 
 /** `vitest`: filters and options. */
@@ -28,7 +29,7 @@ export async function runStories({ all, vitest }: Stories): Promise<Counts> {
     watch: false,
     ...(all ? {} : { exclude: [ONLY_WITH_ALL, ...[options.exclude ?? []].flat()] }),
     config: join(projectRoot, "test/kube/vitest.config.ts"),
-    reporters: [options.reporters ?? "verbose", counting].flat(),
+    reporters: [options.reporters ?? new ProgressReporter(), counting].flat(),
   });
   return readCounts(counts === undefined ? undefined : JSON.stringify(counts), Number(process.exitCode ?? 0));
 }

@@ -1,7 +1,8 @@
-/** Runs vitest as a child process, showing its progress, and brings back the counts. */
+/** Runs vitest as a child process, showing its progress, and returns the counts. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { colorEnvironment } from "../process/color-environment.ts";
 import { toolPath } from "../process/project.ts";
 import { runNode } from "../process/run-program.ts";
 import { COUNTS_FILE } from "./counts-reporter.ts";
@@ -13,17 +14,24 @@ export type VitestRun = {
   readonly env?: NodeJS.ProcessEnv;
   readonly output?: "capture" | "show";
 };
-export type VitestResult = { readonly code: number; readonly counts: Counts };
+export type VitestResult = {
+  readonly code: number;
+  readonly counts: Counts;
+  /** What was captured, errors last. */ readonly output: string;
+};
 
 export async function runVitest(run: VitestRun): Promise<VitestResult> {
   const scratch = await mkdtemp(join(tmpdir(), "lattice-vitest-"));
   const counts = join(scratch, "counts.json");
-  const shown = run.args.some((arg) => arg.startsWith("--reporter")) ? [] : ["--reporter=default"];
+  const shown = run.args.some((arg) => arg.startsWith("--reporter"))
+    ? []
+    : [`--reporter=${join(import.meta.dirname, "progress-reporter.ts")}`];
   const args = ["run", ...shown, `--reporter=${join(import.meta.dirname, "counts-reporter.ts")}`, ...run.args];
-  const env = { ...(run.env ?? process.env), [COUNTS_FILE]: counts };
+  const terminal = run.output !== "capture" && process.stdout.isTTY;
+  const env = { ...colorEnvironment(run.env ?? process.env, terminal), [COUNTS_FILE]: counts };
   try {
     const ran = await runNode(toolPath("vitest"), args, { cwd: run.root, env, output: run.output ?? "show" });
-    return { code: ran.code, counts: readCounts(await readIfThere(counts), ran.code) };
+    return { code: ran.code, output: ran.stdout + ran.stderr, counts: readCounts(await readIfThere(counts), ran.code) };
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
