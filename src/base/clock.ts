@@ -3,6 +3,9 @@
  *
  * `monotonic` is for "how long since": the wall clock may jump. Leases and deadlines are measured with it.
  */
+import { memoize } from "./memo.ts";
+
+/** The time, and timers. */
 export interface Clock {
   /** Milliseconds since 1970, for timestamps that people and other machines read. */
   now(): number;
@@ -46,13 +49,11 @@ export function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<bo
   });
 }
 
-/** Many are asked for within one second, and the text of one takes longer to make than most of what it stands in. */
-let latest = { second: Number.NaN, text: "" };
+/** One object carries several times, and a busy server writes many objects within a second. */
+const textOfSecond = memoize({ limit: 4 }, (second: number) => `${new Date(second * 1_000).toISOString().slice(0, -5)}Z`);
 
 export function timestamp(clock: Clock): string {
-  const second = Math.floor(clock.now() / 1_000);
-  if (second !== latest.second) latest = { second, text: `${new Date(second * 1_000).toISOString().slice(0, -5)}Z` };
-  return latest.text;
+  return textOfSecond(Math.floor(clock.now() / 1_000));
 }
 
 /** Milliseconds since 1970; NaN for what is no time. */

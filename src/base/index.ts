@@ -8,6 +8,7 @@ export { FakeClock } from "./fake-clock.ts";
 export { whenOk, whenThere, type Later } from "./later.ts";
 export { createLogger, silentLogger, type LogFields, type Logger, type LogLevel, type LogSink } from "./log.ts";
 export type { Json, JsonObject, JsonPrimitive } from "./json.ts";
+export { boundedMap, memoize, memoizeByObject, once, type BoundedMap, type MemoLimits } from "./memo.ts";
 export { LATENCY_BUCKETS, MetricsRegistry, type Counter, type Gauge, type Histogram, type MetricLabels, type Metrics } from "./metrics.ts";
 export { nodeProcesses, type ProcessTable } from "./process-table.ts";
 export { seededRandom } from "./random.ts";

@@ -2,6 +2,8 @@
  * Metrics as a port, with the registry that implements it. `render` gives Prometheus' text format: the format is a page of
  * code, and the library for it has had no release since 2024 (docs/adr/0003).
  */
+import { memoizeByObject } from "./memo.ts";
+
 export type MetricLabels = Readonly<Record<string, string>>;
 
 export interface Metrics {
@@ -98,16 +100,10 @@ type Distribution = { readonly counts: number[]; sum: number; count: number };
 export const LATENCY_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60] as const;
 
 /** Hot paths pass the same labels object every time; its text is made once. */
-const formatted = new WeakMap<MetricLabels, string>();
-
-function formatLabels(labels: MetricLabels): string {
-  const known = formatted.get(labels);
-  if (known !== undefined) return known;
+const formatLabels = memoizeByObject((labels: MetricLabels): string => {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
-  const text = pairs.toSorted().join(",");
-  formatted.set(labels, text);
-  return text;
-}
+  return pairs.toSorted().join(",");
+});
 
 function escapeLabel(value: string): string {
   return value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");

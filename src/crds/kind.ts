@@ -4,7 +4,7 @@
  * What follows is computed when it is first asked for: a command that only prints its version must not pay for eight CRDs.
  */
 import * as z from "zod";
-import { err, ok, type Result } from "#base";
+import { err, ok, once, type Result } from "#base";
 import { defineResource, depthExceeds, fieldAt, MAX_DEPTH, type JsonObject, type KubeObject, type ObjectMeta, type Resource } from "#kube";
 import { later } from "./collections.ts";
 import { described } from "./described.ts";
@@ -14,7 +14,6 @@ import { toFieldRows, type FieldRow } from "./field-table.ts";
 import { toManifest, type CustomResourceDefinition, type PrinterColumn, type ScalePaths } from "./manifest.ts";
 import { metadataSchema, nameSchema, type NameRule } from "./metadata.ts";
 import { normalise } from "./normalise.ts";
-import { once } from "./once.ts";
 import { withRules, type Rule, type Transition } from "./rules.ts";
 import { soundReader, UNSURE } from "./sound.ts";
 import { toStructural, type Structural } from "./structural.ts";

@@ -5,8 +5,8 @@
  * The two must mean the same. test/builders/invalid-resources.ts keeps them together: every row is refused by both.
  */
 import type * as z from "zod";
+import { once } from "#base";
 import { described } from "./described.ts";
-import { once } from "./once.ts";
 
 /** How the API server labels the error; absent means "Invalid value". */
 export type RuleReason = "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";

@@ -5,8 +5,8 @@
  * checks are zod's own. A property test checks that both return the same.
  */
 import * as z from "zod";
+import { once } from "#base";
 import { isJsonObject } from "#kube";
-import { once } from "./once.ts";
 import { NOT_PLAIN, plainCopy } from "./plain.ts";
 
 export const UNSURE = Symbol("needs zod");

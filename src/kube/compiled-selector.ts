@@ -4,6 +4,7 @@
  * Requirements are joined by key. One that also holds without the label needs a look only if the object has it; of the others it is enough to
  * count how many keys the object has.
  */
+import { memoizeByObject } from "#base";
 import type { Requirement } from "./selectors.ts";
 
 type Labels = Readonly<Record<string, string>> | undefined;
@@ -77,19 +78,7 @@ export function isWhole(text: string): boolean {
   return /^-?[0-9]{1,15}$/.test(text);
 }
 
-const selectors = new WeakMap<readonly Requirement[], CompiledSelector>();
+/** Requirements are never changed. */
+export const compiledSelector = memoizeByObject((requirements: readonly Requirement[]) => new CompiledSelector(requirements));
 
-/** Requirements are never changed, so what was made of them stays true. */
-export function compiledSelector(requirements: readonly Requirement[]): CompiledSelector {
-  const compiled = selectors.get(requirements) ?? new CompiledSelector(requirements);
-  selectors.set(requirements, compiled);
-  return compiled;
-}
-
-const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
-
-export function valueSet(values: readonly string[]): ReadonlySet<string> {
-  const known = sets.get(values) ?? new Set(values);
-  sets.set(values, known);
-  return known;
-}
+export const valueSet = memoizeByObject((values: readonly string[]): ReadonlySet<string> => new Set(values));

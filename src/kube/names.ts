@@ -2,7 +2,7 @@
  * Names as Kubernetes accepts them. Each is a brand that only its parser makes, and each parser says what is wrong with a
  * name the way the API server does, because people search for that sentence.
  */
-import { err, ok, type Brand, type Result } from "#base";
+import { err, memoizeByObject, ok, type Brand, type Result } from "#base";
 
 /** RFC 1123 label: names of namespaces, containers, ports' pods. */
 export type DnsLabel = Brand<string, "DnsLabel">;
@@ -68,13 +68,11 @@ export const NAME_RULES = {
   },
 } as const satisfies Record<string, Rule>;
 
-const compiled = new Map<Rule, RegExp>();
+const patternOf = memoizeByObject(({ pattern }: Rule) => new RegExp(pattern));
 
 function check<T extends string>(raw: string, rule: Rule): Result<T, string> {
   if (raw.length > rule.max) return err(`must be ${rule.what}: at most ${rule.max} characters, and this has ${raw.length}`);
-  let pattern = compiled.get(rule);
-  if (pattern === undefined) compiled.set(rule, (pattern = new RegExp(rule.pattern)));
-  return pattern.test(raw) ? ok(raw as T) : err(`"${raw}" must be ${rule.what}: ${rule.advice}`);
+  return patternOf(rule).test(raw) ? ok(raw as T) : err(`"${raw}" must be ${rule.what}: ${rule.advice}`);
 }
 
 export const parseDnsLabel = (raw: string): Result<DnsLabel, string> => check(raw, NAME_RULES.dnsLabel);

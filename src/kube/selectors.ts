@@ -1,5 +1,5 @@
 /** Label selectors: parsed from kubectl's text or a LabelSelector object, matched, and written back for a query string. */
-import { collect, err, map, ok, type Result } from "#base";
+import { collect, err, map, memoizeByObject, ok, type Result } from "#base";
 import { compiledSelector, isWhole, valueSet } from "./compiled-selector.ts";
 import { parseLabelKey, parseLabelValue } from "./names.ts";
 
@@ -49,22 +49,22 @@ function isAmong(values: readonly string[], value: string): boolean {
   return values.length > FEW ? valueSet(values).has(value) : values.includes(value);
 }
 
-/** Requirements of large selectors: objects are immutable, and one selector is asked about many. */
-const large = new WeakMap<object, readonly Requirement[]>();
-
-/** An empty LabelSelector selects everything; what an absent one selects depends on the field, so the caller decides. */
+/**
+ * An empty LabelSelector selects everything; what an absent one selects depends on the field, so the caller decides. Selectors are not
+ * changed, and one is matched against many objects, so its requirements are read once.
+ */
 export function requirementsOf(selector: LabelSelector): readonly Requirement[] {
-  const key = selector.matchExpressions === undefined ? (selector.matchLabels ?? selector) : selector;
-  const known = large.get(key);
-  if (known !== undefined) return known;
-  const requirements = readRequirements(selector);
-  if (requirements.length > FEW) large.set(key, requirements);
-  return requirements;
+  const { matchLabels, matchExpressions } = selector;
+  return (matchExpressions ?? []).length === 0 ? requirementsOfLabels(matchLabels ?? NO_LABELS) : readSelector(selector);
 }
 
-function readRequirements(selector: LabelSelector): readonly Requirement[] {
-  const labels = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "in" as const, values: [value] }));
-  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values }): Requirement => {
+const NO_LABELS = {};
+const requirementsOfLabels = memoizeByObject((labels: Readonly<Record<string, string>>): readonly Requirement[] =>
+  Object.entries(labels).map(([key, value]) => ({ key, operator: "in", values: [value] })),
+);
+
+const readSelector = memoizeByObject(({ matchLabels, matchExpressions }: LabelSelector): readonly Requirement[] => {
+  const expressions = (matchExpressions ?? []).map(({ key, operator, values }): Requirement => {
     switch (operator) {
       case "In":
         return { key, operator: "in", values: values ?? [] };
@@ -76,8 +76,8 @@ function readRequirements(selector: LabelSelector): readonly Requirement[] {
         return { key, operator: "absent" };
     }
   });
-  return [...labels, ...expressions];
-}
+  return [...requirementsOfLabels(matchLabels ?? NO_LABELS), ...expressions];
+});
 
 /** kubectl's form: `a=b,c!=d,e in (f,g),h notin (i),j,!k,l>5`. */
 export function parseSelector(text: string): Result<readonly Requirement[], string> {

@@ -21,7 +21,7 @@ import {
   strTag,
   YAMLException,
 } from "js-yaml";
-import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
+import { describeThrown, err, fromThrowing, ok, once, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH, type Json } from "./json.ts";
 import { readPlainYaml } from "./yaml-reader.ts";
 import { writePlainYaml } from "./yaml-writer.ts";
@@ -52,14 +52,12 @@ function integerTag(tooLarge: (source: string) => void) {
   });
 }
 
-let kubectlSchema: Schema | undefined;
-let schema12: Schema | undefined;
-
 /** Made when they are needed: most starts of a server read no YAML. */
+const kubectlSchema = once(() => schemaWith(readingInteger()));
+const schema12 = once(() => schemaWith(readingInteger(), boolCoreTag));
+
 function schemaFor({ booleans }: YamlOptions): Schema {
-  return booleans === "yaml-1.2"
-    ? (schema12 ??= schemaWith(readingInteger(), boolCoreTag))
-    : (kubectlSchema ??= schemaWith(readingInteger()));
+  return booleans === "yaml-1.2" ? schema12() : kubectlSchema();
 }
 
 function readingInteger() {
@@ -69,7 +67,7 @@ function readingInteger() {
 }
 
 /** The writer asks the same tags whether a text needs quotes; there, a large number is not an error. */
-let writingSchema: Schema | undefined;
+const writingSchema = once(() => schemaWith(integerTag(() => {})));
 
 function readInteger(digits: string): number | undefined {
   const negative = digits.startsWith("-");
@@ -172,8 +170,7 @@ export function formatYaml(value: unknown): string {
 
 /** The same, by js-yaml alone: what `writePlainYaml` is measured against. */
 export function dumpYaml(value: unknown): string {
-  writingSchema ??= schemaWith(integerTag(() => {}));
-  return dump(withoutUndefined(value), { schema: writingSchema, lineWidth: -1, noRefs: true });
+  return dump(withoutUndefined(value), { schema: writingSchema(), lineWidth: -1, noRefs: true });
 }
 
 /** In one line, a scalar looks the same wherever it stands. */

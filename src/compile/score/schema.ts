@@ -4,6 +4,7 @@
  * Stricter places of Lattice (port names, variable names) are not here: they are told after the translation, with Score's place all the same.
  */
 import * as z from "zod";
+import { once } from "#base";
 import { didYouMean } from "#crds";
 import type { ScoreError } from "./error.ts";
 import { CPU, ID, MEMORY, MODE, NAME, TYPE } from "./patterns.ts";
@@ -94,12 +95,11 @@ export function checkScore(value: unknown): { readonly workload: ScoreWorkload }
   return isSoundScore(value) ? { workload: value as ScoreWorkload } : checkClosely(value);
 }
 
-let schema: ReturnType<typeof workload> | undefined;
+const schema = once(workload);
 
 /** The same by zod, in words. */
 export function checkClosely(value: unknown): ReturnType<typeof checkScore> {
-  schema ??= workload();
-  const parsed = schema.safeParse(value, { reportInput: true });
+  const parsed = schema().safeParse(value, { reportInput: true });
   return parsed.success ? { workload: parsed.data } : { errors: wordIssues(parsed.error.issues) };
 }
 

@@ -1,8 +1,8 @@
 /** `spec.deploy` of a LatticeService: how a new version takes over. */
 import * as z from "zod";
+import { once } from "#base";
 import { listOf, object } from "../collections.ts";
 import { countOrPercent, dnsSubdomain, duration, integer, namespaceName, oneOf, text } from "../fields.ts";
-import { once } from "../once.ts";
 import { withRules } from "../rules.ts";
 
 const metric = () =>

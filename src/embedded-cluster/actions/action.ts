@@ -5,6 +5,7 @@
  * when somebody looks at it.
  */
 import { Buffer } from "node:buffer";
+import { once } from "#base";
 import { apiVersionOf, field, fieldAt, parseJson, parseYaml, type Json, type Resource } from "#kube";
 import { decodeProtobuf, isProtobuf, requestInfoOf, routeOf, type ApiRequest, type ApiServer, type Target, type User } from "#kube-server";
 
@@ -118,9 +119,4 @@ function isDryRun({ method, query }: ApiRequest, body: () => Json | undefined): 
   if (query.getAll("dryRun").length > 0) return true;
   const given = method === "DELETE" ? field(body(), "dryRun") : undefined;
   return Array.isArray(given) && given.length > 0;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

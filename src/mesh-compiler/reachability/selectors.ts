@@ -1,4 +1,5 @@
 /** Label selectors as Cilium and Istio read them. */
+import { memoizeByObject } from "#base";
 import { fieldAt, isJsonObject, type JsonObject } from "#kube";
 import { labelsIn, objectsIn, textsIn, type LabelSet, type PodIdentity } from "./peers.ts";
 
@@ -13,16 +14,8 @@ function bareKey(key: string): string {
 
 type Requirement = { readonly key: string; readonly operator: string; readonly values: readonly string[] };
 
-/** A selector is read once and asked about by everybody. */
-const known = new WeakMap<JsonObject, readonly Requirement[]>();
-
-function requirementsOf(selector: JsonObject): readonly Requirement[] {
-  const read = known.get(selector) ?? readRequirements(selector);
-  known.set(selector, read);
-  return read;
-}
-
-function readRequirements(selector: JsonObject): readonly Requirement[] {
+/** One selector is matched against all pods. */
+const requirementsOf = memoizeByObject((selector: JsonObject): readonly Requirement[] => {
   const exact = Object.entries(labelsIn(selector["matchLabels"])).map(([key, value]) => ({
     key: bareKey(key),
     operator: "In",
@@ -34,7 +27,7 @@ function readRequirements(selector: JsonObject): readonly Requirement[] {
     values: textsIn(one["values"]),
   }));
   return [...exact, ...others];
-}
+});
 
 /** A value that no label can have voids the policy it stands in. */
 export function isLegal(selector: JsonObject): boolean {

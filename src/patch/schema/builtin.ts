@@ -1,7 +1,8 @@
 /** The kinds that every Kubernetes has, from the committed table. They answer as kube-apiserver does, which knows them as Go types. */
+import { once } from "#base";
 import { BUILTIN_TABLE } from "../generated/builtin-table.ts";
 import type { JsonObject } from "../json.ts";
-import { definitionNode, once } from "./definitions.ts";
+import { definitionNode } from "./definitions.ts";
 import { goStructFlavour } from "./go-struct.ts";
 import { schemaFrom } from "./lookup.ts";
 import type { GroupVersionKind } from "./openapi.ts";
@@ -9,15 +10,16 @@ import type { PatchSchema } from "./port.ts";
 import { readTable } from "./table.ts";
 
 const table = once(() => readTable(BUILTIN_TABLE));
-const schemas = new Map<string, PatchSchema>();
+type BuiltinKind = { readonly name: string; readonly schema: () => PatchSchema };
 
 /** A definition that many kinds share, such as DeleteOptions, is the schema of none of them. */
 const byKind = once(() => {
-  const names = new Map<string, string>();
+  const kinds = new Map<string, BuiltinKind>();
   for (const [name, [kind, ...more]] of table().kinds()) {
-    if (kind !== undefined && more.length === 0) names.set(kind, name);
+    if (kind === undefined || more.length > 0) continue;
+    kinds.set(kind, { name, schema: once(() => schemaFrom(definitionNode(name, builtinDefinition), goStructFlavour)) });
   }
-  return names;
+  return kinds;
 });
 
 /**
@@ -26,13 +28,7 @@ const byKind = once(() => {
  * @example builtinSchema({ group: "apps", version: "v1", kind: "Deployment" })
  */
 export function builtinSchema(kind: GroupVersionKind): PatchSchema | undefined {
-  const name = byKind().get(kindKey(kind));
-  if (name === undefined) return undefined;
-  const known = schemas.get(name);
-  if (known !== undefined) return known;
-  const made = schemaFrom(definitionNode(name, builtinDefinition), goStructFlavour);
-  schemas.set(name, made);
-  return made;
+  return byKind().get(kindKey(kind))?.schema();
 }
 
 /**
@@ -59,7 +55,7 @@ export function builtinDefinitionNames(): readonly string[] {
  * @example builtinDefinitionNameOf({ group: "", version: "v1", kind: "Pod" }) // "io.k8s.api.core.v1.Pod"
  */
 export function builtinDefinitionNameOf(kind: GroupVersionKind): string | undefined {
-  return byKind().get(kindKey(kind));
+  return byKind().get(kindKey(kind))?.name;
 }
 
 function kindKey({ group, version, kind }: GroupVersionKind): string {

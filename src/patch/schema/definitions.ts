@@ -3,6 +3,7 @@
  *
  * References are resolved only when they are followed: JSONSchemaProps refers to itself.
  */
+import { once } from "#base";
 import { fieldOf, isList, isObject, type JsonObject } from "../json.ts";
 import type { ListType } from "./port.ts";
 
@@ -88,9 +89,4 @@ function text(raw: JsonObject, name: string): string | undefined {
 function oneOf<const T extends string>(raw: JsonObject, name: string, known: readonly T[]): T | undefined {
   const value = fieldOf(raw, name);
   return known.find((candidate) => candidate === value);
-}
-
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -4,7 +4,7 @@
  * One pass from left to right: the length of the text is all that a hostile one can cost. `$${` is a `${` that means itself; a dot behind a
  * backslash belongs to the name around it.
  */
-import { err, ok, type Result } from "#base";
+import { boundedMap, err, ok, type Result } from "#base";
 import { MOST_PLACEHOLDERS, MOST_PROBLEMS } from "./budget.ts";
 
 export type Placeholder = {
@@ -41,21 +41,17 @@ export function hasPlaceholders(text: string): boolean {
 type Parsed = Result<Template, readonly TemplateProblem[]>;
 
 /** Services are written alike, and each is compiled again and again: most templates have been read before. */
-const known = new Map<string, Parsed>();
-const MOST_KNOWN = 1_000;
-const LONGEST_KNOWN = 256;
+const parsed = boundedMap<string, Parsed>({ limit: 2_000, longestKey: 256 });
 
 export function parseTemplate(text: string): Parsed {
   if (!hasPlaceholders(text)) return ok(text === "" ? [] : [text]);
-  if (text.length > LONGEST_KNOWN) return readTemplate(text);
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  if (known.size >= MOST_KNOWN) known.clear();
-  // a text of its own: a part of a file would keep the whole file
+  return parsed.get(text) ?? readOwn(text);
+}
+
+/** A part of a file keeps the whole file in memory, so the key and the result are made of a copy. */
+function readOwn(text: string): Parsed {
   const own = text.split(OPENING).join(OPENING);
-  const parsed = readTemplate(own);
-  known.set(own, parsed);
-  return parsed;
+  return parsed.set(own, readTemplate(own));
 }
 
 function readTemplate(text: string): Parsed {

@@ -2,16 +2,18 @@
  * What a Pod asks of a node: the sum over its containers, or the greatest init container if that is more. Sidecars run beside everything
  * that comes after them, so they count on both sides.
  */
+import { memoizeByObject } from "#base";
 import { addQuantities, parseQuantity, type Quantity } from "#kube";
 import type { Container, Pod, ResourceList } from "../kinds/pod.ts";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 
-const known = new WeakMap<Pod["spec"], Amounts>();
-
 export function podRequests({ spec }: Pod): Amounts {
-  const made = known.get(spec);
-  if (made !== undefined) return made;
+  return specRequests(spec);
+}
+
+/** The scheduler adds up the same Pods on every pass. */
+const specRequests = memoizeByObject((spec: Pod["spec"]): Amounts => {
   let sidecars: Amounts = new Map();
   let greatestInit: Amounts = new Map();
   for (const container of spec.initContainers ?? []) {
@@ -20,10 +22,8 @@ export function podRequests({ spec }: Pod): Amounts {
     greatestInit = greater(greatestInit, container.restartPolicy === "Always" ? sidecars : plus(sidecars, asked));
   }
   const together = spec.containers.reduce((sum, container) => plus(sum, requestsOf(container)), sidecars);
-  const total = plus(greater(together, greatestInit), amounts(spec.overhead));
-  known.set(spec, total);
-  return total;
-}
+  return plus(greater(together, greatestInit), amounts(spec.overhead));
+});
 
 export function requestsOf({ resources }: Container): Amounts {
   return amounts(resources?.requests);

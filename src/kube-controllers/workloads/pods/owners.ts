@@ -1,4 +1,5 @@
 /** Controller references, and looking objects up by them. */
+import { memoizeByObject } from "#base";
 import type { Informer } from "#controller-runtime";
 import { apiVersionOf, type KubeObject, type OwnerReference, type Resource } from "#kube";
 
@@ -16,13 +17,14 @@ export function controllerReference(owner: KubeObject, resource: Resource): Owne
 }
 
 const BY_CONTROLLER = "workloads/by-controller";
-const indexed = new WeakSet<Informer<never>>();
+const addIndex = memoizeByObject((informer: Pick<Informer<KubeObject>, "addIndex">) => {
+  informer.addIndex(BY_CONTROLLER, (object) => [indexKey(object.metadata.namespace, controllerOf(object)?.uid)]);
+  return true;
+});
 
 /** Once per informer, however many controllers share it. */
 export function indexByController<T extends KubeObject>(informer: Informer<T>): Informer<T> {
-  if (indexed.has(informer as unknown as Informer<never>)) return informer;
-  indexed.add(informer as unknown as Informer<never>);
-  informer.addIndex(BY_CONTROLLER, (object) => [indexKey(object.metadata.namespace, controllerOf(object)?.uid)]);
+  addIndex(informer);
   return informer;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Whether two templates mean the same. `null` is absence: JSON of older servers says `creationTimestamp: null` in every template.
  */
+import { memoizeByObject } from "#base";
 import { field, isJsonObject, jsonEqual, type Json } from "#kube";
 import type { PodTemplate } from "../kinds/pod.ts";
 
@@ -10,18 +11,12 @@ export function sameTemplate(a: PodTemplate, b: PodTemplate): boolean {
   return jsonEqual(comparable(a), comparable(b));
 }
 
-const known = new WeakMap<PodTemplate, Json>();
-
-/** Templates of cached objects are compared on every pass; their comparable form is made once. */
-function comparable(template: PodTemplate): Json {
-  const made = known.get(template);
-  if (made !== undefined) return made;
+/** Templates of cached objects are compared on every pass. */
+const comparable = memoizeByObject((template: PodTemplate) => {
   const { labels = {}, ...metadata } = template.metadata ?? {};
   const kept = Object.fromEntries(Object.entries(labels).filter(([name]) => name !== POD_TEMPLATE_HASH));
-  const value = withoutAbsence({ ...template, metadata: { ...metadata, labels: kept } }) ?? null;
-  known.set(template, value);
-  return value;
-}
+  return withoutAbsence({ ...template, metadata: { ...metadata, labels: kept } }) ?? {};
+});
 
 /** Without nulls, and without the empty maps of metadata that Go does not tell from missing ones. */
 function withoutAbsence(value: Json): Json | undefined {
