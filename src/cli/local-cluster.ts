@@ -6,7 +6,7 @@ import { describeThrown, err, fromPromise, MetricsRegistry, noTracing, ok, type 
 import { reducedMeshCrds } from "#controllers";
 import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
-import { defineResource, type KubeObject, type Resource } from "#kube";
+import { customResourceDefinitions, namespaces, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { OPERATOR_NAMESPACE, startOperator, type Operator } from "#operator";
 import type { CliIo } from "./io.ts";
@@ -24,14 +24,6 @@ export type LocalCluster = {
 
 const FIELD_MANAGER = "lattice-up";
 const NODES = 2;
-const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
-const definitions = defineResource({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-});
 
 export type LocalClusterOptions = {
   readonly dataDir: string;
@@ -65,7 +57,7 @@ async function furnish(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promi
   const home: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: OPERATOR_NAMESPACE } };
   const mesh = reducedMeshCrds();
   const crds: readonly KubeObject[] = [...latticeKinds.map(({ crd }) => crd()), ...mesh];
-  const first = [{ resource: namespaces, object: home }, ...crds.map((object) => ({ resource: definitions, object }))];
+  const first = [{ resource: namespaces, object: home }, ...crds.map((object) => ({ resource: customResourceDefinitions, object }))];
   const applied = await applyAll(client, first);
   if (!applied.ok) return applied;
   const { clock, random } = io;

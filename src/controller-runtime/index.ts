@@ -35,7 +35,7 @@ export {
   type Runtime,
   type Watch,
 } from "./controller.ts";
-export { eventResource, type EventNote, type KubeEvent } from "./events/event.ts";
+export type { EventNote } from "./events/event.ts";
 export { EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
 export { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer/informer.ts";
 export type { ReadAccess } from "./informer/informer-group.ts";
@@ -43,7 +43,7 @@ export type { CacheChange } from "./informer/object-cache.ts";
 export { LeaderElector, type LeaderElectorOptions } from "./leader/elector.ts";
 export { LeaseFence, openFence, type Fence } from "./leader/fence.ts";
 export { fencedClient } from "./leader/fenced-client.ts";
-export { DEFAULT_LEASE_TIMES, leaseResource, type Lease, type LeaseTimes } from "./leader/lease.ts";
+export { DEFAULT_LEASE_TIMES, type LeaseTimes } from "./leader/lease.ts";
 export { createManager, type ControllerManager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
 export {
   failed,

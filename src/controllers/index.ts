@@ -2,7 +2,6 @@ export { ACCEPTANCE_REASONS } from "./acceptance/conditions.ts";
 export { acceptanceController, type AcceptanceOptions, type AcceptanceFindings } from "./acceptance/controller.ts";
 export { ENVIRONMENT_REASONS, environmentController } from "./environment/controller.ts";
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";
-export { configMaps, meshKinds } from "./kinds.ts";
 export { namespaceController, namespaceLabels } from "./namespace/controller.ts";
 export { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 export { SERVICE_REASONS } from "./service/conditions.ts";

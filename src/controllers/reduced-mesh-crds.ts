@@ -2,8 +2,7 @@
  * Reduced CustomResourceDefinitions for the kinds of Cilium, Istio, Gateway API, Flagger and External Secrets that Lattice writes, so that a cluster
  * without them can store what would be applied. They take any spec, and nothing acts on the objects: no packet is stopped here.
  */
-import { groupResourceOf, type KubeObject, type Resource } from "#kube";
-import { meshKinds } from "./kinds.ts";
+import { groupResourceOf, meshKinds, type KubeObject, type Resource } from "#kube";
 
 const SHORT_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["CiliumNetworkPolicy", ["cnp"]],

@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { DURATION_PATTERN } from "#base";
-import { NAME_RULES, QUANTITY_PATTERN, type DnsLabel, type Namespace } from "#kube";
+import { NAME_RULES, QUANTITY_PATTERN, type DnsLabel, type NamespaceName } from "#kube";
 import { isCidr } from "./addresses.ts";
 import { described } from "./described.ts";
 import { withRules } from "./rules.ts";
@@ -38,8 +38,8 @@ export function clusterName(description: string): z.ZodType<DnsLabel, string> {
   return dnsLabel(description) as unknown as z.ZodType<DnsLabel, string>;
 }
 
-export function namespaceName(description: string): z.ZodType<Namespace, string> {
-  return dnsLabel(description) as unknown as z.ZodType<Namespace, string>;
+export function namespaceName(description: string): z.ZodType<NamespaceName, string> {
+  return dnsLabel(description) as unknown as z.ZodType<NamespaceName, string>;
 }
 
 /** DECISIONS 49: Lattice never puts workloads or a default deny into the namespaces that the cluster itself lives in. */
@@ -57,7 +57,7 @@ export function celIsSystemNamespace(name: string): string {
 
 export const SYSTEM_NAMESPACE_MESSAGE = "must not be a system namespace, such as kube-system or capi-*: Lattice does not touch those";
 
-export function targetNamespace(description: string): z.ZodType<Namespace, string> {
+export function targetNamespace(description: string): z.ZodType<NamespaceName, string> {
   return withRules(namespaceName(description), [
     { cel: `!${celIsSystemNamespace("self")}`, message: SYSTEM_NAMESPACE_MESSAGE, holds: (name) => !isSystemNamespace(name) },
   ]);

@@ -6,7 +6,7 @@
  */
 import { sleep, type Clock, type Logger } from "#base";
 import type { CacheChange, Informer, WorkQueue } from "#controller-runtime";
-import { defineResource, groupResourceOf, keyOf, type KubeObject, type Resource } from "#kube";
+import { customResourceDefinitions, groupResourceOf, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { discover, kindKey, type Discovered, type ServedResource } from "./discovery.ts";
 import { follow, type SharedInformers } from "./shared-informers.ts";
@@ -29,13 +29,6 @@ export type EveryKindOptions = {
 
 type Monitor = { readonly resource: ServedResource; readonly informer: Informer<KubeObject>; readonly end: () => void };
 
-const DEFINITIONS = defineResource({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  kind: "CustomResourceDefinition",
-  plural: "customresourcedefinitions",
-  namespaced: false,
-});
 /** Events come and go by the thousand, own nothing, and expire by themselves. */
 const IGNORED = new Set(["events", "events.events.k8s.io"]);
 const WATCHED_VERBS = ["delete", "list", "watch"];
@@ -62,7 +55,7 @@ export class EveryKind {
     options.signal.addEventListener("abort", () => this.#markReady(), { once: true });
     const queue = options.work({ name: "discovery", concurrency: 1, pass: () => this.#discover() });
     queue.add(KEY);
-    follow(options.informers.metadata(DEFINITIONS), () => {
+    follow(options.informers.metadata(customResourceDefinitions), () => {
       this.#soon = 0;
       queue.add(KEY);
     });
@@ -160,7 +153,7 @@ export class EveryKind {
   /** Whether every definition is served; its name is "plural.group". */
   #isComplete(): boolean {
     const served = new Set(this.#discovered.preferred.map(groupResourceOf));
-    const definitions = this.#options.informers.metadata(DEFINITIONS).list();
+    const definitions = this.#options.informers.metadata(customResourceDefinitions).list();
     return definitions.every(({ metadata }) => metadata.deletionTimestamp !== undefined || served.has(metadata.name));
   }
 }

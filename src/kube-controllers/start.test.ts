@@ -1,13 +1,12 @@
 /** Starting, waiting and ending; and what happens when the API server does not behave. */
 import { afterEach, describe, expect, test } from "vitest";
 import { err, expectOk } from "#base";
-import { defineResource, metadataOf, type KubeObject, type OwnerReference } from "#kube";
+import { configMaps, defineResource, metadataOf, namespaces, type KubeObject, type OwnerReference } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../test/builders/controlled-cluster.ts";
 import type { KubeController } from "./context.ts";
 import { kubeControllers } from "./controllers.ts";
 import { garbageCollector } from "./gc/garbage-collector.ts";
-import { configMapKind, namespaceKind } from "./kinds.ts";
 import { startKubeControllers } from "./start.ts";
 import { done } from "./work.ts";
 
@@ -55,12 +54,12 @@ describe("the list", () => {
 
   test("runs all together: a namespace is set up, used and ended, and then there is silence", async () => {
     const { client, running, writes, advance } = await start({ rootCa: "PEM" });
-    expectOk(await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }));
+    expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }));
     await running.idle();
     expect(running.health().ready).toBe(true);
-    await client.delete(namespaceKind, { name: "shop" });
+    await client.delete(namespaces, { name: "shop" });
     await advance(5_000);
-    expect((await client.get(namespaceKind, { name: "shop" })).ok).toBe(false);
+    expect((await client.get(namespaces, { name: "shop" })).ok).toBe(false);
     const before = writes.length;
     await advance(300_000);
     expect(writes).toHaveLength(before);
@@ -73,18 +72,18 @@ describe("shared informers", () => {
     const reader: KubeController = {
       name: "reader",
       start: ({ informers, work }) => {
-        const whole = informers.of(configMapKind);
-        expect(informers.metadata(configMapKind)).toBe(whole);
-        expect(informers.of(metadataOf(namespaceKind))).toBe(informers.metadata(namespaceKind));
+        const whole = informers.of(configMaps);
+        expect(informers.metadata(configMaps)).toBe(whole);
+        expect(informers.of(metadataOf(namespaces))).toBe(informers.metadata(namespaces));
         informers.subscribe(
-          configMapKind,
+          configMaps,
           ({ key: { name, namespace }, before }) =>
             namespace === "default" && void seen.push(`${name} ${before === undefined ? "new" : "old"}`),
         );
         work({
           name: "late",
           pass: () => (
-            informers.subscribe(configMapKind, ({ key: { name, namespace } }) => namespace === "default" && void seen.push(`late ${name}`)),
+            informers.subscribe(configMaps, ({ key: { name, namespace } }) => namespace === "default" && void seen.push(`late ${name}`)),
             Promise.resolve(done)
           ),
         }).add("once");
@@ -92,7 +91,7 @@ describe("shared informers", () => {
     };
     const { running } = await start({
       controllers: [reader],
-      before: async (client) => void expectOk(await client.create(configMapKind, map("a"))),
+      before: async (client) => void expectOk(await client.create(configMaps, map("a"))),
     });
     await running.idle();
     expect(seen).toEqual(["a new", "late a"]);
@@ -135,18 +134,18 @@ describe("when the server does not behave", () => {
     const { state, between, breakWatches } = fragile();
     const { client, running, advance, clock } = await start({ controllers: [garbageCollector], between });
     await running.idle();
-    const owner = expectOk(await client.create(configMapKind, map("owner")));
-    expectOk(await client.create(configMapKind, map("child", [ownedBy(owner)])));
+    const owner = expectOk(await client.create(configMaps, map("owner")));
+    expectOk(await client.create(configMaps, map("child", [ownedBy(owner)])));
     await running.idle();
     state.down = true;
     breakWatches();
-    await client.delete(configMapKind, key("owner"));
+    await client.delete(configMaps, key("owner"));
     await clock.advance(120_000);
-    expect([(await client.get(configMapKind, key("child"))).ok, running.health().ready]).toEqual([true, false]);
+    expect([(await client.get(configMaps, key("child"))).ok, running.health().ready]).toEqual([true, false]);
     state.down = false;
     await clock.advance(60_000);
     await advance(60_000);
-    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+    expect((await client.get(configMaps, key("child"))).ok).toBe(false);
   });
 
   test("a server that is not there yet is waited for", async () => {
@@ -159,22 +158,22 @@ describe("when the server does not behave", () => {
     await clock.advance(120_000);
     await idle;
     const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000003" };
-    expectOk(await client.create(configMapKind, map("child", [ghost])));
+    expectOk(await client.create(configMaps, map("child", [ghost])));
     await running.idle();
-    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+    expect((await client.get(configMaps, key("child"))).ok).toBe(false);
   });
 
   test("a conflict that changes nothing about the owners does not stop the collector", async () => {
     const { state, between } = fragile();
     const { client, running } = await start({ controllers: [garbageCollector], between });
     await running.idle();
-    const owner = expectOk(await client.create(configMapKind, map("owner")));
-    expectOk(await client.create(configMapKind, map("child", [ownedBy(owner)])));
+    const owner = expectOk(await client.create(configMaps, map("owner")));
+    expectOk(await client.create(configMaps, map("child", [ownedBy(owner)])));
     await running.idle();
     state.conflicts = 3;
-    await client.delete(configMapKind, key("owner"));
+    await client.delete(configMaps, key("owner"));
     await running.idle();
-    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+    expect((await client.get(configMaps, key("child"))).ok).toBe(false);
   });
 
   test("an unknown kind whose list fails for ever does not hold up the others", async () => {
@@ -190,9 +189,9 @@ describe("when the server does not behave", () => {
       }),
     });
     const ghost = { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "9c1f2d6e-0000-4000-8000-000000000004" };
-    expectOk(await client.create(configMapKind, map("child", [ghost])));
+    expectOk(await client.create(configMaps, map("child", [ghost])));
     await clock.advance(40_000);
-    expect((await client.get(configMapKind, key("child"))).ok).toBe(false);
+    expect((await client.get(configMaps, key("child"))).ok).toBe(false);
     expect(running.health().ready).toBe(false);
   });
 });

@@ -10,7 +10,7 @@ export type DnsLabel = Brand<string, "DnsLabel">;
 export type DnsSubdomain = Brand<string, "DnsSubdomain">;
 /** RFC 1035 label: names of Services. */
 export type ServiceName = Brand<string, "ServiceName">;
-export type Namespace = Brand<DnsLabel, "Namespace">;
+export type NamespaceName = Brand<DnsLabel, "NamespaceName">;
 export type LabelKey = Brand<string, "LabelKey">;
 export type LabelValue = Brand<string, "LabelValue">;
 /** A key in a ConfigMap or Secret. */
@@ -78,7 +78,7 @@ function check<T extends string>(raw: string, rule: Rule): Result<T, string> {
 export const parseDnsLabel = (raw: string): Result<DnsLabel, string> => check(raw, NAME_RULES.dnsLabel);
 export const parseDnsSubdomain = (raw: string): Result<DnsSubdomain, string> => check(raw, NAME_RULES.dnsSubdomain);
 export const parseServiceName = (raw: string): Result<ServiceName, string> => check(raw, NAME_RULES.serviceName);
-export const parseNamespace = (raw: string): Result<Namespace, string> => check(raw, NAME_RULES.dnsLabel);
+export const parseNamespace = (raw: string): Result<NamespaceName, string> => check(raw, NAME_RULES.dnsLabel);
 export const parseLabelValue = (raw: string): Result<LabelValue, string> => check(raw, NAME_RULES.labelValue);
 export const parseEnvName = (raw: string): Result<EnvName, string> => check(raw, NAME_RULES.envName);
 

@@ -4,7 +4,6 @@ import { bindController, rbacFor, type BoundController, type RbacRule, type Mana
 import {
   acceptanceController,
   CompiledTimes,
-  configMaps,
   environmentController,
   externalServiceController,
   FollowedWorld,
@@ -13,7 +12,7 @@ import {
   serviceController,
 } from "#controllers";
 import { latticeKinds, type LatticeObject } from "#crds";
-import type { KubeObject } from "#kube";
+import { configMaps, type KubeObject } from "#kube";
 
 /** Names that the deployment, RBAC and leader election share. */
 export const OPERATOR_NAME = "lattice-operator";

@@ -21,8 +21,6 @@ export function parsePointer(pointer: string): readonly string[] | undefined {
   return parts.slice(1).map((part) => part.replace(/~[01]/g, (escaped) => (escaped === "~1" ? "/" : "~")));
 }
 
-export type JsonContainer = Json & (readonly Json[] | { readonly [field: string]: Json | undefined });
-
 /** The value at a name; null where a map has no such field, which is how the library sees it. */
 export function child(container: Json, name: string): Result<Json | undefined, PatchError> {
   if (isObject(container)) return ok(fieldOf(container, name));

@@ -1,6 +1,6 @@
 /** An embedded cluster with one manager in it: a fake clock, a client that retries, faults for that client, and everything that was logged. */
 import { createLogger, expectOk, MetricsRegistry, noTracing, seededRandom, type FakeClock, type LogFields, type Tracer } from "#base";
-import { createManager, eventResource, type BoundController, type ControllerManager, type ManagerOptions } from "#controller-runtime";
+import { createManager, type BoundController, type ControllerManager, type ManagerOptions } from "#controller-runtime";
 import {
   startEmbeddedCluster,
   type Interception,
@@ -9,7 +9,7 @@ import {
   type EmbeddedCluster,
   type LoggedAction,
 } from "#embedded-cluster";
-import { defineResource, keyOf, type Condition, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import { defineResource, events as eventResource, keyOf, type Condition, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { createKubeClient, type KubeClient } from "#kube-client";
 import { openCrd } from "./open-crd.ts";
 import { SettlingClock } from "./settling-clock.ts";

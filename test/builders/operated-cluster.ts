@@ -1,10 +1,20 @@
 /** An embedded cluster with the operator's controllers on it and a clock that stands still: what a person has after installing Lattice. */
 import { createLogger, expectOk, MetricsRegistry, noTracing, type FakeClock, type LogFields } from "#base";
-import { createManager, eventResource, type KubeEvent, type ControllerManager } from "#controller-runtime";
+import { createManager, type ControllerManager } from "#controller-runtime";
 import { FollowedWorld, reducedMeshCrds, type FollowedWorldOptions } from "#controllers";
 import { latticeKinds, latticeServices, type LatticeService } from "#crds";
 import { resources, startEmbeddedCluster, type ClusterUser, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
-import { groupResourceOf, keyText, parseKey, parseYaml, type Condition, type KubeObject, type Resource } from "#kube";
+import {
+  events,
+  groupResourceOf,
+  keyText,
+  parseKey,
+  parseYaml,
+  type Condition,
+  type KubeEvent,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 import { OPERATOR_NAME, OPERATOR_NAMESPACE, operatorControllers, operatorRbac, operatorScope } from "#operator";
 
 export type OperatedOptions = {
@@ -170,7 +180,7 @@ export class OperatedCluster implements AsyncDisposable {
   }
 
   async events(): Promise<readonly KubeEvent[]> {
-    return expectOk(await this.client.list(eventResource)).items;
+    return expectOk(await this.client.list(events)).items;
   }
 
   /** "apply deployments.apps shop/api": what the operator wrote and the server took, oldest first, without events. */

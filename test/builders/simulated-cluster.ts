@@ -1,7 +1,6 @@
 /** A controlled cluster with nodes that run Pods: what a user of the embedded cluster has, on a clock that stands still. */
 import { expectOk } from "#base";
-import { eventResource } from "#controller-runtime";
-import { keyText, type Json, type KubeObject, type Resource } from "#kube";
+import { events, keyText, type Json, type KubeObject, type Resource } from "#kube";
 import { createSimulation, kubeControllers, type Simulation, type SimulationOptions } from "#kube-controllers";
 import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "./controlled-cluster.ts";
 
@@ -51,8 +50,8 @@ export async function simulatedCluster(options: SimulatedClusterOptions = {}): P
     },
     async told(kind) {
       await new Promise((resolve) => setImmediate(resolve));
-      const events = expectOk(await client.list(eventResource)).items;
-      return events.filter(({ regarding }) => regarding["kind"] === kind).map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
+      const found = expectOk(await client.list(events)).items;
+      return found.filter(({ regarding }) => regarding["kind"] === kind).map(({ type, reason, note }) => `${type} ${reason}: ${note}`);
     },
   };
 }

@@ -1,10 +1,9 @@
 /** Names from the cluster for completion: within a time limit, and none when anything goes wrong. */
 import { sleep, silentLogger } from "#base";
-import { defineResource } from "#kube";
+import { namespaces } from "#kube";
 import type { CliIo } from "../io.ts";
 import type { Candidate } from "./answer.ts";
 
-const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 const ANSWER_WITHIN_MS = 2_000;
 const MOST = 500;
 

@@ -7,7 +7,7 @@
 import { base64OfText, reveal, type Result } from "#base";
 import { compileAll, type SecretUse } from "#compile";
 import { latticeKinds } from "#crds";
-import { defineResource, describeObject, type KubeObject, type Resource } from "#kube";
+import { configMaps, describeObject, namespaces, persistentVolumeClaims, secrets, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
 import { allProblems, tellProblems } from "../compile.ts";
@@ -26,14 +26,11 @@ export type OwnServices = {
   readonly leftOut: readonly string[];
 };
 
-const core = (kind: string, plural: string, namespaced = true) => defineResource({ group: "", version: "v1", kind, plural, namespaced });
-const namespaces = core("Namespace", "namespaces", false);
-const secrets = core("Secret", "secrets");
 /** In the order in which they are applied. */
 const RESOURCES: readonly Resource[] = [
   secrets,
-  core("ConfigMap", "configmaps"),
-  core("PersistentVolumeClaim", "persistentvolumeclaims"),
+  configMaps,
+  persistentVolumeClaims,
   ...latticeKinds.map(({ resource }) => resource).toSorted((a, b) => Number(a.namespaced) - Number(b.namespaced)),
 ];
 

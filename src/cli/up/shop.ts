@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { base64OfText, err, ok, type Result } from "#base";
 import { formatAnswers, formatGraph, loadWorld, why, type TableWriter } from "#compile";
 import { latticeEnvironments, latticeKinds, latticeServices, type LatticeObject } from "#crds";
-import { defineResource, isJsonObject, parseYaml, type KubeObject, type Resource } from "#kube";
+import { isJsonObject, namespaces, parseYaml, secrets, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { allEdges, splitId, type Edge } from "#mesh-compiler";
 import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
@@ -15,8 +15,6 @@ import { terminalTable } from "../terminal/terminal-table.ts";
 import { readValid } from "../validate.ts";
 
 const SHOP = "shop";
-const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
-const namespaces = defineResource({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
 /** Applied to an empty cluster only: later changes are kept. True: it was applied now. */
 export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<boolean, string>> {

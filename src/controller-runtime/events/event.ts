@@ -1,26 +1,6 @@
 /** An `events.k8s.io/v1` Event as data. The API lets only `series` change afterwards, and wants a count of at least 2 in it. */
-import { defineResource, keyText, keyOf, type KubeObject } from "#kube";
+import { keyText, keyOf, type KubeEvent, type KubeObject } from "#kube";
 import { safeText } from "../safe-text.ts";
-
-export type KubeEvent = KubeObject & {
-  readonly eventTime: string;
-  readonly reportingController: string;
-  readonly reportingInstance: string;
-  readonly action: string;
-  readonly reason: string;
-  readonly type: "Normal" | "Warning";
-  readonly note: string;
-  readonly regarding: Readonly<Record<string, string>>;
-  readonly series?: { readonly count: number; readonly lastObservedTime: string };
-};
-
-export const eventResource = defineResource<KubeEvent>({
-  group: "events.k8s.io",
-  version: "v1",
-  kind: "Event",
-  plural: "events",
-  namespaced: true,
-});
 
 /** What a controller has to say about an object. */
 export type EventNote = {

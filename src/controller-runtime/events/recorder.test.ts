@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { failWith } from "#embedded-cluster";
-import { field } from "#kube";
+import { events as eventResource, field } from "#kube";
 import { ControllerWorld, widget } from "../../../test/builders/controller-world.ts";
-import { eventOf, eventResource, microTime, type EventNote } from "./event.ts";
+import { eventOf, microTime, type EventNote } from "./event.ts";
 import { EventRecorder } from "./recorder.ts";
 
 const regarding = widget("a", {}, { uid: "u1" });

@@ -6,9 +6,10 @@
  * last few; that is what the log is for.
  */
 import type { Clock, Counter, Logger, Metrics } from "#base";
+import { events, type KubeEvent } from "#kube";
 import type { KubeWriter } from "#kube-client";
 import { TokenBucket, type Rate } from "../queue/token-bucket.ts";
-import { eventOf, eventResource, identityOf, microTime, regardingId, type EventNote, type KubeEvent, type Reporter } from "./event.ts";
+import { eventOf, identityOf, microTime, regardingId, type EventNote, type Reporter } from "./event.ts";
 
 export type EventRecorderOptions = {
   readonly client: KubeWriter;
@@ -116,7 +117,7 @@ export class EventRecorder {
 
   async #create(event: KubeEvent): Promise<void> {
     const { client, signal } = this.#options;
-    const answer = await client.create(eventResource, event, { timeoutMs: TIMEOUT_MS, signal });
+    const answer = await client.create(events, event, { timeoutMs: TIMEOUT_MS, signal });
     if (!answer.ok) this.#lost(answer.error.message);
   }
 
@@ -124,7 +125,7 @@ export class EventRecorder {
     const { client, signal } = this.#options;
     const { name, namespace } = event.metadata;
     const options = { timeoutMs: TIMEOUT_MS, signal };
-    const answer = await client.patch(eventResource, { name, namespace }, { type: "merge", patch }, options);
+    const answer = await client.patch(events, { name, namespace }, { type: "merge", patch }, options);
     // events expire after an hour; a series that outlives its event is told anew
     if (!answer.ok && answer.error.kind === "not-found") return this.#create({ ...event, ...patch });
     if (!answer.ok) this.#lost(answer.error.message);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { createLogger, silentLogger } from "#base";
 import { failWith, loseAnswer } from "#embedded-cluster";
+import { leases } from "#kube";
 import { configMap, configMaps, ControllerWorld } from "../../../test/builders/controller-world.ts";
 import { aborted } from "../signals.ts";
 import { LeaderElector, type LeaderElectorOptions } from "./elector.ts";
 import type { Fence } from "./fence.ts";
 import { fencedClient } from "./fenced-client.ts";
-import { leaseResource } from "./lease.ts";
 
 const lease = { namespace: "lattice-system", name: "lattice" };
 
@@ -23,7 +23,7 @@ function candidate(world: ControllerWorld, identity: string, more: Partial<Leade
   return { elector, fences, stop: () => stopping.abort(), ended: elector.run(lead, stopping.signal) };
 }
 
-const holder = async (world: ControllerWorld) => (await world.object(leaseResource, lease))?.spec?.holderIdentity;
+const holder = async (world: ControllerWorld) => (await world.object(leases, lease))?.spec?.holderIdentity;
 
 test("the first takes the lease, keeps it, and gives it back", async () => {
   await using world = await ControllerWorld.open();
@@ -80,9 +80,9 @@ test("a lease that another took, or that is gone, is lost at once", async () => 
     await using world = await ControllerWorld.open();
     const one = candidate(world, "one");
     await world.clock.advance(1_000);
-    const live = await world.object(leaseResource, lease);
-    if (loss === "taken" && live !== undefined) await world.put(leaseResource, { ...live, spec: { holderIdentity: "other" } });
-    else await world.remove(leaseResource, lease);
+    const live = await world.object(leases, lease);
+    if (loss === "taken" && live !== undefined) await world.put(leases, { ...live, spec: { holderIdentity: "other" } });
+    else await world.remove(leases, lease);
     if (loss === "gone between") world.intercept({ verb: "update", resource: "leases" }, failWith("conflict"));
     await world.clock.advance(2_500);
     expect(one.fences[0]?.signal.aborted, loss).toBe(true);

@@ -5,7 +5,7 @@
  * land, and then the lease must run out as if we had died.
  */
 import { ok, sleep, type Clock, type Gauge, type Logger, type Metrics } from "#base";
-import type { ObjectKey } from "#kube";
+import { leases, type Lease, type ObjectKey } from "#kube";
 import type { Answer, KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { LeaseFence, readClocks, type Fence } from "./fence.ts";
 import {
@@ -13,11 +13,9 @@ import {
   freedSpec,
   heldSpec,
   holderOf,
-  leaseResource,
   mayTakeAt,
   patienceMs,
   sight,
-  type Lease,
   type LeaseTimes,
   type Sighting,
 } from "./lease.ts";
@@ -106,9 +104,7 @@ export class LeaderElector {
     const sentAt = readClocks(clock);
     const wanted = this.#claim(found.value);
     const limits = { timeoutMs: this.#callLimit(), signal };
-    const answer = await (found.value === undefined
-      ? client.create(leaseResource, wanted, limits)
-      : client.update(leaseResource, wanted, limits));
+    const answer = await (found.value === undefined ? client.create(leases, wanted, limits) : client.update(leases, wanted, limits));
     if (!answer.ok) {
       if (answer.error.kind === "forbidden") this.#reportFailure("lease may not be written", answer.error);
       else this.#logger.info("lease was not taken", { error: answer.error.message });
@@ -126,7 +122,7 @@ export class LeaderElector {
   }
 
   async #read(signal?: AbortSignal): Answer<Lease | undefined> {
-    const answer = await this.#options.client.get(leaseResource, this.#key(), { timeoutMs: this.#callLimit(), signal });
+    const answer = await this.#options.client.get(leases, this.#key(), { timeoutMs: this.#callLimit(), signal });
     return !answer.ok && answer.error.kind === "not-found" ? ok(undefined) : answer;
   }
 
@@ -145,7 +141,7 @@ export class LeaderElector {
     const { client, clock, identity } = this.#options;
     const sentAt = readClocks(clock);
     const timeoutMs = Math.min(this.#callLimit(), held.fence.remainingMs());
-    const answer = await client.update(leaseResource, this.#claim(held.lease), { timeoutMs });
+    const answer = await client.update(leases, this.#claim(held.lease), { timeoutMs });
     if (answer.ok) {
       held.lease = answer.value;
       return held.fence.extend(sentAt);
@@ -169,7 +165,7 @@ export class LeaderElector {
     if (!ours) return;
     if (!held.fence.quiet) return this.#logger.warn("lease is left to run out: a write has no answer yet");
     const freed = { ...held.lease, spec: freedSpec(held.lease, clock.now()) };
-    const answer = await client.update(leaseResource, freed, { timeoutMs: this.#times.retryMs });
+    const answer = await client.update(leases, freed, { timeoutMs: this.#times.retryMs });
     if (!answer.ok) this.#logger.warn("lease could not be given back", { error: answer.error.message });
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { DEFAULT_LEASE_TIMES, freedSpec, heldSpec, mayTakeAt, sight, type Lease, type LeaseSpec } from "./lease.ts";
+import type { Lease, LeaseSpec } from "#kube";
+import { DEFAULT_LEASE_TIMES, freedSpec, heldSpec, mayTakeAt, sight } from "./lease.ts";
 
 const lease = (spec: LeaseSpec | undefined, resourceVersion = "1"): Lease => ({
   apiVersion: "coordination.k8s.io/v1",

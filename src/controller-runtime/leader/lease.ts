@@ -4,25 +4,8 @@
  * Times in it are for people. Nobody's clock is compared with anybody else's: a candidate measures, on its own monotonic
  * clock, how long the object has not changed. Clocks that are minutes apart do no harm.
  */
-import { defineResource, field, type KubeObject } from "#kube";
+import { field, type Lease, type LeaseSpec } from "#kube";
 import { microTime } from "../events/event.ts";
-
-export type LeaseSpec = {
-  readonly holderIdentity?: string;
-  readonly leaseDurationSeconds?: number;
-  readonly acquireTime?: string;
-  readonly renewTime?: string;
-  readonly leaseTransitions?: number;
-};
-export type Lease = KubeObject & { readonly spec?: LeaseSpec };
-
-export const leaseResource = defineResource<Lease>({
-  group: "coordination.k8s.io",
-  version: "v1",
-  kind: "Lease",
-  plural: "leases",
-  namespaced: true,
-});
 
 export type LeaseTimes = {
   /** Within this time after its last renewal a dead leader is followed. */

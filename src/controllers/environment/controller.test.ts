@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { latticeEnvironments } from "#crds";
-import { field } from "#kube";
-import { namespaces } from "../kinds.ts";
+import { field, namespaces } from "#kube";
 import { calls, environment, isCalledBy, latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 

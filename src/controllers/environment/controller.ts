@@ -23,18 +23,20 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import { latticeEnvironments, parseLatticeEnvironment, type FieldError, type LatticeEnvironment } from "#crds";
-import { findCondition, type KubeObject, type NewCondition } from "#kube";
-import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import {
   authorizationPolicies,
   ciliumNetworkPolicies,
+  findCondition,
   gateways,
   limitRanges,
   meshKinds,
   namespaces,
   peerAuthentications,
   resourceQuotas,
-} from "../kinds.ts";
+  type KubeObject,
+  type NewCondition,
+} from "#kube";
+import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";

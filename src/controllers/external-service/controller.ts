@@ -15,10 +15,9 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import { latticeExternalServices, parseLatticeExternalService, type FieldError, type LatticeExternalService } from "#crds";
-import { keyText, type KubeObject, type NewCondition } from "#kube";
+import { keyText, namespaces, serviceEntries, type KubeObject, type NewCondition } from "#kube";
 import { splitId, type MeshNode } from "#mesh-compiler";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
-import { namespaces, serviceEntries } from "../kinds.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import { describeMissing } from "../namespace/protection.ts";
 import { listErrors, notCompiledOutcome, waitingText } from "../service/error-text.ts";

@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { latticeEnvironments, latticeServices } from "#crds";
 import { failWith } from "#embedded-cluster";
-import { fieldAt } from "#kube";
-import { namespaces } from "../kinds.ts";
+import { fieldAt, namespaces } from "#kube";
 import { calls, environment, isCalledBy, latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 

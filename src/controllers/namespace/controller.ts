@@ -22,20 +22,22 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import { isSystemNamespace } from "#crds";
-import { isBeingDeleted, type KubeObject, type Resource } from "#kube";
-import { DEFAULT_DENY, WAYPOINT } from "#mesh-compiler";
-import { SERVICE_LABEL } from "#service-compiler";
 import {
   authorizationPolicies,
   ciliumNetworkPolicies,
   deployments,
   gateways,
+  isBeingDeleted,
   meshKindOf,
   meshKinds,
   namespaces,
   peerAuthentications,
   pods,
-} from "../kinds.ts";
+  type KubeObject,
+  type Resource,
+} from "#kube";
+import { DEFAULT_DENY, WAYPOINT } from "#mesh-compiler";
+import { SERVICE_LABEL } from "#service-compiler";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { labelCommand, labelsInUse, ownedLabels, performLabel, type LabelCommand, type NamespaceLabels } from "./labels.ts";
 

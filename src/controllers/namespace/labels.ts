@@ -13,8 +13,7 @@ import {
   type ReconcileOutcome,
   type Runtime,
 } from "#controller-runtime";
-import { fieldAt, isJsonObject, type KubeObject } from "#kube";
-import { namespaces } from "../kinds.ts";
+import { fieldAt, isJsonObject, namespaces, type KubeObject } from "#kube";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { rbacCommand } from "./reach.ts";
 

@@ -1,7 +1,6 @@
 /** What keeps workloads out of a namespace: it is out of reach, not there, not in the mesh, or not closed yet. Pure but for the cache. */
 import { OWNER_LABEL, type CacheReader } from "#controller-runtime";
-import { describeObject, isBeingDeleted, keyOf } from "#kube";
-import { meshKindOf, namespaces } from "../kinds.ts";
+import { describeObject, isBeingDeleted, keyOf, meshKindOf, namespaces } from "#kube";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { reachProblem } from "./reach.ts";
 

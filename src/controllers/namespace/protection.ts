@@ -3,8 +3,15 @@
  * the operator runs with `--allow-unprotected`. Of the others only the objects are missing. Pure but for the cache.
  */
 import type { CacheReader } from "#controller-runtime";
-import { groupResourceOf, type KubeObject, type Resource } from "#kube";
-import { authorizationPolicies, ciliumNetworkPolicies, meshKindOf, peerAuthentications } from "../kinds.ts";
+import {
+  authorizationPolicies,
+  ciliumNetworkPolicies,
+  groupResourceOf,
+  meshKindOf,
+  peerAuthentications,
+  type KubeObject,
+  type Resource,
+} from "#kube";
 
 export type MissingKinds = {
   /** Without them nothing enforces who may talk to whom. */

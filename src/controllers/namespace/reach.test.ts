@@ -2,11 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { latticeServices } from "#crds";
-import { field, type KubeObject } from "#kube";
+import { field, namespaces, type KubeObject } from "#kube";
 import { operatorRbac } from "#operator";
 import { environment, externalService, latticeService, secret, withVariables } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
-import { namespaces } from "../kinds.ts";
 import { reachProblem } from "./reach.ts";
 
 const inShop = environment("shop", { sourceNamespaces: ["team"] });

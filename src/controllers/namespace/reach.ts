@@ -3,8 +3,7 @@
  * there is a sentence that says what is out of reach and the command that grants it. Pure but for the cache.
  */
 import type { CacheReader } from "#controller-runtime";
-import { groupResourceOf, type Resource } from "#kube";
-import { gateways, namespaces, peerAuthentications } from "../kinds.ts";
+import { gateways, groupResourceOf, namespaces, peerAuthentications, type Resource } from "#kube";
 import { ownedKinds } from "../service/owned-kinds.ts";
 
 export type OperatorReach = {

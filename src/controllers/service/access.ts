@@ -7,10 +7,9 @@
  */
 import type { CompiledApplication } from "#compile";
 import type { LatticeService } from "#crds";
-import { keyText, type KubeObject, type NewCondition } from "#kube";
+import { deployments, keyText, meshKindOf, type KubeObject, type NewCondition } from "#kube";
 import { serviceId, splitId } from "#mesh-compiler";
 import { isLabelledByUs, type CacheReader, type ChangeSet, type Runtime } from "#controller-runtime";
-import { deployments, meshKindOf } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
 import { crdsMissing, policiesApplied, policiesFailed, unprotected } from "./conditions.ts";

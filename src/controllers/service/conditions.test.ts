@@ -2,11 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type ReconcileOutcome } from "#controller-runtime";
 import type { LatticeService } from "#crds";
-import type { KubeObject } from "#kube";
+import { canaries, ciliumNetworkPolicies, type Deployment, type KubeObject } from "#kube";
 import { latticeService } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 import { seedErrors } from "../../../test/builders/seed-errors.ts";
-import { canaries, ciliumNetworkPolicies, type DeploymentObject } from "../kinds.ts";
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { ServiceAccess } from "./access.ts";
@@ -64,11 +63,11 @@ const service = {
 const object = (kind: string): { readonly object: KubeObject } => ({
   object: { apiVersion: "v1", kind, metadata: { name: "api", namespace: "shop" } },
 });
-const deployment = (status: object): DeploymentObject => ({
+const deployment = (status: object): Deployment => ({
   apiVersion: "apps/v1",
   kind: "Deployment",
   metadata: { name: "api", namespace: "shop" },
-  spec: { replicas: 2 },
+  spec: { replicas: 2, selector: {}, template: { spec: { containers: [] } } },
   status,
 });
 const workload = (status: object, available: boolean): ServiceWorkload => ({ deployment: deployment(status), available });

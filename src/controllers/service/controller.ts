@@ -20,22 +20,25 @@ import {
   type PlanError,
 } from "#controller-runtime";
 import { latticeServices, type LatticeService } from "#crds";
-import { keyText, parseKey, type KubeObject, type Resource } from "#kube";
-import { namespaceOfEnvironment } from "#compile";
-import { serviceId } from "#mesh-compiler";
-import { SERVICE_LABEL } from "#service-compiler";
-import { describeErrors } from "../acceptance/conditions.ts";
 import {
   deployments,
   gateways,
+  keyText,
   meshKindOf,
   meshKinds,
   namespaces,
+  parseKey,
   peerAuthentications,
   pods,
   replicaSets,
   secretsByMetadata,
-} from "../kinds.ts";
+  type KubeObject,
+  type Resource,
+} from "#kube";
+import { namespaceOfEnvironment } from "#compile";
+import { serviceId } from "#mesh-compiler";
+import { SERVICE_LABEL } from "#service-compiler";
+import { describeErrors } from "../acceptance/conditions.ts";
 import { isHeld } from "../namespace/protection.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";

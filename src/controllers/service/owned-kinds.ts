@@ -1,5 +1,4 @@
 /** What is made for a LatticeService. */
-import type { Resource } from "#kube";
 import {
   authorizationPolicies,
   canaries,
@@ -14,7 +13,8 @@ import {
   secretsByMetadata,
   serviceAccounts,
   services,
-} from "../kinds.ts";
+  type Resource,
+} from "#kube";
 
 export const CONTROLLER_NAME = "service";
 

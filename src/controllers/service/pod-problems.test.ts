@@ -1,17 +1,18 @@
 import { expect, test } from "vitest";
-import type { ContainerStatus, PodObject } from "../kinds.ts";
+import type { ContainerStatus, Pod } from "#kube";
 import { podProblem } from "./pod-problems.ts";
 
-function pod(status: PodObject["status"], more: object = {}): PodObject {
+function pod(status: Pod["status"], more: object = {}): Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "a", namespace: "shop", ...more },
+    spec: { containers: [] },
     ...(status === undefined ? {} : { status }),
   };
 }
-const container = (more: Omit<ContainerStatus, "name">): PodObject =>
-  pod({ containerStatuses: [{ name: "main", image: "app:1", ...more }] });
+const status = { name: "main", image: "app:1", imageID: "", ready: false, restartCount: 0 };
+const container = (more: Partial<ContainerStatus>): Pod => pod({ containerStatuses: [{ ...status, ...more }] });
 const waitingFor = (reason: string, message?: string) =>
   container({ state: { waiting: { reason, ...(message === undefined ? {} : { message }) } } });
 const unscheduled = (message?: string) =>
@@ -61,7 +62,9 @@ const rows = [
   },
   {
     name: "an init container",
-    given: [pod({ initContainerStatuses: [{ name: "setup", image: "b:1", state: { waiting: { reason: "InvalidImageName" } } }] })],
+    given: [
+      pod({ initContainerStatuses: [{ ...status, name: "setup", image: "b:1", state: { waiting: { reason: "InvalidImageName" } } }] }),
+    ],
     want: "PodsFailing: 1 pod cannot run: container setup: the image b:1 cannot be pulled",
   },
   {

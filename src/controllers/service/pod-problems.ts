@@ -4,13 +4,13 @@
  * Texts are stable: no pod is named and no restart is counted, so that a crash loop does not rewrite the status of its service. They quote
  * the scheduler and the kubelet's missing names, and nothing that a program wrote: that may hold a secret.
  */
-import type { ContainerStatus, PodObject } from "../kinds.ts";
+import type { ContainerStatus, Pod } from "#kube";
 import type { ServiceReason } from "./conditions.ts";
 
 export type PodProblem = { readonly reason: Extract<ServiceReason, "Unschedulable" | "PodsFailing">; readonly message: string };
 
 /** The problem that most pods have; undefined: none of them has one that their status shows. */
-export function podProblem(pods: readonly PodObject[]): PodProblem | undefined {
+export function podProblem(pods: readonly Pod[]): PodProblem | undefined {
   const counts = new Map<string, { readonly problem: PodProblem; readonly count: number }>();
   for (const pod of pods) {
     const problem = pod.metadata.deletionTimestamp === undefined ? problemOf(pod) : undefined;
@@ -22,7 +22,7 @@ export function podProblem(pods: readonly PodObject[]): PodProblem | undefined {
   return { ...problem, message: `${count === 1 ? "1 pod" : `${count} pods`} ${problem.message}` };
 }
 
-function problemOf({ status }: PodObject): PodProblem | undefined {
+function problemOf({ status }: Pod): PodProblem | undefined {
   const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable")
     return { reason: "Unschedulable", message: `cannot be scheduled: ${scheduled.message ?? "no node fits"}` };

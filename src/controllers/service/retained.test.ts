@@ -1,12 +1,11 @@
 /** Secrets and ConfigMaps stay as long as a pod may still be started with them. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
-import type { KubeObject } from "#kube";
+import type { Deployment, KubeObject } from "#kube";
 import type { CacheReader } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { latticeService, secret } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
-import type { DeploymentObject } from "../kinds.ts";
 import { retainedObjects } from "./retained.ts";
 
 const resources = { db: { type: "postgres" } };
@@ -116,7 +115,7 @@ describe("what refers to a config object", () => {
     isServed: () => true,
     byIndex: ({ kind }: { readonly kind: string }) => stale.filter((object) => object.kind === kind),
   } as unknown as CacheReader;
-  const deployment = { ...owned("Deployment", "api"), spec: { selector: { matchLabels: { app: "api" } } } } as DeploymentObject;
+  const deployment = { ...owned("Deployment", "api"), spec: { selector: { matchLabels: { app: "api" } } } } as KubeObject as Deployment;
   const own = { ...deployment, metadata: { ...deployment.metadata, uid: "u1" } };
   const replicaSet = (replicas: number, pod: object, uid = "u1") => {
     const metadata = {

@@ -7,8 +7,20 @@
 import { ok, type Result } from "#base";
 import type { CacheReader, Runtime } from "#controller-runtime";
 import type { LatticeService } from "#crds";
-import { describeObject, fieldAt, formatSelector, isJsonObject, requirementsOf, type KubeObject } from "#kube";
-import { configMaps, externalSecrets, replicaSets, secretsByMetadata, type DeploymentObject, type ReplicaSetObject } from "../kinds.ts";
+import {
+  configMaps,
+  describeObject,
+  externalSecrets,
+  fieldAt,
+  formatSelector,
+  isJsonObject,
+  replicaSets,
+  requirementsOf,
+  secretsByMetadata,
+  type Deployment,
+  type KubeObject,
+  type ReplicaSet,
+} from "#kube";
 import { ownedObjects } from "./owned-objects.ts";
 import type { ServiceWorkload } from "./rollout.ts";
 
@@ -61,7 +73,7 @@ const MOST_REPLICA_SETS = 100;
 
 /** The template of the Deployment, and its ReplicaSets that have pods or want some. */
 async function podSourcesOf(
-  deployment: DeploymentObject,
+  deployment: Deployment,
   { client, signal }: Pick<Runtime, "client" | "signal">,
 ): Promise<Result<readonly PodSource[], undefined>> {
   const { namespace, name, uid } = deployment.metadata;
@@ -75,7 +87,7 @@ async function podSourcesOf(
   return ok([...active.map((one) => ({ name: `ReplicaSet ${one.metadata.name}`, references: referencesIn(one.spec?.template) })), own]);
 }
 
-function isActive({ spec, status }: ReplicaSetObject): boolean {
+function isActive({ spec, status }: ReplicaSet): boolean {
   return (spec?.replicas ?? 1) > 0 || (status?.replicas ?? 0) > 0;
 }
 

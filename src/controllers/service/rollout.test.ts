@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
-import type { DeploymentObject } from "../kinds.ts";
+import type { Deployment, WorkloadCondition } from "#kube";
 import { isAvailable, rolloutOf, workloadsReady } from "./rollout.ts";
 
-function deployment(status: DeploymentObject["status"], spec: DeploymentObject["spec"] = { replicas: 3 }): DeploymentObject {
+function deployment(status: Deployment["status"], spec: { readonly replicas?: number } = { replicas: 3 }): Deployment {
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
     metadata: { name: "a", generation: 2 },
-    spec,
+    spec: { selector: {}, template: { spec: { containers: [] } }, ...spec },
     ...(status === undefined ? {} : { status }),
   };
 }
 
 const seen = { observedGeneration: 2 };
-const late = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "timed out" };
-const refused = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" };
+const late: WorkloadCondition = { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "timed out" };
+const refused: WorkloadCondition = { type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" };
 
 const rows = [
   { name: "there is none", given: undefined, want: "False RollingOut: the Deployment is not there yet" },
@@ -70,7 +70,7 @@ test.each(rows)("$name", ({ given, want }) => {
   expect(`${status} ${reason}: ${message}`).toBe(want);
 });
 
-const AVAILABLE = [{ type: "Available", status: "True" }];
+const AVAILABLE: readonly WorkloadCondition[] = [{ type: "Available", status: "True" }];
 const availability = [
   { name: "there is none", given: undefined, want: false },
   { name: "it has no status yet", given: deployment(undefined), want: false },

@@ -1,14 +1,13 @@
 /** Whether a Deployment is available, and how far its rollout is, as `kubectl rollout status` decides it. Pure. */
-import type { NewCondition } from "#kube";
-import type { DeploymentObject } from "../kinds.ts";
+import type { Deployment, NewCondition } from "#kube";
 import type { ServiceReason } from "./conditions.ts";
 import type { PodProblem } from "./pod-problems.ts";
 
 export type ServiceWorkload = {
   /** The one whose pods serve, and whose rollout counts; absent: there is none. */
-  readonly deployment: DeploymentObject | undefined;
+  readonly deployment: Deployment | undefined;
   /** The service's own, where Flagger's primary is the one that serves. */
-  readonly target?: DeploymentObject | undefined;
+  readonly target?: Deployment | undefined;
   readonly available: boolean;
   /** Why pods do not run, where that was looked up. */
   readonly problem?: PodProblem | undefined;
@@ -30,7 +29,7 @@ export type ServiceRollout = {
  * What the Deployment's own condition says, which allows for the pods that a rolling update takes away. It is true with no pod at all if
  * `maxUnavailable` is 100 %, and while a Deployment that had no pods is scaled up: then one pod is needed.
  */
-export function isAvailable(deployment: DeploymentObject | undefined): boolean {
+export function isAvailable(deployment: Deployment | undefined): boolean {
   const { replicas = 1 } = deployment?.spec ?? {};
   const { availableReplicas = 0 } = deployment?.status ?? {};
   return conditionOf(deployment, "Available", "True") !== undefined && (replicas === 0 || availableReplicas > 0);
@@ -45,13 +44,13 @@ export function rolloutOf({ deployment, available, problem }: ServiceWorkload): 
   return { ...progress, available, message: `${progress.message.replace(/\.$/, "")}; ${problem.message}` };
 }
 
-function readyPods(deployment: DeploymentObject | undefined): string {
+function readyPods(deployment: Deployment | undefined): string {
   return `${deployment?.status?.availableReplicas ?? 0} of ${deployment?.spec?.replicas ?? 1} pods are ready`;
 }
 
 type Progress = Omit<ServiceRollout, "available">;
 
-function progressOf(deployment: DeploymentObject | undefined): Progress {
+function progressOf(deployment: Deployment | undefined): Progress {
   if (deployment === undefined) return rolling("the Deployment is not there yet");
   const { status = {} } = deployment;
   if ((deployment.metadata.generation ?? 0) > (status.observedGeneration ?? 0)) return rolling("the newest spec is not acted on yet");
@@ -69,11 +68,11 @@ function rolling(message: string): Progress {
   return { done: false, stuck: false, reason: "RollingOut", message };
 }
 
-function conditionOf(deployment: DeploymentObject | undefined, type: string, status: string) {
+function conditionOf(deployment: Deployment | undefined, type: string, status: string) {
   return deployment?.status?.conditions?.find((one) => one.type === type && one.status === status);
 }
 
-function troubleOf(deployment: DeploymentObject): Progress | undefined {
+function troubleOf(deployment: Deployment): Progress | undefined {
   const failure = conditionOf(deployment, "ReplicaFailure", "True");
   const late = conditionOf(deployment, "Progressing", "False");
   if (late?.reason === "ProgressDeadlineExceeded") {

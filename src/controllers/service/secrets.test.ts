@@ -1,7 +1,7 @@
 /** Secret values go from a Secret into a compiled Secret, and nowhere else. */
 import { expect, test } from "vitest";
 import { latticeKinds } from "#crds";
-import { meshKinds, secrets as secretKind, secretsByMetadata } from "../kinds.ts";
+import { meshKinds, secrets as secretKind, secretsByMetadata } from "#kube";
 import { environment, latticeService, secret, secretBindings, withVariables } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 

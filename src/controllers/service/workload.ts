@@ -6,9 +6,8 @@
  */
 import { isOwnedBy, type CacheReader, type Runtime } from "#controller-runtime";
 import type { LatticeService } from "#crds";
-import { fieldAt, formatSelector, keyText, requirementsOf } from "#kube";
+import { canaries, deployments, fieldAt, formatSelector, keyText, pods, requirementsOf, type Deployment } from "#kube";
 import { splitId } from "#mesh-compiler";
-import { canaries, deployments, pods, type DeploymentObject } from "../kinds.ts";
 import type { FollowedWorld } from "../world/followed-world.ts";
 import { CONTROLLER_NAME } from "./owned-kinds.ts";
 import { podProblem } from "./pod-problems.ts";
@@ -28,14 +27,14 @@ export function workloadOf(service: LatticeService, { followed, cache }: Surroun
 }
 
 /** Flagger scales the target to zero only when its primary serves; a target at zero without a primary serves nothing. */
-function beforeFlagger(own: DeploymentObject | undefined): ServiceWorkload {
+function beforeFlagger(own: Deployment | undefined): ServiceWorkload {
   return { deployment: own, available: own?.spec?.replicas !== 0 && isAvailable(own) };
 }
 
 type Target = { readonly namespace: string; readonly name: string };
 
 /** While Flagger initializes, the target still has the traffic. */
-function besidePrimary(primary: DeploymentObject, own: DeploymentObject | undefined, target: Target, cache: CacheReader): ServiceWorkload {
+function besidePrimary(primary: Deployment, own: Deployment | undefined, target: Target, cache: CacheReader): ServiceWorkload {
   const canary = cache.isServed(canaries) ? cache.get(canaries, target) : undefined;
   const phase = fieldAt(canary, "status", "phase");
   const initializing = typeof phase !== "string" || phase === "" || phase === "Initializing";
@@ -44,7 +43,7 @@ function besidePrimary(primary: DeploymentObject, own: DeploymentObject | undefi
 }
 
 /** The Canary controls it. A Deployment that merely has the name belongs to another owner. */
-function primaryOf({ namespace, name }: Target, cache: CacheReader): DeploymentObject | undefined {
+function primaryOf({ namespace, name }: Target, cache: CacheReader): Deployment | undefined {
   const primary = cache.get(deployments, { namespace, name: `${name}-primary` });
   const isFlaggers = primary?.metadata.ownerReferences?.some(
     (reference) => reference.kind === canaries.kind && reference.name === name && reference.apiVersion.startsWith(`${canaries.group}/`),

@@ -5,9 +5,8 @@
  */
 import { base64OfBytes, bytesOfBase64, err, ok, sensitive, type Result, type Sensitive } from "#base";
 import type { FailureCause } from "#controller-runtime";
-import { fieldAt, type KubeObject } from "#kube";
+import { fieldAt, secrets, type KubeObject } from "#kube";
 import type { KubeReader, KubeWriter } from "#kube-client";
-import { secrets } from "../kinds.ts";
 
 export const HASH_KEY_SECRET = "lattice-config-hash-key";
 const FIELD = "key";

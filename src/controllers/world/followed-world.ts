@@ -25,9 +25,20 @@ import {
   type FieldError,
   type LatticeEnvironment,
 } from "#crds";
-import { field, fieldAt, isBeingDeleted, jsonEqual, keyText, parseKey, type KubeObject, type ObjectKey, type Resource } from "#kube";
+import {
+  configMaps,
+  field,
+  fieldAt,
+  isBeingDeleted,
+  jsonEqual,
+  keyText,
+  meshKinds,
+  parseKey,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+} from "#kube";
 import type { Settings } from "#service-compiler";
-import { configMaps, meshKinds } from "../kinds.ts";
 import type { OperatorReach } from "../namespace/reach.ts";
 import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";

@@ -4,9 +4,8 @@
  */
 import type { FoundObject, ServiceKey } from "#compile";
 import { ownerKeyOf, type CacheReader } from "#controller-runtime";
-import { keyText, type KubeObject, type Resource } from "#kube";
+import { configMaps, keyText, persistentVolumeClaims, secretsByMetadata, type KubeObject, type Resource } from "#kube";
 import type { MountedKind } from "#service-compiler";
-import { configMaps, persistentVolumeClaims, secretsByMetadata } from "../kinds.ts";
 import { CONTROLLER_NAME } from "../service/owned-kinds.ts";
 
 export const MOUNTED_RESOURCES: Readonly<Record<MountedKind, Resource>> = {

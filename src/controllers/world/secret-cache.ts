@@ -7,10 +7,9 @@
 import { bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
 import type { ServiceKey } from "#compile";
 import type { CacheReader } from "#controller-runtime";
-import { fieldAt, isJsonObject, keyText, parseKey, type KubeObject } from "#kube";
+import { fieldAt, isJsonObject, keyText, parseKey, secrets, secretsByMetadata, type KubeObject } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
 import { isShareable, secretNotShared, secretOfPath } from "#service-compiler";
-import { secrets, secretsByMetadata } from "../kinds.ts";
 
 /** "namespace/name". */
 type SecretName = string;

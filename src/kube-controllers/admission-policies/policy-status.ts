@@ -3,28 +3,16 @@
  *
  * The real controller also checks the types of its expressions and writes warnings there; here nobody does, and the list stays empty.
  */
-import { defineResource, type KubeObject } from "#kube";
+import { validatingAdmissionPolicies, type ValidatingAdmissionPolicy } from "#kube";
 import type { KubeController } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";
-
-type Policy = KubeObject & {
-  readonly status?: { readonly observedGeneration?: number; readonly typeChecking?: Readonly<Record<string, never>> };
-};
-
-export const policyKind = defineResource<Policy>({
-  group: "admissionregistration.k8s.io",
-  version: "v1",
-  kind: "ValidatingAdmissionPolicy",
-  plural: "validatingadmissionpolicies",
-  namespaced: false,
-});
 
 const NAME = "validatingadmissionpolicy-status";
 
 export const policyStatusController: KubeController = {
   name: `${NAME}-controller`,
   start({ informers, client, work }) {
-    const policies = informers.of(policyKind);
+    const policies = informers.of(validatingAdmissionPolicies);
     const queue = work({ name: NAME, pass });
 
     async function pass(name: string, signal: AbortSignal): Promise<Pass> {
@@ -33,10 +21,12 @@ export const policyStatusController: KubeController = {
       if (policy === undefined || generation <= (policy.status?.observedGeneration ?? 0)) return done;
       const { apiVersion, kind } = policy;
       const status = { observedGeneration: generation, typeChecking: {} };
-      const applied: Policy = { apiVersion, kind, metadata: { name }, status };
-      return passOf(await client.apply(policyKind, applied, { fieldManager: NAME, force: true, subresource: "status", signal }));
+      const applied: ValidatingAdmissionPolicy = { apiVersion, kind, metadata: { name }, status };
+      return passOf(
+        await client.apply(validatingAdmissionPolicies, applied, { fieldManager: NAME, force: true, subresource: "status", signal }),
+      );
     }
 
-    informers.subscribe(policyKind, ({ key }) => queue.add(key.name));
+    informers.subscribe(validatingAdmissionPolicies, ({ key }) => queue.add(key.name));
   },
 };

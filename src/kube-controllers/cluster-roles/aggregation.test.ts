@@ -1,8 +1,8 @@
 /** ClusterRoles that gather others' rules. */
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { clusterRoles, type ClusterRole, type PolicyRule } from "#kube";
 import { controlledCluster, type ControlledCluster } from "../../../test/builders/controlled-cluster.ts";
-import { clusterRoleKind, type ClusterRole, type PolicyRule } from "../kinds.ts";
 import { aggregated, clusterRoleAggregation } from "./aggregation.ts";
 
 const clusters: ControlledCluster[] = [];
@@ -23,26 +23,26 @@ test("rules are gathered, also through others that gather, and follow every chan
   const cluster = await controlledCluster({ controllers: [clusterRoleAggregation] });
   clusters.push(cluster);
   const { client, running, writes } = cluster;
-  const rules = async (name: string) => expectOk(await client.get(clusterRoleKind, { name })).rules ?? [];
+  const rules = async (name: string) => expectOk(await client.get(clusterRoles, { name })).rules ?? [];
   for (const made of [
     gathering("looks", "to-view", { "to-edit": "yes" }),
     gathering("changes", "to-edit"),
     role("b", { "to-view": "yes" }, { rules: [rule("pods")] }),
     role("a", { "to-view": "yes", "to-edit": "yes" }, { rules: [rule("secrets"), rule("pods")] }),
   ]) {
-    expectOk(await client.create(clusterRoleKind, made));
+    expectOk(await client.create(clusterRoles, made));
   }
   await running.idle();
   expect(await rules("looks")).toEqual([rule("secrets"), rule("pods")]);
   expect(await rules("changes")).toEqual([rule("secrets"), rule("pods")]);
-  await client.delete(clusterRoleKind, { name: "a" });
+  await client.delete(clusterRoles, { name: "a" });
   await running.idle();
   expect([await rules("looks"), await rules("changes")]).toEqual([[rule("pods")], [rule("pods")]]);
   const before = writes.length;
-  await client.patch(clusterRoleKind, { name: "b" }, { type: "merge", patch: { metadata: { annotations: { note: "x" } } } });
+  await client.patch(clusterRoles, { name: "b" }, { type: "merge", patch: { metadata: { annotations: { note: "x" } } } });
   await running.idle();
   expect(writes).toHaveLength(before);
-  await client.patch(clusterRoleKind, { name: "looks" }, { type: "merge", patch: { rules: [rule("nodes")] } });
+  await client.patch(clusterRoles, { name: "looks" }, { type: "merge", patch: { rules: [rule("nodes")] } });
   await running.idle();
   expect(await rules("looks")).toEqual([rule("pods")]);
 });
@@ -52,10 +52,10 @@ test("roles that gather from each other come to rest", async () => {
   clusters.push(cluster);
   const { client, running } = cluster;
   for (const name of ["a", "b", "c"]) {
-    expectOk(await client.create(clusterRoleKind, { ...gathering(name, "all", { all: "yes" }), rules: [rule(name)] }));
+    expectOk(await client.create(clusterRoles, { ...gathering(name, "all", { all: "yes" }), rules: [rule(name)] }));
   }
   await running.idle();
-  const rules = async (name: string) => expectOk(await client.get(clusterRoleKind, { name })).rules ?? [];
+  const rules = async (name: string) => expectOk(await client.get(clusterRoles, { name })).rules ?? [];
   expect(await rules("a")).toEqual(await rules("b"));
   expect(await rules("b")).toEqual(await rules("c"));
 });

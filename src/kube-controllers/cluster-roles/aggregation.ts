@@ -3,9 +3,8 @@
  *
  * Any change of any role brings all that aggregate: which selects which is not worth knowing, for there are few of them.
  */
-import { jsonEqual, matches, requirementsOf, type KubeObject } from "#kube";
+import { clusterRoles, jsonEqual, matches, requirementsOf, type ClusterRole, type KubeObject, type PolicyRule } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { clusterRoleKind, type ClusterRole, type PolicyRule } from "../kinds.ts";
 import { done, passOf, type Pass } from "../work.ts";
 
 export const clusterRoleAggregation: KubeController = { name: "clusterrole-aggregation-controller", start };
@@ -15,7 +14,7 @@ const AGGREGATES = "aggregates";
 
 function start(context: KubeControllerContext): void {
   const { informers, client } = context;
-  const roles = informers.of(clusterRoleKind);
+  const roles = informers.of(clusterRoles);
   roles.addIndex(AGGREGATES, (role) => (role.aggregationRule === undefined ? [] : ["yes"]));
   // one after the other, and none before it sees what the last one wrote: two that gather from each other would exchange their rules for ever
   const queue = context.work({ name: "cluster-role-aggregation", concurrency: 1, pass });
@@ -30,7 +29,7 @@ function start(context: KubeControllerContext): void {
     // nothing found says nothing: what others have written there stays
     const found = rules.length === 0 ? {} : { rules };
     const applied: KubeObject & Partial<Pick<ClusterRole, "rules">> = { apiVersion, kind, metadata: { name }, ...found };
-    const answer = await client.apply(clusterRoleKind, applied, { fieldManager: FIELD_MANAGER, force: true, signal });
+    const answer = await client.apply(clusterRoles, applied, { fieldManager: FIELD_MANAGER, force: true, signal });
     if (answer.ok) expect(name, answer.value.metadata.resourceVersion ?? "");
     return passOf(answer);
   }
@@ -41,7 +40,7 @@ function start(context: KubeControllerContext): void {
     if (seen !== undefined && isOlder(seen.metadata.resourceVersion ?? "", resourceVersion)) unseen = { name, resourceVersion };
   }
 
-  informers.subscribe(clusterRoleKind, ({ key, after }) => {
+  informers.subscribe(clusterRoles, ({ key, after }) => {
     if (unseen?.name === key.name && !isOlder(after?.metadata.resourceVersion ?? unseen.resourceVersion, unseen.resourceVersion)) {
       unseen = undefined;
     }

@@ -1,9 +1,8 @@
 /** The arithmetic of budgets. */
 import { describe, expect, test } from "vitest";
 import { err, ok } from "#base";
-import type { Pod } from "../kinds.ts";
+import type { Pod, PodDisruptionBudget } from "#kube";
 import { disruptedOf, expectedOf, failSafeStatus, goSelector, healthyPods, needsScale, statusOf } from "./budget.ts";
-import type { PodDisruptionBudget } from "./kinds.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1_000).toISOString().replace(".000", "");
@@ -20,8 +19,14 @@ function budget(spec: PodDisruptionBudget["spec"], status?: PodDisruptionBudget[
 }
 
 function pod(name: string, ready = true, metadata: Partial<Pod["metadata"]> = {}): Pod {
-  const conditions = [{ type: "Ready", status: ready ? "True" : "False" }];
-  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", ...metadata }, status: { phase: "Running", conditions } };
+  const conditions = [{ type: "Ready", status: ready ? "True" : "False" } as const];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default", ...metadata },
+    spec: { containers: [] },
+    status: { phase: "Running", conditions },
+  };
 }
 
 describe("how many must be healthy", () => {

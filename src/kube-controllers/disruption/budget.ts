@@ -1,9 +1,7 @@
 /** How many Pods of a budget may be disrupted now. Pure. */
 import { err, map, ok, type Result } from "#base";
-import { findCondition, jsonEqual, setCondition, type LabelSelector } from "#kube";
-import type { Pod } from "../kinds.ts";
+import { findCondition, jsonEqual, setCondition, type BudgetStatus, type LabelSelector, type Pod, type PodDisruptionBudget } from "#kube";
 import { isPodReady } from "../pods/pod-status.ts";
-import type { BudgetStatus, PodDisruptionBudget } from "./kinds.ts";
 
 /** A Pod that was let go and is not being deleted after this time will stay. */
 export const DELETION_TIMEOUT_MS = 120_000;

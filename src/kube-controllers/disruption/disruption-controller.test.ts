@@ -1,18 +1,21 @@
 /** Budgets on an API server in this process. */
 import { afterEach, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
-import { defineResource, type KubeObject, type OwnerReference } from "#kube";
-import { controlledCluster, type ControlledCluster } from "../../../test/builders/controlled-cluster.ts";
-import { podKind, type Pod } from "../kinds.ts";
-import { disruptionController } from "./disruption-controller.ts";
 import {
+  defineResource,
   deployments,
-  podDisruptionBudgetKind,
+  podDisruptionBudgets,
+  pods,
   replicaSets,
   replicationControllers,
   statefulSets,
+  type KubeObject,
+  type OwnerReference,
+  type Pod,
   type PodDisruptionBudget,
-} from "./kinds.ts";
+} from "#kube";
+import { controlledCluster, type ControlledCluster } from "../../../test/builders/controlled-cluster.ts";
+import { disruptionController } from "./disruption-controller.ts";
 
 const clusters: ControlledCluster[] = [];
 afterEach(async () => {
@@ -30,7 +33,7 @@ async function start() {
   await running.idle();
   const makeBudget = async (spec: PodDisruptionBudget["spec"], name = "b") =>
     expectOk(
-      await client.create(podDisruptionBudgetKind, {
+      await client.create(podDisruptionBudgets, {
         apiVersion: "policy/v1",
         kind: "PodDisruptionBudget",
         metadata: { name, namespace: "default" },
@@ -40,11 +43,11 @@ async function start() {
   const makePod = async (name: string, { owner, status = {} }: { owner?: OwnerReference; status?: object } = {}) => {
     const metadata = { name, namespace: "default", labels, ...(owner === undefined ? {} : { ownerReferences: [owner] }) };
     const pod = { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c", image: "i" }] } };
-    expectOk(await client.create<Pod>(podKind, pod));
+    expectOk(await client.create<Pod>(pods, pod));
     const patch = { status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }], ...status } };
-    expectOk(await client.patch(podKind, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
+    expectOk(await client.patch(pods, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
   };
-  const status = async (name = "b") => expectOk(await client.get(podDisruptionBudgetKind, { namespace: "default", name })).status;
+  const status = async (name = "b") => expectOk(await client.get(podDisruptionBudgets, { namespace: "default", name })).status;
   return { ...cluster, makeBudget, makePod, status };
 }
 
@@ -78,11 +81,11 @@ test("the status follows the Pods, and is written only when it changes", async (
   await running.idle();
   expect(await status()).toMatchObject({ disruptionsAllowed: 2, currentHealthy: 3, desiredHealthy: 1, expectedPods: 3 });
   const before = writes.length;
-  await client.patch(podKind, { namespace: "default", name: "p1" }, { type: "merge", patch: { metadata: { annotations: { a: "b" } } } });
+  await client.patch(pods, { namespace: "default", name: "p1" }, { type: "merge", patch: { metadata: { annotations: { a: "b" } } } });
   await running.idle();
   expect(writes).toHaveLength(before);
-  await client.patch(podKind, { namespace: "default", name: "p1" }, { type: "merge", patch: { metadata: { labels: { app: "other" } } } });
-  await client.delete(podKind, { namespace: "default", name: "p2" }, { gracePeriodSeconds: 0 });
+  await client.patch(pods, { namespace: "default", name: "p1" }, { type: "merge", patch: { metadata: { labels: { app: "other" } } } });
+  await client.delete(pods, { namespace: "default", name: "p2" }, { gracePeriodSeconds: 0 });
   await running.idle();
   expect(await status()).toMatchObject({
     disruptionsAllowed: 0,
@@ -214,7 +217,7 @@ describe("shares are of what controllers want", () => {
       'CalculateExpectedPodCountFailed: Failed to calculate the number of expected pods: found no controllers for pod "p1"',
     );
     await makePod("p2", { owner: { ...owner, apiVersion: "example.org/v1", kind: "Widget" } });
-    await client.delete(podKind, { namespace: "default", name: "p1" }, { gracePeriodSeconds: 0 });
+    await client.delete(pods, { namespace: "default", name: "p1" }, { gracePeriodSeconds: 0 });
     await running.idle();
     expect(await status()).toMatchObject({ conditions: [{ message: 'no matches for kind "Widget" in version "example.org/v1"' }] });
   });
@@ -235,13 +238,13 @@ test("a Pod that was to be evicted and stays counts again after two minutes", as
   await makePod("p1");
   await makeBudget({ minAvailable: 0 });
   await running.idle();
-  const current = expectOk(await client.get(podDisruptionBudgetKind, { namespace: "default", name: "b" }));
+  const current = expectOk(await client.get(podDisruptionBudgets, { namespace: "default", name: "b" }));
   const since = new Date(clock.now()).toISOString().replace(".000", "");
   const changed = {
     ...(current.status ?? { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }),
     disruptedPods: { p1: since },
   };
-  expectOk(await client.update(podDisruptionBudgetKind, { ...current, status: changed }, { subresource: "status" }));
+  expectOk(await client.update(podDisruptionBudgets, { ...current, status: changed }, { subresource: "status" }));
   await running.idle();
   expect(await status()).toMatchObject({ currentHealthy: 0, disruptedPods: { p1: since } });
   await advance(121_000);
@@ -258,7 +261,7 @@ test("a disruption that did not come is taken back from the Pod", async () => {
   await makePod("p2", { status: { conditions: [disruption("TerminationByKubelet")] } });
   await running.idle();
   await advance(119_000);
-  const state = async (name: string) => expectOk(await client.get(podKind, { namespace: "default", name })).status?.conditions?.[0]?.status;
+  const state = async (name: string) => expectOk(await client.get(pods, { namespace: "default", name })).status?.conditions?.[0]?.status;
   expect(await state("p1")).toBe("True");
   await advance(1_000);
   expect([await state("p1"), await state("p2")]).toEqual(["False", "True"]);

@@ -4,13 +4,22 @@
  * It also takes back a DisruptionTarget condition from a Pod that was to go and, two minutes later, has not.
  */
 import { timestamp, type Result } from "#base";
-import { keyOf, keyText, matches, parseKey, requirementsOf } from "#kube";
+import {
+  keyOf,
+  keyText,
+  matches,
+  parseKey,
+  podDisruptionBudgets,
+  pods as podKind,
+  requirementsOf,
+  type BudgetStatus,
+  type Pod,
+  type PodDisruptionBudget,
+} from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { podKind, type Pod } from "../kinds.ts";
 import { isPodFinished, podCondition, withPodCondition } from "../pods/pod-status.ts";
 import { again, done, passOf, type Pass } from "../work.ts";
 import { disruptedOf, expectedOf, failSafeStatus, goSelector, healthyPods, needsScale, statusOf, type Expected } from "./budget.ts";
-import { podDisruptionBudgetKind, type BudgetStatus, type PodDisruptionBudget } from "./kinds.ts";
 import { PodScales } from "./pod-scale.ts";
 
 export const disruptionController: KubeController = {
@@ -37,12 +46,12 @@ class Disruption {
     const { informers } = this.#context;
     const budgets = this.#context.work({ name: "disruption", concurrency: 1, pass: (key, signal) => this.#budgetPass(key, signal) });
     const stale = this.#context.work({ name: "stale-pod-disruption", concurrency: 1, pass: (key, signal) => this.#stalePass(key, signal) });
-    informers.subscribe(podDisruptionBudgetKind, ({ key, after }) => {
+    informers.subscribe(podDisruptionBudgets, ({ key, after }) => {
       if (after !== undefined) budgets.add(keyText(key));
     });
     informers.subscribe(podKind, ({ key, before, after }) => {
       const pods = [before, after].filter((pod) => pod !== undefined);
-      for (const budget of informers.of(podDisruptionBudgetKind).list(key.namespace)) {
+      for (const budget of informers.of(podDisruptionBudgets).list(key.namespace)) {
         if (pods.some((pod) => selects(budget, pod))) budgets.add(keyText(keyOf(budget)));
       }
       const waitMs = after === undefined ? undefined : this.#staleIn(after);
@@ -53,7 +62,7 @@ class Disruption {
 
   async #budgetPass(key: string, signal: AbortSignal): Promise<Pass> {
     const { informers, clock } = this.#context;
-    const budget = informers.of(podDisruptionBudgetKind).get(parseKey(key));
+    const budget = informers.of(podDisruptionBudgets).get(parseKey(key));
     if (budget === undefined) return done;
     const pods = informers
       .of(podKind)
@@ -97,7 +106,7 @@ class Disruption {
   async #write(budget: PodDisruptionBudget, status: BudgetStatus | undefined, signal: AbortSignal): Promise<Pass> {
     if (status === undefined) return done;
     const { client } = this.#context;
-    const answer = await client.update(podDisruptionBudgetKind, { ...budget, status }, { subresource: "status", signal });
+    const answer = await client.update(podDisruptionBudgets, { ...budget, status }, { subresource: "status", signal });
     return !answer.ok && answer.error.kind === "not-found" ? done : passOf(answer);
   }
 
@@ -124,7 +133,7 @@ class Disruption {
   #warnOfSeveral(pod: Pod): void {
     const { namespace = "", name } = pod.metadata;
     const [first, second] = this.#context.informers
-      .of(podDisruptionBudgetKind)
+      .of(podDisruptionBudgets)
       .list(namespace)
       .filter((budget) => selects(budget, pod));
     if (first === undefined || second === undefined) return;

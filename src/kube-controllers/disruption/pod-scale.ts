@@ -3,11 +3,25 @@
  * read from informers; any other kind is asked for its scale.
  */
 import { err, map, ok, type Result } from "#base";
-import { field, fieldAt, groupResourceOf, parseJson, pathOf, type KubeObject, type OwnerReference, type Resource } from "#kube";
+import {
+  deployments,
+  field,
+  fieldAt,
+  groupResourceOf,
+  parseJson,
+  pathOf,
+  replicaSets,
+  replicationControllers,
+  statefulSets,
+  type KubeObject,
+  type OwnerReference,
+  type Pod,
+  type Resource,
+} from "#kube";
 import type { KubeControllerContext } from "../context.ts";
-import type { Pod } from "../kinds.ts";
 import { MAX_INT32 } from "./budget.ts";
-import { deployments, replicaSets, replicationControllers, statefulSets, type Scaled } from "./kinds.ts";
+
+type Scalable = KubeObject & { readonly spec?: { readonly replicas?: number } };
 
 export type PodScale = {
   readonly wanted: number;
@@ -23,7 +37,8 @@ export class PodScales {
   /** Takes its informers, so it is made in `start`. */
   constructor(context: KubeControllerContext) {
     this.#context = context;
-    for (const kind of [deployments, replicaSets, replicationControllers, statefulSets]) context.informers.of(kind);
+    const kinds: readonly Resource<Scalable>[] = [deployments, replicaSets, replicationControllers, statefulSets];
+    for (const kind of kinds) context.informers.of(kind);
     context.everyKind();
   }
 
@@ -57,7 +72,7 @@ export class PodScales {
     return ok(this.#cached(replicaSets, owner, namespace));
   }
 
-  #cached(kind: Resource<Scaled>, { name, uid }: OwnerReference, namespace: string) {
+  #cached(kind: Resource<Scalable>, { name, uid }: OwnerReference, namespace: string) {
     const found = this.#context.informers.of(kind).get({ namespace, name });
     return found?.metadata.uid === uid ? { uid, replicas: found.spec?.replicas ?? 1 } : undefined;
   }

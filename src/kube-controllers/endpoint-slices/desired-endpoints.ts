@@ -1,11 +1,10 @@
 /** Which endpoints a Service should have: by the ports they offer, for a Service's port may be another number on each Pod. Pure. */
-import { canonicalJson } from "#kube";
-import type { Node, Pod } from "../kinds.ts";
+import { canonicalJson, type AddressType, type EndpointPort, type Node, type Pod, type Service, type SliceEndpoint } from "#kube";
 import { isPodReady } from "../pods/pod-status.ts";
-import { hasAddress, type AddressType, type Endpoint, type EndpointPort, type Service } from "./kinds.ts";
+import { hasAddress } from "./services.ts";
 import { belongsInEndpoints, findPort, hostnameOf, isIPv6, podAddresses, targetOf } from "./pod-endpoints.ts";
 
-export type PortGroup = { readonly ports: readonly EndpointPort[]; readonly endpoints: ReadonlyMap<string, Endpoint> };
+export type PortGroup = { readonly ports: readonly EndpointPort[]; readonly endpoints: ReadonlyMap<string, SliceEndpoint> };
 
 export type Desired = {
   /** By `portsKey`. */
@@ -24,13 +23,13 @@ const ZONE_LABEL = "topology.kubernetes.io/zone";
 const CLOSE = new Set(["PreferClose", "PreferSameZone", "PreferSameNode"]);
 
 export function desiredEndpoints({ service, pods, nodeOf }: ServiceWorld, addressType: AddressType): Desired {
-  const groups = new Map<string, { ports: readonly EndpointPort[]; endpoints: Map<string, Endpoint> }>();
+  const groups = new Map<string, { ports: readonly EndpointPort[]; endpoints: Map<string, SliceEndpoint> }>();
   const skipped: string[] = [];
   const { namespace, name } = service.metadata;
   for (const pod of pods) {
     if (!belongsInEndpoints(pod, { withTerminating: true })) continue;
     const ports = portsOf(service, pod);
-    const group = groups.get(portsKey(ports)) ?? { ports, endpoints: new Map<string, Endpoint>() };
+    const group = groups.get(portsKey(ports)) ?? { ports, endpoints: new Map<string, SliceEndpoint>() };
     groups.set(portsKey(ports), group);
     const { nodeName = "" } = pod.spec ?? {};
     const node = nodeOf(nodeName);
@@ -45,7 +44,7 @@ export function desiredEndpoints({ service, pods, nodeOf }: ServiceWorld, addres
 }
 
 /** The same Pod at the same addresses; whatever else changes is a change of this endpoint. */
-export function endpointKey({ addresses, hostname = "", targetRef }: Endpoint): string {
+export function endpointKey({ addresses, hostname = "", targetRef }: SliceEndpoint): string {
   return JSON.stringify([addresses.toSorted(ascending), hostname, targetRef?.namespace ?? "", targetRef?.name ?? ""]);
 }
 
@@ -72,7 +71,7 @@ function portsOf({ spec }: Service, pod: Pod): readonly EndpointPort[] {
 
 type EndpointWorld = { readonly service: Service; readonly node: Node | undefined; readonly addressType: AddressType };
 
-function endpointOf(pod: Pod, { service, node, addressType }: EndpointWorld): Endpoint {
+function endpointOf(pod: Pod, { service, node, addressType }: EndpointWorld): SliceEndpoint {
   const serving = isPodReady(pod);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
   const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating);
@@ -92,7 +91,7 @@ function endpointOf(pod: Pod, { service, node, addressType }: EndpointWorld): En
 }
 
 /** For whom the endpoint is near, if the Service prefers that. */
-function hintsOf({ spec }: Service, zone: string, nodeName: string): NonNullable<Endpoint["hints"]> {
+function hintsOf({ spec }: Service, zone: string, nodeName: string): NonNullable<SliceEndpoint["hints"]> {
   const distribution = spec?.trafficDistribution ?? "";
   if (!CLOSE.has(distribution)) return {};
   return {

@@ -5,21 +5,22 @@
  * Endpoints have no owner reference: when a Service goes, its Endpoints are deleted here, also those that were left while we were away.
  */
 import type { WorkQueue } from "#controller-runtime";
-import { jsonEqual, keyOf, keyText, parseKey, type ObjectKey } from "#kube";
+import {
+  endpoints as endpointsKind,
+  jsonEqual,
+  keyOf,
+  keyText,
+  parseKey,
+  pods as podKind,
+  services,
+  type Endpoints,
+  type ObjectKey,
+  type Service,
+} from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { podKind } from "../kinds.ts";
 import { isNobodysFault } from "../service-accounts/default-account.ts";
 import { done, passOf, type Pass } from "../work.ts";
-import {
-  endpointsKind,
-  hasAddress,
-  HEADLESS_LABEL,
-  isSelecting,
-  serviceKind,
-  TRIGGER_TIME_ANNOTATION,
-  type Endpoints,
-  type Service,
-} from "./kinds.ts";
+import { hasAddress, HEADLESS_LABEL, isSelecting, TRIGGER_TIME_ANNOTATION } from "./services.ts";
 import { selectsPod } from "./pod-endpoints.ts";
 import { followServices } from "./services-of-pods.ts";
 import { sameSubsets, subsetsOf, truncated } from "./subsets.ts";
@@ -70,7 +71,7 @@ class EndpointsOfServices {
   async #pass(text: string, signal: AbortSignal): Promise<Pass> {
     const { informers, client } = this.#context;
     const key = parseKey(text);
-    const service = informers.of(serviceKind).get(key);
+    const service = informers.of(services).get(key);
     const current = informers.of(endpointsKind).get(key);
     if (service === undefined) return this.#serviceGone(key, signal);
     if (!isSelecting(service)) return done;

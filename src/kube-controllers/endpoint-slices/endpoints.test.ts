@@ -1,10 +1,9 @@
 /** Services and their endpoints on an API server in this process. */
 import { afterEach, expect, test } from "vitest";
 import { err, expectOk } from "#base";
+import { endpoints, endpointSlices, namespaces, nodes, pods, services, type Pod, type Service } from "#kube";
 import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../../test/builders/controlled-cluster.ts";
-import { namespaceKind, nodeKind, podKind, type Pod } from "../kinds.ts";
 import { endpointsController } from "./endpoints-controller.ts";
-import { endpointsKind, endpointSliceKind, serviceKind, type Service } from "./kinds.ts";
 import { endpointSliceController } from "./slice-controller.ts";
 
 const clusters: ControlledCluster[] = [];
@@ -18,11 +17,11 @@ async function start(options: ControlledClusterOptions = {}) {
   const cluster = await controlledCluster({ controllers: [endpointSliceController, endpointsController], ...options });
   clusters.push(cluster);
   const { client, running } = cluster;
-  expectOk(await client.create(nodeKind, { apiVersion: "v1", kind: "Node", metadata: { name: "node" } }));
+  expectOk(await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "node" } }));
   await running.idle();
   const makeService = async (spec: Service["spec"] = {}, name = "shop") =>
     expectOk(
-      await client.create(serviceKind, {
+      await client.create(services, {
         apiVersion: "v1",
         kind: "Service",
         metadata: { name, namespace: "default" },
@@ -32,7 +31,7 @@ async function start(options: ControlledClusterOptions = {}) {
   const makePod = async (name: string, ip: string, { ready = true, nodeName = "node" } = {}) => {
     const spec = { nodeName, containers: [{ name: "c", image: "i" }] };
     expectOk(
-      await client.create<Pod>(podKind, {
+      await client.create<Pod>(pods, {
         apiVersion: "v1",
         kind: "Pod",
         metadata: { name, namespace: "default", labels: { app: "shop" } },
@@ -46,11 +45,11 @@ async function start(options: ControlledClusterOptions = {}) {
     const patch = {
       status: { phase: "Running", conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime }], ...more },
     };
-    expectOk(await client.patch(podKind, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
+    expectOk(await client.patch(pods, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
   };
   const addresses = async () => {
-    const slices = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
-    const old = await client.get(endpointsKind, key);
+    const slices = expectOk(await client.list(endpointSlices, { namespace: "default" })).items;
+    const old = await client.get(endpoints, key);
     return {
       slices: slices.map(({ endpoints }) =>
         (endpoints ?? []).map(({ addresses: ips, conditions }) => `${ips.join()} ${conditions.ready}`).toSorted(),
@@ -72,11 +71,11 @@ test("endpoints follow Pods, and nothing is written when nothing shows", async (
   await running.idle();
   expect(await addresses()).toEqual({ slices: [["10.1.0.1 true", "10.1.0.2 false"]], ready: ["10.1.0.1"], notReady: ["10.1.0.2"] });
   const before = writes.length;
-  await client.patch(podKind, { namespace: "default", name: "a" }, { type: "merge", patch: { metadata: { annotations: { x: "y" } } } });
+  await client.patch(pods, { namespace: "default", name: "a" }, { type: "merge", patch: { metadata: { annotations: { x: "y" } } } });
   await running.idle();
   expect(writes).toHaveLength(before);
   await setReady("b", true);
-  await client.patch(podKind, { namespace: "default", name: "a" }, { type: "merge", patch: { metadata: { labels: { app: "other" } } } });
+  await client.patch(pods, { namespace: "default", name: "a" }, { type: "merge", patch: { metadata: { labels: { app: "other" } } } });
   await running.idle();
   expect(await addresses()).toEqual({ slices: [["10.1.0.2 true"]], ready: ["10.1.0.2"], notReady: [] });
 });
@@ -87,8 +86,8 @@ test("the time of the change is told", async () => {
   await running.idle();
   const told = async () => {
     const annotation = "endpoints.kubernetes.io/last-change-trigger-time";
-    const [slice] = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
-    const old = expectOk(await client.get(endpointsKind, key));
+    const [slice] = expectOk(await client.list(endpointSlices, { namespace: "default" })).items;
+    const old = expectOk(await client.get(endpoints, key));
     return [slice?.metadata.annotations?.[annotation], old.metadata.annotations?.[annotation]];
   };
   expect(await told()).toEqual([metadata.creationTimestamp, metadata.creationTimestamp]);
@@ -98,7 +97,7 @@ test("the time of the change is told", async () => {
   await setReady("a", true);
   await running.idle();
   expect(await told()).toEqual(["2026-01-01T00:00:10Z", "2026-01-01T00:00:10Z"]);
-  await client.delete(podKind, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
+  await client.delete(pods, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
   await running.idle();
   expect(await told()).toEqual([undefined, undefined]);
 });
@@ -115,13 +114,13 @@ test("a hundred endpoints fit a slice", async () => {
 test("Services without a selector, and names for others, are left alone", async () => {
   const { client, running, writes } = await start();
   const metadata = (name: string) => ({ name, namespace: "default" });
-  await client.create(serviceKind, { apiVersion: "v1", kind: "Service", metadata: metadata("own"), spec: { ports: [{ port: 80 }] } });
+  await client.create(services, { apiVersion: "v1", kind: "Service", metadata: metadata("own"), spec: { ports: [{ port: 80 }] } });
   const spec = { type: "ExternalName", externalName: "example.org", selector: { a: "b" } };
-  await client.create(serviceKind, { apiVersion: "v1", kind: "Service", metadata: metadata("name"), spec });
-  expectOk(await client.create(endpointsKind, { apiVersion: "v1", kind: "Endpoints", metadata: metadata("nobodys") }));
+  await client.create(services, { apiVersion: "v1", kind: "Service", metadata: metadata("name"), spec });
+  expectOk(await client.create(endpoints, { apiVersion: "v1", kind: "Endpoints", metadata: metadata("nobodys") }));
   await running.idle();
   expect(writes).toEqual([]);
-  expect((await client.get(endpointsKind, metadata("nobodys"))).ok).toBe(true);
+  expect((await client.get(endpoints, metadata("nobodys"))).ok).toBe(true);
 });
 
 test("what somebody changes or deletes is put right", async () => {
@@ -130,18 +129,18 @@ test("what somebody changes or deletes is put right", async () => {
   await makePod("a", "10.1.0.1");
   await running.idle();
   const want = await addresses();
-  const [slice] = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
+  const [slice] = expectOk(await client.list(endpointSlices, { namespace: "default" })).items;
   const name = slice?.metadata.name ?? "";
-  expectOk(await client.patch(endpointSliceKind, { namespace: "default", name }, { type: "merge", patch: { endpoints: [] } }));
+  expectOk(await client.patch(endpointSlices, { namespace: "default", name }, { type: "merge", patch: { endpoints: [] } }));
   await running.idle();
   expect(await addresses()).toEqual(want);
-  await client.delete(endpointSliceKind, { namespace: "default", name });
-  await client.delete(endpointsKind, key);
+  await client.delete(endpointSlices, { namespace: "default", name });
+  await client.delete(endpoints, key);
   await running.idle();
   expect(await addresses()).toEqual(want);
-  const [again] = expectOk(await client.list(endpointSliceKind, { namespace: "default" })).items;
+  const [again] = expectOk(await client.list(endpointSlices, { namespace: "default" })).items;
   const taken = { metadata: { labels: { "endpointslice.kubernetes.io/managed-by": "me" } } };
-  await client.patch(endpointSliceKind, { namespace: "default", name: again?.metadata.name ?? "" }, { type: "merge", patch: taken });
+  await client.patch(endpointSlices, { namespace: "default", name: again?.metadata.name ?? "" }, { type: "merge", patch: taken });
   await running.idle();
   expect((await addresses()).slices).toEqual([["10.1.0.1 true"], ["10.1.0.1 true"]]);
 });
@@ -150,9 +149,9 @@ test("Endpoints go with their Service", async () => {
   const { makeService, client, running } = await start();
   await makeService();
   await running.idle();
-  await client.delete(serviceKind, key);
+  await client.delete(services, key);
   await running.idle();
-  expect((await client.get(endpointsKind, key)).ok).toBe(false);
+  expect((await client.get(endpoints, key)).ok).toBe(false);
 });
 
 test("those whose Service went while nobody looked go at the start, but for old leader elections", async () => {
@@ -164,12 +163,12 @@ test("those whose Service went while nobody looked go at the start, but for old 
         ["election", election],
       ] as const) {
         expectOk(
-          await own.create(endpointsKind, { apiVersion: "v1", kind: "Endpoints", metadata: { name, namespace: "default", annotations } }),
+          await own.create(endpoints, { apiVersion: "v1", kind: "Endpoints", metadata: { name, namespace: "default", annotations } }),
         );
       }
     },
   });
-  expect(expectOk(await client.list(endpointsKind)).items.map(({ metadata }) => metadata.name)).toEqual(["election"]);
+  expect(expectOk(await client.list(endpoints)).items.map(({ metadata }) => metadata.name)).toEqual(["election"]);
 });
 
 test("a Pod on an unknown node is left out until the node is there", async () => {
@@ -178,7 +177,7 @@ test("a Pod on an unknown node is left out until the node is there", async () =>
   await makePod("a", "10.1.0.1", { nodeName: "late" });
   await running.idle();
   expect((await addresses()).slices).toEqual([[]]);
-  expectOk(await client.create(nodeKind, { apiVersion: "v1", kind: "Node", metadata: { name: "late" } }));
+  expectOk(await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "late" } }));
   await running.idle();
   expect((await addresses()).slices).toEqual([["10.1.0.1 true"]]);
 });
@@ -209,21 +208,21 @@ test("a refused write is told of and tried again", async () => {
 test("in a namespace that ends nothing is made", async () => {
   const { makePod, client, running, writes } = await start();
   await makePod("a", "10.1.0.1");
-  await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "ending" } });
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "ending" } });
   const metadata = { name: "shop", namespace: "ending" };
   expectOk(
-    await client.create(serviceKind, {
+    await client.create(services, {
       apiVersion: "v1",
       kind: "Service",
       metadata,
       spec: { selector: { app: "shop" }, ports: [{ port: 80 }] },
     }),
   );
-  await client.delete(namespaceKind, { name: "ending" });
+  await client.delete(namespaces, { name: "ending" });
   await running.idle();
-  const [slice] = expectOk(await client.list(endpointSliceKind, { namespace: "ending" })).items;
-  await client.delete(endpointSliceKind, { namespace: "ending", name: slice?.metadata.name ?? "x" });
-  await client.delete(endpointsKind, metadata);
+  const [slice] = expectOk(await client.list(endpointSlices, { namespace: "ending" })).items;
+  await client.delete(endpointSlices, { namespace: "ending", name: slice?.metadata.name ?? "x" });
+  await client.delete(endpoints, metadata);
   const before = writes.length;
   await running.idle();
   expect(writes).toHaveLength(before);

@@ -1,8 +1,8 @@
 /** Our own writes on their way back to us. */
 import { expect, test } from "vitest";
 import { FakeClock } from "#base";
+import type { EndpointSlice } from "#kube";
 import { SliceExpectations } from "./expectations.ts";
-import type { EndpointSlice } from "./kinds.ts";
 
 const slice = (resourceVersion: string): EndpointSlice => {
   return {

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "#base";
 import type { CacheChange } from "#controller-runtime";
-import type { EndpointSlice } from "./kinds.ts";
+import type { EndpointSlice } from "#kube";
 
 type Expected = { readonly resourceVersion: string; readonly until: number };
 

@@ -1,8 +1,7 @@
 /** Slices from Pods: what is written, and how little. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Node, Pod } from "../kinds.ts";
-import type { EndpointSlice, Service } from "./kinds.ts";
+import type { EndpointSlice, Node, Pod, PodPhase, Service } from "#kube";
 import { MAX_ENDPOINTS, planSlices } from "./plan-slices.ts";
 
 type ServiceSpec = NonNullable<Service["spec"]>;
@@ -24,7 +23,7 @@ function pod(
     ip = `10.1.0.${name.length}`,
     ips = [ip],
     ...more
-  }: Partial<Pod["spec"]> & { ready?: boolean; ip?: string; ips?: string[]; deleted?: boolean; phase?: string } = {},
+  }: Partial<Pod["spec"]> & { ready?: boolean; ip?: string; ips?: string[]; deleted?: boolean; phase?: PodPhase } = {},
 ): Pod {
   const { deleted, phase = "Running", ...spec } = more;
   return {
@@ -37,7 +36,7 @@ function pod(
       labels: { app: "shop" },
       ...(deleted === true ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}),
     },
-    spec: { nodeName: "node", ...spec },
+    spec: { nodeName: "node", containers: [], ...spec },
     status: { phase, podIPs: ips.map((one) => ({ ip: one })), conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
   };
 }

@@ -4,17 +4,9 @@
  * Endpoints stay in the slice where they are. New ones go first into slices that must be written anyway, then together into one that has
  * room, and only then into new slices: every write is sent to every node of the cluster.
  */
-import { jsonEqual } from "#kube";
+import { jsonEqual, type AddressType, type EndpointPort, type EndpointSlice, type Service, type SliceEndpoint } from "#kube";
 import { addressTypesOf, desiredEndpoints, endpointKey, portsKey, type PortGroup, type ServiceWorld } from "./desired-endpoints.ts";
-import {
-  HEADLESS_LABEL,
-  hasAddress,
-  type AddressType,
-  type Endpoint,
-  type EndpointPort,
-  type EndpointSlice,
-  type Service,
-} from "./kinds.ts";
+import { hasAddress, HEADLESS_LABEL } from "./services.ts";
 
 export const SERVICE_NAME_LABEL = "kubernetes.io/service-name";
 export const MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
@@ -29,7 +21,7 @@ export type SlicePlan = {
   readonly skipped: readonly string[];
 };
 
-type Draft = { readonly slice: EndpointSlice; readonly endpoints: Endpoint[]; changed: boolean };
+type Draft = { readonly slice: EndpointSlice; readonly endpoints: SliceEndpoint[]; changed: boolean };
 
 export function planSlices(world: ServiceWorld, existing: readonly EndpointSlice[]): SlicePlan {
   const types = addressTypesOf(world.service);
@@ -107,9 +99,9 @@ function planGroup(
 }
 
 /** Takes out of `left` what the slice has already. */
-function keepWanted(slice: EndpointSlice, left: Map<string, Endpoint>, service: Service): Draft {
+function keepWanted(slice: EndpointSlice, left: Map<string, SliceEndpoint>, service: Service): Draft {
   const before = slice.endpoints ?? [];
-  const endpoints: Endpoint[] = [];
+  const endpoints: SliceEndpoint[] = [];
   let changed = !sameLabels(slice, service);
   for (const known of before) {
     const key = endpointKey(known);
@@ -122,7 +114,7 @@ function keepWanted(slice: EndpointSlice, left: Map<string, Endpoint>, service: 
   return { slice, endpoints, changed: changed || endpoints.length !== before.length };
 }
 
-function fill({ endpoints }: Draft, left: Map<string, Endpoint>): void {
+function fill({ endpoints }: Draft, left: Map<string, SliceEndpoint>): void {
   for (const [key, endpoint] of left) {
     if (endpoints.length >= MAX_ENDPOINTS) return;
     endpoints.push(endpoint);

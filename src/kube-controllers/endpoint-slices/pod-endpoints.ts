@@ -1,8 +1,6 @@
 /** What a Pod is to a Service. Pure, and shared by EndpointSlices and Endpoints. */
-import { jsonEqual, matches, requirementsOf } from "#kube";
-import type { Pod } from "../kinds.ts";
+import { jsonEqual, matches, requirementsOf, type Pod, type Service, type ServicePort, type TargetRef } from "#kube";
 import { isPodFinished, isPodReady } from "../pods/pod-status.ts";
-import type { Service, ServicePort, TargetRef } from "./kinds.ts";
 
 export function selectsPod({ spec }: Service, { metadata }: Pod): boolean {
   return matches(requirementsOf({ matchLabels: spec?.selector ?? {} }), metadata.labels);

@@ -1,9 +1,8 @@
 /** Brings a Service to a queue when it changes, and when a Pod that it selects, or did select, changes in a way that its endpoints show. */
 import type { WorkQueue } from "#controller-runtime";
-import { keyOf, keyText } from "#kube";
+import { keyOf, keyText, pods as podKind, services as serviceKind } from "#kube";
 import type { KubeControllerContext } from "../context.ts";
-import { podKind } from "../kinds.ts";
-import { isSelecting, serviceKind } from "./kinds.ts";
+import { isSelecting } from "./services.ts";
 import { endpointChanged, selectsPod } from "./pod-endpoints.ts";
 
 export function followServices({ informers }: KubeControllerContext, queue: WorkQueue): void {

@@ -1,13 +1,21 @@
 /** Keeps the EndpointSlices of Services with a selector. Their end is the garbage collector's: a Service owns its slices. */
 import { ok, type Result } from "#base";
-import { keyText, parseKey } from "#kube";
+import {
+  endpointSlices,
+  keyText,
+  nodes,
+  parseKey,
+  pods as podKind,
+  services as serviceKind,
+  type EndpointSlice,
+  type Service,
+} from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { nodeKind, podKind } from "../kinds.ts";
 import { isNobodysFault } from "../service-accounts/default-account.ts";
 import { again, done, failed, passOf, type Pass } from "../work.ts";
 import { SliceExpectations } from "./expectations.ts";
-import { endpointSliceKind, isSelecting, serviceKind, TRIGGER_TIME_ANNOTATION, type EndpointSlice, type Service } from "./kinds.ts";
+import { isSelecting, TRIGGER_TIME_ANNOTATION } from "./services.ts";
 import { MANAGED_BY, MANAGED_BY_LABEL, planSlices, SERVICE_NAME_LABEL, type SlicePlan } from "./plan-slices.ts";
 import { selectsPod } from "./pod-endpoints.ts";
 import { followServices } from "./services-of-pods.ts";
@@ -38,9 +46,9 @@ class EndpointSlices {
   start(): void {
     const { informers } = this.#context;
     const queue = this.#context.work({ name: "endpoint-slices", backoff: BACKOFF, pass: (key, signal) => this.#pass(key, signal) });
-    informers.of(endpointSliceKind).addIndex(BY_SERVICE, (slice) => [serviceOf(slice) ?? []].flat());
+    informers.of(endpointSlices).addIndex(BY_SERVICE, (slice) => [serviceOf(slice) ?? []].flat());
     followServices(this.#context, queue);
-    informers.subscribe(endpointSliceKind, (change) => {
+    informers.subscribe(endpointSlices, (change) => {
       const services = new Set([change.before, change.after].map((slice) => (slice === undefined ? undefined : serviceOf(slice))));
       for (const service of services) {
         if (service === undefined) continue;
@@ -48,7 +56,7 @@ class EndpointSlices {
         if (!ours || this.#waiting.has(service)) queue.add(service);
       }
     });
-    informers.subscribe(nodeKind, ({ before, after }) => {
+    informers.subscribe(nodes, ({ before, after }) => {
       // Pods whose node was not there had to be left out
       if (before === undefined || after === undefined) for (const key of this.#skipped) queue.add(key);
     });
@@ -71,10 +79,10 @@ class EndpointSlices {
       .list(service.metadata.namespace)
       .filter((pod) => selectsPod(service, pod));
     const slices = informers
-      .of(endpointSliceKind)
+      .of(endpointSlices)
       .byIndex(BY_SERVICE, key)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    const nodeOf = (name: string) => informers.of(nodeKind).get({ name });
+    const nodeOf = (name: string) => informers.of(nodes).get({ name });
     const plan = planSlices({ service, pods, nodeOf }, slices);
     const written = await this.#write(key, service, withTriggerTime(plan, this.#triggerTimes.next(key, service, pods)), signal);
     if (!written.ok) return this.#failed(service, written.error);
@@ -92,19 +100,19 @@ class EndpointSlices {
     const { client } = this.#context;
     // a Service on its way out gets no new slices: the garbage collector would run after them
     for (const slice of service.metadata.deletionTimestamp === undefined ? create : []) {
-      const answer = await client.create(endpointSliceKind, withoutName(slice), { signal });
+      const answer = await client.create(endpointSlices, withoutName(slice), { signal });
       if (!answer.ok) return isNobodysFault(answer.error) ? ok(undefined) : answer;
       this.#expectations.written(key, answer.value, this.#seen(answer.value));
     }
     for (const slice of update) {
-      const answer = await client.update(endpointSliceKind, slice, { signal });
+      const answer = await client.update(endpointSlices, slice, { signal });
       if (!answer.ok) return answer;
       if (answer.value.metadata.resourceVersion !== slice.metadata.resourceVersion)
         this.#expectations.written(key, answer.value, this.#seen(answer.value));
     }
     for (const slice of remove) {
       const { namespace, name } = slice.metadata;
-      const answer = await client.delete(endpointSliceKind, { namespace, name }, { signal });
+      const answer = await client.delete(endpointSlices, { namespace, name }, { signal });
       if (!answer.ok) return answer;
       if (answer.value) this.#expectations.removed(key, slice, this.#seen(slice));
     }
@@ -121,7 +129,7 @@ class EndpointSlices {
   }
 
   #seen({ metadata: { namespace, name } }: EndpointSlice): EndpointSlice | undefined {
-    return this.#context.informers.of(endpointSliceKind).get({ namespace, name });
+    return this.#context.informers.of(endpointSlices).get({ namespace, name });
   }
 
   #forget(key: string): void {

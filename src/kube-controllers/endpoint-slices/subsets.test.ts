@@ -1,7 +1,6 @@
 /** Endpoints of the old kind. */
 import { describe, expect, test } from "vitest";
-import type { Pod } from "../kinds.ts";
-import type { EndpointSubset, Service } from "./kinds.ts";
+import type { EndpointSubset, Pod, Service } from "#kube";
 import { MAX_ADDRESSES, sameSubsets, subsetsOf, truncated } from "./subsets.ts";
 
 function service(spec: NonNullable<Service["spec"]> = {}): Service {
@@ -17,13 +16,13 @@ function service(spec: NonNullable<Service["spec"]> = {}): Service {
 function pod(
   name: string,
   ips: readonly string[],
-  { ready = true, deleted = false, spec = {} }: { ready?: boolean; deleted?: boolean; spec?: Pod["spec"] } = {},
+  { ready = true, deleted = false, spec = {} }: { ready?: boolean; deleted?: boolean; spec?: Partial<Pod["spec"]> } = {},
 ): Pod {
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name, namespace: "default", uid: name, ...(deleted ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) },
-    spec: { nodeName: "n", ...spec },
+    spec: { nodeName: "n", containers: [], ...spec },
     status: { phase: "Running", podIPs: ips.map((ip) => ({ ip })), conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
   };
 }

@@ -1,8 +1,7 @@
 /** A Service's Endpoints as the old API has them: ports that lead to the same addresses share a subset. Pure. */
-import { canonicalJson, jsonEqual } from "#kube";
-import type { Pod } from "../kinds.ts";
+import { canonicalJson, jsonEqual, type EndpointAddress, type EndpointPort, type EndpointSubset, type Pod, type Service } from "#kube";
 import { isPodReady } from "../pods/pod-status.ts";
-import { hasAddress, type EndpointAddress, type EndpointPort, type EndpointSubset, type Service } from "./kinds.ts";
+import { hasAddress } from "./services.ts";
 import { belongsInEndpoints, findPort, hostnameOf, isIPv6, podAddresses, targetOf } from "./pod-endpoints.ts";
 
 type Known = { readonly address: EndpointAddress; readonly ready: boolean };

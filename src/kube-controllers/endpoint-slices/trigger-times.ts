@@ -2,9 +2,8 @@
  * Since when a Service's endpoints are out of date: the earliest change, since the last look, of the Service or a Pod's readiness. It is
  * written beside the endpoints so that people can measure how long a change takes to arrive.
  */
-import type { Pod } from "../kinds.ts";
+import type { Pod, Service } from "#kube";
 import { podCondition } from "../pods/pod-status.ts";
-import type { Service } from "./kinds.ts";
 
 export class TriggerTimes {
   readonly #known = new Map<string, { readonly service: string; readonly pods: ReadonlyMap<string, string> }>();

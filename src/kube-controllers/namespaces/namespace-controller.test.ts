@@ -1,10 +1,9 @@
 /** The end of namespaces on an API server in this process. */
 import { afterEach, describe, expect, test } from "vitest";
 import { err, expectOk, map } from "#base";
-import { defineResource, type KubeObject } from "#kube";
+import { configMaps, defineResource, namespaces, pods, type KubeObject, type Pod } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../../test/builders/controlled-cluster.ts";
-import { configMapKind, namespaceKind, podKind, type Pod } from "../kinds.ts";
 import { namespaceController } from "./namespace-controller.ts";
 
 const secrets = defineResource({ group: "", version: "v1", kind: "Secret", plural: "secrets", namespaced: true });
@@ -20,13 +19,13 @@ async function start(options: ControlledClusterOptions & { graceMs?: number } = 
   clusters.push(cluster);
   const { client } = cluster;
   const makeNamespace = async (name: string, metadata: Partial<KubeObject["metadata"]> = {}) =>
-    expectOk(await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name, ...metadata } }));
+    expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name, ...metadata } }));
   const make = async (namespace: string, name: string, metadata: Partial<KubeObject["metadata"]> = {}) =>
-    expectOk(await client.create(configMapKind, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace, ...metadata } }));
-  const exists = async (name: string) => (await client.get(namespaceKind, { name })).ok;
+    expectOk(await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace, ...metadata } }));
+  const exists = async (name: string) => (await client.get(namespaces, { name })).ok;
   const said = async (name: string) =>
     Object.fromEntries(
-      (expectOk(await client.get(namespaceKind, { name })).status?.conditions ?? []).map(({ type, status, reason, message }) => [
+      (expectOk(await client.get(namespaces, { name })).status?.conditions ?? []).map(({ type, status, reason, message }) => [
         type,
         `${status} ${reason}: ${message}`,
       ]),
@@ -51,11 +50,11 @@ test("what it holds goes, then it goes, and no other namespace is touched", asyn
   await make("default", "kept");
   await running.idle();
   expect(writes).toEqual([]);
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   expect(await exists("shop")).toBe(false);
   expect(
-    expectOk(await client.list(configMapKind, { fieldSelector: "metadata.namespace!=kube-system" })).items.map(
+    expectOk(await client.list(configMaps, { fieldSelector: "metadata.namespace!=kube-system" })).items.map(
       ({ metadata }) => metadata.name,
     ),
   ).toEqual(["kept"]);
@@ -70,7 +69,7 @@ test("it is left alone for the grace period", async () => {
   const { makeNamespace, exists, client, running, advance } = await start({ graceMs: 5_000 });
   await makeNamespace("shop");
   await running.idle();
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   await advance(4_999);
   expect(await exists("shop")).toBe(true);
@@ -83,7 +82,7 @@ test("content with finalizers is told of and waited for, and its end is the name
   await makeNamespace("shop");
   await make("shop", "a", { finalizers: ["example.org/one", "example.org/two"] });
   await make("shop", "b", { finalizers: ["example.org/one"] });
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   expect(await said("shop")).toEqual({
     ...CALM,
@@ -93,7 +92,7 @@ test("content with finalizers is told of and waited for, and its end is the name
   });
   const before = writes.length;
   for (const name of ["a", "b"]) {
-    await client.patch(configMapKind, { namespace: "shop", name }, { type: "merge", patch: { metadata: { finalizers: null } } });
+    await client.patch(configMaps, { namespace: "shop", name }, { type: "merge", patch: { metadata: { finalizers: null } } });
   }
   await running.idle();
   expect([await exists("shop"), writes.slice(before)]).toEqual([false, ["UPDATE namespaces/shop/finalize"]]);
@@ -103,12 +102,12 @@ test("what changes while it waits is told after a while, and nothing is written 
   const { makeNamespace, make, said, client, running, advance, writes } = await start();
   await makeNamespace("shop");
   for (const name of ["a", "b"]) await make("shop", name, { finalizers: ["example.org/one"] });
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   const before = writes.filter((write) => write.includes("status")).length;
   await advance(8_000);
   expect(writes.filter((write) => write.includes("status"))).toHaveLength(before);
-  await client.patch(configMapKind, { namespace: "shop", name: "a" }, { type: "merge", patch: { metadata: { finalizers: null } } });
+  await client.patch(configMaps, { namespace: "shop", name: "a" }, { type: "merge", patch: { metadata: { finalizers: null } } });
   await advance(8_000);
   expect(await said("shop")).toMatchObject({
     NamespaceContentRemaining: "True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
@@ -125,17 +124,17 @@ test("pods go first, within their grace, and everything else waits for them", as
     metadata: { name: "p", namespace: "shop" },
     spec: { nodeName: "n", terminationGracePeriodSeconds: 30, containers: [{ name: "c", image: "i" } as { name: string }] },
   };
-  expectOk(await client.create(podKind, pod));
-  await client.delete(namespaceKind, { name: "shop" });
+  expectOk(await client.create(pods, pod));
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   expect(await said("shop")).toEqual(CALM);
-  expect((await client.get(configMapKind, { namespace: "shop", name: "a" })).ok).toBe(true);
+  expect((await client.get(configMaps, { namespace: "shop", name: "a" })).ok).toBe(true);
   await advance(40_000);
   expect(await said("shop")).toMatchObject({
     NamespaceDeletionContentFailure:
       "True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods",
   });
-  await client.delete(podKind, { namespace: "shop", name: "p" }, { gracePeriodSeconds: 0 });
+  await client.delete(pods, { namespace: "shop", name: "p" }, { gracePeriodSeconds: 0 });
   await running.idle();
   await advance(60_000);
   expect(await exists("shop")).toBe(false);
@@ -144,10 +143,10 @@ test("pods go first, within their grace, and everything else waits for them", as
 test("a namespace with finalizers of its own keeps them, and says that its content is gone", async () => {
   const { makeNamespace, said, client, running } = await start();
   await makeNamespace("shop", { finalizers: ["example.org/mine"] });
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   expect(await said("shop")).toEqual(CALM);
-  const left = expectOk(await client.get(namespaceKind, { name: "shop" }));
+  const left = expectOk(await client.get(namespaces, { name: "shop" }));
   expect([left.metadata.finalizers, left.spec?.finalizers ?? []]).toEqual([["example.org/mine"], []]);
 });
 
@@ -168,7 +167,7 @@ describe("when the server does not play along", () => {
     await makeNamespace("shop");
     await make("shop", "a");
     await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } });
-    await client.delete(namespaceKind, { name: "shop" });
+    await client.delete(namespaces, { name: "shop" });
     await running.idle();
     expect(await said("shop")).toMatchObject({
       NamespaceDeletionContentFailure:
@@ -192,7 +191,7 @@ describe("when the server does not play along", () => {
       }),
     });
     await makeNamespace("shop");
-    await client.delete(namespaceKind, { name: "shop" });
+    await client.delete(namespaces, { name: "shop" });
     await running.idle();
     expect(await said("shop")).toMatchObject({
       NamespaceDeletionDiscoveryFailure:
@@ -214,7 +213,7 @@ test("kinds that cannot be deleted as a whole are deleted one by one", async () 
   });
   await makeNamespace("shop");
   for (const name of ["a", "b"]) await make("shop", name);
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   expect(await exists("shop")).toBe(false);
   expect(writes).toEqual(["DELETE configmaps/shop/a", "DELETE configmaps/shop/b", "UPDATE namespaces/shop/finalize"]);
@@ -238,9 +237,9 @@ test("fifty namespaces end together, and the kinds that are empty are asked for 
   }
   await running.idle();
   lists = 0;
-  for (const name of names) await client.delete(namespaceKind, { name });
+  for (const name of names) await client.delete(namespaces, { name });
   await running.idle();
-  expect(expectOk(await client.list(namespaceKind)).items.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
+  expect(expectOk(await client.list(namespaces)).items.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
   // forty kinds in fifty namespaces would be two thousand; `idle` itself asks for some sixty each time it looks
   expect(lists).toBeLessThan(1_000);
 });

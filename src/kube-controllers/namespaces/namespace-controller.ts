@@ -5,9 +5,9 @@
  * that goes brings the namespace back at once; the guess remains for what nobody watches.
  */
 import { ok, timestamp, type Result } from "#base";
+import { namespaces, type Namespace } from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { namespaceKind, type Namespace } from "../kinds.ts";
 import { again, done, failed, passOf, type Pass } from "../work.ts";
 import { namespaceConditions } from "./conditions.ts";
 import { Sweeper, type Sweep } from "./sweeper.ts";
@@ -56,7 +56,7 @@ class Namespaces {
         return this.#pass(name, signal);
       },
     });
-    informers.subscribe(namespaceKind, ({ key, after }) => {
+    informers.subscribe(namespaces, ({ key, after }) => {
       this.#awaited.delete(key.name);
       if (after?.metadata.deletionTimestamp === undefined) return void this.#ending.delete(key.name);
       queue.addAfter(key.name, this.#dueAt(after) - clock.monotonic());
@@ -74,7 +74,7 @@ class Namespaces {
   async #pass(name: string, signal: AbortSignal): Promise<Pass> {
     const { informers, clock } = this.#context;
     this.#awaited.delete(name);
-    const namespace = informers.of(namespaceKind).get({ name });
+    const namespace = informers.of(namespaces).get({ name });
     if (namespace?.metadata.deletionTimestamp === undefined || (namespace.spec?.finalizers ?? []).length === 0) return done;
     const monotonic = this.#dueAt(namespace);
     if (monotonic > clock.monotonic()) return again(monotonic - clock.monotonic());
@@ -103,14 +103,14 @@ class Namespaces {
     const conditions = namespaceConditions(before, sweep, timestamp(clock));
     if (conditions === before) return ok(namespace);
     const status = { ...namespace.status, phase: "Terminating", conditions };
-    return client.update(namespaceKind, { ...namespace, status }, { subresource: "status", signal });
+    return client.update(namespaces, { ...namespace, status }, { subresource: "status", signal });
   }
 
   async #finalize(namespace: Namespace, signal: AbortSignal): Promise<Result<unknown, KubeError>> {
     const finalizers = (namespace.spec?.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
     const { status: _status, ...rest } = namespace;
     const finalized = { ...rest, spec: { ...namespace.spec, finalizers } };
-    const answer = await this.#context.client.update(namespaceKind, finalized, { subresource: "finalize", signal });
+    const answer = await this.#context.client.update(namespaces, finalized, { subresource: "finalize", signal });
     return !answer.ok && answer.error.kind === "not-found" ? ok(undefined) : answer;
   }
 

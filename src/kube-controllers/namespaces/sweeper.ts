@@ -4,11 +4,10 @@
  * A kind of which no informer shows an object in the namespace is not swept; that it is really empty is asked of the server (holders.ts).
  */
 import { ok, type Clock, type Result } from "#base";
-import { groupResourceOf, metadataOf, type KubeObject } from "#kube";
+import { groupResourceOf, metadataOf, pods, type KubeObject } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
 import type { ServedResource } from "../discovery.ts";
 import type { EveryKind } from "../every-kind.ts";
-import { podKind } from "../kinds.ts";
 import type { Findings } from "./conditions.ts";
 import { Holders, type Since } from "./holders.ts";
 
@@ -121,7 +120,7 @@ export class Sweeper {
 
   /** The longest that a pod may take; none once the namespace has waited for that long. */
   async #graceOfPods({ namespace, deletedAt, signal }: Sweeping): Promise<Result<number, KubeError>> {
-    const listed = await this.#client.list(podKind, { namespace }, { signal });
+    const listed = await this.#client.list(pods, { namespace }, { signal });
     if (!listed.ok) return listed;
     const running = listed.value.items.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
     const longest = Math.max(0, ...running.map(({ spec }) => spec?.terminationGracePeriodSeconds ?? 0));

@@ -1,8 +1,7 @@
 /** Services of type LoadBalancer get an address, as a cloud would give them one. From 192.0.2.0/24, which belongs to nobody. */
-import { keyText, parseKey } from "#kube";
+import { keyText, parseKey, services as serviceResource, type Service } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";
-import { serviceResource, type Service } from "../workloads/kinds/core.ts";
 
 export const loadBalancers: KubeController = {
   name: "service-lb-controller",
@@ -17,9 +16,9 @@ export const loadBalancers: KubeController = {
   },
 };
 
-/** One with a class of its own is somebody else's. */
+/** A Service with a load balancer class belongs to the controller of that class. */
 function isOurs({ spec, metadata }: Service): boolean {
-  return spec.type === "LoadBalancer" && spec.loadBalancerClass === undefined && metadata.deletionTimestamp === undefined;
+  return spec?.type === "LoadBalancer" && spec.loadBalancerClass === undefined && metadata.deletionTimestamp === undefined;
 }
 
 async function pass(context: KubeControllerContext, given: Map<string, string>, key: string): Promise<Pass> {
@@ -31,12 +30,12 @@ async function pass(context: KubeControllerContext, given: Map<string, string>, 
   if (isOurs(service) === known.length > 0) return done;
   if (!isOurs(service)) {
     given.delete(key);
-    if (service.spec.type === "LoadBalancer") return done;
+    if (service.spec?.type === "LoadBalancer") return done;
     return passOf(
       await client.update(serviceResource, { ...service, status: { ...service.status, loadBalancer: {} } }, { subresource: "status" }),
     );
   }
-  const ip = service.spec.loadBalancerIP ?? given.get(key) ?? freeAddress(services.list(), given);
+  const ip = service.spec?.loadBalancerIP ?? given.get(key) ?? freeAddress(services.list(), given);
   given.set(key, ip);
   record({ regarding: service, type: "Normal", reason: "EnsuringLoadBalancer", note: "Ensuring load balancer" });
   const status = { ...service.status, loadBalancer: { ingress: [{ ip, ipMode: "VIP" }] } };

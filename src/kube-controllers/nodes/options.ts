@@ -1,6 +1,5 @@
 /** What can be set about the simulation, and what it is otherwise. */
-import type { Taint } from "../workloads/kinds/core.ts";
-import type { ResourceList } from "../workloads/kinds/pod.ts";
+import type { ResourceList, Taint } from "#kube";
 import type { Fault } from "./faults/fault.ts";
 
 /** All on the injected clock. The defaults are short, so that nobody waits for what is not real anyway. */

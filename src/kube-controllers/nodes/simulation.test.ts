@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, test } from "vitest";
-import { leaseResource } from "#controller-runtime";
 import { expectOk } from "#base";
+import { deployments, leases, nodes, persistentVolumeClaims, persistentVolumes, pods, services, storageClasses } from "#kube";
 import {
   podTemplate,
   SELECTOR,
@@ -8,9 +8,6 @@ import {
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../test/builders/simulated-cluster.ts";
-import { deploymentResource } from "../workloads/kinds/apps.ts";
-import { claimResource, nodeResource, serviceResource, storageClassResource, volumeResource } from "../workloads/kinds/core.ts";
-import { podResource } from "../workloads/kinds/pod.ts";
 import { taintsFor } from "./lifecycle/node-lifecycle.ts";
 import { evictionTime } from "./lifecycle/taint-eviction.ts";
 import { createSimulation } from "./simulation.ts";
@@ -27,16 +24,16 @@ async function begin(options: SimulatedClusterOptions = {}): Promise<SimulatedCl
   return cluster;
 }
 const taints = async (world: SimulatedCluster, name: string) =>
-  ((await world.read(nodeResource, name)).spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+  ((await world.read(nodes, name)).spec?.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
 const readiness = async (world: SimulatedCluster, name: string) =>
-  (await world.read(nodeResource, name)).status?.conditions?.find(({ type }) => type === "Ready");
+  (await world.read(nodes, name)).status?.conditions?.find(({ type }) => type === "Ready");
 
 test("nodes are registered with their labels, taints and capacity, and beat", async () => {
   const world = await begin({
     simulation: { nodes: [{ name: "a", labels: { zone: "x" }, taints: [{ key: "t", effect: "NoSchedule" }], capacity: { cpu: "3" } }] },
   });
   await world.live(100);
-  const node = await world.read(nodeResource, "a");
+  const node = await world.read(nodes, "a");
   expect(node.metadata.labels).toMatchObject({ zone: "x", "kubernetes.io/hostname": "a" });
   expect(node.status).toMatchObject({
     allocatable: { cpu: "3", pods: "5k" },
@@ -46,8 +43,7 @@ test("nodes are registered with their labels, taints and capacity, and beat", as
     ],
   });
   expect(await readiness(world, "a")).toMatchObject({ status: "True", reason: "KubeletReady" });
-  const lease = async () =>
-    (expectOk(await world.client.get(leaseResource, { namespace: "kube-node-lease", name: "a" })).spec ?? {}).renewTime;
+  const lease = async () => (expectOk(await world.client.get(leases, { namespace: "kube-node-lease", name: "a" })).spec ?? {}).renewTime;
   const before = await lease();
   await world.live(11_000, 1_000);
   expect((await lease()) === before).toBe(false);
@@ -56,7 +52,7 @@ test("nodes are registered with their labels, taints and capacity, and beat", as
 
 test("a node that goes away is noticed, its Pods are evicted in time and run elsewhere; it comes back clean", async () => {
   const world = await begin({ simulation: { nodes: 2 } });
-  await world.create(deploymentResource, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
+  await world.create(deployments, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
   await world.live(300);
   expect([
     world.simulation.nodes.stop("lattice-node-1"),
@@ -75,18 +71,18 @@ test("a node that goes away is noticed, its Pods are evicted in time and run els
     "node.kubernetes.io/unreachable:NoSchedule",
     "node.kubernetes.io/unreachable:NoExecute",
   ]);
-  expect((await world.read(deploymentResource, "web")).status?.availableReplicas).toBe(1);
+  expect((await world.read(deployments, "web")).status?.availableReplicas).toBe(1);
   expect(await world.told("Node")).toContain("Normal NodeNotReady: Node lattice-node-1 status is now: NodeNotReady");
   await world.live(320_000, 5_000);
   await world.live(500);
-  const leaving = (await world.all(podResource)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const leaving = (await world.all(pods)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   expect(leaving.map(({ spec, status }) => [spec.nodeName, status?.conditions?.some(({ type }) => type === "DisruptionTarget")])).toEqual([
     ["lattice-node-1", true],
   ]);
-  expect((await world.read(deploymentResource, "web")).status?.availableReplicas).toBe(2);
+  expect((await world.read(deployments, "web")).status?.availableReplicas).toBe(2);
   world.simulation.nodes.start("lattice-node-1");
   await world.live(2_000, 200);
-  expect([await taints(world, "lattice-node-1"), (await world.all(podResource)).length]).toEqual([[], 2]);
+  expect([await taints(world, "lattice-node-1"), (await world.all(pods)).length]).toEqual([[], 2]);
 });
 
 describe("taints", () => {
@@ -142,18 +138,16 @@ describe("taints", () => {
 test("a Service of type LoadBalancer gets an address of its own, and gives it back", async () => {
   const world = await begin();
   const ports = [{ port: 80 }];
-  for (const name of ["a", "b"]) await world.create(serviceResource, name, { spec: { type: "LoadBalancer", ports } });
-  await world.create(serviceResource, "fixed", { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.77", ports } });
-  await world.create(serviceResource, "foreign", { spec: { type: "LoadBalancer", loadBalancerClass: "test/other", ports } });
+  for (const name of ["a", "b"]) await world.create(services, name, { spec: { type: "LoadBalancer", ports } });
+  await world.create(services, "fixed", { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.77", ports } });
+  await world.create(services, "foreign", { spec: { type: "LoadBalancer", loadBalancerClass: "test/other", ports } });
   await world.live(100);
   const addresses = async () =>
-    Object.fromEntries(
-      (await world.all(serviceResource)).map(({ metadata, status }) => [metadata.name, status?.loadBalancer?.ingress?.[0]?.ip]),
-    );
+    Object.fromEntries((await world.all(services)).map(({ metadata, status }) => [metadata.name, status?.loadBalancer?.ingress?.[0]?.ip]));
   expect(await addresses()).toMatchObject({ fixed: "192.0.2.77", foreign: undefined });
   const { a, b } = await addresses();
   expect(new Set([a, b])).toEqual(new Set(["192.0.2.1", "192.0.2.2"]));
-  await world.patch(serviceResource, "a", { spec: { type: "ClusterIP" } });
+  await world.patch(services, "a", { spec: { type: "ClusterIP" } });
   await world.live(100);
   expect((await addresses())["a"]).toBeUndefined();
   expect(await world.told("Service")).toContain("Normal EnsuredLoadBalancer: Ensured load balancer");
@@ -162,45 +156,44 @@ test("a Service of type LoadBalancer gets an address of its own, and gives it ba
 test("a claim on the default class is bound to a volume that goes with it; others wait", async () => {
   const world = await begin();
   await world.live(40);
-  expect((await world.read(storageClassResource, "standard")).metadata.annotations).toEqual({
+  expect((await world.read(storageClasses, "standard")).metadata.annotations).toEqual({
     "storageclass.kubernetes.io/is-default-class": "true",
   });
   const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "2Gi" } } };
-  await world.create(claimResource, "data", { spec });
-  await world.create(claimResource, "other", { spec: { ...spec, storageClassName: "gold" } });
+  await world.create(persistentVolumeClaims, "data", { spec });
+  await world.create(persistentVolumeClaims, "other", { spec: { ...spec, storageClassName: "gold" } });
   await world.live(100);
-  expect((await world.read(claimResource, "data")).status).toMatchObject({ phase: "Bound", capacity: { storage: "2Gi" } });
-  expect((await world.read(claimResource, "other")).status?.phase).toBe("Pending");
-  expect((await world.all(volumeResource)).map(({ status }) => status?.phase)).toEqual(["Bound"]);
-  expectOk(await world.client.delete(claimResource, { namespace: "default", name: "data" }));
+  expect((await world.read(persistentVolumeClaims, "data")).status).toMatchObject({ phase: "Bound", capacity: { storage: "2Gi" } });
+  expect((await world.read(persistentVolumeClaims, "other")).status?.phase).toBe("Pending");
+  expect((await world.all(persistentVolumes)).map(({ status }) => status?.phase)).toEqual(["Bound"]);
+  expectOk(await world.client.delete(persistentVolumeClaims, { namespace: "default", name: "data" }));
   await world.live(200);
-  expect(await world.all(volumeResource)).toEqual([]);
+  expect(await world.all(persistentVolumes)).toEqual([]);
 });
 
 test("a claim that a Pod uses stays until the Pod is gone", async () => {
   const world = await begin();
   await world.live(40);
-  await world.create(claimResource, "data", { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } });
-  await world.create(podResource, "p", {
+  await world.create(persistentVolumeClaims, "data", {
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  });
+  await world.create(pods, "p", {
     spec: { containers: [{ name: "web", image: "w" }], volumes: [{ name: "d", persistentVolumeClaim: { claimName: "data" } }] },
   });
   await world.live(300);
-  expectOk(await world.client.delete(claimResource, { namespace: "default", name: "data" }));
+  expectOk(await world.client.delete(persistentVolumeClaims, { namespace: "default", name: "data" }));
   await world.live(200);
-  expect((await world.all(claimResource)).length).toBe(1);
-  expectOk(await world.client.delete(podResource, { namespace: "default", name: "p" }));
+  expect((await world.all(persistentVolumeClaims)).length).toBe(1);
+  expectOk(await world.client.delete(pods, { namespace: "default", name: "p" }));
   await world.live(300);
-  expect([(await world.all(claimResource)).length, (await world.all(volumeResource)).length]).toEqual([0, 0]);
+  expect([(await world.all(persistentVolumeClaims)).length, (await world.all(persistentVolumes)).length]).toEqual([0, 0]);
 });
 
 test("both switches can be off", async () => {
   const world = await begin({ simulation: { loadBalancers: false, volumes: false } });
-  await world.create(serviceResource, "a", { spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
+  await world.create(services, "a", { spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
   await world.live(100);
-  expect([(await world.read(serviceResource, "a")).status?.loadBalancer?.ingress, await world.all(storageClassResource)]).toEqual([
-    undefined,
-    [],
-  ]);
+  expect([(await world.read(services, "a")).status?.loadBalancer?.ingress, await world.all(storageClasses)]).toEqual([undefined, []]);
 });
 
 test("usage is declared by annotation or by name, per Pod or per container", () => {

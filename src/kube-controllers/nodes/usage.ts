@@ -2,8 +2,7 @@
  * What Pods use of cpu and memory: nothing runs, so somebody has to say it. By annotation on the template
  * (`simulation.lattice.dev/usage-cpu: 250m`), or by `set`, which wins and is about everything that a selector matches.
  */
-import { matches, parseQuantity, parseSelector, quantityToNumber, type Requirement } from "#kube";
-import type { Container, Pod } from "../workloads/kinds/pod.ts";
+import { matches, parseQuantity, parseSelector, quantityToNumber, type Container, type Pod, type Requirement } from "#kube";
 import type { MetricsSource } from "../workloads/autoscaling/metrics-source.ts";
 import { annotation } from "./faults/annotations.ts";
 

@@ -4,11 +4,18 @@
  * On a real cluster the controller manager binds; it finds the volume that names the claim and does the same. Whoever is first wins.
  */
 import { ok, type Result } from "#base";
-import { keyText, parseKey } from "#kube";
+import {
+  keyText,
+  parseKey,
+  persistentVolumeClaims,
+  persistentVolumes,
+  storageClasses,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+} from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";
-import { claimResource, storageClassResource, volumeResource, type PersistentVolume, type VolumeClaim } from "../workloads/kinds/core.ts";
 
 export const PROVISIONER = "simulation.lattice.dev/volumes";
 const CLASS = "standard";
@@ -20,19 +27,19 @@ export const volumes: KubeController = {
     const claims = context.work({ name: "volume-claims", pass: (key) => passClaim(context, key) });
     const classes = context.work({ name: "storage-class", pass: () => passClass(context) });
     const reclaim = context.work({ name: "volumes", pass: (name) => passVolume(context, name) });
-    informers.of(storageClassResource);
-    informers.subscribe(claimResource, ({ key, before, after }) => {
+    informers.of(storageClasses);
+    informers.subscribe(persistentVolumeClaims, ({ key, before, after }) => {
       if (after !== undefined) claims.add(keyText(key));
       else if (before?.spec.volumeName !== undefined) reclaim.add(before.spec.volumeName);
     });
-    informers.of(volumeResource);
+    informers.of(persistentVolumes);
     classes.add(CLASS);
   },
 };
 
 async function passClass({ client, informers }: KubeControllerContext): Promise<Pass> {
-  if (informers.of(storageClassResource).get({ name: CLASS }) !== undefined) return done;
-  const created = await client.create(storageClassResource, {
+  if (informers.of(storageClasses).get({ name: CLASS }) !== undefined) return done;
+  const created = await client.create(storageClasses, {
     apiVersion: "storage.k8s.io/v1",
     kind: "StorageClass",
     metadata: { name: CLASS, annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
@@ -44,7 +51,7 @@ async function passClass({ client, informers }: KubeControllerContext): Promise<
 }
 
 async function passClaim(context: KubeControllerContext, key: string): Promise<Pass> {
-  const claim = context.informers.of(claimResource).get(parseKey(key));
+  const claim = context.informers.of(persistentVolumeClaims).get(parseKey(key));
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined || claim.status?.phase === "Bound") return done;
   if (claim.spec.volumeName !== undefined || (claim.spec.storageClassName ?? CLASS) !== CLASS) return done;
   const volume = await provision(context, claim);
@@ -53,7 +60,10 @@ async function passClaim(context: KubeControllerContext, key: string): Promise<P
   return bound.ok || bound.error.kind === "not-found" ? done : passOf(bound);
 }
 
-async function provision({ client, record }: KubeControllerContext, claim: VolumeClaim): Promise<Result<PersistentVolume, KubeError>> {
+async function provision(
+  { client, record }: KubeControllerContext,
+  claim: PersistentVolumeClaim,
+): Promise<Result<PersistentVolume, KubeError>> {
   const { name, namespace = "", uid = "", resourceVersion = "" } = claim.metadata;
   const volume: PersistentVolume = {
     apiVersion: "v1",
@@ -69,14 +79,18 @@ async function provision({ client, record }: KubeControllerContext, claim: Volum
       claimRef: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid, resourceVersion },
     },
   };
-  const created = await client.create(volumeResource, volume);
-  if (!created.ok) return created.error.kind === "already-exists" ? client.get(volumeResource, { name: volume.metadata.name }) : created;
+  const created = await client.create(persistentVolumes, volume);
+  if (!created.ok) return created.error.kind === "already-exists" ? client.get(persistentVolumes, { name: volume.metadata.name }) : created;
   const note = `Successfully provisioned volume ${volume.metadata.name}`;
   record({ regarding: claim, type: "Normal", reason: "ProvisioningSucceeded", note });
   return created;
 }
 
-async function bind({ client }: KubeControllerContext, claim: VolumeClaim, volume: PersistentVolume): Promise<Result<unknown, KubeError>> {
+async function bind(
+  { client }: KubeControllerContext,
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume,
+): Promise<Result<unknown, KubeError>> {
   const { namespace, name } = claim.metadata;
   const annotations = {
     "pv.kubernetes.io/bind-completed": "yes",
@@ -85,15 +99,24 @@ async function bind({ client }: KubeControllerContext, claim: VolumeClaim, volum
     "volume.beta.kubernetes.io/storage-provisioner": PROVISIONER,
   };
   const spec = { volumeName: volume.metadata.name, storageClassName: CLASS };
-  const named = await client.patch(claimResource, { namespace, name }, { type: "merge", patch: { metadata: { annotations }, spec } });
+  const named = await client.patch(
+    persistentVolumeClaims,
+    { namespace, name },
+    { type: "merge", patch: { metadata: { annotations }, spec } },
+  );
   if (!named.ok) return named;
   const capacity = { storage: claim.spec.resources?.requests?.["storage"] ?? "1Gi" };
   const status = { phase: "Bound", accessModes: [...(claim.spec.accessModes ?? [])], capacity };
-  const bound = await client.patch(claimResource, { namespace, name }, { type: "merge", patch: { status } }, { subresource: "status" });
+  const bound = await client.patch(
+    persistentVolumeClaims,
+    { namespace, name },
+    { type: "merge", patch: { status } },
+    { subresource: "status" },
+  );
   if (!bound.ok) return bound;
   if (volume.status?.phase === "Bound") return ok(undefined);
   return client.patch(
-    volumeResource,
+    persistentVolumes,
     { name: volume.metadata.name },
     { type: "merge", patch: { status: { phase: "Bound" } } },
     { subresource: "status" },
@@ -102,11 +125,11 @@ async function bind({ client }: KubeControllerContext, claim: VolumeClaim, volum
 
 /** Only what was made here goes with its claim. */
 async function passVolume({ client, informers }: KubeControllerContext, name: string): Promise<Pass> {
-  const volume = informers.of(volumeResource).get({ name });
+  const volume = informers.of(persistentVolumes).get({ name });
   if (volume === undefined || volume.metadata.annotations?.["pv.kubernetes.io/provisioned-by"] !== PROVISIONER) return done;
   // what is bound is protected; the claim is gone, so it is not
   const patch = { status: { phase: "Released" } };
-  const released = await client.patch(volumeResource, { name }, { type: "merge", patch }, { subresource: "status" });
+  const released = await client.patch(persistentVolumes, { name }, { type: "merge", patch }, { subresource: "status" });
   if (!released.ok) return released.error.kind === "not-found" ? done : passOf(released);
-  return passOf(await client.delete(volumeResource, { name }));
+  return passOf(await client.delete(persistentVolumes, { name }));
 }

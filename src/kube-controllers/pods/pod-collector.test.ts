@@ -1,8 +1,8 @@
 /** Pods that nobody else deletes. */
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { nodes, pods, type Node, type Pod } from "#kube";
 import { controlledCluster, type ControlledCluster } from "../../../test/builders/controlled-cluster.ts";
-import { nodeKind, podKind, type Node, type Pod } from "../kinds.ts";
 import { podCollector } from "./pod-collector.ts";
 
 const clusters: ControlledCluster[] = [];
@@ -19,14 +19,14 @@ async function start(terminatedPodThreshold?: number) {
   await cluster.running.idle();
   const make = async (name: string, nodeName = "", phase = "", metadata: Partial<Pod["metadata"]> = {}, reason = "") => {
     const spec = { containers: [{ name: "c", image: "i" }], ...(nodeName === "" ? {} : { nodeName }) };
-    expectOk(await client.create(podKind, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", ...metadata }, spec }));
+    expectOk(await client.create(pods, { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default", ...metadata }, spec }));
     const patch = { status: { phase, ...(reason === "" ? {} : { reason }) } };
     if (phase !== "")
-      expectOk(await client.patch(podKind, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
+      expectOk(await client.patch(pods, { namespace: "default", name }, { type: "merge", patch }, { subresource: "status" }));
   };
   const makeNode = async (name: string, more: Partial<Node> = {}) =>
-    expectOk(await client.create(nodeKind, { apiVersion: "v1", kind: "Node", metadata: { name }, ...more }));
-  const names = async () => expectOk(await client.list(podKind)).items.map(({ metadata }) => metadata.name);
+    expectOk(await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name }, ...more }));
+  const names = async () => expectOk(await client.list(pods)).items.map(({ metadata }) => metadata.name);
   return { ...cluster, make, makeNode, names };
 }
 
@@ -40,7 +40,7 @@ test("Pods on nodes that are gone are failed and deleted, after the node had tim
   expect([await names(), writes]).toEqual([["done", "kept", "lost"], []]);
   await advance(41_000);
   expect(await names()).toEqual(["kept", "lost"]);
-  const lost = expectOk(await client.get(podKind, { namespace: "default", name: "lost" }));
+  const lost = expectOk(await client.get(pods, { namespace: "default", name: "lost" }));
   expect(lost.status).toMatchObject({
     phase: "Failed",
     conditions: [{ type: "DisruptionTarget", status: "True", reason: "DeletionByPodGC", message: "PodGC: node no longer exists" }],
@@ -60,9 +60,9 @@ test("a node that appears in time saves its Pods", async () => {
 test("Pods that were deleted before they had a node go at once", async () => {
   const { make, names, advance, client } = await start();
   await make("waiting", "", "", { finalizers: ["example.org/look"] });
-  await client.delete(podKind, { namespace: "default", name: "waiting" });
+  await client.delete(pods, { namespace: "default", name: "waiting" });
   await advance(20_000);
-  const left = expectOk(await client.get(podKind, { namespace: "default", name: "waiting" }));
+  const left = expectOk(await client.get(pods, { namespace: "default", name: "waiting" }));
   expect([await names(), left.status?.phase]).toEqual([["waiting"], "Failed"]);
 });
 
@@ -73,7 +73,7 @@ test("terminating Pods go when their node is out of service, and not before", as
   await makeNode("slow");
   await make("stuck", "broken", "Running");
   await make("ending", "slow", "Running");
-  for (const name of ["stuck", "ending"]) await client.delete(podKind, { namespace: "default", name }, { gracePeriodSeconds: 3_600 });
+  for (const name of ["stuck", "ending"]) await client.delete(pods, { namespace: "default", name }, { gracePeriodSeconds: 3_600 });
   await advance(20_000);
   expect(await names()).toEqual(["ending"]);
 });

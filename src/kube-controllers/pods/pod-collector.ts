@@ -6,9 +6,8 @@
  * a tenth more Pods have finished than are kept, they are looked at sooner: Jobs can finish thousands of Pods in 20 seconds.
  */
 import { ok, timestamp } from "#base";
-import { field, keyText, type ObjectKey } from "#kube";
+import { field, keyText, nodes, pods as podKind, type Node, type ObjectKey, type Pod, type PodCondition } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { nodeKind, podKind, type Node, type Pod, type PodCondition } from "../kinds.ts";
 import { again, done, passOf, worstPass, type Pass } from "../work.ts";
 import { isPodFinished, withPodCondition } from "./pod-status.ts";
 
@@ -49,7 +48,7 @@ class PodCollector {
   start(): void {
     const { informers } = this.#context;
     informers.of(podKind);
-    informers.of(nodeKind);
+    informers.of(nodes);
     const queue = this.#context.work({ name: "pod-garbage", concurrency: 1, pass: (_key, signal) => this.#pass(signal) });
     queue.add(ALL_PODS);
     informers.subscribe(podKind, ({ before, after }) => {
@@ -71,7 +70,7 @@ class PodCollector {
       const { nodeName = "" } = pod.spec ?? {};
       const terminating = pod.metadata.deletionTimestamp !== undefined;
       if (gone.has(nodeName)) choose(pod, ORPHANED);
-      else if (terminating && (nodeName === "" || isOutOfService(informers.of(nodeKind).get({ name: nodeName })))) choose(pod);
+      else if (terminating && (nodeName === "" || isOutOfService(informers.of(nodes).get({ name: nodeName })))) choose(pod);
     }
     const passes = await Promise.all([...chosen.values()].map(({ pod, condition }) => this.#remove(pod, condition, signal)));
     const worst = worstPass(passes);
@@ -90,14 +89,14 @@ class PodCollector {
     const gone = new Set<string>();
     for (const name of this.#missing.keys()) if (!named.has(name)) this.#missing.delete(name);
     for (const name of named) {
-      if (informers.of(nodeKind).get({ name }) !== undefined) {
+      if (informers.of(nodes).get({ name }) !== undefined) {
         this.#missing.delete(name);
         continue;
       }
       const since = this.#missing.get(name) ?? clock.monotonic();
       this.#missing.set(name, since);
       if (clock.monotonic() - since < QUARANTINE_MS) continue;
-      const answer = await client.get(nodeKind, { name }, { signal });
+      const answer = await client.get(nodes, { name }, { signal });
       if (!answer.ok && answer.error.kind === "not-found") gone.add(name);
     }
     return gone;

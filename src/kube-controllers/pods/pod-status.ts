@@ -1,5 +1,5 @@
+import type { Pod, PodCondition } from "#kube";
 /** Pod conditions, as kubelet and controllers write them. */
-import type { Pod, PodCondition } from "../kinds.ts";
 
 export function podCondition({ status }: Pod, type: string): PodCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type);

@@ -1,10 +1,8 @@
 /** Quotas on an API server in this process: the controller counts, the server charges, and both come to the same sum. */
 import { afterEach, describe, expect, it } from "vitest";
 import { expectOk } from "#base";
-import { defineResource, type KubeObject } from "#kube";
+import { defineResource, persistentVolumeClaims, pods, resourceQuotas, services, type KubeObject, type ResourceQuota } from "#kube";
 import { controlledCluster, type ControlledCluster } from "../../../test/builders/controlled-cluster.ts";
-import { podKind } from "../kinds.ts";
-import { resourceQuotaKind, serviceKind, volumeClaimKind, type ResourceQuotaObject } from "./kinds.ts";
 import { quotaController } from "./quota-controller.ts";
 
 const clusters: ControlledCluster[] = [];
@@ -24,16 +22,16 @@ async function start() {
   const { client, running } = cluster;
   await running.idle();
   const makeQuota = async (hard: Hard, spec: object = {}) => {
-    const quota: ResourceQuotaObject = {
+    const quota: ResourceQuota = {
       apiVersion: "v1",
       kind: "ResourceQuota",
       metadata: { name: "q", namespace },
       spec: { hard, ...spec },
     };
-    expectOk(await client.create(resourceQuotaKind, quota));
+    expectOk(await client.create(resourceQuotas, quota));
     await running.idle();
   };
-  const status = async () => expectOk(await client.get(resourceQuotaKind, { namespace, name: "q" })).status;
+  const status = async () => expectOk(await client.get(resourceQuotas, { namespace, name: "q" })).status;
   const make = (name: string) => client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace } });
   return { ...cluster, makeQuota, status, make };
 }
@@ -71,7 +69,7 @@ describe("the quota controller", () => {
     const { client, makeQuota, running, status } = await start();
     await makeQuota({ configmaps: "1" });
     const patch = { spec: { hard: { configmaps: null, secrets: "3" } } };
-    expectOk(await client.patch(resourceQuotaKind, { namespace, name: "q" }, { type: "merge", patch }));
+    expectOk(await client.patch(resourceQuotas, { namespace, name: "q" }, { type: "merge", patch }));
     await running.idle();
     expect(await status()).toEqual({ hard: { secrets: "3" }, used: { secrets: "0" } });
   });
@@ -79,10 +77,10 @@ describe("the quota controller", () => {
   it("lets go of a pod that has ended, and keeps counting it as an object", async () => {
     const { client, makeQuota, running, status } = await start();
     await makeQuota({ pods: "5", "count/pods": "5", "requests.cpu": "1" });
-    expectOk(await client.create(podKind, pod("p")));
+    expectOk(await client.create(pods, pod("p")));
     expect((await status())?.used).toEqual({ "count/pods": "1", pods: "1", "requests.cpu": "500m" });
     const patch = { status: { phase: "Succeeded" } };
-    expectOk(await client.patch(podKind, { namespace, name: "p" }, { type: "merge", patch }, { subresource: "status" }));
+    expectOk(await client.patch(pods, { namespace, name: "p" }, { type: "merge", patch }, { subresource: "status" }));
     await running.idle();
     expect((await status())?.used).toEqual({ "count/pods": "1", pods: "0", "requests.cpu": "0" });
   });
@@ -92,10 +90,10 @@ describe("the quota controller", () => {
     await makeQuota({ "services.nodeports": "5" });
     const spec = { type: "NodePort", ports: [{ port: 80 }] };
     const service: Specified = { apiVersion: "v1", kind: "Service", metadata: { name: "s", namespace }, spec };
-    expectOk(await client.create(serviceKind, service));
+    expectOk(await client.create(services, service));
     expect((await status())?.used).toEqual({ "services.nodeports": "1" });
     const patch = { spec: { type: "ClusterIP" } };
-    expectOk(await client.patch(serviceKind, { namespace, name: "s" }, { type: "merge", patch }));
+    expectOk(await client.patch(services, { namespace, name: "s" }, { type: "merge", patch }));
     await running.idle();
     expect((await status())?.used).toEqual({ "services.nodeports": "0" });
   });
@@ -105,10 +103,10 @@ describe("the quota controller", () => {
     await makeQuota({ "requests.storage": "5Gi" });
     const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
     const claim: Specified = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name: "c", namespace }, spec };
-    expectOk(await client.create(volumeClaimKind, claim));
+    expectOk(await client.create(persistentVolumeClaims, claim));
     const grown = { status: { allocatedResources: { storage: "2Gi" } } };
     const key = { namespace, name: "c" };
-    expectOk(await client.patch(volumeClaimKind, key, { type: "merge", patch: grown }, { subresource: "status" }));
+    expectOk(await client.patch(persistentVolumeClaims, key, { type: "merge", patch: grown }, { subresource: "status" }));
     await running.idle();
     expect((await status())?.used).toEqual({ "requests.storage": "2Gi" });
   });
@@ -147,7 +145,7 @@ describe("the quota controller", () => {
     const before = writes.length;
     await advance(5 * 60_000);
     expect(writes.length).toBe(before);
-    expectOk(await client.delete(resourceQuotaKind, { namespace, name: "q" }));
+    expectOk(await client.delete(resourceQuotas, { namespace, name: "q" }));
     expectOk(await client.delete(configMaps, { namespace, name: "a" }));
     await running.idle();
     await advance(5 * 60_000);

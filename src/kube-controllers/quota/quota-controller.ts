@@ -4,24 +4,27 @@
  * What objects take more is charged by the API server when it admits them; nothing is counted then.
  */
 import {
+  evaluatorOf,
   keyOf,
   keyText,
   parseKey,
+  persistentVolumeClaims,
+  pods,
   readAmounts,
   readQuota,
+  resourceQuotas,
   sameAmounts,
-  evaluatorOf,
+  services,
   writeAmounts,
   type Amounts,
   type KubeObject,
   type Resource,
+  type ResourceQuota,
 } from "#kube";
 import type { ChangeHandler, WorkQueue } from "#controller-runtime";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { podKind } from "../kinds.ts";
 import { again, done, passOf, type Pass } from "../work.ts";
 import { claimFreesQuota, podFreesQuota, serviceFreesQuota } from "./frees-quota.ts";
-import { resourceQuotaKind, serviceKind, volumeClaimKind, type ResourceQuotaObject } from "./kinds.ts";
 import { countedBy, recount } from "./recount.ts";
 
 export const quotaController: KubeController = { name: "resourcequota-controller", start: (context) => new Quotas(context).start() };
@@ -40,15 +43,15 @@ class Quotas {
 
   start(): void {
     const { informers, clock } = this.#context;
-    informers.subscribe(resourceQuotaKind, ({ key, before, after }) => {
+    informers.subscribe(resourceQuotas, ({ key, before, after }) => {
       if (after !== undefined && asksOtherwise(before, after)) this.#queue.add(keyText(key));
     });
     informers.subscribe(
-      podKind,
-      this.#onUpdate(podKind, (before, after) => podFreesQuota(before, after, clock.now())),
+      pods,
+      this.#onUpdate(pods, (before, after) => podFreesQuota(before, after, clock.now())),
     );
-    informers.subscribe(serviceKind, this.#onUpdate(serviceKind, serviceFreesQuota));
-    informers.subscribe(volumeClaimKind, this.#onUpdate(volumeClaimKind, claimFreesQuota));
+    informers.subscribe(services, this.#onUpdate(services, serviceFreesQuota));
+    informers.subscribe(persistentVolumeClaims, this.#onUpdate(persistentVolumeClaims, claimFreesQuota));
     this.#context.everyKind().subscribe({
       changed: (resource, { key, after }) => {
         if (after === undefined) this.#replenish(resource, key.namespace);
@@ -67,7 +70,7 @@ class Quotas {
     if (namespace === undefined) return;
     const evaluator = evaluatorOf(group, plural);
     if (evaluator === undefined) return;
-    for (const quota of this.#context.informers.of(resourceQuotaKind).list(namespace)) {
+    for (const quota of this.#context.informers.of(resourceQuotas).list(namespace)) {
       const names = [...readQuota(quota).hard.keys()];
       if (names.some((name) => evaluator.tracks(name))) this.#queue.add(keyText(keyOf(quota)));
     }
@@ -77,7 +80,7 @@ class Quotas {
     const { client, clock } = this.#context;
     const everyKind = this.#context.everyKind();
     await everyKind.ready();
-    const found = await client.get(resourceQuotaKind, parseKey(key), { signal });
+    const found = await client.get(resourceQuotas, parseKey(key), { signal });
     if (!found.ok) return found.error.kind === "not-found" ? done : passOf(found);
     const quota = readQuota(found.value);
     const counted = countedBy(quota, everyKind.discovered.preferred);
@@ -90,15 +93,15 @@ class Quotas {
     return written.kind === "done" ? again(RESYNC_MS) : written;
   }
 
-  async #write(quota: ResourceQuotaObject, used: Amounts, signal: AbortSignal): Promise<Pass> {
+  async #write(quota: ResourceQuota, used: Amounts, signal: AbortSignal): Promise<Pass> {
     const next = { ...quota, status: { hard: { ...quota.spec?.hard }, used: writeAmounts(used) } };
-    const written = await this.#context.client.update(resourceQuotaKind, next, { subresource: "status", signal });
+    const written = await this.#context.client.update(resourceQuotas, next, { subresource: "status", signal });
     return !written.ok && written.error.kind === "not-found" ? done : passOf(written);
   }
 }
 
 /** Its own status comes back as a change, too, and so does every charge of the API server. */
-function asksOtherwise(before: ResourceQuotaObject | undefined, after: ResourceQuotaObject): boolean {
+function asksOtherwise(before: ResourceQuota | undefined, after: ResourceQuota): boolean {
   if (before === undefined || before.metadata.uid !== after.metadata.uid) return true;
   return !sameAmounts(readAmounts(before.spec?.hard), readAmounts(after.spec?.hard));
 }

@@ -17,7 +17,7 @@ import {
   type KubeObject,
   type QuotaEvaluator,
   type Resource,
-  type ResourceQuota,
+  type ParsedQuota,
 } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
 import type { ServedResource } from "../discovery.ts";
@@ -32,7 +32,7 @@ const PAGE = 500;
 const NEEDED_VERBS = ["create", "list", "delete"];
 
 /** The kinds that this quota counts. A name that no served kind has is left alone. */
-export function countedBy(quota: ResourceQuota, served: readonly ServedResource[]): readonly Counted[] {
+export function countedBy(quota: ParsedQuota, served: readonly ServedResource[]): readonly Counted[] {
   const countable = served.filter(({ namespaced, verbs }) => namespaced && NEEDED_VERBS.every((verb) => verbs.has(verb)));
   const find = (group: string, plural: string) => countable.find((one) => one.group === group && one.plural === plural);
   const names = [...quota.wanted.keys()];
@@ -52,7 +52,7 @@ type Recount = { readonly namespace: string; readonly now: number; readonly sign
 
 export async function recount(
   client: KubeReader,
-  quota: ResourceQuota,
+  quota: ParsedQuota,
   counted: readonly Counted[],
   { namespace, now, signal }: Recount,
 ): Promise<Result<Amounts, KubeError>> {

@@ -1,7 +1,7 @@
 /** Every active namespace has a ServiceAccount `default`; one that is deleted is made again. */
+import { namespaces as namespaceKind, serviceAccounts } from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { namespaceKind, serviceAccountKind } from "../kinds.ts";
 import { done, passOf, type Pass } from "../work.ts";
 
 export const serviceAccountController: KubeController = { name: "serviceaccount-controller", start };
@@ -10,7 +10,7 @@ const NAME = "default";
 
 function start(context: KubeControllerContext): void {
   const { informers, client } = context;
-  const accounts = informers.of(serviceAccountKind);
+  const accounts = informers.of(serviceAccounts);
   const namespaces = informers.of(namespaceKind);
   const queue = context.work({ name: "service-accounts", pass });
 
@@ -18,14 +18,14 @@ function start(context: KubeControllerContext): void {
     if (namespaces.get({ name })?.status?.phase !== "Active") return done;
     if (accounts.get({ namespace: name, name: NAME }) !== undefined) return done;
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: NAME, namespace: name } };
-    const answer = await client.create(serviceAccountKind, account, { signal });
+    const answer = await client.create(serviceAccounts, account, { signal });
     return !answer.ok && isNobodysFault(answer.error) ? done : passOf(answer);
   }
 
   informers.subscribe(namespaceKind, ({ key, after }) => {
     if (after !== undefined) queue.add(key.name);
   });
-  informers.subscribe(serviceAccountKind, ({ key, after }) => {
+  informers.subscribe(serviceAccounts, ({ key, after }) => {
     if (after === undefined && key.namespace !== undefined) queue.add(key.namespace);
   });
 }

@@ -1,7 +1,6 @@
 /** Every active namespace has the certificate authority of the API server in a ConfigMap, for Pods to trust. It is kept as published. */
-import { jsonEqual } from "#kube";
+import { configMaps, jsonEqual, namespaces as namespaceKind, type ConfigMap } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
-import { configMapKind, namespaceKind, type ConfigMap } from "../kinds.ts";
 import { done, passOf, type Pass } from "../work.ts";
 import { isNobodysFault } from "./default-account.ts";
 
@@ -18,7 +17,7 @@ export function rootCaPublisher(rootCa: string): KubeController {
 
 function start(context: KubeControllerContext, data: Readonly<Record<string, string>>): void {
   const { informers, client } = context;
-  const published = informers.of(configMapKind);
+  const published = informers.of(configMaps);
   const namespaces = informers.of(namespaceKind);
   const queue = context.work({ name: "root-ca", pass });
 
@@ -27,16 +26,16 @@ function start(context: KubeControllerContext, data: Readonly<Record<string, str
     const known = published.get({ namespace, name: NAME });
     if (known === undefined) {
       const metadata = { name: NAME, namespace, annotations: { [ANNOTATION]: DESCRIPTION } };
-      const answer = await client.create(configMapKind, { apiVersion: "v1", kind: "ConfigMap", metadata, data }, { signal });
+      const answer = await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata, data }, { signal });
       return !answer.ok && isNobodysFault(answer.error) ? done : passOf(answer);
     }
-    return isAsPublished(known, data) ? done : passOf(await client.update(configMapKind, repaired(known, data), { signal }));
+    return isAsPublished(known, data) ? done : passOf(await client.update(configMaps, repaired(known, data), { signal }));
   }
 
   informers.subscribe(namespaceKind, ({ key, after }) => {
     if (after !== undefined) queue.add(key.name);
   });
-  informers.subscribe(configMapKind, ({ key }) => {
+  informers.subscribe(configMaps, ({ key }) => {
     if (key.name === NAME && key.namespace !== undefined) queue.add(key.namespace);
   });
 }

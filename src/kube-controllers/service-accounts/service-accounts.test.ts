@@ -1,8 +1,8 @@
 /** What every namespace is given. */
 import { afterEach, expect, test } from "vitest";
 import { err, expectOk } from "#base";
+import { configMaps, namespaces, serviceAccounts } from "#kube";
 import { controlledCluster, type ControlledCluster, type ControlledClusterOptions } from "../../../test/builders/controlled-cluster.ts";
-import { configMapKind, namespaceKind, serviceAccountKind } from "../kinds.ts";
 import { serviceAccountController } from "./default-account.ts";
 import { rootCaPublisher } from "./root-ca.ts";
 
@@ -15,7 +15,7 @@ async function start(options: ControlledClusterOptions = {}) {
   const cluster = await controlledCluster({ controllers: [serviceAccountController, rootCaPublisher("PEM")], ...options });
   clusters.push(cluster);
   const { client } = cluster;
-  expectOk(await client.create(namespaceKind, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }));
+  expectOk(await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }));
   await cluster.running.idle();
   return cluster;
 }
@@ -25,9 +25,9 @@ const published = { namespace: "shop", name: "kube-root-ca.crt" };
 
 test("every namespace gets a ServiceAccount and the root certificate, once", async () => {
   const { client, writes } = await start();
-  const accounts = expectOk(await client.list(serviceAccountKind)).items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  const accounts = expectOk(await client.list(serviceAccounts)).items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
   expect(accounts).toEqual(["default/default", "kube-node-lease/default", "kube-public/default", "kube-system/default", "shop/default"]);
-  expect(expectOk(await client.get(configMapKind, published))).toMatchObject({
+  expect(expectOk(await client.get(configMaps, published))).toMatchObject({
     data: { "ca.crt": "PEM" },
     metadata: {
       annotations: {
@@ -41,28 +41,28 @@ test("every namespace gets a ServiceAccount and the root certificate, once", asy
 
 test("what is deleted comes back", async () => {
   const { client, running } = await start();
-  await client.delete(serviceAccountKind, account);
-  await client.delete(configMapKind, published);
+  await client.delete(serviceAccounts, account);
+  await client.delete(configMaps, published);
   await running.idle();
-  expect([(await client.get(serviceAccountKind, account)).ok, (await client.get(configMapKind, published)).ok]).toEqual([true, true]);
+  expect([(await client.get(serviceAccounts, account)).ok, (await client.get(configMaps, published)).ok]).toEqual([true, true]);
 });
 
 test("a changed certificate is put right, and other annotations stay", async () => {
   const { client, running } = await start();
   const patch = { data: { "ca.crt": "other", more: "x" }, metadata: { annotations: { "kubernetes.io/description": null, mine: "y" } } };
-  await client.patch(configMapKind, published, { type: "merge", patch });
+  await client.patch(configMaps, published, { type: "merge", patch });
   await running.idle();
-  const { data, metadata } = expectOk(await client.get(configMapKind, published));
+  const { data, metadata } = expectOk(await client.get(configMaps, published));
   expect([data, Object.keys(metadata.annotations ?? {}).toSorted()]).toEqual([{ "ca.crt": "PEM" }, ["kubernetes.io/description", "mine"]]);
 });
 
 test("a namespace on its way out gets nothing", async () => {
   const { client, running, writes } = await start();
-  await client.delete(namespaceKind, { name: "shop" });
+  await client.delete(namespaces, { name: "shop" });
   await running.idle();
   const before = writes.length;
-  await client.delete(serviceAccountKind, account);
-  await client.delete(configMapKind, published);
+  await client.delete(serviceAccounts, account);
+  await client.delete(configMaps, published);
   await running.idle();
   expect(writes).toHaveLength(before);
 });
@@ -86,13 +86,13 @@ test("a refusal is tried again, unless the namespace ends", async () => {
       },
     }),
   });
-  expect((await client.get(serviceAccountKind, account)).ok).toBe(false);
+  expect((await client.get(serviceAccounts, account)).ok).toBe(false);
   await advance(1_000);
-  expect((await client.get(serviceAccountKind, account)).ok).toBe(true);
+  expect((await client.get(serviceAccounts, account)).ok).toBe(true);
   refusals.left = 2;
   refusals.causes = [{ reason: "NamespaceTerminating" }];
-  await client.delete(serviceAccountKind, account);
+  await client.delete(serviceAccounts, account);
   await running.idle();
   await advance(60_000);
-  expect((await client.get(serviceAccountKind, account)).ok).toBe(false);
+  expect((await client.get(serviceAccounts, account)).ok).toBe(false);
 });

@@ -5,7 +5,7 @@ import { addAmounts, NOTHING, onlyNamed, readAmounts, type Amount, type Amounts 
 import type { QuotaEvaluator, QuotaScope } from "./evaluator.ts";
 import { itemsAt } from "./pod-resources.ts";
 
-export type ResourceQuota = {
+export type ParsedQuota = {
   readonly name: string;
   /** What its owner wants. */
   readonly wanted: Amounts;
@@ -16,7 +16,7 @@ export type ResourceQuota = {
   readonly scopes: readonly QuotaScope[];
 };
 
-export function readQuota(object: KubeObject): ResourceQuota {
+export function readQuota(object: KubeObject): ParsedQuota {
   return {
     name: object.metadata.name,
     wanted: readAmounts(fieldAt(object, "spec", "hard")),
@@ -44,13 +44,13 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(textOf) : [];
 }
 
-export function isInScope(quota: Pick<ResourceQuota, "scopes">, evaluator: QuotaEvaluator, object: KubeObject): boolean {
+export function isInScope(quota: Pick<ParsedQuota, "scopes">, evaluator: QuotaEvaluator, object: KubeObject): boolean {
   return quota.scopes.every((scope) => evaluator.inScope(scope, object));
 }
 
 /** What these objects of one kind use of what the quota wants counted. Names without usage are present with 0. */
 export function usageOf(
-  quota: ResourceQuota,
+  quota: ParsedQuota,
   evaluator: QuotaEvaluator,
   counted: { readonly objects: readonly KubeObject[]; readonly now: number },
 ): Amounts {

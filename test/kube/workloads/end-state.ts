@@ -3,8 +3,7 @@
  * two clusters that hash differently compare equal, and two that roll out differently do not.
  */
 import { expectOk } from "#base";
-import { eventResource } from "#controller-runtime";
-import { defineResource, isJsonObject, type Json, type KubeObject, type Resource } from "#kube";
+import { defineResource, events, isJsonObject, type Json, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 
 const kind = (group: string, name: string, plural: string) =>
@@ -80,8 +79,8 @@ function normalise(value: Json, names: readonly (readonly [string, string])[]): 
 
 /** Which events there are, not how often: folding differs. Those about Pods are the nodes', and those are ours in both worlds. */
 async function eventsOf(client: KubeClient, namespace: string, names: readonly (readonly [string, string])[]): Promise<Json> {
-  const events = expectOk(await client.list(eventResource, { namespace })).items;
-  const told = events
+  const found = expectOk(await client.list(events, { namespace })).items;
+  const told = found
     .filter(({ regarding }) => regarding["kind"] !== "Pod")
     .map(
       ({ regarding, type, reason, note }) =>

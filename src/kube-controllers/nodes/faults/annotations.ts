@@ -3,7 +3,7 @@
  * one container, without it about all.
  */
 import { parseDuration } from "#base";
-import type { Container, Pod } from "../../workloads/kinds/pod.ts";
+import type { Container, Pod } from "#kube";
 import type { Mishap, ProbeKind } from "./fault.ts";
 
 export const PREFIX = "simulation.lattice.dev/";

@@ -1,5 +1,5 @@
 /** How one container will behave: its own nature (a Job's container ends, a server's does not), its probes, and what has been injected. */
-import type { Container, Pod, Probe } from "../../workloads/kinds/pod.ts";
+import type { Container, Pod, Probe } from "#kube";
 import type { Speeds } from "../options.ts";
 import { annotatedMishaps } from "./annotations.ts";
 import type { FaultList, Mishap } from "./fault.ts";

@@ -2,8 +2,7 @@
  * What goes wrong in the simulation, as data. A fault says which containers it hits and what happens to them; the kubelet asks on every
  * step, so a fault that is lifted heals what it had hit.
  */
-import { matches, parseSelector, type Requirement } from "#kube";
-import type { Container, Pod } from "../../workloads/kinds/pod.ts";
+import { matches, parseSelector, type Container, type Pod, type Requirement } from "#kube";
 
 export type ProbeKind = "readiness" | "liveness" | "startup";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { Container, Pod } from "../../workloads/kinds/pod.ts";
+import type { Container, Pod } from "#kube";
 import { DEFAULT_SPEEDS } from "../options.ts";
 import { annotatedMishaps } from "./annotations.ts";
 import { behaviourOf, type Role } from "./behaviour.ts";

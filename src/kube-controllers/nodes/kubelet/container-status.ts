@@ -1,6 +1,6 @@
 /** One container's status, in the words of a kubelet. */
 import { sha256Hex } from "#base";
-import type { Container, ContainerState, ContainerStatus, Pod } from "../../workloads/kinds/pod.ts";
+import type { Container, ContainerState, ContainerStatus, Pod } from "#kube";
 import type { Behaviour, Role } from "../faults/behaviour.ts";
 import type { Speeds } from "../options.ts";
 import { backoffMs, type ContainerRun, type Ended } from "./container-run.ts";

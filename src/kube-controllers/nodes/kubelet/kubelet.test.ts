@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, test } from "vitest";
 import { expectOk } from "#base";
+import { pods, type Pod } from "#kube";
 import { simulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from "../../../../test/builders/simulated-cluster.ts";
-import { podResource, type Pod } from "../../workloads/kinds/pod.ts";
 import { FaultList } from "../faults/fault.ts";
 import { DEFAULT_SPEEDS } from "../options.ts";
 import { AddressPool } from "./address-pool.ts";
@@ -16,14 +16,14 @@ afterEach(async () => void (await cluster?.end()));
 
 async function begin(spec: object, annotations?: Readonly<Record<string, string>>, options: SimulatedClusterOptions = {}): Promise<void> {
   cluster = await simulatedCluster(options);
-  await cluster.create(podResource, "p", {
+  await cluster.create(pods, "p", {
     metadata: { labels: { app: "p" }, ...(annotations === undefined ? {} : { annotations }) },
     spec: { containers: [{ name: "web", image: "web:1" }], ...spec },
   });
 }
 
 const P = "simulation.lattice.dev/";
-const read = () => cluster.read(podResource, "p");
+const read = () => cluster.read(pods, "p");
 const state = async (index = 0) => (await read()).status?.containerStatuses?.[index];
 const ready = ({ status }: Pod) => status?.conditions?.find(({ type }) => type === "Ready");
 
@@ -98,7 +98,7 @@ test("a sidecar ends with the containers it serves", async () => {
 test("an init container that fails is tried again, or fails the Pod that may not restart", async () => {
   const faults = [{ kind: "exit", code: 1, on: { container: "first" } }] as const;
   await begin({ initContainers: [{ name: "first", image: "i" }] }, undefined, { simulation: { faults } });
-  await cluster.create(podResource, "q", {
+  await cluster.create(pods, "q", {
     spec: { restartPolicy: "Never", initContainers: [{ name: "first", image: "i" }], containers: [{ name: "web", image: "w" }] },
   });
   await cluster.live(500);
@@ -106,7 +106,7 @@ test("an init container that fails is tried again, or fails the Pod that may not
     phase: "Pending",
     initContainerStatuses: [{ restartCount: 1, state: { waiting: { reason: "CrashLoopBackOff" } } }],
   });
-  expect((await cluster.read(podResource, "q")).status).toMatchObject({ phase: "Failed" });
+  expect((await cluster.read(pods, "q")).status).toMatchObject({ phase: "Failed" });
 });
 
 test("probes hold readiness back as long as their delays", async () => {
@@ -130,7 +130,7 @@ test("a readiness gate holds the Pod back until somebody opens it", async () => 
   const key = { namespace: "default", name: "p" };
   const open = (status: string) =>
     cluster.client.patch(
-      podResource,
+      pods,
       key,
       { type: "strategic", patch: { status: { conditions: [{ type: "test/gate", status }] } } },
       { subresource: "status" },
@@ -205,21 +205,21 @@ test.each([
 test("a Pod that is deleted gets its time, is told as ended, and is gone; force takes none", async () => {
   await begin({ terminationGracePeriodSeconds: 30 }, undefined, { simulation: { speeds: { stopMs: 5_000 } } });
   await cluster.live(200);
-  expectOk(await cluster.client.delete(podResource, { namespace: "default", name: "p" }));
+  expectOk(await cluster.client.delete(pods, { namespace: "default", name: "p" }));
   await cluster.live(4_000, 500);
   expect((await read()).status?.phase).toBe("Running");
   await cluster.live(2_000, 500);
-  expect(await cluster.all(podResource)).toEqual([]);
+  expect(await cluster.all(pods)).toEqual([]);
   expect(await cluster.told("Pod")).toContain("Normal Killing: Stopping container web");
 });
 
 test("a Pod that is deleted before it ran, and one that is over, go as well", async () => {
   await begin({ terminationGracePeriodSeconds: 1 }, { [`${P}start-delay`]: "1h" });
-  await cluster.create(podResource, "over", { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "w" }] } });
+  await cluster.create(pods, "over", { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "w" }] } });
   await cluster.live(300);
-  for (const name of ["p", "over"]) expectOk(await cluster.client.delete(podResource, { namespace: "default", name }));
+  for (const name of ["p", "over"]) expectOk(await cluster.client.delete(pods, { namespace: "default", name }));
   await cluster.live(2_000, 100);
-  expect(await cluster.all(podResource)).toEqual([]);
+  expect(await cluster.all(pods)).toEqual([]);
 });
 
 test("a Pod on the host's network has the host's address", async () => {
@@ -313,7 +313,7 @@ describe("ephemeral containers", () => {
   const attach = async (...names: readonly string[]) => {
     const patch = { spec: { ephemeralContainers: names.map(debug) } };
     const key = { namespace: "default", name: "p" };
-    expectOk(await cluster.client.patch(podResource, key, { type: "strategic", patch }, { subresource: "ephemeralcontainers" }));
+    expectOk(await cluster.client.patch(pods, key, { type: "strategic", patch }, { subresource: "ephemeralcontainers" }));
     await cluster.live(200);
   };
 

@@ -5,10 +5,9 @@
  * is not repeated on an old copy, and what another client changes (node lifecycle marks Pods not Ready) is corrected.
  */
 import type { WorkQueue } from "#controller-runtime";
-import { jsonEqual, keyText, parseKey, type Json } from "#kube";
+import { jsonEqual, keyText, parseKey, pods as podResource, type Json, type Pod, type PodCondition, type PodStatus } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { podResource, type Pod, type PodCondition, type PodStatus } from "../../workloads/kinds/pod.ts";
 import { isPodOver } from "../../workloads/pods/pod-state.ts";
 import { WrittenVersions } from "../../workloads/pods/written-versions.ts";
 import type { Circumstances } from "../faults/behaviour.ts";

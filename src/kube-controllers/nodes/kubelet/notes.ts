@@ -1,6 +1,6 @@
 /** The events that a kubelet tells about a Pod, in its words. */
 import type { EventNote } from "#controller-runtime";
-import type { Container, Pod } from "../../workloads/kinds/pod.ts";
+import type { Container, Pod } from "#kube";
 import { allContainers, runOf, type ContainerHappening, type PodRun } from "./pod-run.ts";
 
 export function notesOf(pod: Pod, happened: readonly ContainerHappening[]): readonly EventNote[] {

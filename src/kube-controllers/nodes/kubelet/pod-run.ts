@@ -1,7 +1,7 @@
 /**
  * The life of a Pod on its node: init containers one after the other, sidecars beside what follows, then the main containers. Pure.
  */
-import type { Container, Pod } from "../../workloads/kinds/pod.ts";
+import type { Container, Pod } from "#kube";
 import { behaviourOf, type Behaviour, type Circumstances, type Role } from "../faults/behaviour.ts";
 import { advance, BLOCKED, stop, unblock, type ContainerRun, type Happening, type Rules } from "./container-run.ts";
 

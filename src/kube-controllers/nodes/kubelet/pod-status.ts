@@ -1,5 +1,5 @@
 /** A Pod's status from the lives of its containers: phase, conditions, addresses. Pure, and in a kubelet's words. */
-import type { Container, ContainerStatus, Pod, PodCondition, PodPhase, PodStatus, TruthStatus } from "../../workloads/kinds/pod.ts";
+import type { Container, ContainerStatus, Pod, PodCondition, PodPhase, PodStatus, TruthStatus } from "#kube";
 import type { Circumstances } from "../faults/behaviour.ts";
 import { containerStatus, timeText } from "./container-status.ts";
 import { behaviourNow, roleOf, runOf, type PodRun } from "./pod-run.ts";

@@ -2,8 +2,8 @@
  * A Pod's life, read back from its status: for Pods that were there before this process was. Times have whole seconds there, so a
  * container may seem up to a second older than it is.
  */
+import type { ContainerStatus, Pod } from "#kube";
 import { timeOf } from "../../workloads/pods/pod-state.ts";
-import type { ContainerStatus, Pod } from "../../workloads/kinds/pod.ts";
 import { BLOCKED, type ContainerRun, type Ended } from "./container-run.ts";
 import type { PodRun } from "./pod-run.ts";
 

@@ -5,7 +5,7 @@
  * themselves were down, and after a change of the wall clock.
  */
 import type { Clock } from "#base";
-import type { Node } from "../../workloads/kinds/core.ts";
+import type { Node } from "#kube";
 import { timeOf } from "../../workloads/pods/pod-state.ts";
 
 type Observed = { readonly heartbeat: string; readonly at: number };

@@ -4,13 +4,10 @@
  * Taints follow conditions in both directions: when the condition is repaired, the taint is removed.
  */
 import { timestamp } from "#base";
-import { leaseResource } from "#controller-runtime";
-import { jsonEqual } from "#kube";
+import { jsonEqual, leases, nodes, pods as podResource, type Node, type NodeCondition, type Pod, type Taint } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { nodeResource, type Node, type NodeCondition, type Taint } from "../../workloads/kinds/core.ts";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE } from "../../workloads/placement/taints.ts";
-import { podResource, type Pod } from "../../workloads/kinds/pod.ts";
 import { isPodReady } from "../../workloads/pods/pod-state.ts";
 import { LEASE_NAMESPACE } from "../machines/heartbeat.ts";
 import { Heartbeats } from "./heartbeats.ts";
@@ -24,11 +21,11 @@ export const nodeLifecycleController: KubeController = {
   name: "node-lifecycle-controller",
   start(context) {
     const { informers } = context;
-    informers.of(leaseResource);
+    informers.of(leases);
     informers.of(podResource);
     const known: Known = { heartbeats: new Heartbeats(context.clock), unmarked: new Set() };
     const queue = context.work({ name: "node-lifecycle", pass: (name) => pass(context, known, name) });
-    informers.subscribe(nodeResource, ({ key }) => queue.add(key.name));
+    informers.subscribe(nodes, ({ key }) => queue.add(key.name));
   },
 };
 
@@ -37,9 +34,9 @@ type Known = { readonly heartbeats: Heartbeats; readonly unmarked: Set<string> }
 
 async function pass(context: KubeControllerContext, known: Known, name: string): Promise<Pass> {
   const { client, clock, informers } = context;
-  const node = informers.of(nodeResource).get({ name });
+  const node = informers.of(nodes).get({ name });
   if (node === undefined) return forget(known, name);
-  const lease = informers.of(leaseResource).get({ namespace: LEASE_NAMESPACE, name });
+  const lease = informers.of(leases).get({ namespace: LEASE_NAMESPACE, name });
   const silentMs = known.heartbeats.silentMs(node, lease?.spec?.renewTime);
   const graceMs = readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS;
   if (silentMs >= graceMs && readyOf(node)?.status !== "Unknown") return becomeUnknown(context, known, node);
@@ -50,7 +47,7 @@ async function pass(context: KubeControllerContext, known: Known, name: string):
   }
   const taints = taintsFor(node, timestamp(clock));
   if (!jsonEqual(taints, node.spec?.taints ?? [])) {
-    const tainted = await client.update(nodeResource, { ...node, spec: { ...node.spec, taints } });
+    const tainted = await client.update(nodes, { ...node, spec: { ...node.spec, taints } });
     if (!tainted.ok) return passOf(tainted);
   }
   return again(silentMs >= graceMs ? LOOK_EVERY_MS : Math.min(LOOK_EVERY_MS, graceMs - silentMs));
@@ -65,7 +62,7 @@ function forget({ heartbeats, unmarked }: Known, name: string): Pass {
 async function becomeUnknown(context: KubeControllerContext, known: Known, node: Node): Promise<Pass> {
   const { name } = node.metadata;
   const conditions = unknownConditions(node, timestamp(context.clock));
-  const updated = await context.client.update(nodeResource, { ...node, status: { ...node.status, conditions } }, { subresource: "status" });
+  const updated = await context.client.update(nodes, { ...node, status: { ...node.status, conditions } }, { subresource: "status" });
   if (!updated.ok) return passOf(updated);
   context.record({ regarding: node, type: "Normal", reason: "NodeNotReady", note: `Node ${name} status is now: NodeNotReady` });
   known.unmarked.add(name);

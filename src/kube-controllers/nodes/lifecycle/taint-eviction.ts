@@ -1,10 +1,8 @@
 /** Drives Pods off nodes with NoExecute taints that they do not tolerate, or tolerate only for a while. */
 import { timestamp } from "#base";
-import { keyText, parseKey } from "#kube";
+import { keyText, nodes, parseKey, pods as podResource, type Node, type Pod, type Taint, type Toleration } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { nodeResource, type Node, type Taint } from "../../workloads/kinds/core.ts";
-import { podResource, type Pod, type Toleration } from "../../workloads/kinds/pod.ts";
 import { NO_EXECUTE, tolerates } from "../../workloads/placement/taints.ts";
 import { timeOf } from "../../workloads/pods/pod-state.ts";
 
@@ -14,13 +12,13 @@ export const taintEvictionController: KubeController = {
     const { informers } = context;
     const pods = informers.of(podResource);
     const queue = context.work({ name: "taint-eviction", pass: (key) => pass(context, key) });
-    informers.subscribe(nodeResource, ({ key, before, after }) => {
+    informers.subscribe(nodes, ({ key, before, after }) => {
       if (executing(before).length === 0 && executing(after).length === 0) return;
       for (const { metadata, spec } of pods.list()) if (spec.nodeName === key.name) queue.add(keyText(metadata));
     });
     informers.subscribe(podResource, ({ key, after }) => {
       const node = after?.spec.nodeName;
-      if (node !== undefined && executing(informers.of(nodeResource).get({ name: node })).length > 0) queue.add(keyText(key));
+      if (node !== undefined && executing(informers.of(nodes).get({ name: node })).length > 0) queue.add(keyText(key));
     });
   },
 };
@@ -33,7 +31,7 @@ async function pass(context: KubeControllerContext, key: string): Promise<Pass> 
   const { informers, clock } = context;
   const pod = informers.of(podResource).get(parseKey(key));
   if (pod?.spec.nodeName === undefined || pod.metadata.deletionTimestamp !== undefined) return done;
-  const taints = executing(informers.of(nodeResource).get({ name: pod.spec.nodeName }));
+  const taints = executing(informers.of(nodes).get({ name: pod.spec.nodeName }));
   const evictAt = evictionTime(taints, pod.spec.tolerations ?? [], clock.now());
   if (evictAt === undefined) return done;
   return evictAt > clock.now() ? again(evictAt - clock.now()) : evict(context, pod);

@@ -3,11 +3,10 @@
  * should be. The Lease is the only thing that a settled cluster still writes; `heartbeatMs` says how often.
  */
 import { ok, timestamp, type Result } from "#base";
-import { leaseResource } from "#controller-runtime";
+import { leases, nodes, type Node } from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { nodeResource, type Node } from "../../workloads/kinds/core.ts";
 import type { SimulatedNode, Speeds } from "../options.ts";
 import type { Machines } from "./machines.ts";
 import { healthyConditions, nodeObject, nodeStatus, saysHealthy } from "./node-object.ts";
@@ -24,7 +23,7 @@ export function nodeHeartbeat({ machines, speeds }: HeartbeatOptions): KubeContr
       const { informers, signal } = context;
       const queue = context.work({ name: "node-heartbeat", pass: (name) => beat(context, machines, name, speeds.heartbeatMs) });
       const enqueue = () => machines.all.forEach(({ name }) => queue.add(name));
-      informers.subscribe(nodeResource, ({ key, after }) => {
+      informers.subscribe(nodes, ({ key, after }) => {
         if (machines.runs(key.name) && (after === undefined || !saysHealthy(after))) queue.add(key.name);
       });
       const end = machines.subscribe(enqueue);
@@ -46,10 +45,10 @@ async function beat(context: KubeControllerContext, machines: Machines, name: st
 }
 
 async function register({ client, informers, record }: KubeControllerContext, machine: SimulatedNode): Promise<Result<Node, KubeError>> {
-  const known = informers.of(nodeResource).get({ name: machine.name });
-  if (known !== undefined) return saysHealthy(known) ? ok(known) : client.get(nodeResource, { name: machine.name });
-  const created = await client.create(nodeResource, nodeObject(machine));
-  if (!created.ok) return created.error.kind === "already-exists" ? client.get(nodeResource, { name: machine.name }) : created;
+  const known = informers.of(nodes).get({ name: machine.name });
+  if (known !== undefined) return saysHealthy(known) ? ok(known) : client.get(nodes, { name: machine.name });
+  const created = await client.create(nodes, nodeObject(machine));
+  if (!created.ok) return created.error.kind === "already-exists" ? client.get(nodes, { name: machine.name }) : created;
   record({ regarding: created.value, type: "Normal", reason: "Starting", note: "Starting kubelet." });
   return created;
 }
@@ -64,16 +63,16 @@ async function sayHealthy(
   if (saysHealthy(node)) return ok(undefined);
   const conditions = healthyConditions(node.status?.conditions ?? [], timestamp(clock));
   const patch = { status: nodeStatus(machine, address, conditions) } as never;
-  return client.patch(nodeResource, { name: machine.name }, { type: "merge", patch }, { subresource: "status" });
+  return client.patch(nodes, { name: machine.name }, { type: "merge", patch }, { subresource: "status" });
 }
 
 async function renew({ client, clock }: KubeControllerContext, node: Node): Promise<Result<unknown, KubeError>> {
   const { name, uid = "" } = node.metadata;
   const renewTime = new Date(clock.now()).toISOString().replace(/Z$/, "000Z");
   const key = { namespace: LEASE_NAMESPACE, name };
-  const renewed = await client.patch(leaseResource, key, { type: "merge", patch: { spec: { renewTime } } });
+  const renewed = await client.patch(leases, key, { type: "merge", patch: { spec: { renewTime } } });
   if (renewed.ok || renewed.error.kind !== "not-found") return renewed;
-  return client.create(leaseResource, {
+  return client.create(leases, {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
     metadata: { ...key, ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] },

@@ -1,5 +1,5 @@
 /** A Node as its kubelet registers it, and the conditions that it keeps saying. */
-import type { Node, NodeCondition } from "../../workloads/kinds/core.ts";
+import type { Node, NodeCondition } from "#kube";
 import { DEFAULT_CAPACITY, type SimulatedNode } from "../options.ts";
 
 export function nodeObject({ name, labels, taints }: SimulatedNode): Node {

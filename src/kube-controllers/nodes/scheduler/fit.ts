@@ -1,7 +1,5 @@
 /** Whether a Pod can run on a node, and if not, why: in the words of kube-scheduler's filters, in its order. Pure. */
-import { matches, requirementsOf } from "#kube";
-import type { Node } from "../../workloads/kinds/core.ts";
-import type { Pod, PodAffinityTerm } from "../../workloads/kinds/pod.ts";
+import { matches, requirementsOf, type Node, type Pod, type PodAffinityTerm } from "#kube";
 import { matchesNode } from "../../workloads/placement/node-affinity.ts";
 import { amounts, podRequests } from "../../workloads/placement/requests.ts";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_UNSCHEDULABLE, tolerates, untolerated } from "../../workloads/placement/taints.ts";

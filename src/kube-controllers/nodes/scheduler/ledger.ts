@@ -3,8 +3,7 @@
  *
  * A Pod that was just bound counts at once ("assumed"): the next one must not be put into the same hole before the watch has told.
  */
-import { addQuantities, type Quantity } from "#kube";
-import type { Pod } from "../../workloads/kinds/pod.ts";
+import { addQuantities, type Pod, type Quantity } from "#kube";
 import { podRequests, type Amounts } from "../../workloads/placement/requests.ts";
 import { isPodOver } from "../../workloads/pods/pod-state.ts";
 

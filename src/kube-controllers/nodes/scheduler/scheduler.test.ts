@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, test } from "vitest";
 import { expectOk } from "#base";
+import { nodes as nodeResource, persistentVolumeClaims, pods, type Node, type Pod } from "#kube";
 import { simulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from "../../../../test/builders/simulated-cluster.ts";
-import { claimResource, nodeResource, type Node } from "../../workloads/kinds/core.ts";
-import { podResource, type Pod } from "../../workloads/kinds/pod.ts";
 import { refusalOf } from "./fit.ts";
 import { Ledger } from "./ledger.ts";
 import { blockedMessage, unschedulableMessage } from "./message.ts";
@@ -59,8 +58,8 @@ describe("a Pod does not fit", () => {
     },
     {
       name: "a port that is taken",
-      given: pod("p", { containers: [{ name: "c", ports: [{ hostPort: 80 }] }] }),
-      there: [pod("q", { containers: [{ name: "c", ports: [{ hostPort: 80, protocol: "TCP" }] }] })],
+      given: pod("p", { containers: [{ name: "c", ports: [{ containerPort: 80, hostPort: 80 }] }] }),
+      there: [pod("q", { containers: [{ name: "c", ports: [{ containerPort: 80, hostPort: 80, protocol: "TCP" }] }] })],
       want: "node(s) didn't have free ports for the requested pod ports",
       movable: true,
     },
@@ -134,9 +133,9 @@ async function begin(options: SimulatedClusterOptions = {}): Promise<SimulatedCl
   return cluster;
 }
 const create = (world: SimulatedCluster, name: string, spec: object = {}) =>
-  world.create(podResource, name, { spec: { containers: [{ name: "web", image: "w" }], ...spec } });
+  world.create(pods, name, { spec: { containers: [{ name: "web", image: "w" }], ...spec } });
 const scheduled = async (world: SimulatedCluster, name: string) =>
-  (await world.read(podResource, name)).status?.conditions?.find(({ type }) => type === "PodScheduled");
+  (await world.read(pods, name)).status?.conditions?.find(({ type }) => type === "PodScheduled");
 
 test("Pods are spread over the nodes, and one that fits nowhere waits and says why until there is room", async () => {
   const small = { capacity: { cpu: "1" } };
@@ -151,17 +150,17 @@ test("Pods are spread over the nodes, and one that fits nowhere waits and says w
   const spec = { containers: [{ name: "web", image: "w", resources: { requests: { cpu: "800m" } } }] };
   for (const name of ["p", "q", "r"]) await create(world, name, spec);
   await world.live(200);
-  const placed = (await world.all(podResource)).map(({ spec: { nodeName } }) => nodeName ?? "none").toSorted();
+  const placed = (await world.all(pods)).map(({ spec: { nodeName } }) => nodeName ?? "none").toSorted();
   expect(placed).toEqual(["a", "b", "none"]);
-  const [waiting] = (await world.all(podResource)).filter(({ spec: { nodeName } }) => nodeName === undefined);
+  const [waiting] = (await world.all(pods)).filter(({ spec: { nodeName } }) => nodeName === undefined);
   const message =
     "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.";
   expect(await scheduled(world, waiting?.metadata.name ?? "")).toMatchObject({ status: "False", reason: "Unschedulable", message });
   expect(await world.told("Pod")).toContain(`Warning FailedScheduling: ${message}`);
-  const gone = (await world.all(podResource)).find(({ spec: { nodeName } }) => nodeName === "a");
-  expectOk(await world.client.delete(podResource, { namespace: "default", name: gone?.metadata.name ?? "" }));
+  const gone = (await world.all(pods)).find(({ spec: { nodeName } }) => nodeName === "a");
+  expectOk(await world.client.delete(pods, { namespace: "default", name: gone?.metadata.name ?? "" }));
   await world.live(500);
-  expect((await world.all(podResource)).map(({ spec: { nodeName } }) => nodeName ?? "none").toSorted()).toEqual(["a", "b"]);
+  expect((await world.all(pods)).map(({ spec: { nodeName } }) => nodeName ?? "none").toSorted()).toEqual(["a", "b"]);
 });
 
 test("a Pod waits for its claim, and for its gate", async () => {
@@ -172,18 +171,23 @@ test("a Pod waits for its claim, and for its gate", async () => {
   await world.live(100);
   expect((await scheduled(world, "p"))?.message).toMatch(/^0\/1 nodes are available: persistentvolumeclaim "data" not found\./);
   expect((await scheduled(world, "gated"))?.reason).toBe("SchedulingGated");
-  await world.create(claimResource, "data", {
+  await world.create(persistentVolumeClaims, "data", {
     spec: { accessModes: ["ReadWriteOnce"], storageClassName: "other", resources: { requests: { storage: "1Gi" } } },
   });
   await world.live(100);
   expect((await scheduled(world, "p"))?.message).toMatch(/pod has unbound immediate PersistentVolumeClaims/);
   const key = { namespace: "default", name: "data" };
   expectOk(
-    await world.client.patch(claimResource, key, { type: "merge", patch: { status: { phase: "Bound" } } }, { subresource: "status" }),
+    await world.client.patch(
+      persistentVolumeClaims,
+      key,
+      { type: "merge", patch: { status: { phase: "Bound" } } },
+      { subresource: "status" },
+    ),
   );
-  await world.patch(podResource, "gated", { spec: { schedulingGates: null } });
+  await world.patch(pods, "gated", { spec: { schedulingGates: null } });
   await world.live(200);
-  const placed = (await world.all(podResource)).map(({ metadata, spec: { nodeName } }) => [metadata.name, nodeName]);
+  const placed = (await world.all(pods)).map(({ metadata, spec: { nodeName } }) => [metadata.name, nodeName]);
   expect(placed).toEqual(
     expect.arrayContaining([
       ["p", "lattice-node-1"],
@@ -222,7 +226,7 @@ test("a binding that the server refuses is tried again, and one that somebody el
   kind = "conflict";
   await world.live(1_000, 100);
   kind = undefined;
-  await world.patch(podResource, "p", { metadata: { labels: { touch: "1" } } });
+  await world.patch(pods, "p", { metadata: { labels: { touch: "1" } } });
   await world.live(200);
   expect((await scheduled(world, "p"))?.status).toBe("True");
 });

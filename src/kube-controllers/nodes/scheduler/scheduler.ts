@@ -4,20 +4,13 @@
  * A Pod that fits nowhere says so in its status and waits until a node, a Pod or a claim changes. It is not asked again on a timer.
  */
 import { timestamp } from "#base";
-import { defineResource, keyText, parseKey, type Json, type KubeObject } from "#kube";
+import { bindings, keyText, nodes as nodeResource, parseKey, persistentVolumeClaims, pods, type Json, type Node, type Pod } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { claimResource, nodeResource, type Node } from "../../workloads/kinds/core.ts";
-import { podResource, type Pod } from "../../workloads/kinds/pod.ts";
 import { isPodActive, podCondition } from "../../workloads/pods/pod-state.ts";
 import { refusalOf } from "./fit.ts";
 import { Ledger } from "./ledger.ts";
 import { blockedMessage, unschedulableMessage } from "./message.ts";
-
-type Binding = KubeObject & { readonly target: { readonly apiVersion: string; readonly kind: string; readonly name: string } };
-
-/** `POST …/bindings` is the same as `POST …/pods/NAME/binding`, and every client can do it. */
-const bindingResource = defineResource<Binding>({ group: "", version: "v1", kind: "Binding", plural: "bindings", namespaced: true });
 
 export const SCHEDULER_NAME = "default-scheduler";
 const RECHECK_MS = 1_000;
@@ -29,7 +22,7 @@ export const scheduler: KubeController = {
     const desk = new Desk(context);
     const queue = context.work({ name: "scheduler", pass: (key) => desk.pass(key), concurrency: 1 });
     const retry = () => desk.takeWaiting().forEach((key) => queue.add(key));
-    informers.subscribe(podResource, ({ key, before, after }) => {
+    informers.subscribe(pods, ({ key, before, after }) => {
       if (before !== undefined && before.metadata.uid !== after?.metadata.uid) desk.ledger.forget(before);
       if (after !== undefined) desk.ledger.see(after);
       if (after !== undefined && isWaiting(after)) queue.add(keyText(key));
@@ -38,7 +31,7 @@ export const scheduler: KubeController = {
     informers.subscribe(nodeResource, ({ before, after }) => {
       if (before === undefined || after === undefined || changesRoom(before, after)) retry();
     });
-    informers.subscribe(claimResource, retry);
+    informers.subscribe(persistentVolumeClaims, retry);
   },
 };
 
@@ -70,7 +63,7 @@ class Desk {
 
   async pass(key: string): Promise<Pass> {
     const { informers } = this.#context;
-    const pod = informers.of(podResource).get(parseKey(key));
+    const pod = informers.of(pods).get(parseKey(key));
     if (pod === undefined || !isWaiting(pod)) return done;
     const nodes = informers.of(nodeResource).list();
     const blocked = this.#blockedByClaims(pod);
@@ -90,7 +83,7 @@ class Desk {
   }
 
   #blockedByClaims({ metadata: { namespace }, spec }: Pod): string | undefined {
-    const claims = this.#context.informers.of(claimResource);
+    const claims = this.#context.informers.of(persistentVolumeClaims);
     for (const { persistentVolumeClaim } of spec.volumes ?? []) {
       if (persistentVolumeClaim === undefined) continue;
       const claim = claims.get({ namespace, name: persistentVolumeClaim.claimName });
@@ -105,7 +98,7 @@ class Desk {
     const { name, namespace = "", uid = "" } = pod.metadata;
     const target = { apiVersion: "v1", kind: "Node", name: node.metadata.name };
     this.ledger.book(uid, target.name, pod);
-    const bound = await client.create(bindingResource, { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target });
+    const bound = await client.create(bindings, { apiVersion: "v1", kind: "Binding", metadata: { name, namespace, uid }, target });
     // the answer to a binding is a Status, in which the client misses a Binding; whether it took is looked at once more
     if (bound.ok || bound.error.kind === "protocol") {
       record({ regarding: pod, type: "Normal", reason: "Scheduled", note: `Successfully assigned ${namespace}/${name} to ${target.name}` });
@@ -126,7 +119,7 @@ class Desk {
     const condition: Json = { type: "PodScheduled", status: "False", reason: "Unschedulable", message, lastTransitionTime };
     const { namespace, name, uid = "" } = pod.metadata;
     const patch = { metadata: { uid }, status: { conditions: [condition] } };
-    const patched = await client.patch(podResource, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
+    const patched = await client.patch(pods, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
     return patched.ok || patched.error.kind !== "not-found" ? passOf(patched) : done;
   }
 }

@@ -1,17 +1,26 @@
 /** HorizontalPodAutoscalers: every 15 seconds, from what the Pods use to how many there should be. */
 import { timestamp } from "#base";
-import { jsonEqual, keyText, matches, parseKey, parseSelector, quantityToNumber, parseQuantity, type Requirement } from "#kube";
-import type { KubeController, KubeControllerContext } from "../../context.ts";
-import { again, done, passOf, type Pass } from "../../work.ts";
 import {
-  autoscalerResource,
+  horizontalPodAutoscalers,
+  jsonEqual,
+  keyText,
+  matches,
+  parseKey,
+  parseQuantity,
+  parseSelector,
+  pods as podResource,
+  quantityToNumber,
   type Autoscaler,
   type AutoscalerCondition,
   type AutoscalerStatus,
   type MetricStatus,
+  type Pod,
+  type Requirement,
   type Scale,
-} from "../kinds/autoscaler.ts";
-import { podResource, type Pod, type TruthStatus } from "../kinds/pod.ts";
+  type TruthStatus,
+} from "#kube";
+import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
 import { updateStatus } from "../pods/status-update.ts";
 import type { MetricsSource } from "./metrics-source.ts";
 import { proposalsOf } from "./metric-proposals.ts";
@@ -33,7 +42,7 @@ export function autoscalerController(metrics: MetricsSource): KubeController {
       informers.of(podResource);
       const work: Work = { context, metrics, stabiliser: new Stabiliser() };
       const queue = context.work({ name: "autoscaler", pass: (key) => pass(work, key) });
-      informers.subscribe(autoscalerResource, ({ key, before, after }) => {
+      informers.subscribe(horizontalPodAutoscalers, ({ key, before, after }) => {
         if (after === undefined) work.stabiliser.forget(keyText(key));
         // its own status is no news; a new spec is
         if (before === undefined || after === undefined || !jsonEqual(before.spec, after.spec)) queue.add(keyText(key));
@@ -44,10 +53,10 @@ export function autoscalerController(metrics: MetricsSource): KubeController {
 
 async function pass(work: Work, key: string): Promise<Pass> {
   const { client, informers } = work.context;
-  const autoscaler = informers.of(autoscalerResource).get(parseKey(key));
+  const autoscaler = informers.of(horizontalPodAutoscalers).get(parseKey(key));
   if (autoscaler === undefined) return done;
   const status = await decide(work, key, autoscaler);
-  const written = await updateStatus(client, autoscalerResource, autoscaler, status);
+  const written = await updateStatus(client, horizontalPodAutoscalers, autoscaler, status);
   return written.ok ? again(EVERY_MS) : passOf(written);
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, test } from "vitest";
+import { deployments, horizontalPodAutoscalers, type Autoscaler, type Pod } from "#kube";
 import {
   podTemplate,
   SELECTOR,
@@ -6,9 +7,6 @@ import {
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../../test/builders/simulated-cluster.ts";
-import { deploymentResource } from "../kinds/apps.ts";
-import { autoscalerResource, type Autoscaler } from "../kinds/autoscaler.ts";
-import type { Pod } from "../kinds/pod.ts";
 import { proposalsOf, quantityText } from "./metric-proposals.ts";
 import { byUtilization, byValue } from "./replica-calculation.ts";
 import { Stabiliser } from "./stabiliser.ts";
@@ -201,12 +199,12 @@ afterEach(async () => {
 async function begin(spec: object, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   cluster = await simulatedCluster(options);
   const container = { resources: { requests: { cpu: "100m", memory: "64Mi" } } };
-  await cluster.create(deploymentResource, "web", {
+  await cluster.create(deployments, "web", {
     spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1", { container }) },
   });
   await cluster.live(200);
   const metrics = [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }];
-  await cluster.create(autoscalerResource, "web", {
+  await cluster.create(horizontalPodAutoscalers, "web", {
     spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 2, maxReplicas: 6, metrics, ...spec },
   });
   await cluster.live(100);
@@ -215,7 +213,7 @@ async function begin(spec: object, options: SimulatedClusterOptions = {}): Promi
 
 const reasons = async (world: SimulatedCluster) =>
   Object.fromEntries(
-    ((await world.read(autoscalerResource, "web")).status?.conditions ?? []).map(({ type, status, reason }) => [
+    ((await world.read(horizontalPodAutoscalers, "web")).status?.conditions ?? []).map(({ type, status, reason }) => [
       type,
       `${status} ${reason}`,
     ]),
@@ -226,9 +224,9 @@ test("an autoscaler follows what the Pods use, up at once and down after five mi
   expect(await reasons(world)).toEqual({ AbleToScale: "True SucceededGetScale", ScalingActive: "False FailedGetResourceMetric" });
   world.simulation.usage.set({ selector: "app=web" }, { cpu: "100m" });
   await world.live(20_000, 1_000);
-  expect((await world.read(deploymentResource, "web")).spec.replicas).toBe(4);
+  expect((await world.read(deployments, "web")).spec.replicas).toBe(4);
   expect(await reasons(world)).toMatchObject({ ScalingActive: "True ValidMetricFound" });
-  expect((await world.read(autoscalerResource, "web")).status).toMatchObject({
+  expect((await world.read(horizontalPodAutoscalers, "web")).status).toMatchObject({
     currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 100, averageValue: "100m" } } }],
     lastScaleTime: expect.any(String) as string,
   });
@@ -236,23 +234,23 @@ test("an autoscaler follows what the Pods use, up at once and down after five mi
     "Normal SuccessfulRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target",
   );
   await world.live(40_000, 1_000);
-  expect((await world.read(deploymentResource, "web")).spec.replicas).toBe(6);
+  expect((await world.read(deployments, "web")).spec.replicas).toBe(6);
   expect(await reasons(world)).toMatchObject({ ScalingLimited: "True TooManyReplicas" });
   world.simulation.usage.set({ namespace: "default" }, { cpu: "10m" });
   await world.live(200_000, 5_000);
-  expect((await world.read(deploymentResource, "web")).spec.replicas).toBe(6);
+  expect((await world.read(deployments, "web")).spec.replicas).toBe(6);
   expect(await reasons(world)).toMatchObject({ AbleToScale: "True ScaleDownStabilized" });
   await world.live(200_000, 5_000);
-  expect((await world.read(deploymentResource, "web")).spec.replicas).toBe(2);
+  expect((await world.read(deployments, "web")).spec.replicas).toBe(2);
 });
 
 test("a target outside its bounds is brought inside, one at zero is left alone", async () => {
   const world = await begin({ minReplicas: 3 });
-  expect((await world.read(deploymentResource, "web")).spec.replicas).toBe(3);
-  await world.patch(deploymentResource, "web", { spec: { replicas: 9 } });
+  expect((await world.read(deployments, "web")).spec.replicas).toBe(3);
+  await world.patch(deployments, "web", { spec: { replicas: 9 } });
   await world.live(16_000, 1_000);
-  expect((await world.read(deploymentResource, "web")).spec.replicas).toBe(6);
-  await world.patch(deploymentResource, "web", { spec: { replicas: 0 } });
+  expect((await world.read(deployments, "web")).spec.replicas).toBe(6);
+  await world.patch(deployments, "web", { spec: { replicas: 0 } });
   await world.live(16_000, 1_000);
   expect(await reasons(world)).toMatchObject({ ScalingActive: "False ScalingDisabled" });
   expect((await world.told("HorizontalPodAutoscaler")).filter((text) => text.includes("Rescale"))).toEqual([
@@ -275,7 +273,7 @@ test.each([
   },
 ])("a target that cannot be read is said: $name", async ({ ref, want }) => {
   const world = await begin({ scaleTargetRef: ref });
-  const { conditions = [] } = (await world.read(autoscalerResource, "web")).status ?? {};
+  const { conditions = [] } = (await world.read(horizontalPodAutoscalers, "web")).status ?? {};
   expect(conditions).toMatchObject([
     { type: "AbleToScale", status: "False", reason: "FailedGetScale", message: expect.stringContaining(want) as string },
   ]);

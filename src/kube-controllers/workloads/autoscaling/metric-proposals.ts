@@ -1,7 +1,6 @@
 /** What each metric of an autoscaler proposes; the largest wins. One that cannot be read forbids shrinking, not growing. */
 import { err, ok, type Result } from "#base";
-import { parseQuantity, quantityToNumber } from "#kube";
-import type { Autoscaler, MetricSpec, MetricStatus, MetricTarget } from "../kinds/autoscaler.ts";
+import { parseQuantity, quantityToNumber, type Autoscaler, type MetricSpec, type MetricStatus, type MetricTarget } from "#kube";
 import { byUtilization, byValue, type Proposal, type Question } from "./replica-calculation.ts";
 
 export type Unreadable = { readonly reason: string; readonly error: string; /** As the whole pass says it. */ readonly summary: string };

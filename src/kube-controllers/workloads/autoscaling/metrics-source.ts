@@ -1,5 +1,5 @@
+import type { Pod } from "#kube";
 /** Where the autoscaler learns what Pods use. A real cluster has metrics-server; the simulation declares it. */
-import type { Pod } from "../kinds/pod.ts";
 
 export interface MetricsSource {
   /** Of the Pod or of one container, in thousandths of the unit (milli-cores, milli-bytes); undefined when it is not known. */

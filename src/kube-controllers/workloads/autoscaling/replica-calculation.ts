@@ -6,8 +6,7 @@
  * everything for a scale-down.
  */
 import { err, ok, type Result } from "#base";
-import { quantityToNumber } from "#kube";
-import type { Pod } from "../kinds/pod.ts";
+import { quantityToNumber, type Pod } from "#kube";
 import { amounts } from "../placement/requests.ts";
 import { podCondition, timeOf } from "../pods/pod-state.ts";
 import type { MetricsSource } from "./metrics-source.ts";

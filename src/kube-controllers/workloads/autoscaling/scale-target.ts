@@ -1,8 +1,19 @@
 /** The thing that is scaled, by its `scale` subresource: anything that has one, custom resources included. */
 import { err, ok, type Result } from "#base";
-import { defineResource, field, fieldAt, isJsonObject, parseJson, pathOf, type Json, type KubeObject, type Resource } from "#kube";
+import {
+  defineResource,
+  field,
+  fieldAt,
+  isJsonObject,
+  parseJson,
+  pathOf,
+  type Autoscaler,
+  type Json,
+  type KubeObject,
+  type Resource,
+  type Scale,
+} from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
-import type { Autoscaler, Scale } from "../kinds/autoscaler.ts";
 
 export type Target = { readonly resource: Resource; readonly scale: Scale };
 

@@ -1,8 +1,8 @@
+import type { Autoscaler, ScalingRules } from "#kube";
 /**
  * Keeps an autoscaler from flapping: what was recommended lately counts, not only what is now. Remembers per autoscaler; a restart forgets,
  * as in Kubernetes.
  */
-import type { Autoscaler, ScalingRules } from "../kinds/autoscaler.ts";
 
 export const DOWNSCALE_WINDOW_MS = 300_000;
 

@@ -3,12 +3,23 @@
  * taken off, once nobody is left who minds.
  */
 import type { Result } from "#base";
-import { keyOf, keyText, parseKey, type KubeObject, type Resource } from "#kube";
+import {
+  keyOf,
+  keyText,
+  parseKey,
+  persistentVolumeClaims,
+  persistentVolumes,
+  pods as podResource,
+  volumeAttributesClasses,
+  type KubeObject,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type Resource,
+} from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { done, passOf, type Pass } from "../../work.ts";
-import { attributesClassResource, claimResource, volumeResource, type PersistentVolume, type VolumeClaim } from "../kinds/core.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
@@ -19,7 +30,7 @@ export const claimProtection: KubeController = {
   start(context) {
     const { informers } = context;
     const queue = context.work({ name: "claim-protection", pass: (key) => passClaim(context, key) });
-    informers.subscribe(claimResource, ({ key, after }) => {
+    informers.subscribe(persistentVolumeClaims, ({ key, after }) => {
       if (after?.metadata.deletionTimestamp !== undefined) queue.add(keyText(key));
     });
     informers.subscribe(podResource, ({ before, after }) => {
@@ -32,7 +43,7 @@ export const volumeProtection: KubeController = {
   name: "persistentvolume-protection-controller",
   start(context) {
     const queue = context.work({ name: "volume-protection", pass: (name) => passVolume(context, name) });
-    context.informers.subscribe(volumeResource, ({ key, after }) => {
+    context.informers.subscribe(persistentVolumes, ({ key, after }) => {
       if (after?.metadata.deletionTimestamp !== undefined) queue.add(key.name);
     });
   },
@@ -42,26 +53,29 @@ export const attributesClassProtection: KubeController = {
   name: "volumeattributesclass-protection-controller",
   start(context) {
     const queue = context.work({ name: "attributes-class-protection", pass: (name) => passAttributesClass(context, name) });
-    context.informers.subscribe(attributesClassResource, ({ key, after }) => {
+    context.informers.subscribe(volumeAttributesClasses, ({ key, after }) => {
       if (after?.metadata.deletionTimestamp !== undefined) queue.add(key.name);
     });
     const left = ({ before }: { readonly before?: Classed | undefined }) => {
       const name = before?.spec.volumeAttributesClassName;
       if (typeof name === "string") queue.add(name);
     };
-    context.informers.subscribe(claimResource, left);
-    context.informers.subscribe(volumeResource, left);
+    context.informers.subscribe(persistentVolumeClaims, left);
+    context.informers.subscribe(persistentVolumes, left);
   },
 };
 
-type Classed = VolumeClaim | PersistentVolume;
+type Classed = PersistentVolumeClaim | PersistentVolume;
 
 async function passAttributesClass(context: KubeControllerContext, name: string): Promise<Pass> {
-  const found = context.informers.of(attributesClassResource).get({ name });
+  const found = context.informers.of(volumeAttributesClasses).get({ name });
   if (found?.metadata.deletionTimestamp === undefined) return done;
-  const users: readonly Classed[] = [...context.informers.of(claimResource).list(), ...context.informers.of(volumeResource).list()];
+  const users: readonly Classed[] = [
+    ...context.informers.of(persistentVolumeClaims).list(),
+    ...context.informers.of(persistentVolumes).list(),
+  ];
   if (users.some(({ spec }) => spec.volumeAttributesClassName === name)) return done;
-  return passOf(await release(context, attributesClassResource, found, ATTRIBUTES_FINALIZER));
+  return passOf(await release(context, volumeAttributesClasses, found, ATTRIBUTES_FINALIZER));
 }
 
 function claimsOf({ spec }: Pod): readonly string[] {
@@ -69,19 +83,19 @@ function claimsOf({ spec }: Pod): readonly string[] {
 }
 
 async function passClaim(context: KubeControllerContext, key: string): Promise<Pass> {
-  const claim = context.informers.of(claimResource).get(parseKey(key));
+  const claim = context.informers.of(persistentVolumeClaims).get(parseKey(key));
   if (claim?.metadata.deletionTimestamp === undefined) return done;
   const { name, namespace } = claim.metadata;
   const pods = context.informers.of(podResource).list(namespace);
   // a Pod without a node has not mounted anything
   const isUsed = pods.some((pod) => (pod.spec.nodeName ?? "") !== "" && claimsOf(pod).includes(name));
-  return isUsed ? done : passOf(await release(context, claimResource, claim, CLAIM_FINALIZER));
+  return isUsed ? done : passOf(await release(context, persistentVolumeClaims, claim, CLAIM_FINALIZER));
 }
 
 async function passVolume(context: KubeControllerContext, name: string): Promise<Pass> {
-  const volume = context.informers.of(volumeResource).get({ name });
+  const volume = context.informers.of(persistentVolumes).get({ name });
   if (volume?.metadata.deletionTimestamp === undefined || volume.status?.phase === "Bound") return done;
-  return passOf(await release(context, volumeResource, volume, VOLUME_FINALIZER));
+  return passOf(await release(context, persistentVolumes, volume, VOLUME_FINALIZER));
 }
 
 async function release<T extends KubeObject>(

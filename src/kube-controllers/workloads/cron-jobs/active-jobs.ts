@@ -1,7 +1,7 @@
 /** The Jobs that a CronJob has started and that have not ended: a list in its status. */
+import { jobs, type CronJob, type CronJobStatus, type Job } from "#kube";
 import type { KubeControllerContext } from "../../context.ts";
 import type { Pass } from "../../work.ts";
-import { jobResource, type CronJob, type CronJobStatus, type Job } from "../kinds/batch.ts";
 
 /** What a pass has made of the status, and when the next is due. */
 export type Run = { readonly status: CronJobStatus; readonly pass: Pass };
@@ -11,7 +11,7 @@ export async function deleteJob(
   cronJob: CronJob,
   { metadata: { name, namespace } }: Job,
 ): Promise<boolean> {
-  const deleted = await client.delete(jobResource, { namespace, name }, { propagation: "Background" });
+  const deleted = await client.delete(jobs, { namespace, name }, { propagation: "Background" });
   if (deleted.ok) record({ regarding: cronJob, type: "Normal", reason: "SuccessfulDelete", note: `Deleted job ${name}` });
   else record({ regarding: cronJob, type: "Warning", reason: "FailedDelete", note: `Deleted job: ${deleted.error.message}` });
   return deleted.ok;

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { cronJobs, jobs as jobResource } from "#kube";
 import {
   podTemplate,
   simulatedCluster,
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../../test/builders/simulated-cluster.ts";
-import { cronJobResource, jobResource } from "../kinds/batch.ts";
 
 let cluster: SimulatedCluster;
 
@@ -18,12 +18,12 @@ const SLOW = { "simulation.lattice.dev/exit-code": "0", "simulation.lattice.dev/
 
 async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): Promise<void> {
   cluster = await simulatedCluster(options);
-  await cluster.create(cronJobResource, "tick", { spec: { schedule: "* * * * *", jobTemplate: jobTemplate(), ...spec } });
+  await cluster.create(cronJobs, "tick", { spec: { schedule: "* * * * *", jobTemplate: jobTemplate(), ...spec } });
 }
 
 afterEach(async () => void (await cluster.end()));
 
-const status = async () => (await cluster.read(cronJobResource, "tick")).status ?? {};
+const status = async () => (await cluster.read(cronJobs, "tick")).status ?? {};
 const jobs = async () => (await cluster.all(jobResource)).map(({ metadata }) => metadata.name);
 
 test("a Job starts on the minute, and its end is noticed", async () => {
@@ -64,7 +64,7 @@ test.each([
 test("a suspended CronJob starts nothing, and one that was asleep too long skips what it missed", async () => {
   await begin({ suspend: true, startingDeadlineSeconds: 15 });
   await cluster.live(100_000, 1_000);
-  await cluster.patch(cronJobResource, "tick", { spec: { suspend: false } });
+  await cluster.patch(cronJobs, "tick", { spec: { suspend: false } });
   await cluster.live(1_000, 500);
   expect(await jobs()).toEqual([]);
 });
@@ -73,7 +73,7 @@ test("a schedule or zone that cannot be read is told", async () => {
   await begin({});
   const broken = async (spec: object) => {
     const answer = await cluster.client.patch(
-      cronJobResource,
+      cronJobs,
       { namespace: "default", name: "tick" },
       { type: "merge", patch: { spec } as never },
     );
@@ -90,7 +90,7 @@ test("a Job that goes missing is noticed, and one of another's making is wondere
   expectOk(await cluster.client.delete(jobResource, { namespace: "default", name }, { propagation: "Background" }));
   await cluster.live(500);
   expect(await cluster.told("CronJob")).toContain(`Normal MissingJob: Active job went missing: ${name}`);
-  const { uid = "" } = (await cluster.read(cronJobResource, "tick")).metadata;
+  const { uid = "" } = (await cluster.read(cronJobs, "tick")).metadata;
   const ownerReferences = [{ apiVersion: "batch/v1", kind: "CronJob", name: "tick", uid, controller: true }];
   await cluster.create(jobResource, "stranger", { metadata: { ownerReferences }, spec: jobTemplate(SLOW).spec });
   await cluster.live(200);

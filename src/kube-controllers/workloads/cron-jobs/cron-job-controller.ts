@@ -1,9 +1,8 @@
 /** CronJobs: a Job whenever the schedule says so, as many at a time as the policy allows, and not too many old ones. */
 import type { EventNote } from "#controller-runtime";
-import { keyOf, keyText, parseKey } from "#kube";
+import { cronJobs, jobs as jobResource, keyOf, keyText, parseKey, type CronJob, type CronJobStatus, type Job } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { cronJobResource, jobResource, type CronJob, type CronJobStatus, type Job } from "../kinds/batch.ts";
 import { finishedAs } from "../jobs/job-facts.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedBy } from "../pods/owners.ts";
@@ -19,24 +18,24 @@ export const cronJobController: KubeController = {
   name: "cronjob-controller",
   start(context) {
     const { informers } = context;
-    const owners = informers.of(cronJobResource);
+    const owners = informers.of(cronJobs);
     indexByController(informers.of(jobResource));
     const queue = context.work({ name: "cronjob", pass: (key) => pass(context, key) });
     const enqueue = (key: string) => queue.add(key);
-    informers.subscribe(cronJobResource, ({ key }) => enqueue(keyText(key)));
-    informers.subscribe(jobResource, childHandler<CronJob, Job>({ owners, ownerResource: cronJobResource, enqueue }));
+    informers.subscribe(cronJobs, ({ key }) => enqueue(keyText(key)));
+    informers.subscribe(jobResource, childHandler<CronJob, Job>({ owners, ownerResource: cronJobs, enqueue }));
   },
 };
 
 async function pass(context: KubeControllerContext, key: string): Promise<Pass> {
   const { client, informers } = context;
-  const cronJob = informers.of(cronJobResource).get(parseKey(key));
+  const cronJob = informers.of(cronJobs).get(parseKey(key));
   if (cronJob === undefined) return done;
   const jobs = ownedBy(informers.of(jobResource), cronJob);
   const cleaned = await removeOld(context, cronJob, jobs);
   const observed = await observe(context, { ...cronJob, status: cleaned }, jobs);
   const run = await runIfDue(context, { ...cronJob, status: observed });
-  const written = await updateStatus(client, cronJobResource, cronJob, run.status);
+  const written = await updateStatus(client, cronJobs, cronJob, run.status);
   if (!written.ok) return passOf(written);
   return run.pass;
 }
@@ -91,7 +90,7 @@ async function observe(context: KubeControllerContext, cronJob: CronJob, jobs: r
 
 /** Mostly the Job is ours and the cache has not heard that it was written down. */
 async function freshStatus({ client }: KubeControllerContext, cronJob: CronJob): Promise<CronJobStatus> {
-  const fresh = await client.get(cronJobResource, keyOf(cronJob));
+  const fresh = await client.get(cronJobs, keyOf(cronJob));
   return fresh.ok ? (fresh.value.status ?? {}) : {};
 }
 

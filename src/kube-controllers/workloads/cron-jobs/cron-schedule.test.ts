@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { expectOk } from "#base";
-import type { CronJob } from "../kinds/batch.ts";
+import type { CronJob } from "#kube";
 import { parseSchedule } from "./cron-schedule.ts";
 import { dueRun, untilNext } from "./missed-schedules.ts";
 import { offsetMs, parseZone, zonedText } from "./time-zone.ts";

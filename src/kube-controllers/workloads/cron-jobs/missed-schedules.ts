@@ -1,5 +1,5 @@
 /** Which run of a CronJob is due now, and how long until the next. Pure. */
-import type { CronJob } from "../kinds/batch.ts";
+import type { CronJob } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 

@@ -1,8 +1,7 @@
 /** Starts one run of a CronJob: deadline, concurrency, and the Job itself, whose name says the minute, so that no run is started twice. */
-import { keyOf } from "#kube";
+import { cronJobs, jobs, keyOf, type CronJob, type CronJobStatus, type Job } from "#kube";
 import type { KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { cronJobResource, jobResource, type CronJob, type CronJobStatus, type Job } from "../kinds/batch.ts";
 import { controllerReference, isControlledBy } from "../pods/owners.ts";
 import { isNamespaceEnding } from "../pods/pod-control.ts";
 import { timeOf } from "../pods/pod-state.ts";
@@ -21,7 +20,7 @@ export async function startJob(context: KubeControllerContext, cronJob: CronJob,
   const replaced = await replaceActive(context, cronJob);
   if (!replaced.done) return { status: replaced.status, pass: again(1_000) };
   const wanted = jobFor(cronJob, planned);
-  const created = await context.client.create(jobResource, wanted);
+  const created = await context.client.create(jobs, wanted);
   if (created.ok) {
     context.record({ regarding: cronJob, type: "Normal", reason: "SuccessfulCreate", note: `Created job ${wanted.metadata.name}` });
     return started(cronJob, replaced.status, created.value, planned);
@@ -56,7 +55,7 @@ async function replaceActive(
   let status = cronJob.status ?? {};
   if (cronJob.spec.concurrencyPolicy !== "Replace") return { status, done: true };
   for (const { name = "", namespace } of status.active ?? []) {
-    const job = await context.client.get(jobResource, { namespace, name });
+    const job = await context.client.get(jobs, { namespace, name });
     if (!job.ok) {
       context.record({ regarding: cronJob, type: "Warning", reason: "FailedGet", note: `Get job: ${job.error.message}` });
       return { status, done: false };
@@ -73,7 +72,7 @@ async function adopt(
   cronJob: CronJob,
   { status, wanted, planned }: { status: CronJobStatus; wanted: Job; planned: Planned },
 ): Promise<Run> {
-  const there = await client.get(jobResource, keyOf(wanted));
+  const there = await client.get(jobs, keyOf(wanted));
   if (!there.ok) return { status, pass: passOf(there) };
   return isControlledBy(there.value, cronJob) ? started(cronJob, status, there.value, planned) : { status, pass: done };
 }
@@ -101,7 +100,7 @@ function jobFor(cronJob: CronJob, { at, zone }: Planned): Job {
       namespace: cronJob.metadata.namespace ?? "",
       ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }),
       annotations: { ...metadata?.annotations, [SCHEDULED]: zonedText(zone, at) },
-      ownerReferences: [controllerReference(cronJob, cronJobResource)],
+      ownerReferences: [controllerReference(cronJob, cronJobs)],
     },
     spec,
   };

@@ -1,9 +1,16 @@
 /** The ControllerRevisions of a DaemonSet: the one that is its template now, and the others. */
 import { ok, type Result } from "#base";
-import { jsonEqual, keyOf } from "#kube";
+import {
+  controllerRevisions,
+  daemonSets,
+  jsonEqual,
+  keyOf,
+  pods as podResource,
+  type ControllerRevision,
+  type DaemonSet,
+  type Pod,
+} from "#kube";
 import { failure, type KubeClient, type KubeError } from "#kube-client";
-import { controllerRevisionResource, daemonSetResource, type ControllerRevision, type DaemonSet } from "../kinds/apps.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { templateHash } from "../revisions/hashes.ts";
 import { byRevision, newRevision, renumber, revisionData } from "../revisions/history.ts";
 import { HASH_LABEL } from "./daemon-pods.ts";
@@ -32,13 +39,13 @@ export function hashOf({ metadata }: ControllerRevision): string {
 async function snapshot(client: KubeClient, set: DaemonSet, revision: number): Promise<Result<ControllerRevision, KubeError>> {
   const { template } = set.spec;
   const hash = templateHash(template, set.status?.collisionCount);
-  const wanted = newRevision({ owner: set, resource: daemonSetResource, template, revision, hash, label: HASH_LABEL });
-  const created = await client.create(controllerRevisionResource, wanted);
+  const wanted = newRevision({ owner: set, resource: daemonSets, template, revision, hash, label: HASH_LABEL });
+  const created = await client.create(controllerRevisions, wanted);
   if (created.ok || created.error.kind !== "already-exists") return created;
-  const there = await client.get(controllerRevisionResource, keyOf(wanted));
+  const there = await client.get(controllerRevisions, keyOf(wanted));
   if (!there.ok || jsonEqual(there.value.data, wanted.data)) return there;
   const status = { ...(set.status ?? NO_STATUS), collisionCount: (set.status?.collisionCount ?? 0) + 1 };
-  const counted = await client.update(daemonSetResource, { ...set, status }, { subresource: "status" });
+  const counted = await client.update(daemonSets, { ...set, status }, { subresource: "status" });
   return counted.ok ? failure("conflict", `another revision is called ${wanted.metadata.name}`) : counted;
 }
 
@@ -55,7 +62,7 @@ async function keepOne(
     if (!patched.ok) return patched;
   }
   for (const other of others) {
-    const deleted = await client.delete(controllerRevisionResource, keyOf(other));
+    const deleted = await client.delete(controllerRevisions, keyOf(other));
     if (!deleted.ok) return deleted;
   }
   return kept.revision < number ? renumber(client, kept, number) : ok(kept);
@@ -75,7 +82,7 @@ export async function truncateHistory(
     .toSorted(byRevision)
     .filter((one) => !live.has(hashOf(one)))
     .slice(0, excess)) {
-    const deleted = await client.delete(controllerRevisionResource, keyOf(revision));
+    const deleted = await client.delete(controllerRevisions, keyOf(revision));
     if (!deleted.ok) return deleted;
   }
   return ok(undefined);

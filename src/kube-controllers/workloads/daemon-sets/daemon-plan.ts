@@ -3,9 +3,7 @@
  *
  * First the number is put right (`planCoverage`); only when that is done is the rollout taken further (`planRollout`).
  */
-import type { DaemonSet } from "../kinds/apps.ts";
-import type { Node } from "../kinds/core.ts";
-import type { Pod } from "../kinds/pod.ts";
+import type { DaemonSet, Node, Pod } from "#kube";
 import { scaledValue } from "../pods/int-or-percent.ts";
 import { isPodAvailable, isPodReady } from "../pods/pod-state.ts";
 import { HASH_LABEL, isUpdated, oldestFirst, templateGeneration } from "./daemon-pods.ts";

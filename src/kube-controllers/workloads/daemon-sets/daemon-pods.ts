@@ -1,6 +1,5 @@
 /** The Pods of a DaemonSet: made for one node each, and told apart by it. Pure. */
-import type { DaemonSet } from "../kinds/apps.ts";
-import type { Affinity, Pod, PodSpec, PodTemplate, Toleration } from "../kinds/pod.ts";
+import type { Affinity, DaemonSet, Pod, PodSpec, PodTemplate, Toleration } from "#kube";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE } from "../placement/taints.ts";
 import { timeOf } from "../pods/pod-state.ts";
 import { annotationOf } from "../deployments/revisions.ts";

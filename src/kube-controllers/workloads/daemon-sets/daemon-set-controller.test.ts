@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { controllerRevisions, daemonSets, nodes, pods } from "#kube";
 import {
   defined,
   podTemplate,
@@ -8,25 +9,22 @@ import {
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../../test/builders/simulated-cluster.ts";
-import { controllerRevisionResource, daemonSetResource } from "../kinds/apps.ts";
-import { nodeResource } from "../kinds/core.ts";
-import { podResource } from "../kinds/pod.ts";
 import { isPodReady } from "../pods/pod-state.ts";
 
 let cluster: SimulatedCluster;
 
 async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): Promise<void> {
   cluster = await simulatedCluster({ simulation: { nodes: 3 }, ...options });
-  await cluster.create(daemonSetResource, "agent", { spec: { selector: SELECTOR, template: podTemplate("agent:1"), ...spec } });
+  await cluster.create(daemonSets, "agent", { spec: { selector: SELECTOR, template: podTemplate("agent:1"), ...spec } });
 }
 
 afterEach(async () => void (await cluster.end()));
 
 const image = (to: string) => ({ spec: { template: { spec: { containers: [{ name: "web", image: to }] } } } });
-const status = async () => (await cluster.read(daemonSetResource, "agent")).status;
-const placed = async () => (await cluster.all(podResource)).map(({ spec }) => `${spec.nodeName} ${spec.containers[0]?.image}`).toSorted();
+const status = async () => (await cluster.read(daemonSets, "agent")).status;
+const placed = async () => (await cluster.all(pods)).map(({ spec }) => `${spec.nodeName} ${spec.containers[0]?.image}`).toSorted();
 const nodesServed = async () => {
-  const ready = (await cluster.all(podResource)).filter(isPodReady).map(({ spec }) => String(spec.nodeName));
+  const ready = (await cluster.all(pods)).filter(isPodReady).map(({ spec }) => String(spec.nodeName));
   return [...new Set(ready)].toSorted();
 };
 const ALL = ["lattice-node-1 agent:1", "lattice-node-2 agent:1", "lattice-node-3 agent:1"];
@@ -55,10 +53,10 @@ test("taints and labels decide where, and a daemon goes where it may not stay", 
   );
   await cluster.live(200);
   expect((await placed()).map((text) => text.split(" ")[0])).toEqual(["labelled", "plain"]);
-  await cluster.patch(daemonSetResource, "agent", { spec: { template: { spec: { nodeSelector: { zone: "a" } } } } });
+  await cluster.patch(daemonSets, "agent", { spec: { template: { spec: { nodeSelector: { zone: "a" } } } } });
   await cluster.live(300);
   expect((await placed()).map((text) => text.split(" ")[0])).toEqual(["labelled"]);
-  await cluster.patch(nodeResource, "plain", { metadata: { labels: { zone: "a" } } });
+  await cluster.patch(nodes, "plain", { metadata: { labels: { zone: "a" } } });
   await cluster.live(200);
   expect((await status())?.desiredNumberScheduled).toBe(2);
 });
@@ -66,10 +64,10 @@ test("taints and labels decide where, and a daemon goes where it may not stay", 
 test("a NoSchedule taint lets the daemon stay and counts it as misplaced; NoExecute drives it away", async () => {
   await begin();
   await cluster.live(200);
-  await cluster.patch(nodeResource, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } });
+  await cluster.patch(nodes, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoSchedule" }] } });
   await cluster.live(100);
   expect(await status()).toMatchObject({ numberMisscheduled: 1, desiredNumberScheduled: 2 });
-  await cluster.patch(nodeResource, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoExecute" }] } });
+  await cluster.patch(nodes, "lattice-node-1", { spec: { taints: [{ key: "x", effect: "NoExecute" }] } });
   await cluster.live(200);
   expect(await placed()).toEqual(ALL.slice(1));
 });
@@ -78,20 +76,20 @@ test("an update takes one node after the other, and old revisions stay as the li
   await begin({ revisionHistoryLimit: 1 });
   await cluster.live(200);
   for (const to of ["agent:2", "agent:3", "agent:1"]) {
-    await cluster.patch(daemonSetResource, "agent", image(to));
+    await cluster.patch(daemonSets, "agent", image(to));
     for (let at = 0; at < 40; at += 1) {
       await cluster.live(20);
       expect((await status())?.numberAvailable ?? 0).toBeGreaterThanOrEqual(2);
     }
   }
   expect(await placed()).toEqual(ALL);
-  expect((await cluster.all(controllerRevisionResource)).map(({ revision }) => String(revision)).toSorted()).toEqual(["3", "4"]);
+  expect((await cluster.all(controllerRevisions)).map(({ revision }) => String(revision)).toSorted()).toEqual(["3", "4"]);
 });
 
 test("with surge the new one is ready before the old one goes", async () => {
   await begin({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
   await cluster.live(200);
-  await cluster.patch(daemonSetResource, "agent", image("agent:2"));
+  await cluster.patch(daemonSets, "agent", image("agent:2"));
   // of the Pods, not of the status: it looks at the oldest of each node, and within one second which is older is anybody's guess
   for (let at = 0; at < 60; at += 1) {
     await cluster.live(20);
@@ -103,7 +101,7 @@ test("with surge the new one is ready before the old one goes", async () => {
 test("OnDelete waits for somebody to delete", async () => {
   await begin({ updateStrategy: { type: "OnDelete" } });
   await cluster.live(200);
-  await cluster.patch(daemonSetResource, "agent", image("agent:2"));
+  await cluster.patch(daemonSets, "agent", image("agent:2"));
   await cluster.live(200);
   expect(await placed()).toEqual(ALL);
 });
@@ -112,17 +110,17 @@ test("a daemon that failed or ended is replaced, failed ones more and more slowl
   await begin();
   await cluster.live(200);
   const end = async (phase: string) => {
-    const [pod] = (await cluster.all(podResource)).filter(
+    const [pod] = (await cluster.all(pods)).filter(
       ({ spec, metadata }) => spec.nodeName === "lattice-node-1" && metadata.deletionTimestamp === undefined,
     );
     const key = { namespace: "default", name: pod?.metadata.name ?? "" };
-    expectOk(await cluster.client.patch(podResource, key, { type: "merge", patch: { status: { phase } } }, { subresource: "status" }));
+    expectOk(await cluster.client.patch(pods, key, { type: "merge", patch: { status: { phase } } }, { subresource: "status" }));
     return key.name;
   };
   for (const phase of ["Failed", "Failed", "Succeeded"]) {
     const name = await end(phase);
     await cluster.live(3_000, 100);
-    expect((await cluster.all(podResource)).map(({ metadata }) => metadata.name)).not.toContain(name);
+    expect((await cluster.all(pods)).map(({ metadata }) => metadata.name)).not.toContain(name);
   }
   expect(await placed()).toEqual(ALL);
   expect(await cluster.told("DaemonSet")).toContainEqual(
@@ -135,10 +133,10 @@ test("a daemon that failed or ended is replaced, failed ones more and more slowl
 test("two on one node are one too many", async () => {
   await begin();
   await cluster.live(200);
-  const [pod] = await cluster.all(podResource);
+  const [pod] = await cluster.all(pods);
   const { apiVersion, kind, metadata, spec } = defined(pod);
   const { name: _name, uid: _uid, resourceVersion: _version, generateName: _generate, ...rest } = metadata;
-  expectOk(await cluster.client.create(podResource, { apiVersion, kind, metadata: { ...rest, name: "twin" }, spec }));
+  expectOk(await cluster.client.create(pods, { apiVersion, kind, metadata: { ...rest, name: "twin" }, spec }));
   await cluster.live(200);
   expect(await placed()).toEqual(ALL);
 });
@@ -176,22 +174,22 @@ test("what cannot be created is told, and counted as expected no longer", async 
 test("two revisions of one template become one when the set itself changes", async () => {
   await begin();
   await cluster.live(200);
-  const [revision] = await cluster.all(controllerRevisionResource);
+  const [revision] = await cluster.all(controllerRevisions);
   const { metadata, ...rest } = defined(revision);
   const { name: _name, uid: _uid, resourceVersion: _version, ...kept } = metadata;
   expectOk(
-    await cluster.client.create(controllerRevisionResource, {
+    await cluster.client.create(controllerRevisions, {
       ...rest,
       metadata: { ...kept, name: "agent-twin", labels: { app: "web", "controller-revision-hash": "twin" } },
       revision: 7,
     }),
   );
   await cluster.live(300);
-  expect(await cluster.all(controllerRevisionResource)).toHaveLength(2);
-  await cluster.patch(daemonSetResource, "agent", { metadata: { annotations: { note: "changed" } } });
+  expect(await cluster.all(controllerRevisions)).toHaveLength(2);
+  await cluster.patch(daemonSets, "agent", { metadata: { annotations: { note: "changed" } } });
   await cluster.live(300);
-  expect((await cluster.all(controllerRevisionResource)).map(({ metadata: { name } }) => name)).toEqual(["agent-twin"]);
-  expect((await cluster.all(podResource)).map(({ metadata: { labels } }) => labels?.["controller-revision-hash"])).toEqual([
+  expect((await cluster.all(controllerRevisions)).map(({ metadata: { name } }) => name)).toEqual(["agent-twin"]);
+  expect((await cluster.all(pods)).map(({ metadata: { labels } }) => labels?.["controller-revision-hash"])).toEqual([
     "twin",
     "twin",
     "twin",

@@ -1,13 +1,24 @@
 /** DaemonSets: one Pod on every node that shall have one. */
 import { ok, type Result } from "#base";
 import type { Informer, WorkQueue } from "#controller-runtime";
-import { jsonEqual, keyOf, keyText, parseKey, requirementsOf } from "#kube";
+import {
+  controllerRevisions,
+  daemonSets,
+  jsonEqual,
+  keyOf,
+  keyText,
+  nodes as nodeResource,
+  parseKey,
+  pods as podResource,
+  requirementsOf,
+  type ControllerRevision,
+  type DaemonSet,
+  type Node,
+  type Pod,
+} from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { controllerRevisionResource, daemonSetResource, type ControllerRevision, type DaemonSet } from "../kinds/apps.ts";
-import { nodeResource, type Node } from "../kinds/core.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { claim } from "../pods/claim.ts";
 import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
@@ -42,10 +53,10 @@ export const daemonSetController: KubeController = {
     const { informers, clock } = context;
     const work: Work = {
       context,
-      sets: informers.of(daemonSetResource),
+      sets: informers.of(daemonSets),
       pods: indexByController(informers.of(podResource)),
       nodes: informers.of(nodeResource),
-      revisions: indexByController(informers.of(controllerRevisionResource)),
+      revisions: indexByController(informers.of(controllerRevisions)),
       control: podControl({ ...context, limit: podLimitOf(context) }),
       expectations: new Expectations(clock),
       backoff: new FailedPodBackoff(clock),
@@ -57,15 +68,15 @@ export const daemonSetController: KubeController = {
 function subscribe({ context, sets, expectations }: Work, queue: WorkQueue): void {
   const { informers } = context;
   const enqueue = (key: string) => queue.add(key);
-  informers.subscribe(daemonSetResource, ({ key, before, after }) => {
+  informers.subscribe(daemonSets, ({ key, before, after }) => {
     if (before !== undefined && after?.metadata.uid !== before.metadata.uid) expectations.forget(keyText(key));
     enqueue(keyText(key));
   });
   const selectorOf = ({ spec }: DaemonSet) => requirementsOf(spec.selector);
-  const following = { owners: sets, ownerResource: daemonSetResource, selectorOf, enqueue };
+  const following = { owners: sets, ownerResource: daemonSets, selectorOf, enqueue };
   informers.subscribe(podResource, childHandler<DaemonSet, Pod>({ ...following, expectations }));
   const onRevision = childHandler<DaemonSet, ControllerRevision>(following);
-  informers.subscribe(controllerRevisionResource, (change) => {
+  informers.subscribe(controllerRevisions, (change) => {
     const { before, after } = change;
     // a new revision that has an owner starts no pass, as in Kubernetes: mostly the set has just made it
     const isOwnedAndNew = before === undefined && after !== undefined && controllerOf(after) !== undefined;
@@ -103,16 +114,16 @@ async function pass(work: Work, key: string): Promise<Pass> {
   const world = worldOf(work, set, claimed.value.pods, history.value.hash);
   const acted = mayAct ? await act(work, key, world) : ok(undefined);
   const truncated = acted.ok && mayAct ? await truncateHistory(context.client, set, history.value.old, claimed.value.pods) : acted;
-  const written = await updateStatus(context.client, daemonSetResource, set, daemonStatus(world, mayAct));
+  const written = await updateStatus(context.client, daemonSets, set, daemonStatus(world, mayAct));
   if (!truncated.ok) return passOf(truncated);
   return written.ok ? nextLook(work, world) : passOf(written);
 }
 
 async function claimAll({ context: { client }, pods, revisions }: Work, set: DaemonSet) {
-  const claimant = { client, owner: set, ownerResource: daemonSetResource, selector: requirementsOf(set.spec.selector) };
+  const claimant = { client, owner: set, ownerResource: daemonSets, selector: requirementsOf(set.spec.selector) };
   const own = await claim({ ...claimant, resource: podResource }, ownedOrOrphaned(pods, set));
   if (!own.ok) return own;
-  const known = await claim({ ...claimant, resource: controllerRevisionResource }, ownedOrOrphaned(revisions, set));
+  const known = await claim({ ...claimant, resource: controllerRevisions }, ownedOrOrphaned(revisions, set));
   return known.ok ? ok({ pods: own.value, known: known.value }) : known;
 }
 
@@ -156,7 +167,7 @@ async function perform(
 ): Promise<Result<void, KubeError>> {
   for (const note of plan.notes) context.record({ regarding: set, ...note });
   const [create, remove] = [plan.create.slice(0, BURST), plan.remove.slice(0, BURST)];
-  const owner = { object: set, resource: daemonSetResource };
+  const owner = { object: set, resource: daemonSets };
   const { namespace } = set.metadata;
   expectations.expectCreations(key, create.length);
   const podKey = (name: string) => keyText({ namespace, name });

@@ -1,5 +1,5 @@
 /** The status of a DaemonSet: it counts nodes, not Pods. Pure. */
-import type { DaemonSetStatus } from "../kinds/apps.ts";
+import type { DaemonSetStatus } from "#kube";
 import { isPodAvailable, isPodReady } from "../pods/pod-state.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { isUpdated, oldestFirst, templateGeneration } from "./daemon-pods.ts";

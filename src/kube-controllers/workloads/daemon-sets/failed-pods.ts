@@ -1,6 +1,6 @@
 /** How soon a failed daemon is replaced: after 1 second, then 2, 4 … 15 minutes, per node and generation. */
 import type { Clock } from "#base";
-import type { DaemonSet } from "../kinds/apps.ts";
+import type { DaemonSet } from "#kube";
 
 const [INITIAL_MS, MAX_MS] = [1_000, 900_000];
 

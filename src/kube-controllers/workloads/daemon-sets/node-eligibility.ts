@@ -1,6 +1,5 @@
 /** Whether a node shall run the daemon, and whether one that is there may stay. A NoSchedule taint forbids the first only. */
-import type { DaemonSet } from "../kinds/apps.ts";
-import type { Node } from "../kinds/core.ts";
+import type { DaemonSet, Node } from "#kube";
 import { matchesNode } from "../placement/node-affinity.ts";
 import { NO_EXECUTE, NO_SCHEDULE, untolerated } from "../placement/taints.ts";
 import { daemonTolerations } from "./daemon-pods.ts";

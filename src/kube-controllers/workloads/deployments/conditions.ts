@@ -1,6 +1,5 @@
+import type { TruthStatus, WorkloadCondition } from "#kube";
 /** Conditions of Deployments. They have two times, and a condition whose status and reason are the same is not touched at all. */
-import type { WorkloadCondition } from "../kinds/apps.ts";
-import type { TruthStatus } from "../kinds/pod.ts";
 
 export const REASONS = {
   newSetCreated: "NewReplicaSetCreated",

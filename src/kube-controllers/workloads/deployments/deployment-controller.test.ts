@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { deployments, pods, replicaSets } from "#kube";
 import {
   podTemplate,
   SELECTOR,
@@ -7,27 +8,25 @@ import {
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../../test/builders/simulated-cluster.ts";
-import { deploymentResource, replicaSetResource } from "../kinds/apps.ts";
-import { podResource } from "../kinds/pod.ts";
 
 let cluster: SimulatedCluster;
 
 async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): Promise<void> {
   cluster = await simulatedCluster(options);
-  await cluster.create(deploymentResource, "web", { spec: { replicas: 3, selector: SELECTOR, template: podTemplate("web:1"), ...spec } });
+  await cluster.create(deployments, "web", { spec: { replicas: 3, selector: SELECTOR, template: podTemplate("web:1"), ...spec } });
 }
 
 afterEach(async () => {
   expect(await cluster.end()).toBe(0);
 });
 
-const status = async () => (await cluster.read(deploymentResource, "web")).status ?? {};
+const status = async () => (await cluster.read(deployments, "web")).status ?? {};
 const reasons = async () => Object.fromEntries(((await status()).conditions ?? []).map(({ type, reason }) => [type, reason]));
 const image = (to: string) => ({ spec: { template: { spec: { containers: [{ name: "web", image: to }] } } } });
-const images = async () => (await cluster.all(podResource)).map(({ spec }) => spec.containers[0]?.image ?? "").toSorted();
+const images = async () => (await cluster.all(pods)).map(({ spec }) => spec.containers[0]?.image ?? "").toSorted();
 /** "revision: size", oldest first. */
 const revisions = async () => {
-  const sets = await cluster.all(replicaSetResource);
+  const sets = await cluster.all(replicaSets);
   return sets.map(({ metadata, spec }) => `${metadata.annotations?.["deployment.kubernetes.io/revision"]}: ${spec.replicas}`).toSorted();
 };
 
@@ -36,7 +35,7 @@ test("three replicas are ready well within a second, and a settled cluster write
   await cluster.live(500);
   expect(await status()).toMatchObject({ replicas: 3, readyReplicas: 3, availableReplicas: 3, updatedReplicas: 3, observedGeneration: 1 });
   expect(await reasons()).toEqual({ Available: "MinimumReplicasAvailable", Progressing: "NewReplicaSetAvailable" });
-  expect((await cluster.read(deploymentResource, "web")).metadata.annotations).toEqual({ "deployment.kubernetes.io/revision": "1" });
+  expect((await cluster.read(deployments, "web")).metadata.annotations).toEqual({ "deployment.kubernetes.io/revision": "1" });
   await cluster.live(20_000, 5_000);
   const before = cluster.writes.length;
   await cluster.live(60_000, 5_000);
@@ -46,7 +45,7 @@ test("three replicas are ready well within a second, and a settled cluster write
 test("a new image rolls through without ever falling below what may be unavailable", async () => {
   await begin({ strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } });
   await cluster.live(300);
-  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.patch(deployments, "web", image("web:2"));
   for (let at = 0; at < 40; at += 1) {
     await cluster.live(20);
     const { replicas = 0, availableReplicas = 0 } = await status();
@@ -59,12 +58,12 @@ test("a new image rolls through without ever falling below what may be unavailab
 test("kubectl rollout undo brings the old ReplicaSet back as the newest revision, with its history", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
-  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.patch(deployments, "web", image("web:2"));
   await cluster.live(300);
-  await cluster.patch(deploymentResource, "web", image("web:1"));
+  await cluster.patch(deployments, "web", image("web:1"));
   await cluster.live(300);
   expect(await revisions()).toEqual(["2: 0", "3: 1"]);
-  const sets = await cluster.all(replicaSetResource);
+  const sets = await cluster.all(replicaSets);
   expect(sets.map(({ metadata }) => metadata.annotations?.["deployment.kubernetes.io/revision-history"])).toEqual(
     expect.arrayContaining(["1"]),
   );
@@ -73,7 +72,7 @@ test("kubectl rollout undo brings the old ReplicaSet back as the newest revision
 test("only as many old ReplicaSets stay as the history limit says", async () => {
   await begin({ replicas: 1, revisionHistoryLimit: 1 });
   for (const version of [2, 3, 4]) {
-    await cluster.patch(deploymentResource, "web", image(`web:${version}`));
+    await cluster.patch(deployments, "web", image(`web:${version}`));
     await cluster.live(300);
   }
   expect((await revisions()).length).toBe(2);
@@ -82,7 +81,7 @@ test("only as many old ReplicaSets stay as the history limit says", async () => 
 test("an image that cannot be pulled exceeds the deadline, and the old Pods keep serving", async () => {
   await begin({ progressDeadlineSeconds: 60 }, { simulation: { faults: [{ kind: "image-pull", on: { image: "*:broken" } }] } });
   await cluster.live(300);
-  await cluster.patch(deploymentResource, "web", image("web:broken"));
+  await cluster.patch(deployments, "web", image("web:broken"));
   await cluster.live(59_000, 1_000);
   expect(await reasons()).toMatchObject({ Progressing: "ReplicaSetUpdated" });
   await cluster.live(5_000, 1_000);
@@ -93,20 +92,20 @@ test("an image that cannot be pulled exceeds the deadline, and the old Pods keep
     message: expect.stringMatching(/^ReplicaSet "web-[a-z0-9]+" has timed out progressing\.$/) as string,
   });
   expect(availableReplicas).toBe(3);
-  const waiting = (await cluster.all(podResource)).flatMap((pod) => pod.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? []);
+  const waiting = (await cluster.all(pods)).flatMap((pod) => pod.status?.containerStatuses?.[0]?.state?.waiting?.reason ?? []);
   expect(waiting).toEqual(["ImagePullBackOff"]);
 });
 
 test("a paused Deployment is scaled but takes no new image; resumed, it does", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
-  await cluster.patch(deploymentResource, "web", { spec: { paused: true } });
+  await cluster.patch(deployments, "web", { spec: { paused: true } });
   await cluster.live(20);
   expect(await reasons()).toMatchObject({ Progressing: "DeploymentPaused" });
-  await cluster.patch(deploymentResource, "web", { spec: { replicas: 2, ...image("web:2").spec } });
+  await cluster.patch(deployments, "web", { spec: { replicas: 2, ...image("web:2").spec } });
   await cluster.live(300);
   expect(await images()).toEqual(["web:1", "web:1"]);
-  await cluster.patch(deploymentResource, "web", { spec: { paused: false } });
+  await cluster.patch(deployments, "web", { spec: { paused: false } });
   await cluster.live(500);
   expect(await images()).toEqual(["web:2", "web:2"]);
   expect(await reasons()).toMatchObject({ Progressing: "NewReplicaSetAvailable" });
@@ -115,7 +114,7 @@ test("a paused Deployment is scaled but takes no new image; resumed, it does", a
 test("Recreate has no Pod of the new version while one of the old is left", async () => {
   await begin({ strategy: { type: "Recreate" } }, { simulation: { speeds: { stopMs: 500 } } });
   await cluster.live(200);
-  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.patch(deployments, "web", image("web:2"));
   for (let at = 0; at < 60; at += 1) {
     await cluster.live(20);
     expect(new Set(await images()).size).toBeLessThanOrEqual(1);
@@ -129,10 +128,10 @@ test("scaling in the middle of a rollout is shared out between old and new", asy
     { simulation: { faults: [{ kind: "image-pull", on: { image: "web:2" } }] } },
   );
   await cluster.live(400);
-  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.patch(deployments, "web", image("web:2"));
   await cluster.live(400);
   expect(await revisions()).toEqual(["1: 8", "2: 5"]);
-  await cluster.patch(deploymentResource, "web", { spec: { replicas: 15 } });
+  await cluster.patch(deployments, "web", { spec: { replicas: 15 } });
   await cluster.live(400);
   expect(await revisions()).toEqual(["1: 11", "2: 7"]);
 });
@@ -141,10 +140,10 @@ test("the old annotation for a rollback still works, and says when there is noth
   await begin({ replicas: 1 });
   await cluster.live(200);
   const rollBackTo = (revision: string) =>
-    cluster.patch(deploymentResource, "web", { metadata: { annotations: { "deprecated.deployment.rollback.to": revision } } });
+    cluster.patch(deployments, "web", { metadata: { annotations: { "deprecated.deployment.rollback.to": revision } } });
   await rollBackTo("0");
   await cluster.live(100);
-  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.patch(deployments, "web", image("web:2"));
   await cluster.live(300);
   await rollBackTo("7");
   await cluster.live(100);
@@ -215,15 +214,15 @@ test("a ReplicaSet that cannot be created is told, and tried again", async () =>
 test("another ReplicaSet with the name of the new one costs a collision, not the rollout", async () => {
   cluster = await simulatedCluster();
   const spec = { replicas: 1, selector: SELECTOR, template: podTemplate("web:1") };
-  await cluster.create(deploymentResource, "web", { spec });
+  await cluster.create(deployments, "web", { spec });
   await cluster.live(200);
-  const name = (await cluster.all(replicaSetResource))[0]?.metadata.name ?? "";
-  expectOk(await cluster.client.delete(deploymentResource, { namespace: "default", name: "web" }));
+  const name = (await cluster.all(replicaSets))[0]?.metadata.name ?? "";
+  expectOk(await cluster.client.delete(deployments, { namespace: "default", name: "web" }));
   await cluster.live(500);
-  await cluster.create(replicaSetResource, name, {
+  await cluster.create(replicaSets, name, {
     spec: { replicas: 0, selector: { matchLabels: { app: "x" } }, template: { ...podTemplate("x"), metadata: { labels: { app: "x" } } } },
   });
-  await cluster.create(deploymentResource, "web", { spec });
+  await cluster.create(deployments, "web", { spec });
   await cluster.live(500);
   expect(await status()).toMatchObject({ collisionCount: 1, availableReplicas: 1 });
 });
@@ -231,12 +230,12 @@ test("another ReplicaSet with the name of the new one costs a collision, not the
 test("a Deployment that is being deleted only counts, and one that selects everything does nothing", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
-  await cluster.patch(deploymentResource, "web", { metadata: { finalizers: ["test/hold"] } });
-  expectOk(await cluster.client.delete(deploymentResource, { namespace: "default", name: "web" }));
-  await cluster.patch(deploymentResource, "web", image("web:2"));
+  await cluster.patch(deployments, "web", { metadata: { finalizers: ["test/hold"] } });
+  expectOk(await cluster.client.delete(deployments, { namespace: "default", name: "web" }));
+  await cluster.patch(deployments, "web", image("web:2"));
   await cluster.live(300);
   expect(await images()).toEqual(["web:1"]);
-  await cluster.patch(deploymentResource, "web", { metadata: { finalizers: null } });
+  await cluster.patch(deployments, "web", { metadata: { finalizers: null } });
 });
 
 test("a thousand replicas become ready", { timeout: 120_000 }, async () => {

@@ -6,12 +6,23 @@
  */
 import { ok, timestamp, type Result } from "#base";
 import type { Informer } from "#controller-runtime";
-import { jsonEqual, keyOf, keyText, parseKey, requirementsOf } from "#kube";
+import {
+  deployments as deploymentResource,
+  jsonEqual,
+  keyOf,
+  keyText,
+  parseKey,
+  pods as podResource,
+  replicaSets,
+  requirementsOf,
+  type Deployment,
+  type DeploymentStatus,
+  type Pod,
+  type ReplicaSet,
+} from "#kube";
 import type { KubeError } from "#kube-client";
 import type { KubeController } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { deploymentResource, replicaSetResource, type Deployment, type DeploymentStatus, type ReplicaSet } from "../kinds/apps.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { claim } from "../pods/claim.ts";
 import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedBy, ownedOrOrphaned, resolveController } from "../pods/owners.ts";
@@ -34,7 +45,7 @@ export const deploymentController: KubeController = {
     const { informers } = context;
     const caches: Caches = {
       deployments: informers.of(deploymentResource),
-      sets: indexByController(informers.of(replicaSetResource)),
+      sets: indexByController(informers.of(replicaSets)),
       pods: indexByController(informers.of(podResource)),
     };
     const work = deploymentWork(context);
@@ -44,7 +55,7 @@ export const deploymentController: KubeController = {
     const owners = caches.deployments;
     const selectorOf = ({ spec }: Deployment) => requirementsOf(spec.selector);
     informers.subscribe(
-      replicaSetResource,
+      replicaSets,
       childHandler<Deployment, ReplicaSet>({ owners, ownerResource: deploymentResource, selectorOf, enqueue }),
     );
     informers.subscribe(podResource, ({ before, after }) => {
@@ -55,7 +66,7 @@ export const deploymentController: KubeController = {
 
 /** Recreate waits for the last old Pod, and no ReplicaSet changes when that one is gone. */
 function enqueueRecreating({ deployments, sets }: Caches, pod: Pod, enqueue: (key: string) => void): void {
-  const set = resolveController(sets, replicaSetResource, pod);
+  const set = resolveController(sets, replicaSets, pod);
   const deployment = set === undefined ? undefined : resolveController(deployments, deploymentResource, set);
   if (deployment !== undefined && !isRolling(deployment)) enqueue(keyText(keyOf(deployment)));
 }
@@ -66,7 +77,7 @@ async function pass(work: DeploymentWork, caches: Caches, key: string): Promise<
   if (jsonEqual(deployment.spec.selector, {})) return refuseToSelectAll(work, deployment);
   const selector = requirementsOf(deployment.spec.selector);
   const { client } = work;
-  const claimant = { client, owner: deployment, ownerResource: deploymentResource, resource: replicaSetResource, selector };
+  const claimant = { client, owner: deployment, ownerResource: deploymentResource, resource: replicaSets, selector };
   const sets = await claim(claimant, ownedOrOrphaned(caches.sets, deployment));
   if (!sets.ok) return passOf(sets);
   const rollout = rolloutOf(deployment, sets.value);

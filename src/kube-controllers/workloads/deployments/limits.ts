@@ -1,5 +1,5 @@
 /** How far a Deployment may be from its size: surge, unavailability, deadlines. Pure numbers. */
-import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
+import type { Deployment, ReplicaSet } from "#kube";
 import { scaledValue } from "../pods/int-or-percent.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 

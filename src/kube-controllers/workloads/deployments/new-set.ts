@@ -4,9 +4,8 @@
  * The revision is written through `status` as Kubernetes does it: that is the one write of annotations which starts no rollout.
  */
 import { ok, timestamp, type Result } from "#base";
-import { jsonEqual, keyOf, type LabelSelector } from "#kube";
+import { deployments, jsonEqual, keyOf, replicaSets, type Deployment, type LabelSelector, type ReplicaSet } from "#kube";
 import { failure, type KubeError } from "#kube-client";
-import { deploymentResource, replicaSetResource, type Deployment, type ReplicaSet } from "../kinds/apps.ts";
 import { controllerReference, isControlledBy } from "../pods/owners.ts";
 import { isNamespaceEnding } from "../pods/pod-control.ts";
 import { templateHash } from "../revisions/hashes.ts";
@@ -36,7 +35,7 @@ async function syncKnownSet(work: DeploymentWork, rollout: Rollout, newSet: Repl
   const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
   if (!jsonEqual(annotations, newSet.metadata.annotations ?? {}) || minReadySeconds !== (newSet.spec.minReadySeconds ?? 0)) {
     const next = { ...newSet, metadata: { ...newSet.metadata, annotations }, spec: { ...newSet.spec, minReadySeconds } };
-    const updated = await work.client.update(replicaSetResource, next);
+    const updated = await work.client.update(replicaSets, next);
     return updated.ok ? ok({ ...rollout, newSet: updated.value }) : updated;
   }
   const message = `Found new replica set "${newSet.metadata.name}"`;
@@ -60,7 +59,7 @@ async function noteRevision(
   if (annotationOf(deployment, REVISION) === revision && conditions === known) return ok(rollout);
   const annotations = { ...metadata.annotations, [REVISION]: revision };
   const next = { ...deployment, metadata: { ...metadata, annotations }, status: { ...status, conditions } };
-  const updated = await work.client.update(deploymentResource, next, { subresource: "status" });
+  const updated = await work.client.update(deployments, next, { subresource: "status" });
   return updated.ok ? ok({ ...rollout, deployment: updated.value }) : updated;
 }
 
@@ -68,7 +67,7 @@ async function createSet(work: DeploymentWork, rollout: Rollout): Promise<Result
   const { deployment, oldSets } = rollout;
   const revision = maxRevision(oldSets) + 1n;
   const wanted = newSetFor(deployment, oldSets, revision);
-  const created = await work.client.create(replicaSetResource, wanted);
+  const created = await work.client.create(replicaSets, wanted);
   if (!created.ok) {
     if (created.error.kind === "already-exists") return resolveCollision(work, rollout, wanted, revision);
     return noteCreateFailure(work, deployment, wanted, created.error);
@@ -90,7 +89,7 @@ function newSetFor(deployment: Deployment, oldSets: readonly ReplicaSet[], revis
     metadata: {
       name: nameWith(deployment.metadata.name, hash),
       namespace: deployment.metadata.namespace ?? "",
-      ownerReferences: [controllerReference(deployment, deploymentResource)],
+      ownerReferences: [controllerReference(deployment, deployments)],
       labels,
       annotations: newSetAnnotations(deployment, undefined, revision),
     },
@@ -119,13 +118,13 @@ async function resolveCollision(
   revision: bigint,
 ): Promise<Result<Rollout, KubeError>> {
   const { deployment } = rollout;
-  const there = await work.client.get(replicaSetResource, keyOf(wanted));
+  const there = await work.client.get(replicaSets, keyOf(wanted));
   if (!there.ok) return there;
   if (isControlledBy(there.value, deployment) && sameTemplate(there.value.spec.template, deployment.spec.template)) {
     return noteRevision(work, { ...rollout, newSet: there.value }, String(revision), undefined);
   }
   const status = { ...deployment.status, collisionCount: (deployment.status?.collisionCount ?? 0) + 1 };
-  const counted = await work.client.update(deploymentResource, { ...deployment, status }, { subresource: "status" });
+  const counted = await work.client.update(deployments, { ...deployment, status }, { subresource: "status" });
   return counted.ok ? failure("conflict", `another ReplicaSet is called ${wanted.metadata.name}`) : counted;
 }
 
@@ -141,7 +140,7 @@ async function noteCreateFailure(
     const said: Said = { type: "Progressing", status: "False", reason: REASONS.createFailed, message };
     const conditions = withCondition(deployment.status?.conditions ?? [], said, timestamp(work.clock));
     const status = { ...deployment.status, conditions };
-    await work.client.update(deploymentResource, { ...deployment, status }, { subresource: "status" });
+    await work.client.update(deployments, { ...deployment, status }, { subresource: "status" });
   }
   work.warn(deployment, REASONS.createFailed, message);
   return { ok: false, error };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
+import type { Deployment, ReplicaSet } from "#kube";
 import { maxSurge, maxUnavailable } from "./limits.ts";
 import { lastRevision, maxRevision, newSetAnnotations, rolledBackAnnotations } from "./revisions.ts";
 import { deadlineWaitMs, rolloutStatus } from "./rollout-status.ts";

@@ -2,7 +2,7 @@
  * The annotations in which a Deployment keeps its history: every ReplicaSet knows its revision, the ones it had before, and the size of the
  * Deployment when it was last scaled. All functions give back what was given when nothing changes.
  */
-import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
+import type { Deployment, ReplicaSet } from "#kube";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 import { maxSurge } from "./limits.ts";
 

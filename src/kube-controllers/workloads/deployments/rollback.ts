@@ -3,8 +3,8 @@
  * clients of extensions/v1beta1 did, and the annotation still works.
  */
 import { ok, type Result } from "#base";
+import { deployments, type Deployment } from "#kube";
 import type { KubeError } from "#kube-client";
-import { deploymentResource, type Deployment } from "../kinds/apps.ts";
 import { POD_TEMPLATE_HASH, sameTemplate } from "../revisions/template-equality.ts";
 import type { DeploymentWork } from "./deployment-work.ts";
 import { annotationOf, lastRevision, parseRevision, revisionOf, ROLLBACK_TO, rolledBackAnnotations } from "./revisions.ts";
@@ -52,5 +52,5 @@ function withoutTarget(deployment: Deployment): Deployment {
 }
 
 function write(work: DeploymentWork, deployment: Deployment): Promise<Result<Deployment, KubeError>> {
-  return work.client.update(deploymentResource, deployment);
+  return work.client.update(deployments, deployment);
 }

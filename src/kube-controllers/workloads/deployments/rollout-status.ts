@@ -4,7 +4,7 @@
  * "Progress" is a comparison with the status before: more new Pods, fewer old ones, more of them ready. Only when nothing of that has
  * happened for the deadline has it timed out.
  */
-import type { Deployment, DeploymentStatus, ReplicaSet } from "../kinds/apps.ts";
+import type { Deployment, DeploymentStatus, ReplicaSet } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";

@@ -3,7 +3,7 @@
  *
  * A set may appear twice, first freed of Pods that never became ready, then shrunk further: two steps, two events, as in Kubernetes.
  */
-import type { Deployment, ReplicaSet } from "../kinds/apps.ts";
+import type { Deployment, ReplicaSet } from "#kube";
 import { MAX_INT32 } from "../pods/int-or-percent.ts";
 import { timeOf } from "../pods/pod-state.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";

@@ -1,8 +1,7 @@
 /** Performs the steps of a scale plan, and removes ReplicaSets that nobody will roll back to. */
 import { ok, type Result } from "#base";
-import { keyOf } from "#kube";
+import { keyOf, replicaSets, type Deployment, type ReplicaSet } from "#kube";
 import type { KubeError } from "#kube-client";
-import { replicaSetResource, type Deployment, type ReplicaSet } from "../kinds/apps.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 import type { DeploymentWork } from "./deployment-work.ts";
 import { historyLimit } from "./limits.ts";
@@ -33,7 +32,7 @@ async function scaleSet(work: DeploymentWork, deployment: Deployment, { set, siz
   const annotated = Object.entries(sizes).every(([name, value]) => annotationOf(set, name) === value);
   if (before === size && annotated) return ok(set);
   const metadata = { ...set.metadata, annotations: { ...set.metadata.annotations, ...sizes } };
-  const updated = await work.client.update(replicaSetResource, { ...set, metadata, spec: { ...set.spec, replicas: size } });
+  const updated = await work.client.update(replicaSets, { ...set, metadata, spec: { ...set.spec, replicas: size } });
   if (updated.ok && before !== size) {
     const direction = before < size ? "up" : "down";
     work.tell(deployment, "ScalingReplicaSet", `Scaled ${direction} replica set ${set.metadata.name} from ${before} to ${size}`);
@@ -51,7 +50,7 @@ export async function cleanUp(
   if (limit === undefined) return ok(undefined);
   const alive = oldSets.filter(({ metadata }) => metadata.deletionTimestamp === undefined).toSorted(byRevision);
   for (const set of alive.slice(0, Math.max(0, alive.length - limit)).filter(isEmpty)) {
-    const deleted = await work.client.delete(replicaSetResource, keyOf(set));
+    const deleted = await work.client.delete(replicaSets, keyOf(set));
     if (!deleted.ok) return deleted;
   }
   return ok(undefined);

@@ -1,5 +1,5 @@
 /** How long a Job waits before it replaces failed Pods: 10 seconds, 20, 40 … 10 minutes, from the last failure on. */
-import type { Pod } from "../kinds/pod.ts";
+import type { Pod } from "#kube";
 import { podCondition, timeOf } from "../pods/pod-state.ts";
 
 const [INITIAL_MS, MAX_MS] = [10_000, 600_000];

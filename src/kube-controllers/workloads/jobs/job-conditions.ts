@@ -1,6 +1,5 @@
+import type { JobCondition, TruthStatus } from "#kube";
 /** Conditions of Jobs, and the ways in which one ends. */
-import type { JobCondition } from "../kinds/batch.ts";
-import type { TruthStatus } from "../kinds/pod.ts";
 
 export type Conditions = readonly JobCondition[];
 

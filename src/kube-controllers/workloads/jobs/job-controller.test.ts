@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { jobs, pods as podResource, type JobSpec } from "#kube";
 import {
   defined,
   podTemplate,
@@ -7,8 +8,6 @@ import {
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../../test/builders/simulated-cluster.ts";
-import { jobResource, type JobSpec } from "../kinds/batch.ts";
-import { podResource } from "../kinds/pod.ts";
 
 let cluster: SimulatedCluster;
 
@@ -19,7 +18,7 @@ const template = ({ pod = {}, annotations }: Given) =>
 
 async function begin(given: Given = {}, options: SimulatedClusterOptions = {}): Promise<void> {
   cluster = await simulatedCluster(options);
-  await cluster.create(jobResource, "work", {
+  await cluster.create(jobs, "work", {
     ...(given.metadata === undefined ? {} : { metadata: given.metadata }),
     spec: { ...given.spec, template: template(given) },
   });
@@ -32,7 +31,7 @@ const exits = (code: number, after?: string) => ({
   [`${SIMULATED}exit-code`]: String(code),
   ...(after === undefined ? {} : { [`${SIMULATED}exit-after`]: after }),
 });
-const status = async () => (await cluster.read(jobResource, "work")).status ?? {};
+const status = async () => (await cluster.read(jobs, "work")).status ?? {};
 const conditions = async () =>
   ((await status()).conditions ?? []).map(({ type, status: truth, reason, message }) => `${type}=${truth} ${reason}: ${message}`);
 const pods = async () => cluster.all(podResource);
@@ -99,7 +98,7 @@ test("suspending takes the Pods away without counting them; resuming begins anew
   await begin({ annotations: exits(0, "10s") });
   await cluster.live(100);
   const first = (await status()).startTime;
-  await cluster.patch(jobResource, "work", { spec: { suspend: true } });
+  await cluster.patch(jobs, "work", { spec: { suspend: true } });
   await cluster.live(200);
   expect([await conditions(), await pods(), (await status()).startTime]).toEqual([
     ["Suspended=True JobSuspended: Job suspended"],
@@ -107,7 +106,7 @@ test("suspending takes the Pods away without counting them; resuming begins anew
     undefined,
   ]);
   await cluster.live(5_000, 500);
-  await cluster.patch(jobResource, "work", { spec: { suspend: false } });
+  await cluster.patch(jobs, "work", { spec: { suspend: false } });
   await cluster.live(200);
   expect(await conditions()).toEqual(["Suspended=False JobResumed: Job resumed"]);
   expect((await status()).startTime === first).toBe(false);
@@ -122,7 +121,7 @@ test("suspending takes the Pods away without counting them; resuming begins anew
 test("fewer at a time are wanted: the youngest goes, uncounted", async () => {
   await begin({ spec: { completions: 4, parallelism: 3 }, annotations: exits(0, "10s") });
   await cluster.live(100);
-  await cluster.patch(jobResource, "work", { spec: { parallelism: 1 } });
+  await cluster.patch(jobs, "work", { spec: { parallelism: 1 } });
   await cluster.live(100);
   expect([(await pods()).length, (await status()).failed]).toEqual([1, undefined]);
 });
@@ -194,11 +193,11 @@ test("a failure policy can look away, or fail the Job at once", async () => {
   const rule = (action: string, code: number) => ({ action, onExitCodes: { operator: "In", values: [code] } });
   const spec = { backoffLimit: 0, podFailurePolicy: { rules: [rule("Ignore", 7), rule("FailJob", 42)] } };
   await begin({ spec, annotations: exits(7) });
-  await cluster.create(jobResource, "strict", { spec: { ...spec, template: template({ annotations: exits(42) }) } });
+  await cluster.create(jobs, "strict", { spec: { ...spec, template: template({ annotations: exits(42) }) } });
   await cluster.live(15_000, 500);
   expect(await status()).not.toHaveProperty("failed");
   expect((await status()).conditions ?? []).toEqual([]);
-  const { conditions: said = [] } = (await cluster.read(jobResource, "strict")).status ?? {};
+  const { conditions: said = [] } = (await cluster.read(jobs, "strict")).status ?? {};
   expect(said.map(({ type, reason }) => [type, reason])).toEqual([
     ["FailureTarget", "PodFailurePolicy"],
     ["Failed", "PodFailurePolicy"],
@@ -212,10 +211,10 @@ test("a Job that finished is deleted after its time to live, with its Pods", asy
   await begin({ spec: { ttlSecondsAfterFinished: 60 } });
   await cluster.live(500);
   await cluster.live(58_000, 2_000);
-  expect((await cluster.all(jobResource)).length).toBe(1);
+  expect((await cluster.all(jobs)).length).toBe(1);
   await cluster.live(4_000, 500);
   await cluster.live(500);
-  expect([await cluster.all(jobResource), await pods()]).toEqual([[], []]);
+  expect([await cluster.all(jobs), await pods()]).toEqual([[], []]);
 });
 
 test("a longer time to live that the cache has not heard of is respected", async () => {
@@ -237,14 +236,14 @@ test("a longer time to live that the cache has not heard of is respected", async
     },
   );
   await cluster.live(5_000, 200);
-  expect((await cluster.all(jobResource)).length).toBe(1);
+  expect((await cluster.all(jobs)).length).toBe(1);
   ttl = undefined;
 });
 
 test("Pods of a Job that is gone lose their finalizer and can go", async () => {
   await begin({ annotations: exits(0, "1h") });
   await cluster.live(100);
-  expectOk(await cluster.client.delete(jobResource, { namespace: "default", name: "work" }, { propagation: "Background" }));
+  expectOk(await cluster.client.delete(jobs, { namespace: "default", name: "work" }, { propagation: "Background" }));
   await cluster.live(500);
   expect(await pods()).toEqual([]);
 });

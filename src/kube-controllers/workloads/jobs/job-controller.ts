@@ -5,11 +5,9 @@
  */
 import { timestamp } from "#base";
 import type { WorkQueue } from "#controller-runtime";
-import { keyText, parseKey } from "#kube";
+import { jobs as jobResource, keyText, parseKey, pods as podResource, type Job, type JobStatus, type Pod } from "#kube";
 import type { KubeController } from "../../context.ts";
 import { again, done, failed, passOf, type Pass } from "../../work.ts";
-import { jobResource, type Job, type JobStatus } from "../kinds/batch.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { claim } from "../pods/claim.ts";
 import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";

@@ -1,5 +1,5 @@
 /** Whether a Job is to end, and how. Pure. The order of the questions is the controller's. */
-import type { Job } from "../kinds/batch.ts";
+import type { Job } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
 import { failedBy, TARGETS, type Ending } from "./job-conditions.ts";
 import { conditionOf, hasLimitPerIndex, isIndexed, isPodFailed, isSuspended } from "./job-facts.ts";

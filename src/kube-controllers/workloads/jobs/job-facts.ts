@@ -1,7 +1,5 @@
 /** What a Job's spec and its Pods' marks say. Pure, and asked in many places. */
-import { requirementsOf, type Requirement } from "#kube";
-import type { Job, JobCondition } from "../kinds/batch.ts";
-import type { Pod } from "../kinds/pod.ts";
+import { requirementsOf, type Job, type JobCondition, type Pod, type Requirement } from "#kube";
 import { parseIndex } from "./indexes.ts";
 
 export const TRACKING_FINALIZER = "batch.kubernetes.io/job-tracking";

@@ -1,9 +1,7 @@
 /** Pods that have the tracking finalizer and no Job that would take it off: the Job is gone, finished, or has let them go. */
-import { keyOf, keyText, parseKey } from "#kube";
+import { jobs as jobResource, keyOf, keyText, parseKey, pods, type Pod } from "#kube";
 import type { KubeControllerContext } from "../../context.ts";
 import { done, passOf, type Pass } from "../../work.ts";
-import { jobResource } from "../kinds/batch.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { controllerOf, ownedBy, resolveController } from "../pods/owners.ts";
 import { finishedAs, isForeign, isTracked } from "./job-facts.ts";
 import { removeFinalizer, type JobWork } from "./job-work.ts";
@@ -11,7 +9,7 @@ import { removeFinalizer, type JobWork } from "./job-work.ts";
 export function followOrphans(context: KubeControllerContext, work: JobWork): void {
   const queue = context.work({ name: "job-orphan-pods", pass: (key) => pass(work, key) });
   const enqueue = (pod: Pod) => queue.add(keyText(keyOf(pod)));
-  context.informers.subscribe(podResource, ({ after }) => {
+  context.informers.subscribe(pods, ({ after }) => {
     if (after !== undefined && isOrphan(work, after)) enqueue(after);
   });
   context.informers.subscribe(jobResource, ({ before, after }) => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { Job, JobSpec } from "../kinds/batch.ts";
-import type { Pod } from "../kinds/pod.ts";
+import type { Job, JobSpec, Pod } from "#kube";
 import { countCommon, countIndexes, firstMissing, formatIndexes, hasIndex, parseIndexes, withIndexes } from "./indexes.ts";
 import { backoffAfter, finishedAt, NO_FAILURES, remainingMs } from "./job-backoff.ts";
 import { indexedGenerateName, indexedTemplate } from "./job-pods.ts";

@@ -1,6 +1,5 @@
 /** The Pods that a Job makes: with the tracking finalizer, and, when it is indexed, with their index in five places. Pure. */
-import type { Job } from "../kinds/batch.ts";
-import type { Container, Pod, PodTemplate } from "../kinds/pod.ts";
+import type { Container, Job, Pod, PodTemplate } from "#kube";
 import {
   countAnnotation,
   hasLimitPerIndex,

@@ -4,8 +4,7 @@
  * Ended Pods keep a finalizer until they are counted. `settling` are those whose finalizer this process has taken off and whose new state
  * the cache does not show yet: they are counted already.
  */
-import type { Job } from "../kinds/batch.ts";
-import type { Pod } from "../kinds/pod.ts";
+import type { Job, Pod } from "#kube";
 import { isPodActive, isPodReady, isPodTerminating } from "../pods/pod-state.ts";
 import { backoffAfter, finishedAt, type BackoffRecord } from "./job-backoff.ts";
 import {

@@ -1,10 +1,8 @@
 /** What the steps of a Job's pass share, and what is remembered between passes. */
 import type { EventNote, Informer } from "#controller-runtime";
-import { keyOf } from "#kube";
+import { keyOf, pods, type Job, type Pod } from "#kube";
 import type { Clock, Result } from "#base";
 import type { KubeClient, KubeError } from "#kube-client";
-import type { Job } from "../kinds/batch.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import type { Expectations } from "../pods/expectations.ts";
 import type { PodControl } from "../pods/pod-control.ts";
 import type { WrittenVersions } from "../pods/written-versions.ts";
@@ -28,7 +26,7 @@ export type JobWork = {
 
 export function removeFinalizer({ client }: JobWork, pod: Pod): Promise<Result<Pod, KubeError>> {
   const patch = { metadata: { "$deleteFromPrimitiveList/finalizers": [TRACKING_FINALIZER] } };
-  return client.patch(podResource, keyOf(pod), { type: "strategic", patch });
+  return client.patch(pods, keyOf(pod), { type: "strategic", patch });
 }
 
 export function forgetJob({ expectations, settling, backoffs }: JobWork, key: string): void {

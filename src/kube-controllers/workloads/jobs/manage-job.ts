@@ -1,9 +1,7 @@
 /** Makes the number of a Job's running Pods right. Its answer says what is running afterwards. */
 import { ok, type Result } from "#base";
-import { keyOf, keyText } from "#kube";
+import { jobs, keyOf, keyText, type Pod } from "#kube";
 import type { KubeError } from "#kube-client";
-import { jobResource } from "../kinds/batch.ts";
-import type { Pod } from "../kinds/pod.ts";
 import { inPlainDeletionOrder } from "../pods/deletion-order.ts";
 import { isNamespaceEnding } from "../pods/pod-control.ts";
 import { isPodReady, isPodTerminating } from "../pods/pod-state.ts";
@@ -60,7 +58,7 @@ function podsToRemove({ job, active }: JobView, atLeast: number): readonly Pod[]
 export async function removePods(work: JobWork, view: JobView, pods: readonly Pod[], how: "untrack" | "count"): Promise<Managed> {
   const { job } = view;
   const key = keyText(keyOf(job));
-  const owner = { object: job, resource: jobResource };
+  const owner = { object: job, resource: jobs };
   const podKeys = pods.map((pod) => keyText(keyOf(pod)));
   if (how === "untrack") work.expectations.expectDeletions(key, podKeys);
   const answers = await Promise.all(
@@ -113,7 +111,7 @@ async function create(work: JobWork, view: JobView, indexes: readonly (number | 
   const { job } = view;
   const key = keyText(keyOf(job));
   const template = jobTemplate(job);
-  const owner = { object: job, resource: jobResource };
+  const owner = { object: job, resource: jobs };
   work.expectations.expectCreations(key, indexes.length);
   const { missing, error } = await slowStart(indexes.length, async (at) => {
     const index = indexes[at];

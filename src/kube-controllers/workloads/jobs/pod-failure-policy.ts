@@ -1,6 +1,5 @@
+import type { ContainerStatus, ExitCodesRequirement, Job, Pod, PodCondition } from "#kube";
 /** What a failed Pod means to its Job: `podFailurePolicy`. The first rule that matches decides; without one, the failure counts. */
-import type { ExitCodesRequirement, Job } from "../kinds/batch.ts";
-import type { ContainerStatus, Pod, PodCondition } from "../kinds/pod.ts";
 
 export type Verdict = {
   readonly counts: boolean;

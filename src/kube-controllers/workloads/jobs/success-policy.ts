@@ -1,5 +1,5 @@
 /** When an indexed Job has succeeded before all indexes have: `successPolicy`. */
-import type { Job } from "../kinds/batch.ts";
+import type { Job } from "#kube";
 import { countCommon, countIndexes, parseIndexes, type Indexes } from "./indexes.ts";
 
 /** Says which rule is met; undefined when none is. */

@@ -5,10 +5,8 @@
  * numbers; and when nothing is left to count, the Job is finished. A Pod cannot vanish before the first step, because it has a finalizer.
  */
 import { err, ok, timestamp, type Result } from "#base";
-import { keyOf, keyText } from "#kube";
+import { jobs, keyOf, keyText, type Job, type JobStatus, type Pod } from "#kube";
 import type { KubeError } from "#kube-client";
-import { jobResource, type Job, type JobStatus } from "../kinds/batch.ts";
-import type { Pod } from "../kinds/pod.ts";
 import { ensureCondition, newCondition, TARGETS, type Ending } from "./job-conditions.ts";
 import { conditionOf, hasLimitPerIndex, hasValidIndex, indexOf, isIndexed, isPodFailed, isTracked } from "./job-facts.ts";
 import { countIndexes, formatIndexes, hasIndex, withIndexes } from "./indexes.ts";
@@ -183,7 +181,7 @@ function tellEnd({ record }: JobWork, job: Job, { result, reason, message }: End
 }
 
 async function write({ client, written }: JobWork, job: Job, status: JobStatus): Promise<Result<Job, KubeError>> {
-  const updated = await client.update(jobResource, { ...job, status }, { subresource: "status" });
+  const updated = await client.update(jobs, { ...job, status }, { subresource: "status" });
   if (updated.ok) written.wrote(updated.value);
   return updated;
 }

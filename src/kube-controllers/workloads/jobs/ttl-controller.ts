@@ -1,8 +1,7 @@
 /** Deletes finished Jobs `ttlSecondsAfterFinished` after their end. */
-import { keyText, parseKey } from "#kube";
+import { jobs, keyText, parseKey, type Job } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, passOf, type Pass } from "../../work.ts";
-import { jobResource, type Job } from "../kinds/batch.ts";
 import { timeOf } from "../pods/pod-state.ts";
 import { conditionOf, finishedAs } from "./job-facts.ts";
 
@@ -10,7 +9,7 @@ export const ttlAfterFinishedController: KubeController = {
   name: "ttl-after-finished-controller",
   start(context) {
     const queue = context.work({ name: "ttl-after-finished", pass: (key) => pass(context, key) });
-    context.informers.subscribe(jobResource, ({ key, after }) => {
+    context.informers.subscribe(jobs, ({ key, after }) => {
       if (after !== undefined && expiryOf(after) !== undefined) queue.add(keyText(key));
     });
   },
@@ -25,15 +24,15 @@ function expiryOf(job: Job): number | undefined {
 }
 
 async function pass({ client, clock, informers }: KubeControllerContext, key: string): Promise<Pass> {
-  const cached = informers.of(jobResource).get(parseKey(key));
+  const cached = informers.of(jobs).get(parseKey(key));
   const expiry = cached === undefined ? undefined : expiryOf(cached);
   if (expiry === undefined) return done;
   if (expiry > clock.now()) return again(expiry - clock.now());
   // the cache may be behind somebody who has just made the TTL longer
-  const fresh = await client.get(jobResource, parseKey(key));
+  const fresh = await client.get(jobs, parseKey(key));
   if (!fresh.ok) return fresh.error.kind === "not-found" ? done : passOf(fresh);
   const left = (expiryOf(fresh.value) ?? Infinity) - clock.now();
   if (left > 0) return left === Infinity ? done : again(left);
   const { uid = "" } = fresh.value.metadata;
-  return passOf(await client.delete(jobResource, parseKey(key), { propagation: "Foreground", preconditions: { uid } }));
+  return passOf(await client.delete(jobs, parseKey(key), { propagation: "Foreground", preconditions: { uid } }));
 }

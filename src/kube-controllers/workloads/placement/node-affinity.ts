@@ -1,6 +1,5 @@
+import type { Node, NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "#kube";
 /** Which nodes a Pod asks for: `nodeSelector` and the required terms of its node affinity. Preferences are not looked at: they never forbid. */
-import type { Node } from "../kinds/core.ts";
-import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec } from "../kinds/pod.ts";
 
 export function matchesNode({ nodeSelector, affinity }: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};

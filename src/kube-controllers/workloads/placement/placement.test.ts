@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import type { Node } from "../kinds/core.ts";
-import type { PodSpec, Toleration } from "../kinds/pod.ts";
+import type { Node, PodSpec, Toleration } from "#kube";
 import { matchesNode } from "./node-affinity.ts";
 import { podRequests } from "./requests.ts";
 import { tolerates, untolerated } from "./taints.ts";

@@ -3,8 +3,7 @@
  * that comes after them, so they count on both sides.
  */
 import { memoizeByObject } from "#base";
-import { addQuantities, parseQuantity, type Quantity } from "#kube";
-import type { Container, Pod, ResourceList } from "../kinds/pod.ts";
+import { addQuantities, parseQuantity, type Container, type Pod, type Quantity, type ResourceList } from "#kube";
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 

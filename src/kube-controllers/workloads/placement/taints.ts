@@ -1,6 +1,5 @@
+import type { Taint, Toleration } from "#kube";
 /** Taints and tolerations: what keeps a Pod off a node, or drives it away. */
-import type { Taint } from "../kinds/core.ts";
-import type { Toleration } from "../kinds/pod.ts";
 
 export const NO_SCHEDULE = "NoSchedule";
 export const NO_EXECUTE = "NoExecute";

@@ -1,29 +1,28 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { pods, replicaSets } from "#kube";
 import { podTemplate, SELECTOR, simulatedCluster, type SimulatedCluster } from "../../../../test/builders/simulated-cluster.ts";
-import { replicaSetResource } from "../kinds/apps.ts";
-import { podResource } from "../kinds/pod.ts";
 
 let cluster: SimulatedCluster;
 afterEach(async () => void (await cluster.end()));
 
 const owners = async () =>
-  (await cluster.all(podResource))
+  (await cluster.all(pods))
     .map(({ metadata }) => `${metadata.name.replace(/-[a-z0-9]{5}$/, "-x")} ${metadata.ownerReferences?.[0]?.name ?? "-"}`)
     .toSorted();
 const stray = (labels: object) =>
-  cluster.create(podResource, "stray", { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } });
+  cluster.create(pods, "stray", { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }] } });
 
 test("an orphan that matches is adopted and counts; one that stops matching is let go and replaced", async () => {
   cluster = await simulatedCluster();
   await stray({ app: "web" });
-  await cluster.create(replicaSetResource, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
+  await cluster.create(replicaSets, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
   await cluster.live(100);
   expect(await owners()).toEqual(["stray web", "web-x web"]);
-  await cluster.patch(podResource, "stray", { metadata: { labels: { app: "other" } } });
+  await cluster.patch(pods, "stray", { metadata: { labels: { app: "other" } } });
   await cluster.live(100);
   expect(await owners()).toEqual(["stray -", "web-x web", "web-x web"]);
-  await cluster.patch(podResource, "stray", { metadata: { labels: { app: "web" } } });
+  await cluster.patch(pods, "stray", { metadata: { labels: { app: "web" } } });
   await cluster.live(200);
   expect((await owners()).length).toBe(2);
 });
@@ -43,7 +42,7 @@ test("an owner that has just been deleted adopts nothing, and neither does one t
     }),
   });
   await stray({ app: "web" });
-  await cluster.create(replicaSetResource, "web", { spec: { replicas: 1, selector: SELECTOR, template: podTemplate("web:1") } });
+  await cluster.create(replicaSets, "web", { spec: { replicas: 1, selector: SELECTOR, template: podTemplate("web:1") } });
   for (state of ["deleted", "replaced", "gone"] as const) {
     await cluster.clock.advance(2_000);
     expect(await owners()).toEqual(["stray -"]);
@@ -61,16 +60,16 @@ test("Pods that cannot be deleted are told of, and a Pod that is gone already is
       },
     }),
   });
-  await cluster.create(replicaSetResource, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
+  await cluster.create(replicaSets, "web", { spec: { replicas: 2, selector: SELECTOR, template: podTemplate("web:1") } });
   await cluster.live(100);
-  await cluster.patch(replicaSetResource, "web", { spec: { replicas: 1 } });
+  await cluster.patch(replicaSets, "web", { spec: { replicas: 1 } });
   await cluster.live(40);
-  const { status } = await cluster.read(replicaSetResource, "web");
+  const { status } = await cluster.read(replicaSets, "web");
   expect(status?.conditions).toMatchObject([{ type: "ReplicaFailure", reason: "FailedDelete", message: "unable to delete pods: no" }]);
   expect(await cluster.told("ReplicaSet")).toContain("Warning FailedDelete: Error deleting: no");
   answer = "gone";
   await cluster.live(2_000, 200);
-  expect((await cluster.read(replicaSetResource, "web")).status?.conditions ?? []).toEqual([]);
+  expect((await cluster.read(replicaSets, "web")).status?.conditions ?? []).toEqual([]);
   answer = "pass";
-  expectOk(await cluster.client.delete(replicaSetResource, { namespace: "default", name: "web" }));
+  expectOk(await cluster.client.delete(replicaSets, { namespace: "default", name: "web" }));
 });

@@ -4,7 +4,7 @@
  * Ages are compared by their logarithm: a Pod of two hours and one of three are equally old, and then the uid decides. That keeps a
  * scale-down from always taking the newest, which all run on the same new nodes.
  */
-import type { Pod, PodPhase } from "../kinds/pod.ts";
+import type { Pod, PodPhase } from "#kube";
 import { isPodActive, isPodReady, readySince, timeOf } from "./pod-state.ts";
 
 const PHASES: Readonly<Record<PodPhase, number>> = { Pending: 0, Unknown: 1, Running: 2, Succeeded: 0, Failed: 0 };

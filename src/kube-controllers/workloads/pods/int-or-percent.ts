@@ -1,8 +1,8 @@
+import type { IntOrPercent } from "#kube";
 /**
  * `maxSurge: 25%` as a number of Pods, at most 2,147,483,647: fields of the API have 32 bits. A value that is neither a number nor a
  * percentage counts as 0, which a validated object never has.
  */
-import type { IntOrPercent } from "../kinds/pod.ts";
 
 /** The largest value of a replicas field. */
 export const MAX_INT32 = 2_147_483_647;

@@ -1,9 +1,8 @@
 /** Creates and deletes Pods on behalf of an owner, and says so in events on that owner, in the words that people search for. */
 import { err, ok, type Result } from "#base";
 import type { EventNote } from "#controller-runtime";
-import type { KubeObject, Resource } from "#kube";
+import { pods, type KubeObject, type Pod, type PodTemplate, type Resource } from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
-import { podResource, type Pod, type PodTemplate } from "../kinds/pod.ts";
 import { controllerReference } from "./owners.ts";
 import type { PodLimit } from "./pod-limit.ts";
 
@@ -26,7 +25,7 @@ export function podControl({ client, record, limit }: PodControlOptions): PodCon
     async create(owner, template, generateName) {
       const { object: regarding } = owner;
       const pod = podFromTemplate(owner, template, generateName);
-      const created = await limit.admit(regarding, pod, () => client.create(podResource, pod));
+      const created = await limit.admit(regarding, pod, () => client.create(pods, pod));
       if (created.ok) {
         record({ regarding, type: "Normal", reason: "SuccessfulCreate", note: `Created pod: ${created.value.metadata.name}` });
       } else if (!isNamespaceEnding(created.error)) {
@@ -35,7 +34,7 @@ export function podControl({ client, record, limit }: PodControlOptions): PodCon
       return created;
     },
     async remove({ object: regarding }, name) {
-      const deleted = await client.delete(podResource, { namespace: regarding.metadata.namespace, name });
+      const deleted = await client.delete(pods, { namespace: regarding.metadata.namespace, name });
       if (deleted.ok && deleted.value) {
         record({ regarding, type: "Normal", reason: "SuccessfulDelete", note: `Deleted pod: ${name}` });
         return ok(undefined);

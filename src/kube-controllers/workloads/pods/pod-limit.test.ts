@@ -2,13 +2,9 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk, FakeClock, ok } from "#base";
 import type { CacheChange, ChangeHandler } from "#controller-runtime";
-import type { KubeObject } from "#kube";
+import { daemonSets, deployments, jobs, persistentVolumeClaims, pods, replicaSets, statefulSets, type KubeObject, type Pod } from "#kube";
 import type { SharedInformers } from "../../shared-informers.ts";
 import { podTemplate, simulatedCluster, type SimulatedCluster } from "../../../../test/builders/simulated-cluster.ts";
-import { daemonSetResource, deploymentResource, replicaSetResource, statefulSetResource } from "../kinds/apps.ts";
-import { jobResource } from "../kinds/batch.ts";
-import { claimResource } from "../kinds/core.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { podLimitOf } from "./pod-limit.ts";
 
 const HUGE = 2_147_483_647;
@@ -39,38 +35,38 @@ const workload = (app: string, spec: object = {}, more: Parameters<typeof podTem
 };
 
 const podsOf = async ({ all }: SimulatedCluster, app: string) =>
-  (await all(podResource)).filter(({ metadata }) => metadata.labels?.["app"] === app).length;
+  (await all(pods)).filter(({ metadata }) => metadata.labels?.["app"] === app).length;
 
 test("a ReplicaSet of 2147483647 ends at half of the limit, says so, and leaves room for others", async () => {
   const { create, read, told, live, client } = await begin();
-  await create(replicaSetResource, "huge", workload("huge"));
+  await create(replicaSets, "huge", workload("huge"));
   await live(200);
-  const { status } = await read(replicaSetResource, "huge");
+  const { status } = await read(replicaSets, "huge");
   expect(status).toMatchObject({ replicas: 20, readyReplicas: 20 });
   expect(status?.conditions?.[0]).toMatchObject({ type: "ReplicaFailure", status: "True", reason: "FailedCreate" });
   expect(await told("ReplicaSet")).toContain(
     `Warning FailedCreate: Error creating: ${LIMITED}; delete some, or raise the limit (lattice api-server --pod-limit)`,
   );
-  await create(deploymentResource, "small", workload("small", { replicas: 3 }));
+  await create(deployments, "small", workload("small", { replicas: 3 }));
   await live(200);
-  expect((await read(deploymentResource, "small")).status?.availableReplicas).toBe(3);
-  expectOk(await client.delete(replicaSetResource, { namespace: "default", name: "huge" }));
+  expect((await read(deployments, "small")).status?.availableReplicas).toBe(3);
+  expectOk(await client.delete(replicaSets, { namespace: "default", name: "huge" }));
   await live(2_000, 100);
-  await create(replicaSetResource, "next", workload("next", { replicas: 10 }));
+  await create(replicaSets, "next", workload("next", { replicas: 10 }));
   await live(200);
-  expect((await read(replicaSetResource, "next")).status?.replicas).toBe(10);
+  expect((await read(replicaSets, "next")).status?.replicas).toBe(10);
 });
 
 test("StatefulSets of 2147483647 create Pods in order or in bursts, up to the limit", async () => {
   const one = await begin(200);
-  await one.create(statefulSetResource, "ordered", workload("ordered"));
-  await one.create(statefulSetResource, "parallel", workload("parallel", { podManagementPolicy: "Parallel" }));
+  await one.create(statefulSets, "ordered", workload("ordered"));
+  await one.create(statefulSets, "parallel", workload("parallel", { podManagementPolicy: "Parallel" }));
   await one.live(300);
   const [ordered, parallel] = [await podsOf(one, "ordered"), await podsOf(one, "parallel")];
   expect(parallel).toBeGreaterThanOrEqual(60);
   expect(ordered).toBeGreaterThan(3);
   expect(ordered).toBeLessThan(20);
-  expect((await one.read(statefulSetResource, "parallel")).status).toMatchObject({ replicas: parallel, currentReplicas: parallel });
+  expect((await one.read(statefulSets, "parallel")).status).toMatchObject({ replicas: parallel, currentReplicas: parallel });
 });
 
 test("claims of a StatefulSet are limited as its Pods are", async () => {
@@ -80,13 +76,13 @@ test("claims of a StatefulSet are limited as its Pods are", async () => {
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
   });
   const five = Array.from({ length: 5 }, (_, number) => claim(`data-${number}`));
-  await one.create(statefulSetResource, "db", workload("db", { podManagementPolicy: "Parallel", volumeClaimTemplates: five }));
+  await one.create(statefulSets, "db", workload("db", { podManagementPolicy: "Parallel", volumeClaimTemplates: five }));
   await one.live(300);
-  expect((await one.all(claimResource)).length).toBeLessThanOrEqual(40);
+  expect((await one.all(persistentVolumeClaims)).length).toBeLessThanOrEqual(40);
   expect(await podsOf(one, "db")).toBeGreaterThan(1);
   expect((await one.told("StatefulSet")).join("\n")).toContain("limited to 40 persistentvolumeclaims of StatefulSets");
   const large = [claim("large", { text: "x".repeat(200_000) }), claim("other", { text: "x".repeat(200_000) })];
-  await one.create(statefulSetResource, "large", workload("large", { volumeClaimTemplates: large }));
+  await one.create(statefulSets, "large", workload("large", { volumeClaimTemplates: large }));
   await one.live(100);
   expect(await podsOf(one, "large")).toBe(0);
 });
@@ -94,7 +90,7 @@ test("claims of a StatefulSet are limited as its Pods are", async () => {
 test("a Pod of 80 KiB counts as ten", async () => {
   const one = await begin();
   const env = [{ name: "TEXT", value: "x".repeat(80_000) }];
-  await one.create(replicaSetResource, "large", workload("large", {}, { container: { env } }));
+  await one.create(replicaSets, "large", workload("large", {}, { container: { env } }));
   await one.live(200);
   expect(await podsOf(one, "large")).toBe(2);
 });
@@ -102,12 +98,12 @@ test("a Pod of 80 KiB counts as ten", async () => {
 test("Jobs go on beyond the limit, because Pods that have ended are deleted", async () => {
   const one = await begin(24);
   const template = podTemplate("work:1", { spec: { restartPolicy: "Never" } });
-  await one.create(jobResource, "work", { spec: { parallelism: 6, completions: HUGE, template } });
-  await one.create(jobResource, "indexed", { spec: { parallelism: 6, completions: HUGE, completionMode: "Indexed", template } });
-  const succeeded = async (name: string) => (await one.read(jobResource, name)).status?.succeeded ?? 0;
+  await one.create(jobs, "work", { spec: { parallelism: 6, completions: HUGE, template } });
+  await one.create(jobs, "indexed", { spec: { parallelism: 6, completions: HUGE, completionMode: "Indexed", template } });
+  const succeeded = async (name: string) => (await one.read(jobs, name)).status?.succeeded ?? 0;
   for (let round = 0; round < 12 && ((await succeeded("work")) <= 24 || (await succeeded("indexed")) <= 24); round += 1) {
     await one.live(100, 25);
-    expect((await one.all(podResource)).length).toBeLessThanOrEqual(24);
+    expect((await one.all(pods)).length).toBeLessThanOrEqual(24);
   }
   expect(await succeeded("work")).toBeGreaterThan(24);
   expect(await succeeded("indexed")).toBeGreaterThan(24);
@@ -115,9 +111,9 @@ test("Jobs go on beyond the limit, because Pods that have ended are deleted", as
 
 test("daemons are limited too", async () => {
   const one = await begin(1);
-  await one.create(podResource, "other", { spec: podTemplate("web:1").spec });
+  await one.create(pods, "other", { spec: podTemplate("web:1").spec });
   const { spec } = workload("daemon");
-  await one.create(daemonSetResource, "daemon", { spec: { selector: spec.selector, template: spec.template } });
+  await one.create(daemonSets, "daemon", { spec: { selector: spec.selector, template: spec.template } });
   await one.live(100);
   expect(await podsOf(one, "daemon")).toBe(0);
   expect((await one.told("DaemonSet")).join("\n")).toContain("limited to 1 pods");

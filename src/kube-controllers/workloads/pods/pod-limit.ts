@@ -7,10 +7,9 @@
  */
 import { err, type Clock, type Result } from "#base";
 import type { CacheChange, Informer } from "#controller-runtime";
-import { keyOf, type KubeObject } from "#kube";
+import { keyOf, pods, type KubeObject, type Pod } from "#kube";
 import { failure, type KubeError } from "#kube-client";
 import type { KubeControllerContext } from "../../context.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { controllerOf } from "./owners.ts";
 
 /** An object counts once for every started 8 KiB of it: a thousand Pods of 1 MiB each would be a gigabyte. */
@@ -37,8 +36,8 @@ export class PodLimit {
   constructor({ informers, clock, podLimit }: Context) {
     this.#limit = podLimit;
     this.#clock = clock;
-    this.#pods = informers.of(podResource);
-    informers.subscribe(podResource, (change) => this.#follow(change));
+    this.#pods = informers.of(pods);
+    informers.subscribe(pods, (change) => this.#follow(change));
   }
 
   /** Runs `create` for this Pod, unless the owner has as many Pods as it may have. */

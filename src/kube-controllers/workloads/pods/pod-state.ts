@@ -1,5 +1,5 @@
+import type { Pod, PodCondition } from "#kube";
 /** What a Pod's status says: is it ready, available, still counted? The same questions, asked the same way, by every controller. */
-import type { Pod, PodCondition } from "../kinds/pod.ts";
 
 export function podCondition(pod: Pod, type: string): PodCondition | undefined {
   return pod.status?.conditions?.find((condition) => condition.type === type);

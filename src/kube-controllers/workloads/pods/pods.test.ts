@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { err, FakeClock, ok } from "#base";
-import type { Pod } from "../kinds/pod.ts";
+import type { Pod } from "#kube";
 import { inDeletionOrder, inPlainDeletionOrder } from "./deletion-order.ts";
 import { Expectations } from "./expectations.ts";
 import { scaledValue } from "./int-or-percent.ts";

@@ -1,9 +1,8 @@
 /** Makes the number of Pods right: creates what is missing, deletes what is too much, at most 500 at a time. */
 import { ok, type Result } from "#base";
 import type { Informer } from "#controller-runtime";
-import { keyOf, keyText, matches } from "#kube";
+import { keyOf, keyText, matches, type Pod } from "#kube";
 import type { KubeError } from "#kube-client";
-import type { Pod } from "../kinds/pod.ts";
 import { inDeletionOrder } from "../pods/deletion-order.ts";
 import type { Expectations } from "../pods/expectations.ts";
 import { isNamespaceEnding, type PodControl } from "../pods/pod-control.ts";

@@ -1,13 +1,16 @@
 /** ReplicaSet and ReplicationController do the same; this is all in which they differ. */
-import { requirementsOf, type KubeObject, type Requirement, type Resource } from "#kube";
 import {
-  replicaSetResource,
-  replicationControllerResource,
+  replicaSets,
+  replicationControllers,
+  requirementsOf,
+  type KubeObject,
+  type PodTemplate,
   type ReplicaSet,
   type ReplicaSetStatus,
   type ReplicationController,
-} from "../kinds/apps.ts";
-import type { PodTemplate } from "../kinds/pod.ts";
+  type Requirement,
+  type Resource,
+} from "#kube";
 
 /** What both have, so that one function serves both. */
 export type Replicated = KubeObject & {
@@ -27,19 +30,19 @@ export type ReplicaKind<T extends Replicated> = {
   readonly countsTerminating: boolean;
 };
 
-export const replicaSets: ReplicaKind<ReplicaSet> = {
+export const replicaSetKind: ReplicaKind<ReplicaSet> = {
   controller: "replicaset-controller",
   reportsAs: "replicaset-controller",
-  resource: replicaSetResource,
+  resource: replicaSets,
   selectorOf: ({ spec }) => requirementsOf(spec.selector),
   templateOf: ({ spec }) => spec.template,
   countsTerminating: true,
 };
 
-export const replicationControllers: ReplicaKind<ReplicationController> = {
+export const replicationControllerKind: ReplicaKind<ReplicationController> = {
   controller: "replicationcontroller-controller",
   reportsAs: "replication-controller",
-  resource: replicationControllerResource,
+  resource: replicationControllers,
   selectorOf: ({ spec }) => requirementsOf({ matchLabels: spec.selector ?? {} }),
   templateOf: ({ spec }) => spec.template ?? { spec: { containers: [] } },
   countsTerminating: false,

@@ -4,10 +4,9 @@
  * A pass that has not yet seen its own Pods come back creates and deletes nothing, but it still writes the status.
  */
 import { timestamp } from "#base";
-import { keyText, parseKey } from "#kube";
+import { keyText, parseKey, pods as podResource, type Pod } from "#kube";
 import type { KubeController, KubeControllerContext } from "../../context.ts";
 import { again, done, failed, passOf, type Pass } from "../../work.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import { claim } from "../pods/claim.ts";
 import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
@@ -17,11 +16,11 @@ import { podLimitOf } from "../pods/pod-limit.ts";
 import { isPodActive, isPodTerminating, nextAvailability } from "../pods/pod-state.ts";
 import { updateStatus } from "../pods/status-update.ts";
 import { manageReplicas, type Manager } from "./manage-replicas.ts";
-import { replicaSets, replicationControllers, type ReplicaKind, type Replicated } from "./replica-kind.ts";
+import { replicaSetKind, replicationControllerKind, type ReplicaKind, type Replicated } from "./replica-kind.ts";
 import { replicaStatus } from "./replica-status.ts";
 
-export const replicaSetController = replicaController(replicaSets);
-export const replicationControllerController = replicaController(replicationControllers);
+export const replicaSetController = replicaController(replicaSetKind);
+export const replicationControllerController = replicaController(replicationControllerKind);
 
 function replicaController<T extends Replicated>(kind: ReplicaKind<T>): KubeController {
   return {

@@ -1,7 +1,5 @@
 /** The status of a ReplicaSet from its Pods. Pure. */
-import { matches, requirementsOf } from "#kube";
-import type { ReplicaSetStatus, WorkloadCondition } from "../kinds/apps.ts";
-import type { Pod, PodTemplate } from "../kinds/pod.ts";
+import { matches, requirementsOf, type Pod, type PodTemplate, type ReplicaSetStatus, type WorkloadCondition } from "#kube";
 import { isPodAvailable, isPodReady } from "../pods/pod-state.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { replicasOf, type Replicated } from "./replica-kind.ts";

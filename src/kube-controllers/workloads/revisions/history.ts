@@ -4,10 +4,19 @@
  * The data is a strategic merge patch that replaces the template, because that is what `kubectl rollout undo` sends back.
  */
 import { ok, type Result } from "#base";
-import { fieldAt, isJsonObject, jsonEqual, keyOf, type Json, type KubeObject, type Resource } from "#kube";
+import {
+  controllerRevisions,
+  fieldAt,
+  isJsonObject,
+  jsonEqual,
+  keyOf,
+  type ControllerRevision,
+  type Json,
+  type KubeObject,
+  type PodTemplate,
+  type Resource,
+} from "#kube";
 import type { KubeClient, KubeError } from "#kube-client";
-import { controllerRevisionResource, type ControllerRevision } from "../kinds/apps.ts";
-import type { PodTemplate } from "../kinds/pod.ts";
 import { controllerReference } from "../pods/owners.ts";
 import { timeOf } from "../pods/pod-state.ts";
 
@@ -75,10 +84,10 @@ export async function createRevision(
 ): Promise<Result<{ readonly revision: ControllerRevision; readonly collisions: number }, KubeError>> {
   for (let count = collisions; ; count += 1) {
     const wanted = draft(count);
-    const created = await client.create(controllerRevisionResource, wanted);
+    const created = await client.create(controllerRevisions, wanted);
     if (created.ok) return ok({ revision: created.value, collisions: count });
     if (created.error.kind !== "already-exists") return created;
-    const there = await client.get(controllerRevisionResource, keyOf(wanted));
+    const there = await client.get(controllerRevisions, keyOf(wanted));
     if (!there.ok) return there;
     if (sameData(there.value, wanted)) return ok({ revision: there.value, collisions: count });
   }
@@ -90,5 +99,5 @@ export async function renumber(
   revision: ControllerRevision,
   number: number,
 ): Promise<Result<ControllerRevision, KubeError>> {
-  return revision.revision === number ? ok(revision) : client.update(controllerRevisionResource, { ...revision, revision: number });
+  return revision.revision === number ? ok(revision) : client.update(controllerRevisions, { ...revision, revision: number });
 }

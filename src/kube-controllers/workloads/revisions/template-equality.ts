@@ -2,8 +2,7 @@
  * Whether two templates mean the same. `null` is absence: JSON of older servers says `creationTimestamp: null` in every template.
  */
 import { memoizeByObject } from "#base";
-import { field, isJsonObject, jsonEqual, type Json } from "#kube";
-import type { PodTemplate } from "../kinds/pod.ts";
+import { field, isJsonObject, jsonEqual, type Json, type PodTemplate } from "#kube";
 
 export const POD_TEMPLATE_HASH = "pod-template-hash";
 

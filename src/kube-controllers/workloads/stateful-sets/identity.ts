@@ -1,7 +1,14 @@
 /** Who is who in a StatefulSet: ordinals, names, labels, and the Pods and claims that are made from them. Pure. */
-import { claimResource, type VolumeClaim } from "../kinds/core.ts";
-import { statefulSetResource, type ClaimTemplate, type StatefulSet } from "../kinds/apps.ts";
-import type { Pod, PodTemplate, Volume } from "../kinds/pod.ts";
+import {
+  persistentVolumeClaims,
+  statefulSets,
+  type ClaimTemplate,
+  type PersistentVolumeClaim,
+  type Pod,
+  type PodTemplate,
+  type StatefulSet,
+  type Volume,
+} from "#kube";
 import { podFromTemplate } from "../pods/pod-control.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 
@@ -43,7 +50,7 @@ export function claimName(set: StatefulSet, { metadata }: ClaimTemplate, ordinal
 }
 
 export function newPod(set: StatefulSet, template: PodTemplate, ordinal: number, revision: string): Pod {
-  const made = podFromTemplate({ object: set, resource: statefulSetResource }, template);
+  const made = podFromTemplate({ object: set, resource: statefulSets }, template);
   const name = `${set.metadata.name}-${ordinal}`;
   const labels = { ...made.metadata.labels, [REVISION_LABEL]: revision };
   const { serviceName = "" } = set.spec;
@@ -87,18 +94,18 @@ export function hasStorage(set: StatefulSet, pod: Pod): boolean {
 }
 
 /** The claims that a Pod needs, as they are created when they are missing. */
-export function claimsFor(set: StatefulSet, ordinal: number): readonly VolumeClaim[] {
+export function claimsFor(set: StatefulSet, ordinal: number): readonly PersistentVolumeClaim[] {
   return (set.spec.volumeClaimTemplates ?? []).map((template) => ({
     ...template,
-    apiVersion: claimResource.version,
-    kind: claimResource.kind,
+    apiVersion: persistentVolumeClaims.version,
+    kind: persistentVolumeClaims.kind,
     metadata: {
       ...template.metadata,
       name: claimName(set, template, ordinal),
       namespace: set.metadata.namespace ?? "",
       labels: { ...template.metadata.labels, ...set.spec.selector.matchLabels },
     },
-    spec: template.spec as unknown as VolumeClaim["spec"],
+    spec: template.spec as unknown as PersistentVolumeClaim["spec"],
     status: {},
   }));
 }

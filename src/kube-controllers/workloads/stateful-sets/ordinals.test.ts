@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { StatefulSet } from "../kinds/apps.ts";
-import type { Pod } from "../kinds/pod.ts";
+import type { Pod, StatefulSet } from "#kube";
 import { ordinalOf, parentAndOrdinal } from "./identity.ts";
 import { slotsOf, sortPods, updateCandidates } from "./ordinals.ts";
 

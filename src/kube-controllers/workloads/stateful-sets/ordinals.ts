@@ -3,8 +3,7 @@
  *
  * `spec.replicas` may be 2,147,483,647: missing ordinals are found by walking the Pods that exist, never by counting up to the number.
  */
-import type { StatefulSet } from "../kinds/apps.ts";
-import type { Pod } from "../kinds/pod.ts";
+import type { Pod, StatefulSet } from "#kube";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 import { isInRange, ordinalOf, startOrdinal } from "./identity.ts";
 

@@ -1,11 +1,8 @@
 /** Creates, mends and deletes the Pods of a StatefulSet and their claims, and says so in events on the set. */
 import { err, ok, type Result } from "#base";
 import type { EventNote, Informer } from "#controller-runtime";
-import { keyOf, keyText } from "#kube";
+import { keyOf, keyText, persistentVolumeClaims, pods, type PersistentVolumeClaim, type Pod, type StatefulSet } from "#kube";
 import { failure, type KubeClient, type KubeError } from "#kube-client";
-import type { StatefulSet } from "../kinds/apps.ts";
-import { claimResource, type VolumeClaim } from "../kinds/core.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
 import type { Expectations } from "../pods/expectations.ts";
 import type { PodLimit } from "../pods/pod-limit.ts";
 import { claimsFor, hasIdentity, hasStorage, ordinalOf, withIdentity, withStorage } from "./identity.ts";
@@ -15,7 +12,7 @@ type Answer = Promise<Result<void, KubeError>>;
 
 export type PodKeeperOptions = {
   readonly client: KubeClient;
-  readonly claims: Informer<VolumeClaim>;
+  readonly claims: Informer<PersistentVolumeClaim>;
   readonly record: (note: EventNote) => void;
   readonly expectations: Expectations;
   readonly limit: PodLimit;
@@ -23,7 +20,7 @@ export type PodKeeperOptions = {
 
 export class PodKeeper {
   readonly #client: KubeClient;
-  readonly #claims: Informer<VolumeClaim>;
+  readonly #claims: Informer<PersistentVolumeClaim>;
   readonly #record: (note: EventNote) => void;
   readonly #expectations: Expectations;
   readonly #limit: PodLimit;
@@ -52,7 +49,7 @@ export class PodKeeper {
     if (!claimed.ok) return claimed;
     const owner = keyText(keyOf(set));
     this.#expectations.expectCreations(owner, 1);
-    const created = await this.#client.create(podResource, pod);
+    const created = await this.#client.create(pods, pod);
     if (!created.ok) this.#expectations.created(owner);
     return created;
   }
@@ -69,13 +66,13 @@ export class PodKeeper {
       const owned = await this.setClaimOwners(set, pod);
       if (!owned.ok) return this.#told("update", set, pod, owned);
     }
-    return stored === pod ? ok(undefined) : this.#told("update", set, pod, await this.#client.update(podResource, stored));
+    return stored === pod ? ok(undefined) : this.#told("update", set, pod, await this.#client.update(pods, stored));
   }
 
   async remove(set: StatefulSet, pod: Pod): Answer {
     const [owner, key] = [keyText(keyOf(set)), keyText(keyOf(pod))];
     this.#expectations.expectDeletions(owner, [key]);
-    const deleted = await this.#client.delete(podResource, keyOf(pod));
+    const deleted = await this.#client.delete(pods, keyOf(pod));
     if (!deleted.ok || !deleted.value) this.#expectations.deleted(owner, key);
     return this.#told("delete", set, pod, deleted);
   }
@@ -97,7 +94,7 @@ export class PodKeeper {
     return first === undefined ? ok(undefined) : err(first);
   }
 
-  #refuseClaims(set: StatefulSet, wanted: readonly VolumeClaim[]): KubeError | undefined {
+  #refuseClaims(set: StatefulSet, wanted: readonly PersistentVolumeClaim[]): KubeError | undefined {
     const isComplete = wanted.every((claim) => this.#claims.get(keyOf(claim)) !== undefined);
     return isComplete ? undefined : this.#limit.refuseClaims(set, wanted, this.#claims.health().objects);
   }
@@ -114,7 +111,7 @@ export class PodKeeper {
         this.#record({ regarding: set, type: "Warning", reason: "ConflictingController", note });
       }
       if (ownersAreRight(claim, set, pod)) continue;
-      const updated = await this.#client.update(claimResource, withRightOwners(claim, set, pod));
+      const updated = await this.#client.update(persistentVolumeClaims, withRightOwners(claim, set, pod));
       if (!updated.ok)
         return err({ ...updated.error, message: `could not update claim ${name} for delete policy ownerRefs: ${updated.error.message}` });
     }
@@ -124,15 +121,15 @@ export class PodKeeper {
   /** A claim that still belongs to a Pod of the same name that is gone will be collected; a new Pod must not begin with it. */
   waitsForClaims(set: StatefulSet, pod: Pod): boolean {
     if (set.spec.persistentVolumeClaimRetentionPolicy?.whenScaled !== "Delete") return false;
-    return this.#known(set, pod).some((claim) => hasStaleOwner(claim, pod, podResource));
+    return this.#known(set, pod).some((claim) => hasStaleOwner(claim, pod, pods));
   }
 
-  #known(set: StatefulSet, pod: Pod): readonly VolumeClaim[] {
+  #known(set: StatefulSet, pod: Pod): readonly PersistentVolumeClaim[] {
     return claimsFor(set, ordinalOf(pod)).flatMap((claim) => this.#claims.get(keyOf(claim)) ?? []);
   }
 
-  async #createClaim(set: StatefulSet, pod: Pod, claim: VolumeClaim): Promise<KubeError | undefined> {
-    const created = await this.#client.create(claimResource, claim);
+  async #createClaim(set: StatefulSet, pod: Pod, claim: PersistentVolumeClaim): Promise<KubeError | undefined> {
+    const created = await this.#client.create(persistentVolumeClaims, claim);
     const about = `Claim ${claim.metadata.name} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
     if (created.ok) {
       this.#record({ regarding: set, type: "Normal", reason: "SuccessfulCreate", note: `Create ${about} success` });

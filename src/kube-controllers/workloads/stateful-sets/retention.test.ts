@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { StatefulSet } from "../kinds/apps.ts";
-import type { VolumeClaim } from "../kinds/core.ts";
-import type { Pod } from "../kinds/pod.ts";
+import { pods, type PersistentVolumeClaim, type Pod, type StatefulSet } from "#kube";
 import { parentAndOrdinal } from "./identity.ts";
 import { hasForeignController, hasStaleOwner, ownersAreRight, withRightOwners } from "./retention.ts";
-import { podResource } from "../kinds/pod.ts";
 
 const set = (whenScaled: string, whenDeleted: string): StatefulSet => ({
   apiVersion: "apps/v1",
@@ -30,7 +27,7 @@ const owner = (kind: "StatefulSet" | "Pod" | "Other", uid: string, name: string,
   uid,
   controller,
 });
-const claim = (...ownerReferences: ReturnType<typeof owner>[]): VolumeClaim => ({
+const claim = (...ownerReferences: ReturnType<typeof owner>[]): PersistentVolumeClaim => ({
   apiVersion: "v1",
   kind: "PersistentVolumeClaim",
   metadata: { name: "c", ownerReferences },
@@ -65,7 +62,7 @@ describe("who owns a claim", () => {
 
   it("waits for the collector when an owner of the same name is gone", () => {
     const given = set("Delete", "Delete");
-    expect(hasStaleOwner(claim(owner("Pod", "old", "db-0")), pod(0), podResource)).toBe(true);
+    expect(hasStaleOwner(claim(owner("Pod", "old", "db-0")), pod(0), pods)).toBe(true);
     expect(ownersAreRight(claim(owner("Pod", "old", "db-0")), given, pod(0))).toBe(true);
     expect(hasForeignController(claim(owner("StatefulSet", "old", "db")), given, pod(0))).toBe(true);
   });

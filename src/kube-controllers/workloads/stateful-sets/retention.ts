@@ -2,10 +2,17 @@
  * Whether claims go with their set or Pod: `persistentVolumeClaimRetentionPolicy`, kept as owner references that the garbage collector
  * follows. A claim that somebody else controls is left alone.
  */
-import { apiVersionOf, type KubeObject, type OwnerReference, type Resource } from "#kube";
-import { statefulSetResource, type StatefulSet } from "../kinds/apps.ts";
-import type { VolumeClaim } from "../kinds/core.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
+import {
+  apiVersionOf,
+  pods,
+  statefulSets,
+  type KubeObject,
+  type OwnerReference,
+  type PersistentVolumeClaim,
+  type Pod,
+  type Resource,
+  type StatefulSet,
+} from "#kube";
 import { controllerReference } from "../pods/owners.ts";
 import { isInRange, ordinalOf } from "./identity.ts";
 
@@ -24,22 +31,22 @@ function keepsAll({ spec }: StatefulSet): boolean {
   return whenDeleted !== "Delete" && whenScaled !== "Delete";
 }
 
-export function hasForeignController(claim: VolumeClaim, set: StatefulSet, pod: Pod): boolean {
+export function hasForeignController(claim: PersistentVolumeClaim, set: StatefulSet, pod: Pod): boolean {
   if (keepsAll(set)) return false;
   return references(claim).some((reference) => {
-    if (names(reference, set, statefulSetResource)) return reference.uid !== set.metadata.uid;
-    if (names(reference, pod, podResource)) return reference.uid !== pod.metadata.uid;
+    if (names(reference, set, statefulSets)) return reference.uid !== set.metadata.uid;
+    if (names(reference, pod, pods)) return reference.uid !== pod.metadata.uid;
     return reference.controller === true;
   });
 }
 
 /** An owner of the same name that is gone: the garbage collector is about to take the claim, and nobody else shall. */
-export function hasStaleOwner(claim: VolumeClaim, owner: KubeObject, resource: Resource): boolean {
+export function hasStaleOwner(claim: PersistentVolumeClaim, owner: KubeObject, resource: Resource): boolean {
   return references(claim).some((reference) => names(reference, owner, resource) && reference.uid !== owner.metadata.uid);
 }
 
-export function ownersAreRight(claim: VolumeClaim, set: StatefulSet, pod: Pod): boolean {
-  if (hasStaleOwner(claim, set, statefulSetResource) || hasStaleOwner(claim, pod, podResource)) return true;
+export function ownersAreRight(claim: PersistentVolumeClaim, set: StatefulSet, pod: Pod): boolean {
+  if (hasStaleOwner(claim, set, statefulSets) || hasStaleOwner(claim, pod, pods)) return true;
   const [bySet, byPod] = [ownedBy(claim, set), ownedBy(claim, pod)];
   if (hasForeignController(claim, set, pod)) return !bySet && !byPod;
   const plain = references(claim).some(({ uid, controller }) => isEither(uid, set, pod) && controller !== true);
@@ -47,18 +54,15 @@ export function ownersAreRight(claim: VolumeClaim, set: StatefulSet, pod: Pod): 
   return !plain && bySet === (wanted === "set") && byPod === (wanted === "pod");
 }
 
-export function withRightOwners(claim: VolumeClaim, set: StatefulSet, pod: Pod): VolumeClaim {
+export function withRightOwners(claim: PersistentVolumeClaim, set: StatefulSet, pod: Pod): PersistentVolumeClaim {
   const foreign = hasForeignController(claim, set, pod);
-  const others = references(claim).filter(
-    (reference) => !names(reference, set, statefulSetResource) && !names(reference, pod, podResource),
-  );
+  const others = references(claim).filter((reference) => !names(reference, set, statefulSets) && !names(reference, pod, pods));
   const wanted = foreign ? "nobody" : wantedOwner(set, pod);
-  const own =
-    wanted === "set" ? [controllerReference(set, statefulSetResource)] : wanted === "pod" ? [controllerReference(pod, podResource)] : [];
+  const own = wanted === "set" ? [controllerReference(set, statefulSets)] : wanted === "pod" ? [controllerReference(pod, pods)] : [];
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: [...others, ...own] } };
 }
 
-function references({ metadata }: VolumeClaim): readonly OwnerReference[] {
+function references({ metadata }: PersistentVolumeClaim): readonly OwnerReference[] {
   return metadata.ownerReferences ?? [];
 }
 
@@ -66,7 +70,7 @@ function names(reference: OwnerReference, { metadata }: KubeObject, resource: Re
   return reference.apiVersion === apiVersionOf(resource) && reference.kind === resource.kind && reference.name === metadata.name;
 }
 
-function ownedBy(claim: VolumeClaim, { metadata }: KubeObject): boolean {
+function ownedBy(claim: PersistentVolumeClaim, { metadata }: KubeObject): boolean {
   return metadata.uid !== undefined && references(claim).some(({ uid }) => uid === metadata.uid);
 }
 

@@ -1,11 +1,9 @@
 /** Which revision is the current one of a StatefulSet and which the one it moves to; writes a new one when the template is new. */
 import { ok, type Result } from "#base";
 import type { KubeClient, KubeError } from "#kube-client";
-import { controllerRevisionResource, statefulSetResource, type ControllerRevision, type StatefulSet } from "../kinds/apps.ts";
-import type { Pod } from "../kinds/pod.ts";
 import { revisionHash } from "../revisions/hashes.ts";
 import { byRevision, createRevision, newRevision, renumber, revisionData, sameData } from "../revisions/history.ts";
-import { keyOf } from "#kube";
+import { controllerRevisions, keyOf, statefulSets, type ControllerRevision, type Pod, type StatefulSet } from "#kube";
 import { podRevision } from "./identity.ts";
 
 const HASH_LABEL = "controller.kubernetes.io/hash";
@@ -23,7 +21,7 @@ export async function syncRevisions(
   const draft = (collisions: number) => {
     const { template } = set.spec;
     const hash = revisionHash(revisionData(template), collisions);
-    return newRevision({ owner: set, resource: statefulSetResource, template, revision: number, hash, label: HASH_LABEL });
+    return newRevision({ owner: set, resource: statefulSets, template, revision: number, hash, label: HASH_LABEL });
   };
   const collisions = set.status?.collisionCount ?? 0;
   const wanted = draft(collisions);
@@ -59,7 +57,7 @@ export async function truncateHistory(
   const history = known.toSorted(byRevision).filter(({ metadata }) => !live.has(metadata.name));
   const limit = set.spec.revisionHistoryLimit ?? 10;
   for (const revision of history.slice(0, Math.max(0, history.length - limit))) {
-    const deleted = await client.delete(controllerRevisionResource, keyOf(revision));
+    const deleted = await client.delete(controllerRevisions, keyOf(revision));
     if (!deleted.ok) return deleted;
   }
   return ok(undefined);

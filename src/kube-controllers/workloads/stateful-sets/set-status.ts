@@ -1,6 +1,5 @@
 /** The status of a StatefulSet from its Pods. Pure. */
-import type { StatefulSet, StatefulSetStatus } from "../kinds/apps.ts";
-import type { Pod } from "../kinds/pod.ts";
+import type { Pod, StatefulSet, StatefulSetStatus } from "#kube";
 import { isPodAvailable, isPodReady } from "../pods/pod-state.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";

@@ -4,9 +4,8 @@
  * `OrderedReady` stops at the first Pod that is not ready; `Parallel` creates up to 500 Pods per pass. Whatever happened, a status comes out.
  */
 import { ok, type Result } from "#base";
+import type { Pod, StatefulSet, StatefulSetStatus } from "#kube";
 import type { KubeError } from "#kube-client";
-import type { StatefulSet, StatefulSetStatus } from "../kinds/apps.ts";
-import type { Pod } from "../kinds/pod.ts";
 import { isPodOver } from "../pods/pod-state.ts";
 import { slowStart } from "../pods/slow-start.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
+import { controllerRevisions, persistentVolumeClaims, persistentVolumes, pods as podResource, statefulSets } from "#kube";
 import {
   podTemplate,
   SELECTOR,
@@ -7,9 +8,6 @@ import {
   type SimulatedCluster,
   type SimulatedClusterOptions,
 } from "../../../../test/builders/simulated-cluster.ts";
-import { controllerRevisionResource, statefulSetResource } from "../kinds/apps.ts";
-import { claimResource, volumeResource } from "../kinds/core.ts";
-import { podResource } from "../kinds/pod.ts";
 
 let cluster: SimulatedCluster;
 
@@ -20,7 +18,7 @@ const claim = {
 
 async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): Promise<void> {
   cluster = await simulatedCluster(options);
-  await cluster.create(statefulSetResource, "db", {
+  await cluster.create(statefulSets, "db", {
     spec: { replicas: 3, serviceName: "db", selector: SELECTOR, template: podTemplate("db:1"), ...spec },
   });
 }
@@ -28,11 +26,13 @@ async function begin(spec: object = {}, options: SimulatedClusterOptions = {}): 
 afterEach(async () => void (await cluster.end()));
 
 const image = (to: string) => ({ spec: { template: { spec: { containers: [{ name: "web", image: to }] } } } });
-const status = async () => (await cluster.read(statefulSetResource, "db")).status;
+const status = async () => (await cluster.read(statefulSets, "db")).status;
 const pods = async () =>
   (await cluster.all(podResource)).map(({ metadata, spec }) => `${metadata.name} ${spec.containers[0]?.image}`).toSorted();
 const claims = async () =>
-  (await cluster.all(claimResource)).map(({ metadata }) => `${metadata.name} ${metadata.ownerReferences?.[0]?.kind ?? "-"}`).toSorted();
+  (await cluster.all(persistentVolumeClaims))
+    .map(({ metadata }) => `${metadata.name} ${metadata.ownerReferences?.[0]?.kind ?? "-"}`)
+    .toSorted();
 
 test("Pods come one after the other, each when the one before is ready, with names, labels and a host name", async () => {
   await begin();
@@ -67,7 +67,7 @@ test("Parallel makes them all at once, from where the ordinals start", async () 
 test("an update goes from the highest ordinal down to the partition, one at a time", async () => {
   await begin({ updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 1 } } }, { simulation: { speeds: { stopMs: 200 } } });
   await cluster.live(400);
-  await cluster.patch(statefulSetResource, "db", image("db:2"));
+  await cluster.patch(statefulSets, "db", image("db:2"));
   await cluster.live(60);
   expect(await pods()).toContain("db-1 db:1");
   await cluster.live(600);
@@ -76,7 +76,7 @@ test("an update goes from the highest ordinal down to the partition, one at a ti
   expectOk(await cluster.client.delete(podResource, { namespace: "default", name: "db-0" }));
   await cluster.live(600);
   expect(await pods()).toContain("db-0 db:1");
-  await cluster.patch(statefulSetResource, "db", { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
+  await cluster.patch(statefulSets, "db", { spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
   await cluster.live(800);
   expect(await pods()).toEqual(["db-0 db:2", "db-1 db:2", "db-2 db:2"]);
   const { currentRevision, updateRevision } = (await status()) ?? {};
@@ -86,7 +86,7 @@ test("an update goes from the highest ordinal down to the partition, one at a ti
 test("OnDelete updates nothing by itself", async () => {
   await begin({ replicas: 1, updateStrategy: { type: "OnDelete" } });
   await cluster.live(200);
-  await cluster.patch(statefulSetResource, "db", image("db:2"));
+  await cluster.patch(statefulSets, "db", image("db:2"));
   await cluster.live(200);
   expect(await pods()).toEqual(["db-0 db:1"]);
 });
@@ -95,10 +95,10 @@ test("going back reuses the revision as the newest, and the history keeps its li
   await begin({ replicas: 1, revisionHistoryLimit: 1 });
   await cluster.live(200);
   for (const to of ["db:2", "db:1", "db:3", "db:4", "db:5"]) {
-    await cluster.patch(statefulSetResource, "db", image(to));
+    await cluster.patch(statefulSets, "db", image(to));
     await cluster.live(300);
   }
-  const revisions = (await cluster.all(controllerRevisionResource)).map(({ revision }) => String(revision)).toSorted();
+  const revisions = (await cluster.all(controllerRevisions)).map(({ revision }) => String(revision)).toSorted();
   expect(revisions).toEqual(["5", "6"]);
 });
 
@@ -110,8 +110,8 @@ test("claims are made before their Pods, bound, kept on the way down, and used a
     name: "data",
     persistentVolumeClaim: { claimName: "data-db-1" },
   });
-  expect((await cluster.read(claimResource, "data-db-0")).status).toMatchObject({ phase: "Bound", capacity: { storage: "1Gi" } });
-  await cluster.patch(statefulSetResource, "db", { spec: { replicas: 1 } });
+  expect((await cluster.read(persistentVolumeClaims, "data-db-0")).status).toMatchObject({ phase: "Bound", capacity: { storage: "1Gi" } });
+  await cluster.patch(statefulSets, "db", { spec: { replicas: 1 } });
   await cluster.live(200);
   expect([await pods(), await claims()]).toEqual([["db-0 db:1"], ["data-db-0 -", "data-db-1 -"]]);
 });
@@ -124,21 +124,21 @@ test("with retention policies claims follow their Pods and their set", async () 
   });
   await cluster.live(400);
   expect(await claims()).toEqual(["data-db-0 StatefulSet", "data-db-1 StatefulSet"]);
-  await cluster.patch(statefulSetResource, "db", { spec: { replicas: 1 } });
+  await cluster.patch(statefulSets, "db", { spec: { replicas: 1 } });
   await cluster.live(400);
   expect(await claims()).toEqual(["data-db-0 StatefulSet"]);
-  await cluster.patch(statefulSetResource, "db", {
+  await cluster.patch(statefulSets, "db", {
     spec: { persistentVolumeClaimRetentionPolicy: { whenScaled: "Delete", whenDeleted: "Retain" } },
   });
   await cluster.live(200);
   expect(await claims()).toEqual(["data-db-0 -"]);
-  await cluster.patch(statefulSetResource, "db", {
+  await cluster.patch(statefulSets, "db", {
     spec: { persistentVolumeClaimRetentionPolicy: { whenScaled: "Retain", whenDeleted: "Delete" } },
   });
   await cluster.live(200);
-  expectOk(await cluster.client.delete(statefulSetResource, { namespace: "default", name: "db" }));
+  expectOk(await cluster.client.delete(statefulSets, { namespace: "default", name: "db" }));
   await cluster.live(1_000);
-  expect([await pods(), await claims(), (await cluster.all(volumeResource)).length]).toEqual([[], [], 0]);
+  expect([await pods(), await claims(), (await cluster.all(persistentVolumes)).length]).toEqual([[], [], 0]);
 });
 
 test("a claim that somebody else controls is left alone, and that is said", async () => {
@@ -153,8 +153,10 @@ test("a claim that somebody else controls is left alone, and that is said", asyn
   const maps = { group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true } as const;
   const made = await cluster.create(maps, "other", {});
   const reference = { ...other, uid: made.metadata.uid ?? "" };
-  expectOk(await cluster.client.patch(claimResource, key, { type: "merge", patch: { metadata: { ownerReferences: [reference] } } }));
-  await cluster.patch(statefulSetResource, "db", { metadata: { annotations: { touch: "1" } } });
+  expectOk(
+    await cluster.client.patch(persistentVolumeClaims, key, { type: "merge", patch: { metadata: { ownerReferences: [reference] } } }),
+  );
+  await cluster.patch(statefulSets, "db", { metadata: { annotations: { touch: "1" } } });
   await cluster.live(100);
   expect(await claims()).toEqual(["data-db-0 ConfigMap"]);
 });
@@ -191,7 +193,7 @@ test("scaling down in order waits for the one that is not well, unless it is the
     on: { selector: "apps.kubernetes.io/pod-index in (1,2)" },
   });
   await cluster.live(200);
-  await cluster.patch(statefulSetResource, "db", { spec: { replicas: 1 } });
+  await cluster.patch(statefulSets, "db", { spec: { replicas: 1 } });
   await cluster.live(200);
   expect((await pods()).length).toBeGreaterThan(1);
   fault.lift();
@@ -225,7 +227,7 @@ test("what cannot be created is told on the set", async () => {
   await cluster.live(40);
   expect(await cluster.told("StatefulSet")).toContain("Warning FailedCreate: Create Pod db-0 in StatefulSet db failed error: no");
   broken = "PersistentVolumeClaim";
-  expectOk(await cluster.client.delete(claimResource, { namespace: "default", name: "data-db-0" }));
+  expectOk(await cluster.client.delete(persistentVolumeClaims, { namespace: "default", name: "data-db-0" }));
   await cluster.live(2_000, 200);
   expect(await cluster.told("StatefulSet")).toContain(
     "Warning FailedCreate: Create Claim data-db-0 for Pod db-0 in StatefulSet db failed error: no",
@@ -238,9 +240,9 @@ test("what cannot be created is told on the set", async () => {
 test("a set that is being deleted does nothing more", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
-  await cluster.patch(statefulSetResource, "db", { metadata: { finalizers: ["test/hold"] } });
-  expectOk(await cluster.client.delete(statefulSetResource, { namespace: "default", name: "db" }));
-  await cluster.patch(statefulSetResource, "db", { spec: { replicas: 3 } });
+  await cluster.patch(statefulSets, "db", { metadata: { finalizers: ["test/hold"] } });
+  expectOk(await cluster.client.delete(statefulSets, { namespace: "default", name: "db" }));
+  await cluster.patch(statefulSets, "db", { spec: { replicas: 3 } });
   await cluster.live(200);
   expect(await pods()).toEqual(["db-0 db:1"]);
 });

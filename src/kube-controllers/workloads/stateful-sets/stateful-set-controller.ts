@@ -4,18 +4,22 @@
  * A pass that has not yet seen what the one before did waits for it: every step of an ordered set depends on the one before.
  */
 import type { Informer } from "#controller-runtime";
-import { keyText, matches, parseKey, requirementsOf } from "#kube";
-import type { KubeController, KubeControllerContext } from "../../context.ts";
-import { again, done, passOf, type Pass } from "../../work.ts";
 import {
-  controllerRevisionResource,
-  statefulSetResource,
+  controllerRevisions,
+  keyText,
+  matches,
+  parseKey,
+  persistentVolumeClaims,
+  pods as podResource,
+  requirementsOf,
+  statefulSets,
   type ControllerRevision,
+  type Pod,
   type StatefulSet,
   type StatefulSetStatus,
-} from "../kinds/apps.ts";
-import { claimResource } from "../kinds/core.ts";
-import { podResource, type Pod } from "../kinds/pod.ts";
+} from "#kube";
+import type { KubeController, KubeControllerContext } from "../../context.ts";
+import { again, done, passOf, type Pass } from "../../work.ts";
 import { claim } from "../pods/claim.ts";
 import { Expectations } from "../pods/expectations.ts";
 import { childHandler } from "../pods/follow-children.ts";
@@ -42,22 +46,22 @@ export const statefulSetController: KubeController = {
     const { informers, client, record, clock } = context;
     const expectations = new Expectations(clock);
     const caches: Caches = {
-      sets: informers.of(statefulSetResource),
+      sets: informers.of(statefulSets),
       pods: indexByController(informers.of(podResource)),
-      revisions: indexByController(informers.of(controllerRevisionResource)),
-      keeper: new PodKeeper({ client, claims: informers.of(claimResource), record, expectations, limit: podLimitOf(context) }),
+      revisions: indexByController(informers.of(controllerRevisions)),
+      keeper: new PodKeeper({ client, claims: informers.of(persistentVolumeClaims), record, expectations, limit: podLimitOf(context) }),
       expectations,
     };
     const queue = context.work({ name: "statefulset", pass: (key) => pass(context, caches, key) });
     const enqueue = (key: string) => queue.add(key);
-    informers.subscribe(statefulSetResource, ({ key, before, after }) => {
+    informers.subscribe(statefulSets, ({ key, before, after }) => {
       if (before !== undefined && after?.metadata.uid !== before.metadata.uid) expectations.forget(keyText(key));
       enqueue(keyText(key));
     });
     const selectorOf = ({ spec }: StatefulSet) => requirementsOf(spec.selector);
     informers.subscribe(
       podResource,
-      childHandler<StatefulSet, Pod>({ owners: caches.sets, ownerResource: statefulSetResource, selectorOf, enqueue, expectations }),
+      childHandler<StatefulSet, Pod>({ owners: caches.sets, ownerResource: statefulSets, selectorOf, enqueue, expectations }),
     );
   },
 };
@@ -67,9 +71,9 @@ async function pass(context: KubeControllerContext, caches: Caches, key: string)
   const set = caches.sets.get(parseKey(key));
   if (set === undefined || !caches.expectations.satisfied(key)) return done;
   const selector = requirementsOf(set.spec.selector);
-  const claimant = { client, owner: set, ownerResource: statefulSetResource, selector };
+  const claimant = { client, owner: set, ownerResource: statefulSets, selector };
   const candidates = ownedOrOrphaned(caches.revisions, set).filter(({ metadata }) => matches(selector, metadata.labels));
-  const known = await claim({ ...claimant, resource: controllerRevisionResource }, candidates);
+  const known = await claim({ ...claimant, resource: controllerRevisions }, candidates);
   if (!known.ok) return passOf(known);
   const accepts = (pod: Pod) => isMember(set, pod);
   const pods = await claim({ ...claimant, resource: podResource, accepts }, ownedOrOrphaned(caches.pods, set));
@@ -78,7 +82,7 @@ async function pass(context: KubeControllerContext, caches: Caches, key: string)
   if (!revisions.ok) return passOf(revisions);
   const { keeper } = caches;
   const updated = await updateSet({ keeper, set, revisions: revisions.value, pods: pods.value, now: clock.now() });
-  const written = await updateStatus(client, statefulSetResource, set, updated.status);
+  const written = await updateStatus(client, statefulSets, set, updated.status);
   if (!updated.result.ok) return passOf(updated.result);
   if (!written.ok) return passOf(written);
   const truncated = await truncateHistory(client, set, { known: known.value, revisions: revisions.value, pods: pods.value });

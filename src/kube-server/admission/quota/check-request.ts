@@ -14,11 +14,11 @@ import {
   type Amounts,
   type KubeObject,
   type QuotaEvaluator,
-  type ResourceQuota,
+  type ParsedQuota,
 } from "#kube";
 import type { Attributes } from "../port.ts";
 
-export type Charged<Q extends ResourceQuota> = { readonly quota: Q; readonly used: Amounts };
+export type Charged<Q extends ParsedQuota> = { readonly quota: Q; readonly used: Amounts };
 
 type Question = {
   readonly attributes: Attributes;
@@ -28,7 +28,7 @@ type Question = {
 };
 
 /** The quotas that change, or why the request is refused. */
-export function checkRequest<Q extends ResourceQuota>(quotas: readonly Q[], question: Question): Result<readonly Charged<Q>[], string> {
+export function checkRequest<Q extends ParsedQuota>(quotas: readonly Q[], question: Question): Result<readonly Charged<Q>[], string> {
   const concerned: Q[] = [];
   for (const quota of quotas) {
     const names = trackedNames(quota, question);
@@ -40,18 +40,18 @@ export function checkRequest<Q extends ResourceQuota>(quotas: readonly Q[], ques
   return concerned.length === 0 ? ok([]) : charge(concerned, question);
 }
 
-function trackedNames({ hard }: ResourceQuota, { evaluator }: Question): readonly string[] {
+function trackedNames({ hard }: ParsedQuota, { evaluator }: Question): readonly string[] {
   return [...hard.keys()].filter((name) => evaluator.tracks(name)).toSorted();
 }
 
-function cannotCount(quota: ResourceQuota, names: readonly string[], { evaluator, object }: Question): string | undefined {
+function cannotCount(quota: ParsedQuota, names: readonly string[], { evaluator, object }: Question): string | undefined {
   const refusal = evaluator.refusal(names, object);
   if (refusal !== undefined) return `failed quota: ${quota.name}: ${refusal}`;
   if (names.every((name) => quota.used.has(name))) return undefined;
   return `status unknown for quota: ${quota.name}, resources: ${names.join(",")}`;
 }
 
-function charge<Q extends ResourceQuota>(quotas: readonly Q[], question: Question): Result<readonly Charged<Q>[], string> {
+function charge<Q extends ParsedQuota>(quotas: readonly Q[], question: Question): Result<readonly Charged<Q>[], string> {
   const usage = question.evaluator.usage(question.object, question.now);
   const negative = [...usage].filter(([, { quantity }]) => quantity < 0n).map(([name]) => name);
   if (negative.length > 0) return err(`quota usage is negative for resource(s): ${negative.toSorted().join(",")}`);
@@ -68,13 +68,13 @@ function charge<Q extends ResourceQuota>(quotas: readonly Q[], question: Questio
 }
 
 /** An object that this quota has counted already costs only what it takes more. */
-function newUsage(quota: ResourceQuota, usage: Amounts, { attributes, evaluator, now }: Question): Amounts {
+function newUsage(quota: ParsedQuota, usage: Amounts, { attributes, evaluator, now }: Question): Amounts {
   const { operation, old } = attributes;
   if (operation !== "UPDATE" || old === undefined || !isInScope(quota, evaluator, old)) return usage;
   return growth(usage, evaluator.usage(old, now));
 }
 
-function exceeded({ name, hard, used }: ResourceQuota, requested: Amounts, after: Amounts): string | undefined {
+function exceeded({ name, hard, used }: ParsedQuota, requested: Amounts, after: Amounts): string | undefined {
   const isOver = (resource: string): boolean =>
     requested.has(resource) && (after.get(resource)?.quantity ?? 0n) > (hard.get(resource)?.quantity ?? 0n);
   const over = onlyNamed(requested, isOver);

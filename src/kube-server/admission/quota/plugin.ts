@@ -6,7 +6,7 @@
  * the same on a real server.
  */
 import { ok, timestamp, type Result } from "#base";
-import { claimUsageMoved, evaluatorOf, isTerminating, readQuota, writeAmounts, type JsonObject, type ResourceQuota } from "#kube";
+import { claimUsageMoved, evaluatorOf, isTerminating, readQuota, writeAmounts, type JsonObject, type ParsedQuota } from "#kube";
 import { trackUpdate } from "../../apply/index.ts";
 import { asJsonObject, asObject, managedKind } from "../../rest/managed-kinds.ts";
 import { withMetadata } from "../../rest/object-meta.ts";
@@ -18,7 +18,7 @@ import { checkRequest, type Charged } from "./check-request.ts";
 
 const QUOTAS = "/resourcequotas";
 
-type StoredQuota = ResourceQuota & { readonly stored: Stored };
+type StoredQuota = ParsedQuota & { readonly stored: Stored };
 
 export function resourceQuota(context: AdmissionContext): AdmissionPlugin {
   return { name: "ResourceQuota", validate: (attributes) => validate(context, attributes) };

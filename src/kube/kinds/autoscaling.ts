@@ -1,5 +1,6 @@
-/** `autoscaling/v2` HorizontalPodAutoscaler, and the Scale that every scalable kind answers with. */
-import { defineResource, type KubeObject } from "#kube";
+/** `autoscaling/v2` HorizontalPodAutoscaler, and the Scale that the scale subresource of a kind returns. */
+import type { KubeObject } from "../object.ts";
+import { defineResource } from "../resource.ts";
 import type { TruthStatus } from "./pod.ts";
 
 export type MetricTarget = {
@@ -63,7 +64,7 @@ export type Scale = KubeObject & {
   readonly status?: { readonly replicas?: number; readonly selector?: string };
 };
 
-export const autoscalerResource = defineResource<Autoscaler>({
+export const horizontalPodAutoscalers = defineResource<Autoscaler>({
   group: "autoscaling",
   version: "v2",
   kind: "HorizontalPodAutoscaler",

@@ -1,5 +1,8 @@
-/** The kinds of `apps/v1`, and ReplicationController, which is a ReplicaSet with an older name. */
-import { defineResource, type Json, type KubeObject, type LabelSelector } from "#kube";
+/** The kinds of `apps/v1`, and the core kind ReplicationController, the predecessor of ReplicaSet. */
+import type { Json } from "../json.ts";
+import type { KubeObject } from "../object.ts";
+import { defineResource } from "../resource.ts";
+import type { LabelSelector } from "../selectors.ts";
 import type { IntOrPercent, PodTemplate, TruthStatus } from "./pod.ts";
 
 /** Conditions of workloads: without `observedGeneration`, with two times. */
@@ -139,12 +142,12 @@ export type ControllerRevision = KubeObject & { readonly data?: Json; readonly r
 const apps = <T extends KubeObject>(kind: string, plural: string) =>
   defineResource<T>({ group: "apps", version: "v1", kind, plural, namespaced: true });
 
-export const deploymentResource = apps<Deployment>("Deployment", "deployments");
-export const replicaSetResource = apps<ReplicaSet>("ReplicaSet", "replicasets");
-export const statefulSetResource = apps<StatefulSet>("StatefulSet", "statefulsets");
-export const daemonSetResource = apps<DaemonSet>("DaemonSet", "daemonsets");
-export const controllerRevisionResource = apps<ControllerRevision>("ControllerRevision", "controllerrevisions");
-export const replicationControllerResource = defineResource<ReplicationController>({
+export const deployments = apps<Deployment>("Deployment", "deployments");
+export const replicaSets = apps<ReplicaSet>("ReplicaSet", "replicasets");
+export const statefulSets = apps<StatefulSet>("StatefulSet", "statefulsets");
+export const daemonSets = apps<DaemonSet>("DaemonSet", "daemonsets");
+export const controllerRevisions = apps<ControllerRevision>("ControllerRevision", "controllerrevisions");
+export const replicationControllers = defineResource<ReplicationController>({
   group: "",
   version: "v1",
   kind: "ReplicationController",

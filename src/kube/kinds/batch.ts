@@ -1,5 +1,7 @@
 /** The kinds of `batch/v1`. */
-import { defineResource, type KubeObject, type LabelSelector } from "#kube";
+import type { KubeObject } from "../object.ts";
+import { defineResource } from "../resource.ts";
+import type { LabelSelector } from "../selectors.ts";
 import type { PodTemplate, TruthStatus } from "./pod.ts";
 
 export type JobCondition = {
@@ -87,8 +89,8 @@ export type CronJob = KubeObject & {
   readonly status?: CronJobStatus;
 };
 
-export const jobResource = defineResource<Job>({ group: "batch", version: "v1", kind: "Job", plural: "jobs", namespaced: true });
-export const cronJobResource = defineResource<CronJob>({
+export const jobs = defineResource<Job>({ group: "batch", version: "v1", kind: "Job", plural: "jobs", namespaced: true });
+export const cronJobs = defineResource<CronJob>({
   group: "batch",
   version: "v1",
   kind: "CronJob",

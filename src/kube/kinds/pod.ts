@@ -1,9 +1,12 @@
 /**
- * Pods as the workload controllers and the simulated kubelet see them: only the fields that somebody here reads or writes.
+ * Pod, with the fields that this program reads or writes.
  *
- * An object from the server carries more than its type says. Copies are made by spreading, so what is not named here travels along.
+ * An object from the server has more fields than its type. Copies are made by spreading, so that fields without a type are kept.
  */
-import { defineResource, type Json, type KubeObject, type LabelSelector, type ObjectMeta } from "#kube";
+import type { Json } from "../json.ts";
+import type { KubeObject, ObjectMeta } from "../object.ts";
+import { defineResource } from "../resource.ts";
+import type { LabelSelector } from "../selectors.ts";
 
 export type PodPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 export type TruthStatus = "True" | "False" | "Unknown";
@@ -52,11 +55,19 @@ export type Probe = {
 
 export type ResourceList = Readonly<Record<string, string | number>>;
 
+export type ContainerPort = {
+  readonly name?: string;
+  readonly containerPort: number;
+  readonly hostPort?: number;
+  readonly hostIP?: string;
+  readonly protocol?: string;
+};
+
 export type Container = {
   readonly name: string;
   readonly image?: string;
   readonly env?: readonly { readonly name: string; readonly [field: string]: Json | undefined }[];
-  readonly ports?: readonly { readonly hostPort?: number; readonly hostIP?: string; readonly protocol?: string }[];
+  readonly ports?: readonly ContainerPort[];
   readonly resources?: { readonly requests?: ResourceList; readonly limits?: ResourceList };
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
@@ -145,7 +156,7 @@ export type Pod = KubeObject & {
 export type TemplateMeta = Partial<Pick<ObjectMeta, "labels" | "annotations" | "finalizers">>;
 export type PodTemplate = { readonly metadata?: TemplateMeta; readonly spec: PodSpec };
 
-export const podResource = defineResource<Pod>({ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true });
+export const pods = defineResource<Pod>({ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true });
 
-/** A number of things, or a share of them: `2`, `"25%"`. */
+/** A count, or a percentage: `2`, `"25%"`. */
 export type IntOrPercent = number | string;
