@@ -41,7 +41,7 @@ const PULL: ReadonlySet<string> = new Set([
   "RegistryUnavailable",
 ]);
 
-function failureOf({ name, image = "", ready = false, restartCount = 0, state, lastState }: ContainerStatus): string | undefined {
+function failureOf({ name, image, ready, restartCount, state, lastState }: ContainerStatus): string | undefined {
   const { reason, message = "" } = state?.waiting ?? {};
   if (reason !== undefined && PULL.has(reason)) return `container ${name}: the image ${image} cannot be pulled`;
   const ended = state?.terminated ?? lastState?.terminated;

@@ -122,7 +122,7 @@ test("pods go first, within their grace, and everything else waits for them", as
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "p", namespace: "shop" },
-    spec: { nodeName: "n", terminationGracePeriodSeconds: 30, containers: [{ name: "c", image: "i" } as { name: string }] },
+    spec: { nodeName: "n", terminationGracePeriodSeconds: 30, containers: [{ name: "c", image: "i" }] },
   };
   expectOk(await client.create(pods, pod));
   await client.delete(namespaces, { name: "shop" });
