@@ -23,7 +23,7 @@ import {
 } from "#kube-client";
 import { copyJson } from "./copy-json.ts";
 import type { ApiServer } from "./rest/api-server.ts";
-import { NO_QUERY, readQuery, type ApiBody, type ApiRequest, type ApiResponse, type User } from "./rest/request.ts";
+import { NO_QUERY, readQuery, type ApiBody, type ApiRequest, type ApiResponse, type User } from "./protocol/request.ts";
 import { Turns } from "./turns.ts";
 
 export type InProcessOptions = {

@@ -88,7 +88,7 @@ export type ResourceType = {
   /** What is in storage, as this version of the kind; and back. None conversion rewrites apiVersion only. */
   readonly fromStorage: (stored: KubeObject) => KubeObject;
   readonly toStorage: (object: KubeObject) => KubeObject;
-  /** Somebody outside converts, so it takes time and can fail. Then it is asked instead of the two above: see rest/convert-objects.ts. */
+  /** Somebody outside converts, so it takes time and can fail. Then it is asked instead of the two above: see protocol/convert-objects.ts. */
   readonly conversion?: Conversion | undefined;
   /** For strategic merge patch: the name under which #patch knows the kind; undefined: 415. */
   readonly strategicSchema: { readonly group: string; readonly version: string; readonly kind: string } | StrategicSchema | undefined;

@@ -1,8 +1,8 @@
 /** The parts of admission as one: each gets what the one before it left; the first refusal ends it. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import type { Failure } from "../rest/status.ts";
-import type { Admission, AdmissionPlugin, Attributes, Mutate, Validate } from "./port.ts";
+import type { Failure } from "../protocol/status.ts";
+import type { Admission, AdmissionPlugin, Attributes, Mutate, Validate } from "../protocol/admission-port.ts";
 
 export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   const mutators = plugins.flatMap(({ mutate }) => (mutate === undefined ? [] : [mutate]));

@@ -1,8 +1,8 @@
 /** How admission says no: 403 in the name of the object, or of what its name will begin with. */
 import type { Err } from "#base";
-import { metaText } from "../rest/object-meta.ts";
-import { forbidden, type Failure } from "../rest/status.ts";
-import type { Attributes } from "./port.ts";
+import { metaText } from "../protocol/object-meta.ts";
+import { forbidden, type Failure } from "../protocol/status.ts";
+import type { Attributes } from "../protocol/admission-port.ts";
 
 export function forbid(attributes: Attributes, why: string): Err<Failure> {
   return forbidden({ resource: attributes.type.resource, name: nameOf(attributes) }, why);

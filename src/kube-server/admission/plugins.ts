@@ -13,7 +13,7 @@ import { certificateApproval, certificateSigning } from "./built-in/signers.ts";
 import { claimResize, defaultStorageClass, storageProtection } from "./built-in/storage.ts";
 import { limitRanger } from "./limit-ranges/index.ts";
 import { mutatingPolicies, validatingPolicies } from "./policies/index.ts";
-import type { AdmissionContext, AdmissionPlugin } from "./port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../protocol/admission-port.ts";
 import { resourceQuota } from "./quota/index.ts";
 import { mutatingWebhooks, validatingWebhooks } from "./webhooks/index.ts";
 

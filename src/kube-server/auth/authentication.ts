@@ -1,17 +1,9 @@
 /** Whom a bearer token belongs to: the tokens that the server was given, and those of ServiceAccounts. */
 import { err, map, ok } from "#base";
-import type { User } from "../rest/request.ts";
-import type { TokenAuthenticator } from "./port.ts";
-import { API_AUDIENCES, type AccountTokens } from "./tokens/account-tokens.ts";
+import type { User } from "../protocol/request.ts";
+import type { AccountTokens, Authentication, TokenAuthenticator } from "../protocol/auth-port.ts";
+import { API_AUDIENCES } from "./tokens/account-tokens.ts";
 import { authenticated } from "./users.ts";
-
-export type Authentication = {
-  /** With the reason of a refusal, for a TokenReview. */
-  readonly ofToken: TokenAuthenticator;
-  /** For a request to this server: `undefined` is a 401, whatever the reason. */
-  readonly userOf: (token: string) => User | undefined;
-  readonly accounts: AccountTokens;
-};
 
 const UNKNOWN = "invalid bearer token";
 

@@ -3,9 +3,9 @@
  * cannot know what is there.
  */
 import { ok } from "#base";
-import type { AdmissionContext, AdmissionPlugin } from "../admission/port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../protocol/admission-port.ts";
 import { forbiddenAccess } from "./forbidden.ts";
-import type { Access } from "./port.ts";
+import type { Access } from "../protocol/auth-port.ts";
 
 export function creationChecks({ authorize }: AdmissionContext): AdmissionPlugin {
   return {

@@ -1,8 +1,8 @@
 /** The refusal of somebody who may not, in the words of kube-apiserver. */
 import type { Err } from "#base";
-import { refuse, type Failure } from "../rest/status.ts";
-import type { User } from "../rest/request.ts";
-import type { Access } from "./port.ts";
+import { refuse, type Failure } from "../protocol/status.ts";
+import type { User } from "../protocol/request.ts";
+import type { Access } from "../protocol/auth-port.ts";
 
 export function forbiddenAccess(user: User, access: Access, reason: string): Err<Failure> {
   const why = `${safe(sentence(user, access))}${reason === "" ? "" : `: ${reason}`}`;

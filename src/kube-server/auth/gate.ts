@@ -3,13 +3,13 @@
  * resource exists: who may not ask learns nothing.
  */
 import { err, ok, type Result } from "#base";
-import type { ApiRequest, ApiResponse } from "../rest/request.ts";
-import type { RequestInfo } from "../rest/request-info.ts";
-import { answerFailure } from "../rest/respond.ts";
-import type { Failure } from "../rest/status.ts";
+import type { ApiRequest, ApiResponse } from "../protocol/request.ts";
+import type { RequestInfo } from "../protocol/request-info.ts";
+import { answerFailure } from "../protocol/respond.ts";
+import type { Failure } from "../protocol/status.ts";
 import { forbiddenAccess } from "./forbidden.ts";
 import { impersonation } from "./impersonation.ts";
-import type { Authorizer } from "./port.ts";
+import type { Authorizer } from "../protocol/auth-port.ts";
 import { accessOf } from "./request-access.ts";
 
 /** The request as it goes on, or the answer that ends it here. */

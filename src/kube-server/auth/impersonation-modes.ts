@@ -4,10 +4,10 @@
  */
 import { ok, type Err, type Result } from "#base";
 import { parseDnsSubdomain } from "#kube";
-import type { User } from "../rest/request.ts";
-import type { Failure } from "../rest/status.ts";
+import type { User } from "../protocol/request.ts";
+import type { Failure } from "../protocol/status.ts";
 import { forbiddenAccess } from "./forbidden.ts";
-import type { Access, Authorizer } from "./port.ts";
+import type { Access, Authorizer } from "../protocol/auth-port.ts";
 import { accountOf, ANONYMOUS, AUTHENTICATED, EXTRA, MASTERS, nodeOf, NODES, serviceAccountGroups, UNAUTHENTICATED } from "./users.ts";
 
 export type Wanted = {

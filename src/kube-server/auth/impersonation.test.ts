@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { guardedServer, type TestServer } from "../rest/test-server.ts";
-import type { User } from "../rest/request.ts";
+import type { User } from "../protocol/request.ts";
 import { grant, person } from "./test-roles.ts";
 
 const WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews";

@@ -5,10 +5,10 @@
  * was let in before by one way is asked for that one first, so the refusal speaks of the rule that he knows.
  */
 import { err, ok, type Result } from "#base";
-import type { ApiRequest, User } from "../rest/request.ts";
-import { badRequest, type Failure } from "../rest/status.ts";
+import type { ApiRequest, User } from "../protocol/request.ts";
+import { badRequest, type Failure } from "../protocol/status.ts";
 import { tryMode, MODES, type Wanted } from "./impersonation-modes.ts";
-import type { Access, Authorizer } from "./port.ts";
+import type { Access, Authorizer } from "../protocol/auth-port.ts";
 
 const USER = "impersonate-user";
 const UID = "impersonate-uid";

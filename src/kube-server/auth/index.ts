@@ -1,15 +1,13 @@
-export { createAuthentication, type Authentication } from "./authentication.ts";
+export { createAuthentication } from "./authentication.ts";
 export { ensureBootstrapObjects } from "./bootstrap/bootstrap.ts";
 export { CLIENT_AUTHORITY, ensureServerRecords, publishClientAuthority } from "./bootstrap/server-records.ts";
 export { creationChecks } from "./creation.ts";
 export { createGate, type Gate } from "./gate.ts";
-export type { Access, Authorizer, Decision, Identity, TokenAuthenticator } from "./port.ts";
 export { escalationChecks } from "./rbac/escalation.ts";
 export { rbacOf, type HeldRules, type Rbac } from "./rbac/rbac.ts";
 export type { PolicyRule } from "./rbac/rules.ts";
 export { parseTokenFile, userOf, type TokenTable } from "./token-file.ts";
-export { accountTokens, API_AUDIENCES, ISSUER, type AccountTokens } from "./tokens/account-tokens.ts";
-export type { Bound, NewClaims, ObjectRef } from "./tokens/claims.ts";
+export { accountTokens, API_AUDIENCES, ISSUER } from "./tokens/account-tokens.ts";
 export { openKeyFile } from "./tokens/key-file.ts";
 export { answerOpenId } from "./tokens/open-id.ts";
 export { ANONYMOUS, MASTERS, userInfo } from "./users.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { map } from "#base";
-import { requestInfoOf } from "../rest/request-info.ts";
+import { requestInfoOf } from "../protocol/request-info.ts";
 import { accessOf } from "./request-access.ts";
 
 const ask = (method: string, url: string) => {

@@ -1,6 +1,6 @@
 /** What authorization decides about a request. The request itself was parsed once, for authorization and routing alike. */
-import type { RequestInfo } from "../rest/request-info.ts";
-import type { Access } from "./port.ts";
+import type { RequestInfo } from "../protocol/request-info.ts";
+import type { Access } from "../protocol/auth-port.ts";
 
 export function accessOf(info: RequestInfo): Access {
   if (info.kind === "path") return info;

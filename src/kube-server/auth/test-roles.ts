@@ -1,6 +1,6 @@
 /** Users and the rules they are given, in one line each. Only for tests. */
 import type { Json } from "#kube";
-import type { User } from "../rest/request.ts";
+import type { User } from "../protocol/request.ts";
 import type { Answer, TestServer } from "../rest/test-server.ts";
 
 const GROUP = "rbac.authorization.k8s.io";

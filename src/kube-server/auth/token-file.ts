@@ -5,7 +5,7 @@
  * out at the worst time. Messages name lines, never tokens.
  */
 import { err, ok, sha256Hex, type Result } from "#base";
-import type { User } from "../rest/request.ts";
+import type { User } from "../protocol/request.ts";
 import { authenticated } from "./users.ts";
 
 export type TokenTable = {

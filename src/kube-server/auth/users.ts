@@ -1,6 +1,6 @@
 /** Names that Kubernetes gives to users and groups by itself. */
 import { parseDnsLabel, parseDnsSubdomain } from "#kube";
-import type { User } from "../rest/request.ts";
+import type { User } from "../protocol/request.ts";
 
 /** May do everything, whatever the rules say: the way back in when the rules are broken. */
 export const MASTERS = "system:masters";

@@ -1,11 +1,11 @@
 /** Everything a server says about itself: groups, resources, schemas, version, health. Made anew whenever a kind comes or goes, else kept. */
 import { sha256Hex } from "#base";
 import type { Store } from "../store/port.ts";
-import { negotiate, parseAccept, type Transform } from "../rest/media-types.ts";
-import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
-import { answer, answerFailure } from "../rest/respond.ts";
-import { methodNotAllowed, unknownResource } from "../rest/status.ts";
-import type { TypeRegistry } from "../rest/type-registry.ts";
+import { negotiate, parseAccept, type Transform } from "../protocol/media-types.ts";
+import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
+import { answer, answerFailure } from "../protocol/respond.ts";
+import { methodNotAllowed, unknownResource } from "../protocol/status.ts";
+import type { TypeRegistry } from "../protocol/type-registry.ts";
 import { servedGroups, type ServedGroup } from "./groups.ts";
 import { answerHealth, HEALTH_PATHS } from "./health.ts";
 import { AGGREGATED_TYPE, apiGroup, apiResourceList, groupDiscoveryList } from "./listings.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { apiVersionOf, type KubeObject } from "#kube";
 import { builtinDiscovery, type BuiltinSubresource } from "../builtin-kinds/discovery.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { TypeRegistry } from "../rest/type-registry.ts";
+import type { TypeRegistry } from "../protocol/type-registry.ts";
 
 export type ServedSubresource = BuiltinSubresource;
 

@@ -6,7 +6,7 @@
  */
 import { Buffer } from "node:buffer";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { plainText } from "../rest/go-format.ts";
+import { plainText } from "../protocol/go-format.ts";
 
 export const SWAGGER_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 

@@ -5,8 +5,8 @@
  */
 import { sha256Hex } from "#base";
 import type { JsonObject } from "#kube";
-import { parseAccept } from "../rest/media-types.ts";
-import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../rest/request.ts";
+import { parseAccept } from "../protocol/media-types.ts";
+import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
 import type { CustomType } from "../rest/custom-types.ts";
 import type { ServedGroup, ServedVersion } from "./groups.ts";
 import { pathsOf, refOf } from "./openapi-paths.ts";

@@ -2,11 +2,11 @@
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { expectOk, seededRandom, silentLogger, systemClock } from "#base";
-import type { Access } from "../auth/index.ts";
 import { builtinKinds } from "../kinds.ts";
 import { createApiServer } from "../rest/api-server.ts";
 import { createMemoryStore } from "../store/index.ts";
 import { serveHttp } from "./index.ts";
+import type { Access } from "../protocol/auth-port.ts";
 
 const closing: (() => Promise<void> | void)[] = [];
 

@@ -9,7 +9,7 @@ import type { TLSSocket } from "node:tls";
 import { err, ok, type Result } from "#base";
 import type { HttpRequest } from "#listener";
 import { authenticated, EXTRA } from "../auth/users.ts";
-import type { User } from "../rest/request.ts";
+import type { User } from "../protocol/request.ts";
 
 type Read = { readonly user: User | undefined; readonly valid: boolean; readonly notAfter: number };
 

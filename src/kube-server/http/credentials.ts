@@ -5,7 +5,7 @@
  */
 import { err, ok, type Clock, type Result } from "#base";
 import type { HttpRequest } from "#listener";
-import type { User } from "../rest/request.ts";
+import type { User } from "../protocol/request.ts";
 import { certificateUser } from "./client-certificate.ts";
 
 export type Credentials = {

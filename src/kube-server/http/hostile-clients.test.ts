@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { expectOk, FakeClock, ok, reveal, seededRandom, silentLogger, systemClock, type Clock } from "#base";
 import { builtinKinds } from "../kinds.ts";
 import { createApiServer, type ApiServer } from "../rest/api-server.ts";
-import type { ApiResponse } from "../rest/request.ts";
+import type { ApiResponse } from "../protocol/request.ts";
 import { createMemoryStore } from "../store/index.ts";
 import { certificateFor, serveHttp } from "./index.ts";
 import { LIMITS, StalledWrites, watchSession, type Limits } from "#listener";

@@ -5,7 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { HttpResponse } from "#listener";
-import type { ApiResponse, EventStream } from "../rest/request.ts";
+import type { ApiResponse, EventStream } from "../protocol/request.ts";
 import type { TurnBudget } from "../turns.ts";
 
 type Head = Record<string, string | number | string[]>;

@@ -6,7 +6,7 @@
 import { err, ok, silentLogger, whenThere, type Clock, type Later, type Logger, type Result } from "#base";
 import { fieldAt } from "#kube";
 import { createDiscovery } from "../discovery/index.ts";
-import { admissionChain, admissionPlugins, type AdmissionContext, type AdmissionPlugin } from "../admission/index.ts";
+import { admissionChain, admissionPlugins } from "../admission/index.ts";
 import {
   accountTokens,
   answerOpenId,
@@ -17,37 +17,38 @@ import {
   ensureServerRecords,
   publishClientAuthority,
   escalationChecks,
-  type AccountTokens,
-  type Authorizer,
 } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
 import { TurnBudget } from "../turns.ts";
-import { resolveFromStore, type ResolveService } from "../admission/call-webhook/index.ts";
+import { resolveFromStore } from "../admission/call-webhook/index.ts";
 import { conversionWebhooks } from "../custom-resources/index.ts";
 import { checkBodySize, isLarge } from "./body-parts.ts";
 import { followDefinitions } from "./custom-types.ts";
-import type { Call, Core } from "./core.ts";
+import type { Call, Core } from "../protocol/core.ts";
 import { deleteCollection, deleteOne } from "./deletes.ts";
-import { readBody } from "./decode-body.ts";
+import { readBody } from "../protocol/decode-body.ts";
 import { deprecationOf } from "./deprecations.ts";
-import { negotiate } from "./media-types.ts";
-import { ensureFirstNamespaces } from "./namespaces.ts";
+import { negotiate } from "../protocol/media-types.ts";
+import { ensureFirstNamespaces } from "../protocol/namespaces.ts";
 import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
-import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "./request.ts";
-import { answerFailure, TRANSFORMS, type Answering } from "./respond.ts";
+import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "../protocol/request.ts";
+import { answerFailure, TRANSFORMS, type Answering } from "../protocol/respond.ts";
 import { RecentRoutes } from "./recent-routes.ts";
-import { requestInfoOf, type RequestInfo } from "./request-info.ts";
-import { isQuestion, routeOf, type Target, type Verb } from "./route.ts";
-import { badRequest, methodNotAllowed } from "./status.ts";
+import { requestInfoOf, type RequestInfo } from "../protocol/request-info.ts";
+import { isQuestion, routeOf, type Target, type Verb } from "../protocol/route.ts";
+import { badRequest, methodNotAllowed } from "../protocol/status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
 import { answerSubresource } from "./subresources/table.ts";
-import { TypeRegistry, type AdaptType } from "./type-registry.ts";
-import { WatchBacklog, type BacklogLimits } from "./watch-backlog.ts";
+import { TypeRegistry, type AdaptType } from "../protocol/type-registry.ts";
+import { WatchBacklog, type BacklogLimits } from "../protocol/watch-backlog.ts";
 import { watch } from "./watches.ts";
 import { create, update } from "./writes.ts";
+import type { AccountTokens, Authorizer } from "../protocol/auth-port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../protocol/admission-port.ts";
+import type { ResolveService } from "../protocol/resolve-service.ts";
 
 export type ApiServerOptions = {
   readonly store: Store;

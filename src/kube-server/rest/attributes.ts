@@ -1,10 +1,10 @@
 /** A request as admission sees it. */
 import type { JsonObject, KubeObject } from "#kube";
-import { firstRound, type Attributes, type Operation } from "../admission/port.ts";
+import { firstRound, type Attributes, type Operation } from "../protocol/admission-port.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Call } from "./core.ts";
+import type { Call } from "../protocol/core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
-import { recordWarning } from "./warnings.ts";
+import { recordWarning } from "../protocol/warnings.ts";
 
 export type Change = {
   readonly operation: Operation;

@@ -7,10 +7,10 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { field, isJsonObject, type Json, type KubeObject } from "#kube";
-import type { Access } from "../auth/index.ts";
 import { builtinKinds } from "../kinds.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { testServer, type TestServer } from "./test-server.ts";
+import type { Access } from "../protocol/auth-port.ts";
 
 type Effect = { readonly verbs: readonly string[]; readonly group: string; readonly plural: string; readonly object: KubeObject };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkBodySize, checkObjectSize, isLarge, MAX_DEFINITION_PARTS, MAX_PARTS, MAX_YAML_BYTES, MAX_YAML_LINES } from "./body-parts.ts";
-import type { ApiRequest } from "./request.ts";
+import type { ApiRequest } from "../protocol/request.ts";
 
 const MAPS = "/configmaps";
 const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";

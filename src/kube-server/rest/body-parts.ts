@@ -7,8 +7,8 @@ import { ok, type Result } from "#base";
 import { isJsonObject, type KubeObject } from "#kube";
 import { isProtobuf } from "../protobuf/index.ts";
 import type { CollectionName } from "../store/port.ts";
-import { header, type ApiRequest } from "./request.ts";
-import { tooLarge, type Failure } from "./status.ts";
+import { header, type ApiRequest } from "../protocol/request.ts";
+import { tooLarge, type Failure } from "../protocol/status.ts";
 
 /** Largest number of fields and items of one object. */
 export const MAX_PARTS = 32_000;

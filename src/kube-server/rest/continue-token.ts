@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { err, ok, type Result } from "#base";
 import { field, parseJson } from "#kube";
-import { goJsonError } from "./go-json-error.ts";
+import { goJsonError } from "../protocol/go-json-error.ts";
 
 export type Continue = { /** -1: whatever is current. */ readonly revision: number; readonly after: string };
 

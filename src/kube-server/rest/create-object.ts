@@ -5,13 +5,13 @@ import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
 import { attributesOf } from "./attributes.ts";
-import { oneFromStorage, oneToStorage } from "./convert-objects.ts";
-import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "./core.ts";
-import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import { checkNamespace, inItsNamespace, placedAt } from "./namespaces.ts";
-import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
-import { alreadyExists, internalError, invalid, refuse, subjectOf, unexplained, type Failure } from "./status.ts";
-import type { WriteOptions } from "./write-options.ts";
+import { oneFromStorage, oneToStorage } from "../protocol/convert-objects.ts";
+import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "../protocol/core.ts";
+import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
+import { checkNamespace, inItsNamespace, placedAt } from "../protocol/namespaces.ts";
+import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "../protocol/object-meta.ts";
+import { alreadyExists, internalError, invalid, refuse, subjectOf, unexplained, type Failure } from "../protocol/status.ts";
+import type { WriteOptions } from "../protocol/write-options.ts";
 
 export type NewObject = {
   readonly object: KubeObject;

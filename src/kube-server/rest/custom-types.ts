@@ -19,9 +19,9 @@ import {
 } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import type { Core } from "./core.ts";
-import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import { withMetadata } from "./object-meta.ts";
+import type { Core } from "../protocol/core.ts";
+import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
+import { withMetadata } from "../protocol/object-meta.ts";
 import { DefinitionSweeper } from "./sweep-definition.ts";
 import { VersionCaches } from "./version-caches.ts";
 

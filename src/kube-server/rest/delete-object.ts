@@ -10,12 +10,12 @@ import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store, Stored } from "../store/port.ts";
 import { attributesOf, deleteOptionsOf } from "./attributes.ts";
-import { beginChange, oneFromStorage, oneToStorage, withMetadataOf } from "./convert-objects.ts";
-import { inVersion, readStored, storeKey, type Call } from "./core.ts";
+import { beginChange, oneFromStorage, oneToStorage, withMetadataOf } from "../protocol/convert-objects.ts";
+import { inVersion, readStored, storeKey, type Call } from "../protocol/core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
-import { asJsonObject, asObject } from "./managed-kinds.ts";
-import { finalizersOf, metaNumber, metaText, withMetadata } from "./object-meta.ts";
-import { conflict, internalError, notFound, refuse, type Failure } from "./status.ts";
+import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
+import { finalizersOf, metaNumber, metaText, withMetadata } from "../protocol/object-meta.ts";
+import { conflict, internalError, notFound, refuse, type Failure } from "../protocol/status.ts";
 
 export type Deleted = {
   /** In the version of the request. */

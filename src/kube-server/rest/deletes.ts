@@ -1,13 +1,13 @@
 /** DELETE of one object and of a collection. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import { readStored, type Call } from "./core.ts";
+import { readStored, type Call } from "../protocol/core.ts";
 import { deleteObject } from "./delete-object.ts";
 import { deleteOptions, type DeleteOptions } from "./delete-options.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { answer, answerList, answerObject, type Answering } from "./respond.ts";
+import { answer, answerList, answerObject, type Answering } from "../protocol/respond.ts";
 import { readPage } from "./reads.ts";
-import { detailsOf, notFound, success, type Failure } from "./status.ts";
+import { detailsOf, notFound, success, type Failure } from "../protocol/status.ts";
 
 const WARNINGS: ReadonlyMap<string, string> = new Map([
   [

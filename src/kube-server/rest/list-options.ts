@@ -2,11 +2,11 @@
 import { ok, type Result } from "#base";
 import type { Requirement } from "#kube";
 import type { FieldCause, ResourceType } from "../resource-type.ts";
-import { parseFieldSelector, type FieldTerm } from "./field-selector.ts";
+import { parseFieldSelector, type FieldTerm } from "../protocol/field-selector.ts";
 import { parseLabelSelector } from "./label-selector.ts";
-import type { ApiRequest } from "./request.ts";
-import { isTrue } from "./request-info.ts";
-import { badRequest, invalid, type Failure } from "./status.ts";
+import type { ApiRequest } from "../protocol/request.ts";
+import { isTrue } from "../protocol/request-info.ts";
+import { badRequest, invalid, type Failure } from "../protocol/status.ts";
 
 export type ListOptions = {
   readonly labels: readonly Requirement[];

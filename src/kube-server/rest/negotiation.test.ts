@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { negotiate } from "./media-types.ts";
-import { TRANSFORMS } from "./respond.ts";
+import { negotiate } from "../protocol/media-types.ts";
+import { TRANSFORMS } from "../protocol/respond.ts";
 import { testServer } from "./test-server.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";

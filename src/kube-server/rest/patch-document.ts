@@ -7,13 +7,13 @@ import { apiVersionOf, field, isJsonObject, type Json, type KubeObject } from "#
 import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, builtinSchema, httpStatusOf, type PatchError } from "#patch";
 import type { Decoded, ResourceType, StrictFinding } from "../resource-type.ts";
 import { decodeConverted } from "./decode-converted.ts";
-import { goKind, TYPE_META } from "./decode-body.ts";
-import { goFormat } from "./go-format.ts";
-import { SCHEME } from "./legacy-kinds.ts";
-import { asJsonObject } from "./managed-kinds.ts";
-import { badRequest, invalid, refuse, tooLarge, unexplained, type Failure } from "./status.ts";
-import { fieldOrder, parseStrictJson } from "./strict-json.ts";
-import type { FieldValidation } from "./write-options.ts";
+import { goKind, TYPE_META } from "../protocol/decode-body.ts";
+import { goFormat } from "../protocol/go-format.ts";
+import { SCHEME } from "../protocol/legacy-kinds.ts";
+import { asJsonObject } from "../protocol/managed-kinds.ts";
+import { badRequest, invalid, refuse, tooLarge, unexplained, type Failure } from "../protocol/status.ts";
+import { fieldOrder, parseStrictJson } from "../protocol/strict-json.ts";
+import type { FieldValidation } from "../protocol/write-options.ts";
 
 export type PatchKind = "json" | "merge" | "strategic";
 

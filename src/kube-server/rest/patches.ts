@@ -5,21 +5,21 @@ import { applyPatch, type ApplyError } from "../apply/index.ts";
 import { parseSeconds } from "../apply/rfc3339.ts";
 import type { Stored } from "../store/port.ts";
 import { createObject, withoutVersion } from "./create-object.ts";
-import { inVersion, nextStep, type Call } from "./core.ts";
-import { goKind } from "./decode-body.ts";
-import { strictText } from "./findings.ts";
-import { readYaml } from "./yaml-body.ts";
+import { inVersion, nextStep, type Call } from "../protocol/core.ts";
+import { goKind } from "../protocol/decode-body.ts";
+import { strictText } from "../protocol/findings.ts";
+import { readYaml } from "../protocol/yaml-body.ts";
 import { decodeConverted } from "./decode-converted.ts";
-import { asJsonObject, gvkText, type Gvk } from "./managed-kinds.ts";
-import { placedAt } from "./namespaces.ts";
-import { metaText } from "./object-meta.ts";
+import { asJsonObject, gvkText, type Gvk } from "../protocol/managed-kinds.ts";
+import { placedAt } from "../protocol/namespaces.ts";
+import { metaText } from "../protocol/object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
-import { bodyText, header } from "./request.ts";
-import { answerObject, type Answering } from "./respond.ts";
-import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaType, type Failure } from "./status.ts";
+import { bodyText, header } from "../protocol/request.ts";
+import { answerObject, type Answering } from "../protocol/respond.ts";
+import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaType, type Failure } from "../protocol/status.ts";
 import { withVersions } from "./tracked-versions.ts";
 import { changeStored, updateObject } from "./update-object.ts";
-import { writeOptions, type WriteOptions } from "./write-options.ts";
+import { writeOptions, type WriteOptions } from "../protocol/write-options.ts";
 
 const KINDS: ReadonlyMap<string, PatchKind | "apply"> = new Map<string, PatchKind | "apply">([
   ["application/json-patch+json", "json"],

@@ -3,15 +3,15 @@ import { err, ok, whenOk, type Later, type Result } from "#base";
 import { matches, type KubeObject } from "#kube";
 import type { Listed, ListRequest, RevisionError, Stored } from "../store/port.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
-import { oneFromCache, oneFromStorage, readable } from "./convert-objects.ts";
-import { inVersion, readStored, type Call } from "./core.ts";
-import { exactName, exactNamespace, fieldsMatch } from "./field-selector.ts";
+import { oneFromCache, oneFromStorage, readable } from "../protocol/convert-objects.ts";
+import { inVersion, readStored, type Call } from "../protocol/core.ts";
+import { exactName, exactNamespace, fieldsMatch } from "../protocol/field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { answerList, answerObject, type Answering } from "./respond.ts";
-import { parameter } from "./request.ts";
-import { isTrue } from "./request-info.ts";
-import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "./status.ts";
-import type { ListMeta } from "./table.ts";
+import { answerList, answerObject, type Answering } from "../protocol/respond.ts";
+import { parameter } from "../protocol/request.ts";
+import { isTrue } from "../protocol/request-info.ts";
+import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "../protocol/status.ts";
+import type { ListMeta } from "../protocol/table.ts";
 
 export function getObject(call: Call): Answering {
   const { type, name = "" } = call.target;

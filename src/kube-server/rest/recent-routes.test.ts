@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { RecentRoutes, type Route } from "./recent-routes.ts";
-import type { ApiRequest } from "./request.ts";
-import { requestInfoOf, type ResourceRequest } from "./request-info.ts";
-import type { Target } from "./route.ts";
+import type { ApiRequest } from "../protocol/request.ts";
+import { requestInfoOf, type ResourceRequest } from "../protocol/request-info.ts";
+import type { Target } from "../protocol/route.ts";
 import { configMaps as type } from "./test-types.ts";
-import { TypeRegistry } from "./type-registry.ts";
+import { TypeRegistry } from "../protocol/type-registry.ts";
 
 const info = expectOk(requestInfoOf({ method: "GET", path: "/api/v1/namespaces/a/configmaps/x", query: new URLSearchParams() }));
 const route = (name: string, verb: Target["verb"] = "get"): Route => ({

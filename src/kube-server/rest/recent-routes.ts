@@ -3,10 +3,10 @@
  *
  * Lists and watches are not here: which of the two is asked for stands in the query. Nor is what a path did not lead to.
  */
-import type { ApiRequest } from "./request.ts";
-import type { ResourceRequest } from "./request-info.ts";
-import type { Target } from "./route.ts";
-import type { TypeRegistry } from "./type-registry.ts";
+import type { ApiRequest } from "../protocol/request.ts";
+import type { ResourceRequest } from "../protocol/request-info.ts";
+import type { Target } from "../protocol/route.ts";
+import type { TypeRegistry } from "../protocol/type-registry.ts";
 
 /** What was read from a path, and the kind and object it leads to. */
 export type Route = { readonly info: ResourceRequest; readonly target: Target };

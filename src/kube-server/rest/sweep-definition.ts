@@ -9,9 +9,9 @@ import { trackUpdate } from "../apply/index.ts";
 import { CLEANUP_FINALIZER, sweeping } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import type { Core } from "./core.ts";
-import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import { finalizersOf, metaNumber, metaText, withMetadata } from "./object-meta.ts";
+import type { Core } from "../protocol/core.ts";
+import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
+import { finalizersOf, metaNumber, metaText, withMetadata } from "../protocol/object-meta.ts";
 
 export class DefinitionSweeper {
   readonly #core: Core;

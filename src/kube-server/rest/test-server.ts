@@ -6,7 +6,7 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import { builtinKinds } from "../kinds.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-server.ts";
-import type { ApiResponse, User } from "./request.ts";
+import type { ApiResponse, User } from "../protocol/request.ts";
 import { configMaps, namespaces, things } from "./test-types.ts";
 
 export type Asked = {

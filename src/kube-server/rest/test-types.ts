@@ -2,8 +2,8 @@
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { deduced } from "../apply/index.ts";
 import type { FieldCause, ResourceType } from "../resource-type.ts";
-import { asJsonObject, asObject } from "./managed-kinds.ts";
-import { plainText } from "./go-format.ts";
+import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
+import { plainText } from "../protocol/go-format.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const KNOWN = new Set(["apiVersion", "kind", "metadata", "data", "spec", "status"]);

@@ -9,8 +9,8 @@ import { err, ok, whenThere, type Later, type Result } from "#base";
 import { canonicalJson, type JsonObject } from "#kube";
 import type { ConvertObject, ManagedKind } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
-import type { TypeRegistry } from "./type-registry.ts";
+import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
+import type { TypeRegistry } from "../protocol/type-registry.ts";
 
 type Conversion = { readonly object: JsonObject; readonly apiVersion: string };
 type Answer = Result<JsonObject, string>;

@@ -9,19 +9,19 @@ import { jsonEqual, type KubeObject } from "#kube";
 import { keepTimesIfUnchanged, trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Stored } from "../store/port.ts";
-import type { Attributes } from "../admission/index.ts";
 import { attributesOf } from "./attributes.ts";
 import { checkObjectSize } from "./body-parts.ts";
-import { beginChange, oneFromStorage, oneToStorage } from "./convert-objects.ts";
-import { inVersion, nextStep, readStored, storeKey, type Call } from "./core.ts";
+import { beginChange, oneFromStorage, oneToStorage } from "../protocol/convert-objects.ts";
+import { inVersion, nextStep, readStored, storeKey, type Call } from "../protocol/core.ts";
 import { shareWith } from "../share-json.ts";
-import { asJsonObject, asObject } from "./managed-kinds.ts";
-import { inItsNamespace } from "./namespaces.ts";
-import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "./object-meta.ts";
+import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
+import { inItsNamespace } from "../protocol/namespaces.ts";
+import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "../protocol/object-meta.ts";
 import { storagePath } from "./storage-path.ts";
-import { conflict, internalError, invalid, MODIFIED, subjectOf, unexplained, type Failure } from "./status.ts";
+import { conflict, internalError, invalid, MODIFIED, subjectOf, unexplained, type Failure } from "../protocol/status.ts";
 import { withVersions } from "./tracked-versions.ts";
-import type { WriteOptions } from "./write-options.ts";
+import type { WriteOptions } from "../protocol/write-options.ts";
+import type { Attributes } from "../protocol/admission-port.ts";
 
 export type ChangedObject = {
   readonly previous: Stored;

@@ -1,9 +1,9 @@
 /** Writes that wait for admission while others go on. */
 import { expect, test } from "vitest";
 import { ok } from "#base";
-import type { AdmissionPlugin } from "../admission/index.ts";
-import { refuse } from "./status.ts";
+import { refuse } from "../protocol/status.ts";
 import { testServer } from "./test-server.ts";
+import type { AdmissionPlugin } from "../protocol/admission-port.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = "application/merge-patch+json";

@@ -1,10 +1,10 @@
 /** Watch events as lines of text, in the form that was asked for. */
 import { apiVersionOf, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
-import { printOnce, type Call } from "./core.ts";
-import { asObject } from "./managed-kinds.ts";
-import { partialOf, tableOf, type IncludeObject } from "./table.ts";
-import type { Failure } from "./status.ts";
+import { printOnce, type Call } from "../protocol/core.ts";
+import { asObject } from "../protocol/managed-kinds.ts";
+import { partialOf, tableOf, type IncludeObject } from "../protocol/table.ts";
+import type { Failure } from "../protocol/status.ts";
 
 export type WatchEventType = "ADDED" | "MODIFIED" | "DELETED";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FakeClock } from "#base";
 import type { StoreEvent } from "../store/port.ts";
 import { TurnBudget } from "../turns.ts";
-import { EVENT_BYTES, WatchBacklog } from "./watch-backlog.ts";
+import { EVENT_BYTES, WatchBacklog } from "../protocol/watch-backlog.ts";
 import { WatchFeed } from "./watch-feed.ts";
 
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };

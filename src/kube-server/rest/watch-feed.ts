@@ -6,8 +6,8 @@
  */
 import type { StoreEvent } from "../store/port.ts";
 import type { TurnBudget } from "../turns.ts";
-import type { EventStream } from "./request.ts";
-import { EVENT_BYTES, type BacklogReader, type Retained, type WatchBacklog } from "./watch-backlog.ts";
+import type { EventStream } from "../protocol/request.ts";
+import { EVENT_BYTES, type BacklogReader, type Retained, type WatchBacklog } from "../protocol/watch-backlog.ts";
 
 /** The text is made when it is read: a watch without a reader costs no JSON. `undefined` is nothing to send. */
 export type EventText = () => string | undefined;

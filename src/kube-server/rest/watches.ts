@@ -2,16 +2,16 @@
 import { ok, whenOk, type Later, type Result } from "#base";
 import { approximateSize } from "../store/approximate-size.ts";
 import type { RevisionError, StoreEvent } from "../store/port.ts";
-import { readable, withMetadataOf } from "./convert-objects.ts";
-import { inVersion, type Call } from "./core.ts";
+import { readable, withMetadataOf } from "../protocol/convert-objects.ts";
+import { inVersion, type Call } from "../protocol/core.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { withMetadata } from "./object-meta.ts";
+import { withMetadata } from "../protocol/object-meta.ts";
 import { isSelected, parseVersion, readPage, unparsableVersion } from "./reads.ts";
-import type { Answering } from "./respond.ts";
-import { expired, notAcceptable, unexplained, type Failure } from "./status.ts";
-import { includeObject } from "./table.ts";
+import type { Answering } from "../protocol/respond.ts";
+import { expired, notAcceptable, unexplained, type Failure } from "../protocol/status.ts";
+import { includeObject } from "../protocol/table.ts";
 import { WatchFeed, type EventText } from "./watch-feed.ts";
-import { warningTexts } from "./warnings.ts";
+import { warningTexts } from "../protocol/warnings.ts";
 import { eventWriter, type EventWriter } from "./watch-events.ts";
 
 /** A real server ends watches between 30 and 60 minutes when nobody says otherwise. */

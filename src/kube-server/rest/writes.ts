@@ -3,13 +3,13 @@ import { ok, whenOk } from "#base";
 import type { KubeObject } from "#kube";
 import { checkObjectSize } from "./body-parts.ts";
 import { createObject, withoutSystemFields, withoutVersion } from "./create-object.ts";
-import { inVersion, nextStep, readStored, type Call } from "./core.ts";
-import { decodeBody } from "./decode-body.ts";
-import { inItsNamespace, placedAt } from "./namespaces.ts";
-import { answerObject, type Answering } from "./respond.ts";
-import { notFound } from "./status.ts";
+import { inVersion, nextStep, readStored, type Call } from "../protocol/core.ts";
+import { decodeBody } from "../protocol/decode-body.ts";
+import { inItsNamespace, placedAt } from "../protocol/namespaces.ts";
+import { answerObject, type Answering } from "../protocol/respond.ts";
+import { notFound } from "../protocol/status.ts";
 import { changeStored, checkUid, updateObject } from "./update-object.ts";
-import { writeOptions, type WriteOptions } from "./write-options.ts";
+import { writeOptions, type WriteOptions } from "../protocol/write-options.ts";
 import type { Stored } from "../store/port.ts";
 
 export function create(call: Call): Answering {

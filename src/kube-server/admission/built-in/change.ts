@@ -1,7 +1,7 @@
 /** Small changes that admission makes to objects. */
 import type { JsonObject, KubeObject } from "#kube";
-import { asJsonObject, asObject } from "../../rest/managed-kinds.ts";
-import type { Attributes } from "../port.ts";
+import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
+import type { Attributes } from "../../protocol/admission-port.ts";
 
 export function withSpec(object: KubeObject, changes: JsonObject): KubeObject {
   const json = asJsonObject(object);

@@ -1,9 +1,9 @@
 /** What a cluster protects and notes by itself: its first namespaces and priorities, nodes that are not ready yet, who asks for a certificate. */
 import { ok } from "#base";
 import { fieldAt, type Json } from "#kube";
-import { metaText } from "../../rest/object-meta.ts";
+import { metaText } from "../../protocol/object-meta.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../../protocol/admission-port.ts";
 import { withSpec, written } from "./change.ts";
 
 const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";

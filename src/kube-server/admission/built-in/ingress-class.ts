@@ -1,7 +1,7 @@
 /** An Ingress that names no class gets the one that is the default: the newest, if several say so. */
 import { ok } from "#base";
 import { fieldAt } from "#kube";
-import type { AdmissionContext, AdmissionPlugin } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../../protocol/admission-port.ts";
 import { withSpec, written } from "./change.ts";
 
 const IS_DEFAULT = "ingressclass.kubernetes.io/is-default-class";

@@ -1,9 +1,9 @@
 /** What every pod gets on its way in: tolerations for a node that is gone for a moment, and the priority that its class stands for. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
-import { plainText } from "../../rest/go-format.ts";
-import { forbidden, type Failure } from "../../rest/status.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import { plainText } from "../../protocol/go-format.ts";
+import { forbidden, type Failure } from "../../protocol/status.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { withSpec, written } from "./change.ts";
 
 function podOf(attributes: Attributes): KubeObject | undefined {

@@ -1,10 +1,10 @@
 /** A Pod's RuntimeClass: it must be there, and what it costs and where it runs comes from it and from nobody else. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
-import { plainText } from "../../rest/go-format.ts";
-import type { Failure } from "../../rest/status.ts";
+import { plainText } from "../../protocol/go-format.ts";
+import type { Failure } from "../../protocol/status.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { withSpec, written } from "./change.ts";
 
 export function runtimeClass(context: AdmissionContext): AdmissionPlugin {

@@ -1,9 +1,9 @@
 /** Who decides on a certificate, or signs it, may do so for its signer: being let through the door of the subresource is not enough. */
 import { ok } from "#base";
 import { fieldAt, jsonEqual, type KubeObject } from "#kube";
-import type { Access } from "../../auth/port.ts";
+import type { Access } from "../../protocol/auth-port.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 
 export function certificateApproval(context: AdmissionContext): AdmissionPlugin {
   return { name: "CertificateApproval", validate: (attributes) => judge(context, attributes, "approval") };

@@ -1,9 +1,9 @@
 /** What the storage plugins put into claims and volumes: finalizers, since somebody may still use them when they are deleted, and a class. */
 import { ok } from "#base";
 import { fieldAt, parseQuantity, type KubeObject } from "#kube";
-import { finalizersOf, withMetadata } from "../../rest/object-meta.ts";
+import { finalizersOf, withMetadata } from "../../protocol/object-meta.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin } from "../../protocol/admission-port.ts";
 import { withSpec, written } from "./change.ts";
 
 const FINALIZERS: ReadonlyMap<string, string> = new Map([

@@ -4,15 +4,10 @@
  * A real API server dials the cluster IP; nobody answers there in an embedded cluster, so that is an error at once instead of a timeout.
  */
 import { isIP } from "node:net";
-import { err, ok, type Result } from "#base";
+import { err, ok } from "#base";
 import { field, fieldAt, type Json, type KubeObject } from "#kube";
 import type { Store } from "../../store/port.ts";
-import type { ServiceReference } from "./client-config.ts";
-
-export type Address = { readonly host: string; readonly port: number };
-
-/** The error is told as the reason why the webhook could not be called. */
-export type ResolveService = (service: ServiceReference) => Result<Address, string>;
+import type { Address, ResolveService, ServiceReference } from "../../protocol/resolve-service.ts";
 
 export function resolveFromStore(store: Store): ResolveService {
   return (reference) => {

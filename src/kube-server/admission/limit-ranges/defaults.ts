@@ -1,6 +1,6 @@
 /** Puts a LimitRange's defaults into the containers of a pod, and says so in an annotation. */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
-import { withMetadata } from "../../rest/object-meta.ts";
+import { withMetadata } from "../../protocol/object-meta.ts";
 import { withSpec } from "../built-in/change.ts";
 
 const ANNOTATION = "kubernetes.io/limit-ranger";

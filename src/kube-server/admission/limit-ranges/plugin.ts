@@ -5,9 +5,9 @@
  */
 import { ok } from "#base";
 import type { KubeObject } from "#kube";
-import { metaText } from "../../rest/object-meta.ts";
+import { metaText } from "../../protocol/object-meta.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { claimProblems, podProblems } from "./constraints.ts";
 import { withDefaults } from "./defaults.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ok } from "#base";
 import type { Json, KubeObject } from "#kube";
 import { realServer } from "../../rest/test-server.ts";
-import type { Attributes } from "../port.ts";
+import type { Attributes } from "../../protocol/admission-port.ts";
 import { inVersionOf, matchRules, readRules, readSelector, selectsNamespace, selectsObject } from "./index.ts";
 
 const { server } = realServer();

@@ -6,8 +6,8 @@
  */
 import { field, isJsonObject, type Json, type JsonObject, type Resource } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
-import type { TypeRegistry } from "../../rest/type-registry.ts";
-import type { Attributes } from "../port.ts";
+import type { TypeRegistry } from "../../protocol/type-registry.ts";
+import type { Attributes } from "../../protocol/admission-port.ts";
 
 export type Rule = {
   readonly operations: readonly string[];

@@ -1,9 +1,9 @@
 /** The two label selectors of a policy or webhook: on the namespace of a request, and on its object. */
 import { ok, type Result } from "#base";
 import { isJsonObject, matches, requirementsOf, type Json, type KubeObject, type Requirement } from "#kube";
-import { NAMESPACES } from "../../rest/namespaces.ts";
-import { notFound, type Failure } from "../../rest/status.ts";
-import type { AdmissionContext, Attributes } from "../port.ts";
+import { NAMESPACES } from "../../protocol/namespaces.ts";
+import { notFound, type Failure } from "../../protocol/status.ts";
+import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 
 export type Selector = readonly Requirement[];
 

@@ -2,7 +2,7 @@
 import { whenThere, type Later } from "#base";
 import type { KubeObject } from "#kube";
 import { matchedIn, type MatchedRule } from "../matching/index.ts";
-import type { AdmissionContext, Attributes } from "../port.ts";
+import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import { matchResources } from "./match-resources.ts";
 import { collectParams, paramTypeOf } from "./params.ts";
 import type { ActivePolicy, Binding } from "./policy-list.ts";

@@ -1,7 +1,7 @@
 /** `matchConstraints` of a policy and `matchResources` of a binding: the same shape, and the same question. */
 import { ok, type Result } from "#base";
 import { field, type Json } from "#kube";
-import type { Failure } from "../../rest/status.ts";
+import type { Failure } from "../../protocol/status.ts";
 import {
   matchedIn,
   matchRules,
@@ -14,7 +14,7 @@ import {
   type Rule,
   type Selector,
 } from "../matching/index.ts";
-import type { AdmissionContext, Attributes } from "../port.ts";
+import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 
 export type MatchResources = {
   readonly namespaceSelector: Selector;

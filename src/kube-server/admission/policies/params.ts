@@ -2,10 +2,10 @@
 import { err, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { field, keyText, matches, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
-import { readable } from "../../rest/convert-objects.ts";
-import { inVersion } from "../../rest/core.ts";
+import { readable } from "../../protocol/convert-objects.ts";
+import { inVersion } from "../../protocol/core.ts";
 import { readSelector } from "../matching/index.ts";
-import type { AdmissionContext } from "../port.ts";
+import type { AdmissionContext } from "../../protocol/admission-port.ts";
 import { textAt, type ParamKind } from "./policy-list.ts";
 
 /** The kind of the params, if there is one and the server knows it. */

@@ -1,10 +1,10 @@
 /** What the expressions of a policy see of a request. */
 import { ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import type { Failure } from "../../rest/status.ts";
+import type { Failure } from "../../protocol/status.ts";
 import type { ActivationInput } from "../cel/index.ts";
 import { inVersionOf, namespaceNamed } from "../matching/index.ts";
-import type { AdmissionContext, Attributes } from "../port.ts";
+import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import type { Invocation } from "./invocations.ts";
 
 /** The namespace of the request as it is now; a Namespace has none. */

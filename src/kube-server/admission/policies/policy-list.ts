@@ -5,7 +5,7 @@
  * A server without policies pays for one comparison per request.
  */
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
-import type { AdmissionContext } from "../port.ts";
+import type { AdmissionContext } from "../../protocol/admission-port.ts";
 import { readMatchResources, type MatchResources } from "./match-resources.ts";
 
 export type FailurePolicy = "Fail" | "Ignore";

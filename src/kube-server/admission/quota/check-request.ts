@@ -16,7 +16,7 @@ import {
   type QuotaEvaluator,
   type ParsedQuota,
 } from "#kube";
-import type { Attributes } from "../port.ts";
+import type { Attributes } from "../../protocol/admission-port.ts";
 
 export type Charged<Q extends ParsedQuota> = { readonly quota: Q; readonly used: Amounts };
 

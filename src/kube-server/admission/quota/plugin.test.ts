@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { realServer, type Answer, type TestServer } from "../../rest/test-server.ts";
-import type { AdmissionPlugin } from "../port.ts";
+import type { AdmissionPlugin } from "../../protocol/admission-port.ts";
 import { resourceQuota } from "./index.ts";
 
 const PATH = "/api/v1/namespaces/default";

@@ -8,12 +8,12 @@
 import { ok, timestamp, type Result } from "#base";
 import { claimUsageMoved, evaluatorOf, isTerminating, readQuota, writeAmounts, type JsonObject, type ParsedQuota } from "#kube";
 import { trackUpdate } from "../../apply/index.ts";
-import { asJsonObject, asObject, managedKind } from "../../rest/managed-kinds.ts";
-import { withMetadata } from "../../rest/object-meta.ts";
-import { internalError, type Failure } from "../../rest/status.ts";
+import { asJsonObject, asObject, managedKind } from "../../protocol/managed-kinds.ts";
+import { withMetadata } from "../../protocol/object-meta.ts";
+import { internalError, type Failure } from "../../protocol/status.ts";
 import type { Stored } from "../../store/port.ts";
 import { forbid } from "../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { checkRequest, type Charged } from "./check-request.ts";
 
 const QUOTAS = "/resourcequotas";

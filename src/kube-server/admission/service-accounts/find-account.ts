@@ -1,7 +1,7 @@
 /** Looks up a ServiceAccount, and waits a little for one that is about to be made. */
 import type { Later } from "#base";
 import { keyText, type KubeObject } from "#kube";
-import type { AdmissionContext } from "../port.ts";
+import type { AdmissionContext } from "../../protocol/admission-port.ts";
 
 const ACCOUNTS = "/serviceaccounts";
 /** A real server asks ten times, a tenth to two tenths of a second apart. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ok, silentLogger } from "#base";
 import { fieldAt, type Json, type KubeObject } from "#kube";
 import { realServer, type TestServer } from "../../rest/test-server.ts";
-import type { AdmissionPlugin, Attributes } from "../port.ts";
+import type { AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { serviceAccounts } from "./index.ts";
 
 const PATH = "/api/v1/namespaces/default";

@@ -1,6 +1,6 @@
 /** The volume with a token for the API server, its CA and the pod's namespace, and a mount of it in every container that has none there. */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
-import { generateName } from "../../rest/core.ts";
+import { generateName } from "../../protocol/core.ts";
 import { withSpec } from "../built-in/change.ts";
 import { textAt } from "./pod-parts.ts";
 

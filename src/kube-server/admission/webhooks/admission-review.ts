@@ -1,10 +1,10 @@
 /** AdmissionReview: the question as it is sent, and the answer as it is believed. */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { asJsonObject } from "../../rest/managed-kinds.ts";
+import { asJsonObject } from "../../protocol/managed-kinds.ts";
 import { readReview, saidKind } from "../call-webhook/index.ts";
 import { admissionRequest, type Matched } from "../cel/index.ts";
-import type { Attributes } from "../port.ts";
+import type { Attributes } from "../../protocol/admission-port.ts";
 import { ADMISSION_REVIEWS } from "./review-shape.ts";
 import type { Pair } from "./versions.ts";
 

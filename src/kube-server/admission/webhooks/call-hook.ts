@@ -1,9 +1,9 @@
 /** Asks one webhook about one request. */
 import { err, ok, type Result } from "#base";
-import { newUid } from "../../rest/core.ts";
-import { badRequest, internalError, type Failure } from "../../rest/status.ts";
+import { newUid } from "../../protocol/core.ts";
+import { badRequest, internalError, type Failure } from "../../protocol/status.ts";
 import type { WebhookClients } from "../call-webhook/index.ts";
-import type { AdmissionContext, Attributes } from "../port.ts";
+import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import { readAnswer, reviewBody, type Answer } from "./admission-review.ts";
 import { denied } from "./denial.ts";
 import type { Invocation } from "./match-hook.ts";

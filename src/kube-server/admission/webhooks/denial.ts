@@ -1,7 +1,7 @@
 /** How a refusal by a webhook reads: its own Status, made to look like one. */
 import { err, type Err } from "#base";
 import { field, type JsonObject } from "#kube";
-import { failure, type Failure } from "../../rest/status.ts";
+import { failure, type Failure } from "../../protocol/status.ts";
 
 const BAD_REQUEST = 400;
 

@@ -3,7 +3,7 @@
  * a configuration was written is already asked about; and a server without configurations pays for an empty array.
  */
 import type { KubeObject } from "#kube";
-import type { AdmissionContext } from "../port.ts";
+import type { AdmissionContext } from "../../protocol/admission-port.ts";
 import { hooksOf, type Hook } from "./hook.ts";
 
 export type HookList = () => readonly Hook[];

@@ -6,10 +6,16 @@ import { map, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, jsonEqual, type KubeObject } from "#kube";
 import { decodeManaged } from "../../apply/index.ts";
 import type { ResourceType } from "../../resource-type.ts";
-import { withMetadata } from "../../rest/object-meta.ts";
-import { internalError, type Failure } from "../../rest/status.ts";
+import { withMetadata } from "../../protocol/object-meta.ts";
+import { internalError, type Failure } from "../../protocol/status.ts";
 import { resolveFromStore, WebhookClients } from "../call-webhook/index.ts";
-import { firstRound, type AdmissionContext, type AdmissionPlugin, type Attributes, type Reinvocation } from "../port.ts";
+import {
+  firstRound,
+  type AdmissionContext,
+  type AdmissionPlugin,
+  type Attributes,
+  type Reinvocation,
+} from "../../protocol/admission-port.ts";
 import { callHook, failureOf, type Asking } from "./call-hook.ts";
 import { followHooks } from "./hook-list.ts";
 import type { Hook } from "./hook.ts";

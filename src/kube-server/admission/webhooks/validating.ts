@@ -1,9 +1,9 @@
 /** ValidatingAdmissionWebhook: all hooks that match are asked at the same time, about what will be stored; the first refusal to arrive counts. */
 import { ok, whenThere, type Later, type Result } from "#base";
 import type { ResourceType } from "../../resource-type.ts";
-import { internalError, type Failure } from "../../rest/status.ts";
+import { internalError, type Failure } from "../../protocol/status.ts";
 import { resolveFromStore, WebhookClients } from "../call-webhook/index.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { callHook, failureOf, type Asking } from "./call-hook.ts";
 import { followHooks } from "./hook-list.ts";
 import type { Hook } from "./hook.ts";

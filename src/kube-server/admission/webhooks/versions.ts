@@ -5,7 +5,7 @@
 import { map, ok, whenThere, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
-import { convertBetween } from "../../rest/convert-objects.ts";
+import { convertBetween } from "../../protocol/convert-objects.ts";
 
 export type Pair = { readonly object: KubeObject | undefined; readonly old: KubeObject | undefined };
 

@@ -3,7 +3,7 @@ import { FakeClock, seededRandom } from "#base";
 import type { KubeObject } from "#kube";
 import { builtinKinds } from "../../kinds.ts";
 import { guardedServer } from "../../rest/test-server.ts";
-import { TypeRegistry } from "../../rest/type-registry.ts";
+import { TypeRegistry } from "../../protocol/type-registry.ts";
 import { createMemoryStore } from "../../store/index.ts";
 import { rulesOf } from "../rbac/rules.ts";
 import { ensureBootstrapObjects } from "./bootstrap.ts";

@@ -7,9 +7,9 @@
  */
 import { timestamp, type Clock } from "#base";
 import { fieldAt, type JsonObject, type KubeObject } from "#kube";
-import { newUid } from "../../rest/core.ts";
-import { withMetadata } from "../../rest/object-meta.ts";
-import type { TypeRegistry } from "../../rest/type-registry.ts";
+import { newUid } from "../../protocol/core.ts";
+import { withMetadata } from "../../protocol/object-meta.ts";
+import type { TypeRegistry } from "../../protocol/type-registry.ts";
 import type { Store } from "../../store/port.ts";
 import { mended } from "./mend.ts";
 import type { StatusOwner } from "./other-default.ts";

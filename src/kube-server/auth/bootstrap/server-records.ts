@@ -4,7 +4,7 @@
  */
 import { sha256Hex, timestamp } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import { newUid } from "../../rest/core.ts";
+import { newUid } from "../../protocol/core.ts";
 import type { Store } from "../../store/port.ts";
 import type { BootstrapContext } from "./bootstrap.ts";
 

@@ -4,7 +4,7 @@
  */
 import { field, fieldAt, type KubeObject } from "#kube";
 import type { Store, StoreEvent } from "../../store/port.ts";
-import type { User } from "../../rest/request.ts";
+import type { User } from "../../protocol/request.ts";
 import { serviceAccountName } from "../users.ts";
 
 export type Subject = { readonly kind: string; readonly name: string; readonly namespace: string };

@@ -5,9 +5,9 @@
  */
 import { ok, type Result } from "#base";
 import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../admission/port.ts";
-import { forbidden, notFound, unexplained, type Failure } from "../../rest/status.ts";
-import type { Access } from "../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
+import { forbidden, notFound, unexplained, type Failure } from "../../protocol/status.ts";
+import type { Access } from "../../protocol/auth-port.ts";
 import { MASTERS } from "../users.ts";
 import { rbacOf, type Rbac } from "./rbac.ts";
 import { compacted, goList, rulesOf, ruleText, uncovered, type PolicyRule } from "./rules.ts";

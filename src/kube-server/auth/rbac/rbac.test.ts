@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KubeObject } from "#kube";
 import { createMemoryStore, type Store } from "../../store/index.ts";
-import type { User } from "../../rest/request.ts";
-import type { Access } from "../port.ts";
+import type { User } from "../../protocol/request.ts";
+import type { Access } from "../../protocol/auth-port.ts";
 import { rbacOf } from "./rbac.ts";
 
 const GROUP = "rbac.authorization.k8s.io";

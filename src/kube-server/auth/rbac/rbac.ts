@@ -4,9 +4,9 @@
  * There is one Rbac per store, made when somebody first asks: it follows the store, and two would do the same work twice.
  */
 import type { KubeObject } from "#kube";
-import type { User } from "../../rest/request.ts";
+import type { User } from "../../protocol/request.ts";
 import type { Store } from "../../store/port.ts";
-import type { Access, Authorizer, Decision } from "../port.ts";
+import type { Access, Authorizer, Decision } from "../../protocol/auth-port.ts";
 import { MASTERS } from "../users.ts";
 import { BindingIndex, subjectFor, type Binding, type Subject } from "./binding-index.ts";
 import { ruleAllows, rulesOf, type PolicyRule } from "./rules.ts";

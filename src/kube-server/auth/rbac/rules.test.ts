@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Access } from "../port.ts";
+import type { Access } from "../../protocol/auth-port.ts";
 import { compacted, readRules, ruleAllows, ruleObject, ruleText, uncovered, type PolicyRule } from "./rules.ts";
 
 const rule = (given: Partial<PolicyRule>): PolicyRule => ({

@@ -1,6 +1,6 @@
 /** The rules of Roles: what one of them allows, and what some of them cover. Pure, as Kubernetes' own helpers have it. */
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
-import type { Access } from "../port.ts";
+import type { Access } from "../../protocol/auth-port.ts";
 
 export type PolicyRule = {
   readonly verbs: readonly string[];

@@ -6,8 +6,8 @@ import { createSigningKey } from "#pki";
 import { createMemoryStore, type Store } from "../../store/index.ts";
 import { createAuthentication } from "../authentication.ts";
 import { accountTokens, API_AUDIENCES, ISSUER } from "./account-tokens.ts";
-import type { NewClaims } from "./claims.ts";
 import { readToken, signToken } from "./json-web-token.ts";
+import type { NewClaims } from "../../protocol/auth-port.ts";
 
 function object(kind: string, name: string, uid: string, namespace = "n"): KubeObject {
   return { apiVersion: "v1", kind, metadata: { name, uid, ...(kind === "Node" ? {} : { namespace }) } };

@@ -4,12 +4,12 @@
  */
 import { err, ok, type Clock, type Result } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
-import { createSigningKey, type PublicJwk, type SigningKey } from "#pki";
-import type { User } from "../../rest/request.ts";
+import { createSigningKey, type SigningKey } from "#pki";
+import type { User } from "../../protocol/request.ts";
 import type { Store } from "../../store/port.ts";
-import type { Identity } from "../port.ts";
+import type { AccountTokens, Identity, ObjectRef } from "../../protocol/auth-port.ts";
 import { EXTRA, serviceAccountGroups, serviceAccountName } from "../users.ts";
-import { readClaims, writeClaims, type Claims, type NewClaims, type ObjectRef } from "./claims.ts";
+import { readClaims, writeClaims, type Claims } from "./claims.ts";
 import { readToken, signToken } from "./json-web-token.ts";
 
 export const ISSUER = "https://kubernetes.default.svc.cluster.local";
@@ -18,13 +18,6 @@ export const API_AUDIENCES: readonly string[] = [ISSUER];
 const REMEMBERED = 2_000;
 /** Clocks differ; a minute is what Kubernetes grants them. */
 const LEEWAY_SECONDS = 60;
-
-export type AccountTokens = {
-  readonly issue: (claims: NewClaims, id: string) => string;
-  /** `undefined`: the token is none of these, and somebody else may know it. */
-  readonly authenticate: (token: string, audiences: readonly string[]) => Result<Identity, string> | undefined;
-  readonly publicKeys: () => readonly PublicJwk[];
-};
 
 export type AccountTokensOptions = {
   readonly store: Store;

@@ -1,8 +1,7 @@
 /** What the token of a ServiceAccount says, and how it is written and read. */
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { serviceAccountName } from "../users.ts";
-
-export type ObjectRef = { readonly name: string; readonly uid: string };
+import type { NewClaims, ObjectRef } from "../../protocol/auth-port.ts";
 
 export type Claims = {
   readonly subject: string;
@@ -17,22 +16,6 @@ export type Claims = {
   readonly pod: ObjectRef | undefined;
   readonly secret: ObjectRef | undefined;
   readonly node: ObjectRef | undefined;
-};
-
-/** The objects with which the token lives and dies. A pod may bring its node along, which is only told. */
-export type Bound = {
-  readonly pod?: KubeObject | undefined;
-  readonly secret?: KubeObject | undefined;
-  readonly node?: ObjectRef | undefined;
-};
-
-export type NewClaims = {
-  readonly account: KubeObject;
-  readonly bound: Bound;
-  readonly audiences: readonly string[];
-  readonly seconds: number;
-  /** The client was told to come back by then, though the token lives on. */
-  readonly warnAfter: number | undefined;
 };
 
 /** Names in the order in which a real server writes them: by the alphabet. */

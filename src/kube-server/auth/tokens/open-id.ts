@@ -1,9 +1,10 @@
 /** What others need to verify tokens of this server by themselves: OpenID discovery, and the public keys. */
-import { header, textAnswer, type ApiRequest, type ApiResponse } from "../../rest/request.ts";
-import { answerFailure } from "../../rest/respond.ts";
-import { methodNotAllowed, refuse, unknownResource } from "../../rest/status.ts";
-import { parseAccept } from "../../rest/media-types.ts";
-import { ISSUER, type AccountTokens } from "./account-tokens.ts";
+import { header, textAnswer, type ApiRequest, type ApiResponse } from "../../protocol/request.ts";
+import { answerFailure } from "../../protocol/respond.ts";
+import { methodNotAllowed, refuse, unknownResource } from "../../protocol/status.ts";
+import { parseAccept } from "../../protocol/media-types.ts";
+import { ISSUER } from "./account-tokens.ts";
+import type { AccountTokens } from "../../protocol/auth-port.ts";
 
 const CONFIGURATION = "/.well-known/openid-configuration";
 const KEYS = "/openid/v1/jwks";

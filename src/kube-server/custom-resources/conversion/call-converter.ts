@@ -2,7 +2,7 @@
 import { err, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject } from "#kube";
 import { readClientConfig, WebhookClients, type WebhookClientOptions } from "../../admission/call-webhook/index.ts";
-import { newUid } from "../../rest/core.ts";
+import { newUid } from "../../protocol/core.ts";
 import type { Definition } from "../crd/definition.ts";
 import { readAnswer, reviewBody, type ReviewVersion } from "./conversion-review.ts";
 import type { ConversionWebhook } from "./port.ts";

@@ -1,12 +1,12 @@
 /** May this user do that? The three reviews that ask it: of anybody, of anybody in one namespace, and of the one who asks. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
-import type { Access } from "../../auth/index.ts";
 import type { FieldCause } from "../../resource-type.ts";
-import type { Call } from "../core.ts";
-import type { User } from "../request.ts";
-import { badRequest, invalid, type Failure } from "../status.ts";
+import type { Call } from "../../protocol/core.ts";
+import type { User } from "../../protocol/request.ts";
+import { badRequest, invalid, type Failure } from "../../protocol/status.ts";
 import { selectorCauses, selectorsIgnored } from "./review-selectors.ts";
+import type { Access } from "../../protocol/auth-port.ts";
 
 type Spec = JsonObject;
 

@@ -1,9 +1,9 @@
 /** The object to which a token shall be bound: a Pod that runs as the account, a Secret, or a Node. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
-import type { Bound } from "../../auth/index.ts";
-import type { Call } from "../core.ts";
-import { badRequest, conflict, notFound, type Failure } from "../status.ts";
+import type { Call } from "../../protocol/core.ts";
+import { badRequest, conflict, notFound, type Failure } from "../../protocol/status.ts";
+import type { Bound } from "../../protocol/auth-port.ts";
 
 const PLURALS: ReadonlyMap<string, string> = new Map([
   ["Pod", "pods"],

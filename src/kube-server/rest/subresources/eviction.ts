@@ -7,13 +7,13 @@
 import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { Stored } from "../../store/port.ts";
-import { inVersion, type Call } from "../core.ts";
+import { inVersion, type Call } from "../../protocol/core.ts";
 import { checkPreconditions, deleteUnasked } from "../delete-object.ts";
 import { checkedOptions, type DeleteOptions } from "../delete-options.ts";
-import { plainText } from "../go-format.ts";
-import { asJsonObject, asObject } from "../managed-kinds.ts";
-import { answer, type Answering } from "../respond.ts";
-import { invalid, refuse, success, unexplained, type Failure } from "../status.ts";
+import { plainText } from "../../protocol/go-format.ts";
+import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
+import { answer, type Answering } from "../../protocol/respond.ts";
+import { invalid, refuse, success, unexplained, type Failure } from "../../protocol/status.ts";
 import { updateObject } from "../update-object.ts";
 import { actOnPod, objectIn, podOf, type Said } from "./pods.ts";
 

@@ -1,7 +1,7 @@
 /** Kinds that are spoken behind a subresource and nowhere else, so discovery lists none of them. */
 import { resourceTypeOf } from "../../builtin-kinds/resource-type-of.ts";
 import type { ResourceType } from "../../resource-type.ts";
-import type { Call } from "../core.ts";
+import type { Call } from "../../protocol/core.ts";
 
 const KINDS = {
   Binding: { group: "", version: "v1" },

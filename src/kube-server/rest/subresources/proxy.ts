@@ -5,10 +5,10 @@
 import { ok, type Result } from "#base";
 import { field, fieldAt, type KubeObject } from "#kube";
 import { ipFamilyOf } from "../../builtin-kinds/rules/shared.ts";
-import { readStored, type Call } from "../core.ts";
-import { plainText } from "../go-format.ts";
-import type { Answered } from "../respond.ts";
-import { badRequest, notFound, refuse, type Failure } from "../status.ts";
+import { readStored, type Call } from "../../protocol/core.ts";
+import { plainText } from "../../protocol/go-format.ts";
+import type { Answered } from "../../protocol/respond.ts";
+import { badRequest, notFound, refuse, type Failure } from "../../protocol/status.ts";
 
 const NOBODY = "this is an embedded API server, and nothing listens there";
 

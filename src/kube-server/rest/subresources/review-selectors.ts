@@ -7,7 +7,7 @@ import { invalid, invalidEach, required } from "../../builtin-kinds/rules/causes
 import { labelValue, qualifiedName } from "../../builtin-kinds/rules/formats.ts";
 import { validateOperator } from "../../builtin-kinds/rules/shared.ts";
 import type { FieldCause } from "../../resource-type.ts";
-import { parseFieldTerms } from "../field-selector.ts";
+import { parseFieldTerms } from "../../protocol/field-selector.ts";
 import { parseLabelSelector } from "../label-selector.ts";
 
 const PATH = "spec.resourceAttributes";

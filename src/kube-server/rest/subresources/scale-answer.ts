@@ -4,8 +4,8 @@ import type { KubeObject } from "#kube";
 import { ageOf } from "../../builtin-kinds/cells/text.ts";
 import { columnsOf } from "../../builtin-kinds/columns.ts";
 import type { ResourceType, TableColumn } from "../../resource-type.ts";
-import type { Call } from "../core.ts";
-import { answer, answerObject, type Answered } from "../respond.ts";
+import type { Call } from "../../protocol/core.ts";
+import { answer, answerObject, type Answered } from "../../protocol/respond.ts";
 import { hiddenType } from "./hidden-kinds.ts";
 import { numberAt } from "./scale-object.ts";
 

@@ -1,7 +1,7 @@
 /** A Scale: made from the object it stands for, and written back into it. */
 import { apiVersionOf, field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
-import { asJsonObject, asObject } from "../managed-kinds.ts";
-import { withMetadata } from "../object-meta.ts";
+import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
+import { withMetadata } from "../../protocol/object-meta.ts";
 import type { ScalePaths } from "./scale-paths.ts";
 
 export const SCALE = { group: "autoscaling", version: "v1", kind: "Scale", plural: "scales", namespaced: true } as const;

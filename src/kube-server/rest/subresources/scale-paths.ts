@@ -1,7 +1,7 @@
 /** Where a kind keeps what its scale subresource shows. */
 import { field, fieldAt, isJsonObject, type KubeObject } from "#kube";
 import type { CustomType } from "../custom-types.ts";
-import { plainText } from "../go-format.ts";
+import { plainText } from "../../protocol/go-format.ts";
 
 export type ScalePaths = {
   readonly replicas: readonly string[];

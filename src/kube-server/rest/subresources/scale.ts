@@ -17,22 +17,22 @@ import {
   type ManagedKind,
   type ReplicasPaths,
 } from "../../apply/index.ts";
-import { inVersion, readStored, type Call } from "../core.ts";
-import { decodeBody } from "../decode-body.ts";
-import { readYaml } from "../yaml-body.ts";
+import { inVersion, readStored, type Call } from "../../protocol/core.ts";
+import { decodeBody } from "../../protocol/decode-body.ts";
+import { readYaml } from "../../protocol/yaml-body.ts";
 import { decodeConverted } from "../decode-converted.ts";
-import { SCHEME } from "../legacy-kinds.ts";
-import { asJsonObject, asObject, gvkText } from "../managed-kinds.ts";
-import { metaText, withMetadata } from "../object-meta.ts";
+import { SCHEME } from "../../protocol/legacy-kinds.ts";
+import { asJsonObject, asObject, gvkText } from "../../protocol/managed-kinds.ts";
+import { metaText, withMetadata } from "../../protocol/object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
 import { failureOf, patchKindOf, unconvertible } from "../patches.ts";
-import { bodyText } from "../request.ts";
-import type { Answering } from "../respond.ts";
-import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../status.ts";
-import { oneFromStorage } from "../convert-objects.ts";
+import { bodyText } from "../../protocol/request.ts";
+import type { Answering } from "../../protocol/respond.ts";
+import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../../protocol/status.ts";
+import { oneFromStorage } from "../../protocol/convert-objects.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
-import { writeOptions, type WriteOptions } from "../write-options.ts";
-import { placedAt } from "../namespaces.ts";
+import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
+import { placedAt } from "../../protocol/namespaces.ts";
 import type { Stored } from "../../store/port.ts";
 import { hiddenType, speaking } from "./hidden-kinds.ts";
 import { answerScale } from "./scale-answer.ts";

@@ -1,17 +1,17 @@
 /** Which subresource answers which verb. What is not named here works on the object itself, through its own view of it (`status`, `resize`, …). */
 import { whenOk } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
-import type { Call } from "../core.ts";
-import { decodeBody } from "../decode-body.ts";
-import { asJsonObject, asObject } from "../managed-kinds.ts";
+import type { Call } from "../../protocol/core.ts";
+import { decodeBody } from "../../protocol/decode-body.ts";
+import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { patch } from "../patches.ts";
 import { getObject } from "../reads.ts";
-import { answerObject, type Answering } from "../respond.ts";
-import type { Verb } from "../route.ts";
-import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from "../status.ts";
+import { answerObject, type Answering } from "../../protocol/respond.ts";
+import type { Verb } from "../../protocol/route.ts";
+import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from "../../protocol/status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
-import { writeOptions } from "../write-options.ts";
-import { placedAt } from "../namespaces.ts";
+import { writeOptions } from "../../protocol/write-options.ts";
+import { placedAt } from "../../protocol/namespaces.ts";
 import { update } from "../writes.ts";
 import type { Stored } from "../../store/port.ts";
 import { evictPod } from "./eviction.ts";

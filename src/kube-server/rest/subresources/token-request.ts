@@ -4,19 +4,20 @@
  */
 import { ok, timestamp, whenOk, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
-import { API_AUDIENCES, type Bound } from "../../auth/index.ts";
+import { API_AUDIENCES } from "../../auth/index.ts";
 import { trackUpdate } from "../../apply/index.ts";
 import { attributesOf } from "../attributes.ts";
-import { newUid, readStored, type Call } from "../core.ts";
-import { decodeBody } from "../decode-body.ts";
-import { asJsonObject, asObject, managedKind } from "../managed-kinds.ts";
-import { metaText, withMetadata } from "../object-meta.ts";
-import { answer, type Answering } from "../respond.ts";
-import { conflict, invalid, notFound, type Failure } from "../status.ts";
-import { writeOptions } from "../write-options.ts";
-import { inItsNamespace } from "../namespaces.ts";
+import { newUid, readStored, type Call } from "../../protocol/core.ts";
+import { decodeBody } from "../../protocol/decode-body.ts";
+import { asJsonObject, asObject, managedKind } from "../../protocol/managed-kinds.ts";
+import { metaText, withMetadata } from "../../protocol/object-meta.ts";
+import { answer, type Answering } from "../../protocol/respond.ts";
+import { conflict, invalid, notFound, type Failure } from "../../protocol/status.ts";
+import { writeOptions } from "../../protocol/write-options.ts";
+import { inItsNamespace } from "../../protocol/namespaces.ts";
 import { boundObject } from "./bound-object.ts";
 import { hiddenGvk, speaking } from "./hidden-kinds.ts";
+import type { Bound } from "../../protocol/auth-port.ts";
 
 const KIND = hiddenGvk("TokenRequest");
 

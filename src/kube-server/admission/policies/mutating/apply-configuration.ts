@@ -6,7 +6,7 @@ import { merge, pathText, validate, type PathElement, type TypeSchema } from "..
 import { fieldElement, indexElement } from "../../../apply/path-element.ts";
 import { fieldType, shapeOf, type Shape } from "../../../apply/schema.ts";
 import type { ResourceType } from "../../../resource-type.ts";
-import { asJsonObject, asObject } from "../../../rest/managed-kinds.ts";
+import { asJsonObject, asObject } from "../../../protocol/managed-kinds.ts";
 import { structJson, wrongNames } from "./made-values.ts";
 
 export function applyConfiguration(object: KubeObject, type: ResourceType, made: CelStruct): Result<KubeObject, string> {

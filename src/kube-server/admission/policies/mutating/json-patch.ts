@@ -4,8 +4,8 @@ import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from
 import { applyJsonPatch } from "#patch";
 import { CelStruct, itemsOf, type CelList, type CelValue } from "#cel";
 import type { ResourceType } from "../../../resource-type.ts";
-import { asJsonObject, asObject } from "../../../rest/managed-kinds.ts";
-import { internalError, type Failure } from "../../../rest/status.ts";
+import { asJsonObject, asObject } from "../../../protocol/managed-kinds.ts";
+import { internalError, type Failure } from "../../../protocol/status.ts";
 import { toJson, wrongNames } from "./made-values.ts";
 
 const MAX_OPERATIONS = 10_000;

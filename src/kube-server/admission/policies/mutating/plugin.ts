@@ -2,9 +2,9 @@
 import { ok, whenThere, type Result } from "#base";
 import { jsonEqual, keyText, type KubeObject } from "#kube";
 import { forbid } from "../../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../../protocol/admission-port.ts";
 import { Pace, runPaced, type Paced } from "../../../pace.ts";
-import { refuse, type Failure } from "../../../rest/status.ts";
+import { refuse, type Failure } from "../../../protocol/status.ts";
 import { activationOf, meetsConditions } from "../../cel/index.ts";
 import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";

@@ -4,7 +4,7 @@
  * A policy runs again only if something changed the object after it: a later policy, a webhook, or another part of admission.
  */
 import { jsonEqual, type KubeObject } from "#kube";
-import { firstRound, type Attributes, type Reinvocation } from "../../port.ts";
+import { firstRound, type Attributes, type Reinvocation } from "../../../protocol/admission-port.ts";
 
 export class PolicyRounds {
   readonly #round: Reinvocation;

@@ -6,9 +6,9 @@
 import { ok, whenThere, type Result } from "#base";
 import { fieldAt, type Json } from "#kube";
 import { forbid } from "../../forbid.ts";
-import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../port.ts";
+import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../../protocol/admission-port.ts";
 import { Pace, runPaced, type Paced } from "../../../pace.ts";
-import { refuse, type Failure } from "../../../rest/status.ts";
+import { refuse, type Failure } from "../../../protocol/status.ts";
 import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";
 import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";

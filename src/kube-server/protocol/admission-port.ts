@@ -5,12 +5,12 @@
  */
 import type { Later, Result } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import type { Authorizer } from "../auth/port.ts";
+import type { Authorizer } from "./auth-port.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Core } from "../rest/core.ts";
-import type { User } from "../rest/request.ts";
-import type { Failure } from "../rest/status.ts";
-import type { ResolveService } from "./call-webhook/service-address.ts";
+import type { Core } from "./core.ts";
+import type { User } from "./request.ts";
+import type { Failure } from "./status.ts";
+import type { ResolveService } from "./resolve-service.ts";
 
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 

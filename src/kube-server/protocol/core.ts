@@ -1,8 +1,8 @@
 /** What every request handler works with: the store, the types, time and chance. One per server; a Call is one request to it. */
 import type { Clock, Later, Logger } from "#base";
 import { keyText, type KubeObject } from "#kube";
-import type { Admission } from "../admission/index.ts";
-import type { Authentication, Authorizer } from "../auth/index.ts";
+import type { Admission } from "./admission-port.ts";
+import type { Authentication, Authorizer } from "./auth-port.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { Store, Stored, StoreKey } from "../store/port.ts";
 import { nextTurn, type TurnBudget } from "../turns.ts";
