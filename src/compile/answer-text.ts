@@ -1,8 +1,8 @@
-/** An answer of `why`, for a terminal: the doors in their order, who stands at each, and what to add. */
+/** The result of `why` for a terminal: the enforcement points in order, the policies that decide at each, and what to add. */
 import type { EnforcementPoint, EnforcementStep } from "#mesh-compiler";
 import type { ServiceKey } from "./world.ts";
 import { plainTable, type TableWriter } from "./plain-table.ts";
-import type { Answer } from "./why.ts";
+import type { WhyAnswer } from "./why.ts";
 
 const ENFORCEMENT_POINTS: Readonly<Record<EnforcementPoint, { readonly layer: string; readonly verb: string; readonly kind: string }>> = {
   egress: { layer: "L4", verb: "leaves", kind: "CiliumNetworkPolicy" },
@@ -20,11 +20,11 @@ export type AnswerOptions = {
 };
 
 /**
- * All answers to one question. Ports that the same doors decided alike are told together.
+ * All results of one query. Ports with the same result at the same enforcement points are printed together.
  *
  * @example process.stdout.write(formatAnswers(answers));
  */
-export function formatAnswers(answers: readonly Answer[], options: AnswerOptions = {}): string {
+export function formatAnswers(answers: readonly WhyAnswer[], options: AnswerOptions = {}): string {
   const alike = Map.groupBy(answers, ({ port: _port, ...rest }) => JSON.stringify(rest));
   return [...alike.values()]
     .flatMap(([first, ...others]) =>
@@ -46,7 +46,7 @@ export function formatAnswers(answers: readonly Answer[], options: AnswerOptions
  * @example for (const answer of answers) process.stdout.write(formatAnswer(answer));
  */
 export function formatAnswer(
-  answer: Answer,
+  answer: WhyAnswer,
   { places = new Map(), morePorts = [], table = plainTable }: AnswerOptions & { readonly morePorts?: readonly (number | undefined)[] } = {},
 ): string {
   const { from, to, port, open, steps, missing, notes } = answer;

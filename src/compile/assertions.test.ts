@@ -56,7 +56,7 @@ describe("an assertion", () => {
       want: { holds: false, asked: 1, because: ["payments/ledger -> payments/bank (bank.example:443) is open"] },
     },
     {
-      name: "finds what a caller may leave for without anybody's word",
+      name: "finds external destinations that a caller may reach without an agreement",
       given: { from: "dev/thief", to: "payments/*" },
       want: { holds: false, asked: 3, because: ["dev/thief -> payments/gold-postgres:5432 (no service of ours) is open"] },
     },
@@ -66,24 +66,24 @@ describe("an assertion", () => {
       want: { holds: false, asked: 1, because: ["dev/broken -> shop/web:8080 is not known: one of the two is not compiled"] },
     },
     {
-      name: "about nobody does not hold",
+      name: "that matches no service does not hold",
       given: { from: "gone/*", to: "here/x" },
-      want: { holds: false, asked: 0, because: ["gone/* names nobody", "here/x names nobody"] },
+      want: { holds: false, asked: 0, because: ["gone/* matches no service", "here/x matches no service"] },
     },
     {
-      name: "about nobody holds where that may be",
+      name: "that matches no service holds where that is allowed",
       given: { from: "gone/*", to: "here/x", mayBeEmpty: true },
       want: { holds: true, asked: 0, because: [] },
     },
     {
-      name: "about nobody with a port does not hold",
+      name: "about services without a port does not hold",
       given: { from: "shop/web", to: "mute/mute" },
-      want: { holds: false, asked: 0, because: ["nobody named has a port that could be asked about"] },
+      want: { holds: false, asked: 0, because: ["no matching service has a port to check"] },
     },
     {
       name: "leaves a service's calls to itself out",
       given: { from: "self/*", to: "self/*" },
-      want: { holds: false, asked: 0, because: ["nobody named has a port that could be asked about"] },
+      want: { holds: false, asked: 0, because: ["no matching service has a port to check"] },
     },
     {
       name: "asks about them where the service is named",
@@ -93,7 +93,7 @@ describe("an assertion", () => {
     {
       name: "takes a dot as a dot",
       given: { from: "sh.p/*", to: "payments/*" },
-      want: { holds: false, asked: 0, because: ["sh.p/* names nobody"] },
+      want: { holds: false, asked: 0, because: ["sh.p/* matches no service"] },
     },
   ])("$name", ({ given, want }) => {
     expect(check(given)).toEqual(want);
@@ -118,7 +118,7 @@ describe("a file of them", () => {
   it.each([
     { name: "is no list", given: "text", want: ["it must be a list of {from, to, expect}, or a map with such a list under assertions"] },
     {
-      name: "has mistakes, all told at once",
+      name: "has mistakes, all reported at once",
       given: [1, { form: "a/b", to: "x", expect: "shut", name: 1, mayBeEmpty: 1, except: ["x"] }],
       want: [
         "assertion 1: must be a map with from, to and expect",
@@ -135,7 +135,7 @@ describe("a file of them", () => {
     expect(parseAssertions(given as Json)).toEqual({ ok: false, error: want });
   });
 
-  it("is told line by line, and long lists are cut", () => {
+  it("is printed line by line, and long lists are cut", () => {
     const assertion: Assertion = { from: "a/*", to: "b/*", expect: "closed" };
     const because = Array.from({ length: 22 }, (_, at) => `pair ${at} is open`);
     const text = formatAssertions([

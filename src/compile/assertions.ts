@@ -1,6 +1,6 @@
 /**
  * What must and must not reach what, written down and checked: "nothing in dev reaches payments". Every pair that the patterns name is put to
- * the compiled policies; a pattern that names nobody fails, since an assertion about nobody holds for ever.
+ * the compiled policies; a pattern that matches no service fails, because an assertion about no service always holds.
  */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
@@ -20,7 +20,7 @@ export type Assertion = {
   readonly expect: "open" | "closed";
   /** Callers that it does not speak about: `[shop/payments]`. */
   readonly except?: readonly string[];
-  /** The patterns may name nobody. */
+  /** The patterns may match no service. */
   readonly mayBeEmpty?: boolean;
 };
 
@@ -94,13 +94,13 @@ function check(assertion: Assertion, { plane, nodes, graph }: Place): AssertionR
     ...callees.filter(({ id }) => caller.id !== id || isExact(assertion.from)).flatMap((callee) => askAll(plane, caller, callee, port)),
     ...askManaged(graph, caller, target, port),
   ]);
-  const nobody = [...(callers.length === 0 ? [assertion.from] : []), ...(callees.length === 0 && answers.length === 0 ? [target] : [])];
+  const unmatched = [...(callers.length === 0 ? [assertion.from] : []), ...(callees.length === 0 && answers.length === 0 ? [target] : [])];
   const against = answers
     .filter(({ open }) => open !== (assertion.expect === "open"))
     .map(({ text, open }) => `${text} is ${openWord(open)}`);
-  const silent = answers.length === 0 && nobody.length === 0 ? ["nobody named has a port that could be asked about"] : [];
+  const silent = answers.length === 0 && unmatched.length === 0 ? ["no matching service has a port to check"] : [];
   const because = [
-    ...(assertion.mayBeEmpty === true ? [] : [...nobody.map((pattern) => `${pattern} names nobody`), ...silent]),
+    ...(assertion.mayBeEmpty === true ? [] : [...unmatched.map((pattern) => `${pattern} matches no service`), ...silent]),
     ...against,
   ];
   return { assertion, holds: because.length === 0, asked: answers.length, because };
@@ -155,7 +155,7 @@ function askAll(plane: DataPlane, caller: ServiceNode, callee: MeshNode, port: s
     }));
 }
 
-/** A database that nobody here runs cannot refuse: the caller's word alone lets it leave. */
+/** A database that Lattice does not run cannot refuse: the caller's declaration alone opens its egress. */
 function askManaged(graph: ServiceGraph, caller: ServiceNode, target: string, port: string | undefined): readonly Asked[] {
   return outgoing(graph, caller)
     .managed.filter((one) => matches(target, one.peer) && (port === undefined || port === String(one.port)))

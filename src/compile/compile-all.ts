@@ -1,6 +1,6 @@
 /** Everything that a world becomes: what `lattice compile` prints, and what the data plane is built from. */
 import type { KubeObject } from "#kube";
-import { describeWarning, type Compiled, type Warning } from "#service-compiler";
+import { describeWarning, type CompiledObject, type Warning } from "#service-compiler";
 import type { ServiceError } from "./errors.ts";
 import { edgeWarnings } from "./edge-warnings.ts";
 import { repeatable } from "./repeatable.ts";
@@ -16,7 +16,7 @@ export type CompiledWorld = {
    */
   readonly objects: readonly KubeObject[];
   /** All objects, with the fields apart that are written once and belong to another controller afterwards. */
-  readonly compiled: readonly Compiled[];
+  readonly compiled: readonly CompiledObject[];
   readonly errors: ReadonlyMap<ServiceKey, readonly ServiceError[]>;
   /** Sentences for people; nothing that keeps a service from being applied. */
   readonly warnings: readonly string[];
@@ -32,7 +32,7 @@ export type CompiledWorld = {
  * if (errors.size === 0) process.stdout.write(formatYamlDocuments([...namespaces, ...objects]));
  */
 export function compileAll(world: World): CompiledWorld {
-  const compiled: Compiled[] = [];
+  const compiled: CompiledObject[] = [];
   const errors = new Map<ServiceKey, readonly ServiceError[]>();
   const warnings: string[] = [];
   const serviceWarnings = new Map<ServiceKey, readonly Warning[]>();

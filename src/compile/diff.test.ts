@@ -39,7 +39,7 @@ describe("objects", () => {
     ]);
   });
 
-  it("that only carry another hash of their config are told by the config alone", () => {
+  it("that differ only in the hash of their config are reported by the config alone", () => {
     const { objects, rolls } = diffOf(api("{image: a, variables: {A: one}}"), api("{image: a, variables: {A: two}}"));
     expect(objects).toEqual([
       { change: "changed", object: "ConfigMap shop/api-env", fields: [{ path: "data.A", change: "changed", before: "one", after: "two" }] },
@@ -51,7 +51,7 @@ describe("objects", () => {
 describe("secrets", () => {
   const text = api('{image: a, variables: {P: "${resources.db.password}"}}', "  resources: {db: {type: postgres}}\n");
 
-  it("that differ are changed, and nobody learns how", () => {
+  it("that differ are changed, and the values are not printed", () => {
     const [before, after] = ["first-value", "second-value"].map(
       (value) =>
         [
@@ -65,7 +65,7 @@ describe("secrets", () => {
     expect(JSON.stringify(diff) + formatDiff(diff)).not.toMatch(/first|second|Zmlyc3Q|c2Vjb25k/);
   });
 
-  it("that are marked stand for values that nobody gave, and are no difference", () => {
+  it("that are marked stand for unknown values, and are no difference", () => {
     const placeholder = compiled(text);
     const real = placeholder.map((object) =>
       object.kind === "Secret" ? ({ ...object, data: { P: btoa("real") } } as unknown as KubeObject) : object,
@@ -73,7 +73,7 @@ describe("secrets", () => {
     expect(diffObjects(real, placeholder)).toMatchObject({ objects: [], rolls: [] });
   });
 
-  it("whole data that comes or goes is told without values", () => {
+  it("data that is added or removed as a whole is reported without values", () => {
     const secret = (data: object) =>
       [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "n" }, ...data }] as unknown as KubeObject[];
     const diff = diffObjects(secret({}), secret({ data: { a: btoa("hidden") }, type: "Opaque" }));
@@ -115,7 +115,7 @@ describe("values that move", () => {
 });
 
 describe("flows", () => {
-  it("open when both sides have said yes, and close when one takes it back", () => {
+  it("open when both sides agree, and close when one side withdraws", () => {
     const before = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["c"] }), serviceYaml("c", { calls: ["b"] })];
     const after = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] }), serviceYaml("c", { calls: ["b"] })];
     const diff = diffOf(before, after);
@@ -131,7 +131,7 @@ describe("flows", () => {
     const outside = (host: string, resolution: string) =>
       `apiVersion: lattice.dev/v1alpha1\nkind: LatticeExternalService\nmetadata: {name: out, namespace: shop}\nspec: {endpoints: {default: '${host}'}, allowedRequesters: [api], resolution: ${resolution}}\n`;
     const resources =
-      "  resources:\n    out: {type: external-service}\n    db: {type: postgres}\n    door: {type: route, params: {host: a.example, path: /x}}\n";
+      "  resources:\n    out: {type: external-service}\n    db: {type: postgres}\n    web: {type: route, params: {host: a.example, path: /x}}\n";
     const main = "{image: a}";
     const routed = { placeholderSecrets: true, settings: { ingressDomain: "example" } };
     const text = (options: string, resolution = "dns") =>
@@ -145,7 +145,7 @@ describe("flows", () => {
   it("of a workload without a policy go everywhere", () => {
     const objects = compiled([serviceYaml("a"), serviceYaml("b")]);
     const bare = objects.filter(
-      ({ kind, metadata }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind) || metadata.name === "nobody",
+      ({ kind, metadata }) => !["CiliumNetworkPolicy", "AuthorizationPolicy"].includes(kind) || metadata.name === "none",
     );
     expect(diffObjects(objects, bare).flows.opened.map(({ from, to }) => `${from} ${to}`)).toEqual([
       "shop/a shop/a",
@@ -196,7 +196,7 @@ describe("against a cluster", () => {
     expect(diffObjects(served, wanted).objects).not.toEqual([]);
   });
 
-  it("a field that is ours and is wanted no longer is a difference, and one of somebody else's is none", () => {
+  it("a field that Lattice owns and no longer sets is a difference, and one of another manager is none", () => {
     const labelled = live((object) =>
       object.kind !== "Service"
         ? object
@@ -275,7 +275,7 @@ describe("against a cluster", () => {
 describe("fields", () => {
   const rows: { name: string; before: Json; after: Json; want: string[] }[] = [
     {
-      name: "items with names are told apart by them",
+      name: "items with names are matched by them",
       before: [{ name: "a", x: 1 }, { name: "b" }],
       after: [{ name: "b" }, { name: "a", x: 2 }],
       want: ["[a].x changed"],

@@ -2,7 +2,7 @@
  * What changes between two sets of compiled objects: objects and their fields, pods that will roll, what may talk to whom, and values that
  * move between a ConfigMap and a Secret.
  *
- * Values of Secrets are compared and never told.
+ * Values of Secrets are compared and never printed.
  */
 import { describeObject, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { CONFIG_HASH_ANNOTATION } from "#service-compiler";
@@ -35,7 +35,7 @@ export type WorldDiff = {
 export type DiffOptions = {
   /** `before` is read from a cluster, where this field manager applies: what the server fills in, or others own, is no difference. */
   readonly liveManager?: string;
-  /** Labels and annotations by which whoever applies objects knows them again; no difference. */
+  /** Labels and annotations by which an applier recognizes its objects; no difference. */
   readonly bookkeeping?: ReadonlySet<string>;
   readonly trustDomain?: (namespace: string) => string;
 };
@@ -116,7 +116,7 @@ const SERVER_ANNOTATIONS = [
   "kubectl.kubernetes.io/last-applied-configuration",
 ];
 
-/** Without what a server sets, and without the hash that only says that config changed, which is told by itself. */
+/** Without what a server sets, and without the config hash: a change of config is reported by itself. */
 function comparable(object: KubeObject, bookkeeping: ReadonlySet<string>): JsonObject {
   const { status: _status, metadata, spec, ...rest } = object as unknown as JsonObject & { readonly metadata: JsonObject };
   const template = fieldAt(spec, "template");
@@ -143,7 +143,7 @@ function withoutAnnotations(metadata: JsonObject, bookkeeping: ReadonlySet<strin
   return Object.keys(kept).length === 0 ? rest : { ...rest, annotations: kept };
 }
 
-/** A marked secret is no change: it stands for a value that nobody gave. */
+/** A marked secret is no change: it stands for an unknown value. */
 function withoutSecrets(name: string, field: FieldChange, { hidden }: Showing): readonly FieldChange[] {
   const { path, change, before, after } = field;
   const key = /^(?:data|stringData)(?:\.(.+)|\["(.+)"\])$/

@@ -108,7 +108,7 @@ function placedIn<T extends KubeObject>(object: T, namespace: string): T {
   return object.metadata.namespace === undefined ? { ...object, metadata: { ...object.metadata, namespace } } : object;
 }
 
-/** The namespace of the one service of that name; without a name, the one that all services share. undefined: nobody can tell. */
+/** The namespace of the one service of that name; without a name, the one that all services share. undefined: it is ambiguous. */
 function besideServices(read: readonly Read<LatticeObject>[]): (service: string | undefined) => string | undefined {
   const services = read.flatMap(({ object, underneath }) => (object.kind === "LatticeService" && underneath !== true ? [object] : []));
   return (name) => {

@@ -154,7 +154,7 @@ describe("secrets", () => {
     }
   });
 
-  it("that nobody gave are marked when asked for", () => {
+  it("that have no value are marked on request", () => {
     expect(secretOf({ placeholderSecrets: true }).value).toBe("<secret postgres/main/password>");
   });
 
@@ -255,7 +255,7 @@ describe("a file without a namespace over what a cluster has", () => {
     expect(over(environment)).toEqual({ services: ["prod/a"], problems: [], errors: 0 }));
   it("is a new one beside a service of the same name for another environment", () =>
     expect(over(environment, serviceYaml("default/a"))).toEqual({ services: ["default/a", "prod/a"], problems: [], errors: 0 }));
-  it("is nobody's when several have the name", () =>
+  it("is ambiguous when several have the name", () =>
     expect(over(environment, own, serviceYaml("team/a", { spec: "  environment: prod\n" })).services).toEqual([
       "default/a",
       "prod/a",

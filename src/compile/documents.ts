@@ -58,7 +58,7 @@ export type WorldOptions = {
   readonly fallbackNamespace?: string;
   /** By path, such as `postgres/main-db/password`; these go before Secrets among the documents. */
   readonly secrets?: ReadonlyMap<string, Sensitive<string>>;
-  /** A secret that nobody gave is marked instead of being an error. */
+  /** A secret without a value is marked instead of being an error. */
   readonly placeholderSecrets?: boolean;
   /** Objects that volumes name and that are not among the documents are taken to be labelled shareable. */
   readonly assumeShareable?: boolean;
@@ -267,7 +267,7 @@ function invalidIn(value: Json): Sorted["invalid"] {
 }
 
 /**
- * Whether a document is of somebody else's kind. A kind of ours with a wrong version is ours, and a mistake.
+ * Whether a document's kind is not a Lattice kind. A Lattice kind with a wrong version counts as one, and is an error.
  *
  * @example isForeign({ apiVersion: "v1", kind: "Secret", metadata: { name: "stripe" } }) // true
  */

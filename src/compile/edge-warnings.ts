@@ -1,4 +1,4 @@
-/** Edges that somebody wants and that stay closed, in a sentence each. A warning and no error: the other side may follow later. */
+/** Declared edges that stay closed, one sentence each. A warning, not an error: the other side may agree later. */
 import { allEdges, type Edge } from "#mesh-compiler";
 import type { World } from "./world.ts";
 

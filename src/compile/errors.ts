@@ -19,7 +19,7 @@ export type ObjectTaken = {
 };
 
 /**
- * The error in words; the first line is the one that people search for, the rest says what would fix it.
+ * The error as text; the first line is the one that people search for, the rest says how to fix it.
  *
  * @example for (const [key, errors] of compileAll(world).errors) for (const error of errors) console.error(key, describeServiceError(error));
  */

@@ -16,7 +16,7 @@ import {
   portOfRoute,
   resolveDeclarations,
   type AgreementParams,
-  type Resolution,
+  type ResourceResolution,
   type ResourceEntry,
   type ServiceInput,
 } from "#service-compiler";
@@ -53,15 +53,15 @@ export function erroneousResources(input: ServiceInput): ReadonlySet<string> {
   return new Set(resolveDeclarations(input).errors.flatMap((error) => (error.kind === "circular-dependency" ? error.path : [error.name])));
 }
 
-/** Flagger judges by metrics, unless somebody gave it none. */
+/** Flagger judges by metrics, unless the canary declares none. */
 function isMeasured({ spec: { deploy } }: LatticeService): boolean {
   return deploy?.strategy === "canary" && deploy.canary?.metrics?.length !== 0;
 }
 
-/** Routes and volumes are no peers. What nobody knows how to provision calls nobody, until its error is mended. */
+/** Routes and volumes are no peers. A resource of an unknown type makes no calls until the error is fixed. */
 const CALLED_BY_NAME = new Set(["service", "external-service"]);
 
-function declarationOf(entry: ResourceEntry, { provisioned, agreements }: Resolution): readonly PeerDeclaration[] {
+function declarationOf(entry: ResourceEntry, { provisioned, agreements }: ResourceResolution): readonly PeerDeclaration[] {
   const { peer: behind, callee } = provisioned.get(entry.name) ?? {};
   const address =
     behind?.address ?? callee?.address ?? (CALLED_BY_NAME.has(entry.type) || entry.direction === "inbound" ? entry.address : undefined);
@@ -85,7 +85,7 @@ function narrowedBy(agreement: AgreementParams | undefined): Pick<PeerDeclaratio
 }
 
 /** The same choice as the route itself makes. */
-function routedPorts({ provisioned }: Resolution, { spec }: LatticeService): readonly number[] {
+function routedPorts({ provisioned }: ResourceResolution, { spec }: LatticeService): readonly number[] {
   const ports = spec.service?.ports ?? {};
   const chosen = [...provisioned.values()].flatMap(({ route }) => (route === undefined ? [] : (portOfRoute(route, ports) ?? [])));
   return [...new Set(chosen)];

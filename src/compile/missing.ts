@@ -1,4 +1,4 @@
-/** Whose word is missing between two, and the YAML that would give it. */
+/** Which declaration is missing between two services, and the YAML that adds it. */
 import { formatYaml } from "#kube";
 import { admits, calls, isCalled, splitId, type ExternalNode, type ServiceId, type ServiceNode } from "#mesh-compiler";
 import type { ServiceKey, World } from "./world.ts";
@@ -32,7 +32,7 @@ function declarationFor(world: World, node: ServiceNode, peer: ServiceId, direct
   };
 }
 
-/** An entry that says the other direction already becomes one for both; one about somebody else keeps its name. */
+/** An entry that declares the other direction becomes one for both; one about another peer keeps its name. */
 export function entryFor(
   world: World,
   node: Pick<ServiceNode, "id" | "declarations">,

@@ -21,7 +21,7 @@ function goesBefore(a: Claimant, b: Claimant): boolean {
   return a.key === b.key ? a.kind > b.kind : a.key < b.key;
 }
 
-const NOBODY: readonly Claimant[] = [];
+const NO_CLAIMANTS: readonly Claimant[] = [];
 
 export class NameClaims {
   /** Nearly always one: a list is lighter than anything else. */
@@ -35,7 +35,7 @@ export class NameClaims {
     return new Set([...before, ...names]);
   }
 
-  /** The same; gives everybody else who wants one of these names. Nearly always nobody does. */
+  /** The same; returns all other claimants of these names. There are rarely any. */
   claimAmong(claimant: Claimant, names: readonly string[]): readonly Claimant[] {
     const text = textOf(claimant);
     const others: Claimant[] = [];
@@ -55,7 +55,7 @@ export class NameClaims {
   }
 
   claimants(name: string): readonly Claimant[] {
-    return this.#claims.get(name) ?? NOBODY;
+    return this.#claims.get(name) ?? NO_CLAIMANTS;
   }
 
   /** Who has it. */
@@ -69,7 +69,7 @@ export class NameClaims {
 
   #without(name: string, { kind, key }: Claimant): readonly Claimant[] {
     const known = this.#claims.get(name);
-    if (known === undefined) return NOBODY;
+    if (known === undefined) return NO_CLAIMANTS;
     return known.some((one) => one.kind === kind && one.key === key) ? known.filter((one) => one.kind !== kind || one.key !== key) : known;
   }
 

@@ -1,6 +1,6 @@
 /**
  * Which objects of a namespace the containers of a service may mount: those that Lattice makes for a service of the same author, and those
- * that their owner labels shareable. Whether an object that is neither exists is not said.
+ * that their owner labels shareable. Whether any other object exists is not disclosed.
  */
 import { isShareable, SHAREABLE_LABEL, type MountedKind } from "#service-compiler";
 
@@ -11,7 +11,7 @@ export type FoundObject = {
   readonly madeFor: string | undefined;
 };
 
-/** "assumed": files are compiled on the word of their reader that objects which are not among them are shareable. */
+/** "assumed": when files are compiled, objects that are not among them count as shareable. */
 export type FindObject = (kind: MountedKind, namespace: string, name: string) => FoundObject | "assumed" | undefined;
 
 export type Mount = {

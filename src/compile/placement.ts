@@ -1,6 +1,6 @@
 /**
- * Where a service runs. Its environment says so, else it runs where it was written. Into another namespace only with the word of the
- * environment there: whoever owns a namespace must not be able to deploy into somebody else's.
+ * Where a service runs. Its environment decides, else it runs in its own namespace. In another namespace only with the permission of the
+ * environment there: the owner of one namespace must not be able to deploy into another.
  */
 import { err, ok, type Result } from "#base";
 import { isSystemNamespace, type LatticeEnvironment } from "#crds";

@@ -27,7 +27,7 @@ function mistakes(text: string, options?: ScoreOptions): readonly string[] {
 }
 
 describe("what is Score", () => {
-  it("is told by its apiVersion, of whichever version", () => {
+  it("is recognized by its apiVersion, of any version", () => {
     expect(
       [{ apiVersion: "score.dev/v1b1" }, { apiVersion: "score.dev/v2" }, { apiVersion: "v1" }, {}, null].map((one) => isScore(one as Json)),
     ).toEqual([true, true, false, false, false]);
@@ -281,7 +281,7 @@ describe("the order of containers", () => {
     expect(specOf(two("started", probe)).containers?.["first"]?.startupProbe).toBeUndefined();
   });
 
-  it.each(["started", "healthy"])("%s without a probe cannot be told from complete", (ready) => {
+  it.each(["started", "healthy"])("%s without a probe cannot be distinguished from complete", (ready) => {
     expect(mistakes(two(ready))).toEqual([expect.stringContaining(`${ready} needs a readinessProbe or a livenessProbe`)]);
   });
 });
@@ -296,7 +296,7 @@ describe("mistakes", () => {
       want: ['invalid containers.main.variabels: is no field of Score v1b1; did you mean "variables"?'],
     },
     {
-      name: "unknown fields where nobody knows what was meant",
+      name: "unknown fields without a similar known one",
       given: `${container("resources: {requests: {gpu: '1'}}")}x-extra: 1\n`,
       want: ["invalid containers.main.resources.requests.gpu: is no field of Score v1b1", "invalid x-extra: is no field of Score v1b1"],
     },

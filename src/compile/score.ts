@@ -2,7 +2,7 @@
  * Score v1b1 files, read as LatticeServices. What is legal Score and cannot be done here is an error that says so, with its place.
  *
  * Two things would surprise: a resource without an `id` belongs to its workload alone, as Score has it, so it gets one from both names; and
- * Score has no word for who may call a workload, so an annotation on a resource says it.
+ * Score cannot express which workloads may call, so an annotation on a resource declares it.
  */
 import { base64OfBytes, err, textOfBytes, type Result } from "#base";
 import { LATTICE_API_VERSION, parseLatticeService, type LatticeService } from "#crds";
@@ -184,7 +184,7 @@ class Translation {
   #resource(name: string, { type, class: variant, id, metadata, params }: ScoreResource): JsonObject {
     const direction = metadata?.annotations?.[DIRECTION];
     const own = id ?? (CALLED_BY_NAME.has(type) ? undefined : `${this.#workload.metadata.name}-${name}`);
-    // "default" is Score's word for no class
+    // "default" means no class in Score
     const kind = variant === "default" ? undefined : variant;
     const sized = type === "volume" && id === undefined && kind === undefined ? { size: OWN_VOLUME, ...params } : params;
     return {

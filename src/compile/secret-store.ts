@@ -1,5 +1,5 @@
 /**
- * Where the values of secrets come from when there is no cluster: a map that somebody gives, and Secrets among the documents.
+ * Where the values of secrets come from when there is no cluster: a given map, and Secrets among the documents.
  *
  * No message here holds a value. A path is no secret: `postgres/main-db/password` is key `password` of Secret `postgres-main-db`.
  */

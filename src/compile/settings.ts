@@ -19,7 +19,7 @@ export type WorldSettings = Pick<ServiceInput, "settings" | "secrets" | "readFil
 const OFFLINE_KEY = "lattice-offline";
 
 /**
- * What holds when nobody says otherwise: `cluster.local`, no ingress domain, gateway `istio-ingress/gateway`.
+ * The defaults: `cluster.local`, no ingress domain, gateway `istio-ingress/gateway`.
  *
  * @example const settings = { ...DEFAULT_SETTINGS, ingressDomain: "apps.example.com" };
  */

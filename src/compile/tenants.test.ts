@@ -1,4 +1,4 @@
-/** What services of several namespaces may take from each other in one world: hosts, names, objects, other namespaces. Word for word. */
+/** What services of several namespaces may take from each other in one world: hosts, names, objects, other namespaces. With exact messages. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { parseLatticeEnvironment, parseLatticeService } from "#crds";

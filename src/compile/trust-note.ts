@@ -1,6 +1,6 @@
 /**
  * A cluster's policies may be written for another trust domain than the one that was asked with: only the operator knows which it was given.
- * Then everything looks closed that both sides agree on, and somebody should say why.
+ * Then agreed calls look closed, so a note gives the reason.
  */
 import { fieldAt, type KubeObject } from "#kube";
 import { splitId, type ServiceNode } from "#mesh-compiler";

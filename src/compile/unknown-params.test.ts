@@ -7,7 +7,7 @@ import { describeServiceError } from "./errors.ts";
 
 const resource = (text: string) => `  resources:\n    ${text}\n`;
 
-/** Edges that are open, by the graph; and what is wrong, in words. */
+/** Open edges of the graph, and the messages of the errors. */
 function seen(...texts: readonly string[]) {
   const { world } = loadYaml(texts);
   const { errors } = compileAll(world);

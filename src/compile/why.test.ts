@@ -33,7 +33,7 @@ const ask = (from: string, to: string, more: Partial<WhyQuestion> = {}) => expec
 const text = (from: string, to: string, more: Partial<WhyQuestion> = {}) => formatAnswers(ask(from, to, more));
 
 describe("an answer", () => {
-  it("that is open names the doors and who stands there", () => {
+  it("that is open names the enforcement points and the policies there", () => {
     expect(text("shop/web", "api")).toBe(
       `shop/web -> shop/api:9000, 8080 is open
 
@@ -44,7 +44,7 @@ describe("an answer", () => {
     );
   });
 
-  it("that is closed says at which layer, whose word is missing, and what to add", () => {
+  it("that is closed names the layer, the missing declaration, and what to add", () => {
     expect(text("lonely", "shop/web")).toBe(
       `dev/lonely -> shop/web:8080 is closed
 
@@ -83,7 +83,7 @@ shop/web does not say that dev/lonely may call it. Add to LatticeService shop/we
     expect(text("shop/web", "pay")).toContain("pay:\n          type: service\n          direction: both");
   });
 
-  it("does not take a name that stands for somebody else", () => {
+  it("does not reuse a resource name that refers to another peer", () => {
     expect(text("dev/lonely", "dev/web")).toContain("        lonely:");
     expect(text("shop/web", "dev/web")).toContain(
       "        web-inbound:\n          type: service\n          direction: inbound\n          id: shop/web",
@@ -138,7 +138,7 @@ describe("something outside", () => {
     });
   });
 
-  it("needs the word of both", () => {
+  it("needs the agreement of both", () => {
     expect(text("shop/web", "stripe", { port: "443" })).toContain(
       "shop/stripe does not let shop/web call it. Add to LatticeExternalService shop/stripe:\n\n    spec:\n      allowedRequesters:\n        - web\n",
     );
@@ -149,7 +149,7 @@ describe("something outside", () => {
     expect(text("dev/web", "mainframe")).toContain("        - dev/web");
   });
 
-  it("that nobody here runs has one side to ask", () => {
+  it("that Lattice does not run needs one declaration only", () => {
     for (const name of ["ledger-postgres", "shop/ledger-postgres"])
       expect(text("pay", name)).toContain("shop/pay -> shop/ledger-postgres:5432 is open\n\nshop/ledger-postgres is no service of ours");
   });
@@ -182,7 +182,7 @@ describe("names", () => {
       name: "an external service that calls",
       from: "stripe",
       to: "api",
-      want: "shop/stripe is an external service, and calls nobody here",
+      want: "shop/stripe is an external service, and makes no calls",
     },
     {
       name: "a port that is not there",

@@ -1,5 +1,5 @@
 /**
- * Why one service reaches another, or does not. The policies are read as the data plane reads them; the declarations only tell whose word is
+ * Why one service reaches another, or does not. The policies are read as the data plane reads them; the declarations only show which agreement is
  * missing and what to add.
  */
 import { err, ok, type Result } from "#base";
@@ -22,14 +22,14 @@ import { planeOf } from "./plane.ts";
 import { trustNotes } from "./trust-note.ts";
 import type { World } from "./world.ts";
 
-/** Whether one port can be reached, at which doors it was decided, and what would open it. */
-export type Answer = {
+/** Whether one port can be reached, which enforcement points decided it, and what would open it. */
+export type WhyAnswer = {
   readonly from: ServiceId;
   /** Of an external service with its host: `shop/stripe (api.stripe.com)`. */
   readonly to: string;
   readonly port: number | undefined;
   readonly open: boolean;
-  /** The doors on the way, in the order in which they are passed. */
+  /** The enforcement points on the path, in order. */
   readonly steps: readonly EnforcementStep[];
   /** What to add, and to which resource; empty when it is open. */
   readonly missing: readonly Missing[];
@@ -56,11 +56,11 @@ export type WhyQuestion = {
  * const answers = why(world, { from: "frontend", to: "shop/api", port: "8080" });
  * if (answers.ok) for (const answer of answers.value) console.log(formatAnswer(answer));
  */
-export function why(world: World, question: WhyQuestion, objects?: readonly KubeObject[]): Result<readonly Answer[], string> {
+export function why(world: World, question: WhyQuestion, objects?: readonly KubeObject[]): Result<readonly WhyAnswer[], string> {
   const from = findNode(world, question.from, question.scope);
   if (!from.ok) return from;
   const caller = world.mesh.graph.service(from.value);
-  if (caller === undefined) return err(`${from.value} is an external service, and calls nobody here`);
+  if (caller === undefined) return err(`${from.value} is an external service, and makes no calls`);
   const managed = whyManaged(world, caller, question.to);
   if (managed !== undefined) return ok([managed]);
   const to = findNode(world, question.to, question.scope);
@@ -73,8 +73,8 @@ export function why(world: World, question: WhyQuestion, objects?: readonly Kube
 
 type Pair<Callee> = { readonly world: World; readonly caller: ServiceNode; readonly callee: Callee };
 
-/** A database that nobody here runs: there is one side to ask, and it has spoken. */
-function whyManaged(world: World, { id, ...caller }: ServiceNode, to: string): Answer | undefined {
+/** A database that Lattice does not run: only the caller declares anything. */
+function whyManaged(world: World, { id, ...caller }: ServiceNode, to: string): WhyAnswer | undefined {
   const found = outgoing(world.mesh.graph, { id, ...caller }).managed.find(({ peer }) => peer === to || splitId(peer).name === to);
   if (found === undefined) return undefined;
   const note = `${found.peer} is no service of ours: ${id} may leave for it, and whether it lets anybody in is not ours to say`;
@@ -86,7 +86,7 @@ function whyInside(
   pair: Pair<ServiceNode>,
   { port: wanted, method, path }: WhyQuestion,
   objects: readonly KubeObject[] | undefined,
-): Result<readonly Answer[], string> {
+): Result<readonly WhyAnswer[], string> {
   const { world, caller, callee } = pair;
   const ports = callee.ports.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
   if (ports.length === 0 && wanted !== undefined && callee.ports.length > 0) return err(noSuchPort(callee.id, wanted, callee.ports));
@@ -152,7 +152,7 @@ function whyOutside(
   plane: DataPlane,
   { world, caller, callee }: Pair<ExternalNode>,
   wanted: string | undefined,
-): Result<readonly Answer[], string> {
+): Result<readonly WhyAnswer[], string> {
   const endpoints = callee.endpoints.filter(({ name, port }) => wanted === undefined || wanted === name || wanted === String(port));
   if (endpoints.length === 0) return err(noSuchPort(callee.id, wanted ?? "", callee.endpoints));
   const missing = missingToOutside(world, caller, callee);

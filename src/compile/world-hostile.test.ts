@@ -1,4 +1,4 @@
-/** Worlds that somebody made to do harm, or that are merely unlucky with their names. */
+/** Hostile worlds, and worlds with unfortunate names. */
 import { describe, expect, test } from "vitest";
 import { parseLatticeService } from "#crds";
 import { loadYaml, serviceYaml, worldOf } from "../../test/builders/world.ts";

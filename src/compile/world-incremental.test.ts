@@ -43,7 +43,7 @@ describe("after any changes", () => {
     }
   }, 300_000);
 
-  test("whoever becomes something else was named by the change", () => {
+  test("every service whose objects change was named by the change", () => {
     for (const seed of SEEDS.slice(0, 80)) {
       let before: ReadonlyMap<string, string> = new Map();
       walk(seed, ({ world, touched }) => {
@@ -94,7 +94,7 @@ describe("a change touches few", () => {
     expect(world.put(raw(5)).size).toBe(7);
   });
 
-  test("of one that nobody knows: itself", () => {
+  test("of an unknown service: itself", () => {
     expect([...world.put({ ...raw(0, { resources: {} }), metadata: { name: "new", namespace: "shop" } })]).toEqual(["shop/new"]);
   });
 

@@ -24,7 +24,7 @@ function shown(...texts: readonly string[]): { readonly open: string; readonly c
   const closed = objects.filter(({ kind }) => kind === "Secret");
   const open = objects.map((object) => (object.kind === "Secret" ? { ...object, data: {} } : object));
   const once = compiled.map((one) => one.once ?? {});
-  const told = [...errors].flatMap(([key, all]) => all.flatMap((error) => [key, JSON.stringify(error), describeServiceError(error)]));
+  const messages = [...errors].flatMap(([key, all]) => all.flatMap((error) => [key, JSON.stringify(error), describeServiceError(error)]));
   const answers = world.services().flatMap((from) => world.services().map((to) => why(world, { from, to })));
   const spoken = answers.map((answer) => (answer.ok ? formatAnswers(answer.value) : answer.error));
   const dependencies = world.services().map((key) => {
@@ -33,7 +33,7 @@ function shown(...texts: readonly string[]): { readonly open: string; readonly c
   });
   const graphs = (["text", "dot", "json"] as const).map((format) => formatGraph(world, format));
   return {
-    open: JSON.stringify([problems, namespaces, open, once, told, warnings, spoken, dependencies, graphs]),
+    open: JSON.stringify([problems, namespaces, open, once, messages, warnings, spoken, dependencies, graphs]),
     closed: JSON.stringify(closed),
   };
 }

@@ -1,4 +1,4 @@
-/** Mistakes that only show among several resources: where things may run, and names that two want. Word for word. */
+/** Mistakes that only show among several resources: where services may run, and names that two claim. With exact messages. */
 import { describe, expect, test } from "vitest";
 import { loadYaml, serviceYaml } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";

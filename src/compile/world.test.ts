@@ -117,7 +117,7 @@ describe("what is compiled", () => {
     ]);
   });
 
-  it("a patch on somebody's Deployment is made in the cluster, and said to be", () => {
+  it("a patch on an existing Deployment is applied in the cluster, and reported as such", () => {
     const patch =
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a, namespace: shop}\nspec: {workloadRef: {name: web, namespace: shop}}\n";
     const { objects: made, warnings } = compileAll(worldOf(patch));
@@ -125,7 +125,7 @@ describe("what is compiled", () => {
     expect(warnings).toEqual(["shop/a is a patch on Deployment shop/web, which is made in the cluster and not here"]);
   });
 
-  it("secrets and files that nobody gives are errors that name them", () => {
+  it("missing secrets and files are errors that name them", () => {
     const world = new World(worldSettings());
     const main = '{image: a, variables: {P: "${resources.db.password}"}, files: {/a: {source: a.txt}}}';
     put(world, serviceYaml("a", { spec: "  resources: {db: {type: postgres}}\n" }).replace('{image: "a:1"}', main));
@@ -135,10 +135,10 @@ describe("what is compiled", () => {
     ]);
   });
 
-  it("edges that stay closed are told in a sentence each", () => {
+  it("edges that stay closed are reported in a sentence each", () => {
     const texts = [
       serviceYaml("a", {
-        calls: ["b", "nobody", "quiet", "outside", "narrow"],
+        calls: ["b", "absent", "quiet", "outside", "narrow"],
         calledBy: ["stranger", "loud"],
         spec: "    db: {type: postgres}\n",
       }),
@@ -149,10 +149,10 @@ describe("what is compiled", () => {
       external("outside", "endpoints: {default: 'https://a.example'}").replace("\nspec", "\nspec"),
     ];
     expect(compileAll(worldOf(texts, { placeholderSecrets: true })).warnings).toEqual([
+      "shop/a -> shop/absent is closed: there is no shop/absent",
       "shop/a -> shop/b is closed: shop/b does not declare shop/a as inbound",
       "shop/a -> shop/db-postgres is open on the side of shop/a only: shop/db-postgres is no service of ours, and its own ingress is not ours to open",
       "shop/a -> shop/narrow is closed: no port is left that both sides mean",
-      "shop/a -> shop/nobody is closed: there is no shop/nobody",
       "shop/a -> shop/outside is closed: shop/outside does not name shop/a in allowedRequesters",
       "shop/a -> shop/quiet is closed: no port is left that both sides mean",
       "shop/loud -> shop/a is closed: shop/loud does not declare shop/a as outbound",
@@ -160,7 +160,7 @@ describe("what is compiled", () => {
     ]);
   });
 
-  it("a param that reads a neighbour follows the neighbour, whoever comes first", () => {
+  it("a param that reads another service follows that service, in any order of creation", () => {
     const caller = serviceYaml("a", { calls: ["c"], spec: '    b: {direction: outbound, params: {ports: ["${resources.c.port}"]}}\n' });
     const other = serviceYaml("c");
     for (const texts of [

@@ -15,7 +15,7 @@ import {
   registryWith,
   sourceOf,
   widerLevel,
-  type Compiled,
+  type CompiledObject,
   type CompiledService,
   type Provisioner,
   type ServiceInput,
@@ -45,7 +45,7 @@ export type ServiceKey = string;
 export type CompiledApplication = Omit<CompiledService, "objects"> & {
   readonly id: ServiceId;
   /** Workload, then policies: in the order in which they are applied. */
-  readonly objects: readonly Compiled[];
+  readonly objects: readonly CompiledObject[];
 };
 
 /**

@@ -8,7 +8,7 @@ import { err, ok, type Result } from "#base";
 import { isJsonObject, parseYaml, type Json, type YamlError } from "#kube";
 import { isScore } from "./score.ts";
 
-/** Words that YAML 1.1 has for booleans and 1.2 has not, where a key or a value can be. Most files have none, and are read once. */
+/** Spellings of booleans in YAML 1.1 that are text in 1.2, where a key or a value can be. Most files have none, and are read once. */
 const WORDS = /(?:^|[\s{[,])(?:y|n|yes|no|on|off)(?=\s*(?:[:,}\]#]|$))/im;
 
 /**

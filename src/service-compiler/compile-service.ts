@@ -2,19 +2,19 @@
 import { err, ok, type Result } from "#base";
 import { boundErrors, boundWarnings, type CompileError, type Warning } from "./errors.ts";
 import type { ServiceInput } from "./input.ts";
-import type { Peer, Route } from "./provisioners/index.ts";
+import type { PeerAddress, RouteTarget } from "./provisioners/index.ts";
 import { renderService, type RenderedService } from "./rendering/render-service.ts";
 import { compileWorkload } from "./workload/compile-workload.ts";
-import type { Compiled } from "./workload/once.ts";
+import type { CompiledObject } from "./workload/once.ts";
 
 export type CompiledService = {
   /** In the order in which they are applied. */
-  readonly objects: readonly Compiled[];
+  readonly objects: readonly CompiledObject[];
   /** URL of each dependency that has one which everybody may read. */
   readonly resolvedDependencies: ReadonlyMap<string, string>;
   /** What is really called behind a resource, by its name: `main-db-postgres` and its port. */
-  readonly peers: ReadonlyMap<string, Peer>;
-  readonly routes: ReadonlyMap<string, Route>;
+  readonly peers: ReadonlyMap<string, PeerAddress>;
+  readonly routes: ReadonlyMap<string, RouteTarget>;
   /** Placeholders that were filled in. */
   readonly resolved: number;
   readonly warnings: readonly Warning[];

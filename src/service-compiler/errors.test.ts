@@ -1,11 +1,11 @@
-/** Seed 001, phase 8.1: the eight errors, each with the seed's text as its first line (DECISIONS 44). */
+/** The eight errors of a service, each with its exact first line. */
 import { describe, expect, test } from "vitest";
 import { describeCompileError, placeOf } from "./errors.ts";
 import { compileService } from "./compile-service.ts";
 import { seedErrors } from "../../test/builders/seed-errors.ts";
 import { mainContainer, mistakes, serviceInput } from "../../test/builders/service-input.ts";
 
-describe("phase 8.1", () => {
+describe("the message of", () => {
   test.each(seedErrors)("$name", ({ given, want, place }) => {
     const result = compileService(serviceInput(given));
     const [error, ...others] = result.ok ? [] : result.error;

@@ -1,4 +1,4 @@
-/** Input that somebody made to do harm: names that JavaScript has already, texts without end, templates in templates. */
+/** Hostile input: names that JavaScript objects inherit, very long texts, templates in templates. */
 import { describe, expect, test } from "vitest";
 import { parseLatticeService } from "#crds";
 import { formatYaml, parseYaml, type KubeObject } from "#kube";

@@ -22,17 +22,17 @@ export {
   registryWith,
   UNREAD_TYPE,
   type AgreementParams,
-  type Peer,
+  type PeerAddress,
   type Provisioned,
   type Provisioner,
   type Registry,
-  type Resolution,
+  type ResourceResolution,
   type ResourceEntry,
   type ResourceProblem,
-  type ResourceRequest,
-  type Route,
+  type ProvisionRequest,
+  type RouteTarget,
   type ServiceAddress,
-  type Surroundings,
+  type ProvisionerContext,
 } from "./provisioners/index.ts";
 export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
 export { secretOfPath } from "./secret-path.ts";
@@ -47,7 +47,7 @@ export {
   type Value,
 } from "./templates/index.ts";
 export { CONFIG_HASH_ANNOTATION, CONFIG_TYPE_LABEL, labelsOf, SERVICE_LABEL } from "./workload/names.ts";
-export { atFirst, type Compiled } from "./workload/once.ts";
+export { atFirst, type CompiledObject } from "./workload/once.ts";
 export { rootImage } from "./workload/root-images.ts";
 export { portOfRoute } from "./workload/network.ts";
 export { compileRoutes } from "./workload/routes.ts";

@@ -2,14 +2,14 @@
 import type { Result, Sensitive } from "#base";
 import type { LatticeEnvironment, LatticeSecretBindings, LatticeService, LatticeServiceConfig } from "#crds";
 import type { Grants } from "./grants/index.ts";
-import type { Registry, Surroundings } from "./provisioners/index.ts";
+import type { Registry, ProvisionerContext } from "./provisioners/index.ts";
 
 export type Settings = {
   readonly clusterDomain: string;
   readonly trustDomain: string;
   readonly ingressDomain: string | undefined;
   readonly gateway: { readonly namespace: string; readonly name: string };
-  /** The namespace whose pods scrape metrics; absent: nobody, but for canaries. */
+  /** The namespace whose pods scrape metrics; absent: only canaries are scraped. */
   readonly monitoring?: string | undefined;
   readonly cluster: { readonly name?: string | undefined; readonly provider?: string | undefined; readonly region?: string | undefined };
   /** Under which secret contents enter the config hash: a bare hash of a weak password can be guessed. */
@@ -36,11 +36,11 @@ export type ServiceInput = {
   readonly settings: Settings;
   readonly grants: Grants;
   readonly registry: Registry;
-  readonly routeHolder: Surroundings["routeHolder"];
+  readonly routeHolder: ProvisionerContext["routeHolder"];
   /** Why a container may not mount an object of the target namespace; undefined: it may. */
   readonly mountProblem: (kind: MountedKind, name: string) => string | undefined;
-  readonly findService: Surroundings["findService"];
-  readonly findExternalService: Surroundings["findExternalService"];
+  readonly findService: ProvisionerContext["findService"];
+  readonly findExternalService: ProvisionerContext["findExternalService"];
   readonly secrets: SecretStore;
   /** `source` of a file; only the command line has files. */
   readonly readFile: (path: string) => Result<Uint8Array, string>;

@@ -11,7 +11,7 @@ import { mainContainer, serviceInput, type Around } from "../../test/builders/se
 import { tryTemplates } from "../../test/builders/template-fields.ts";
 
 /** With characters that URLs encode: the encoded form must not leak either. */
-const CANARY = "c4n4ry/p@ss word+ü";
+const CANARY = "c4n4ry/p@ss phrase+ü";
 
 const declaredType = (type: string, peer: string) => `
 type: ${type}
@@ -147,7 +147,7 @@ const FIELDS: readonly { name: string; field?: string; spec: (source: string) =>
   ]),
   { name: "params of a list", spec: resource({ id: "backend", params: { ports: ["http", "SOURCE"] } }) },
   { name: "params, deep down", spec: resource({ id: "backend", params: { deep: { er: ["SOURCE"] } } }) },
-  { name: "params that nobody knows", spec: resource({ type: "postgres", params: { prot: "SOURCE" } }, "${resources.x.host}") },
+  { name: "unknown params", spec: resource({ type: "postgres", params: { prot: "SOURCE" } }, "${resources.x.host}") },
   {
     name: "params of a declared type",
     spec: resource({ type: "own", params: { text: "SOURCE" } }, "${resources.x.given}${resources.x.url}"),

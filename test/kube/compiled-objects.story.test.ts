@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sensitive } from "#base";
 import { compileAll } from "#compile";
 import { describeObject, fieldAt, formatYamlDocuments, type JsonObject, type KubeObject } from "#kube";
-import type { Compiled } from "#service-compiler";
+import type { CompiledObject } from "#service-compiler";
 import { loadYaml } from "../builders/world.ts";
 import { installCrds, MESH_CRDS, publishedCrds, realPlane, type RealPlane } from "./harness/index.ts";
 
@@ -28,7 +28,7 @@ function compiledWorld() {
 }
 
 const world = compiledWorld();
-const everything: readonly Compiled[] = [...world.namespaces.map((object) => ({ object })), ...world.compiled];
+const everything: readonly CompiledObject[] = [...world.namespaces.map((object) => ({ object })), ...world.compiled];
 const rows = everything.map((given) => ({ name: describeObject(given.object), given }));
 
 let plane: RealPlane;

@@ -22,7 +22,7 @@ const notices = (service: string, rest?: string) => lines(one(service, rest)).sl
 describe("a container", () => {
   const rows: { name: string; service: string; want: object }[] = [
     { name: "command and entrypoint are args and command", service: "{image: a, entrypoint: [/x], command: [y, '1']}", want: { command: ["/x"], args: ["y", "1"] } },
-    { name: "a command in one text is split as a shell does", service: `{image: a, command: 'run "two words" a\\ b'}`, want: { args: ["run", "two words", "a b"] } },
+    { name: "a command in one text is split as a shell does", service: `{image: a, command: 'run "two parts" a\\ b'}`, want: { args: ["run", "two parts", "a b"] } },
     { name: "environment as a map", service: "{image: a, environment: {A: x, B: 1, C: true, D: ''}}", want: { variables: { A: "x", B: "1", C: "true", D: "" } } },
     { name: "environment as a list", service: "{image: a, environment: [A=x=y, B=]}", want: { variables: { A: "x=y", B: "" } } },
     { name: "dollars are text for Lattice too", service: "{image: a, environment: {A: 'x$${y}$$z'}}", want: { variables: { A: "x$${y}$z" } } },
@@ -73,9 +73,9 @@ describe("agreements", () => {
   });
 
   it("with a service that is not there, or that has no port, are named", () => {
-    const told = lines(convert("services:\n  web: {image: a, depends_on: [gone, api]}\n  api: {image: a}\n"));
-    expect(told).toContain("warning services.web.depends_on[0]: gone is no service of this file, and is left out");
-    expect(told.join()).toContain("warning services.api: is called by others and declares no port");
+    const notices = lines(convert("services:\n  web: {image: a, depends_on: [gone, api]}\n  api: {image: a}\n"));
+    expect(notices).toContain("warning services.web.depends_on[0]: gone is no service of this file, and is left out");
+    expect(notices.join()).toContain("warning services.api: is called by others and declares no port");
   });
 
   it("and a volume of the same name do not meet", () => {
@@ -211,6 +211,6 @@ describe("a file", () => {
   });
 });
 
-it("words are split as a shell splits them", () => {
+it("commands are split as a shell splits them", () => {
   expect(splitWords(` a "b 'c" 'd "e' f\\"g "" \\`)).toEqual(["a", "b 'c", 'd "e', 'f"g', "", "\\"]);
 });

@@ -1,6 +1,6 @@
 /**
  * Texts of a Compose file. Compose fills in `${NAME:-default}` from the shell, which is not read here: a default is taken, and a variable without one leaves
- * its name. Commands that are one text are split into words as Compose does.
+ * its name. Commands that are one text are split into arguments as Compose does.
  */
 import type { Json } from "#kube";
 import type { Notices } from "./notice.ts";
@@ -34,7 +34,7 @@ export function asTemplate(text: string): string {
   return text.replaceAll("${", () => "$${");
 }
 
-/** A list of texts, or one text that is split into words. undefined: it is neither. */
+/** A list of texts, or one text that is split into arguments. undefined: it is neither. */
 export function wordsOf(value: Json | undefined, notices: Notices): readonly string[] | undefined {
   if (typeof value === "string") return splitWords(filledIn(value, notices));
   if (!Array.isArray(value)) return undefined;
@@ -42,7 +42,7 @@ export function wordsOf(value: Json | undefined, notices: Notices): readonly str
   return words.some((word) => word === undefined) ? undefined : words.filter((word) => word !== undefined);
 }
 
-/** As a shell splits words: quotes hold together, a backslash takes what follows as it is. Nothing else is special. */
+/** As a shell splits arguments: quotes hold together, a backslash takes what follows as it is. Nothing else is special. */
 export function splitWords(text: string): readonly string[] {
   const words: string[] = [];
   let [word, quote, started] = ["", "", false];

@@ -44,7 +44,7 @@ export function sameContent(before: KubeObject | undefined, after: KubeObject | 
   return old.size === own.size && [...own].every(([key, text]) => old.has(key) && sameText(old.get(key), text));
 }
 
-/** A marked secret stands for a value that nobody gave: it may be the same, and is taken to be. */
+/** A marked secret stands for an unknown value, which is taken to be unchanged. */
 export function sameText(before: Json | undefined, after: Json | undefined): boolean {
   return jsonEqual(before ?? null, after ?? null) || isMarked(before) || isMarked(after);
 }

@@ -1,5 +1,5 @@
 /**
- * What differs between two versions of one object, field by field. List items are told apart by their `name` where all have one, as people
+ * What differs between two versions of one object, field by field. List items are matched by their `name` where all have one, as people
  * think of containers and ports; otherwise by their place.
  */
 import { canonicalJson, compareQuantities, isJsonObject, jsonEqual, parseQuantity, type Json, type JsonObject } from "#kube";
@@ -63,7 +63,7 @@ function inLists(before: readonly Json[], after: readonly Json[], path: string, 
   );
 }
 
-/** What is in both lists is no change; the rest is compared in its order, and told by the place that it has afterwards. */
+/** What is in both lists is no change; the rest is compared in order, and reported with its new index. */
 function inOrder(before: readonly Json[], after: readonly Json[], path: string, comparing: Comparing): readonly FieldChange[] {
   const left = before.map((item) => canonicalJson(item));
   const right = after.map((item) => canonicalJson(item));

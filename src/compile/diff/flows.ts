@@ -106,10 +106,10 @@ function routeFlows(route: KubeObject): readonly Flow[] {
   const hosts = textsIn(fieldAt(route, "spec", "hostnames"));
   return objectsIn(fieldAt(route, "spec", "rules")).flatMap((rule) => {
     const paths = textsIn(objectsIn(rule["matches"]).map((match) => fieldAt(match, "path", "value") ?? "/"));
-    const doors = hosts.flatMap((host) => paths.map((path) => `https://${host}${path}`));
+    const urls = hosts.flatMap((host) => paths.map((path) => `https://${host}${path}`));
     return objectsIn(rule["backendRefs"]).flatMap(({ name, port }) => {
       const to = `${namespace}/${typeof name === "string" ? name : ""}`;
-      return doors.map((from): Flow => ({ from, to, port: typeof port === "number" ? port : undefined, kind: "route" }));
+      return urls.map((from): Flow => ({ from, to, port: typeof port === "number" ? port : undefined, kind: "route" }));
     });
   });
 }

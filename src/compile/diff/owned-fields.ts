@@ -1,6 +1,6 @@
 /**
  * Which fields of a live object Lattice put there, from `managedFields`. A field that only the cluster has is a difference when it is ours
- * and would go away; anything else was filled in by the server, or belongs to somebody else.
+ * and would go away; anything else was filled in by the server, or belongs to another manager.
  */
 import { isJsonObject, jsonEqual, parseJson, type Json, type JsonObject, type KubeObject } from "#kube";
 

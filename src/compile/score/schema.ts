@@ -1,7 +1,7 @@
 /**
- * Score v1b1 as its public JSON Schema has it, so that a mistake is told in Score's own terms before anything is translated.
+ * Score v1b1 as its public JSON Schema has it, so that a mistake is reported in Score's own terms before anything is translated.
  *
- * Stricter places of Lattice (port names, variable names) are not here: they are told after the translation, with Score's place all the same.
+ * Stricter places of Lattice (port names, variable names) are not here: they are reported after the translation, with the place in the Score file.
  */
 import * as z from "zod";
 import { once } from "#base";
@@ -97,7 +97,7 @@ export function checkScore(value: unknown): { readonly workload: ScoreWorkload }
 
 const schema = once(workload);
 
-/** The same by zod, in words. */
+/** The same by zod, with messages. */
 export function checkClosely(value: unknown): ReturnType<typeof checkScore> {
   const parsed = schema().safeParse(value, { reportInput: true });
   return parsed.success ? { workload: parsed.data } : { errors: wordIssues(parsed.error.issues) };
@@ -147,7 +147,7 @@ function kindOf(value: unknown): string {
   return WORDS[typeof value] ?? typeof value;
 }
 
-/** What may stand beside each other, by the last named place: enough to find what somebody meant. */
+/** What may stand beside each other, by the last named place: enough to suggest the intended name. */
 const KNOWN: readonly (readonly [RegExp, () => readonly string[]])[] = [
   [/^$/, () => Object.keys(workload().shape)],
   [/^service$/, () => ["ports"]],

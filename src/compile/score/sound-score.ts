@@ -1,7 +1,7 @@
 /**
  * Whether a Score file is sound, found quickly: nearly all are, and zod takes ten times as long to say so.
  *
- * It knows yes and "look more closely"; what is wrong, and in which words, is for `schema.ts` to say. Both have the same rules; a property test
+ * It only accepts or leaves the file to `schema.ts`, which reports errors. Both have the same rules; a property test
  * holds them to it.
  */
 import { isJsonObject } from "#kube";

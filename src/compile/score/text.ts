@@ -43,7 +43,7 @@ function escapedText(literal: string): string {
 
 const PART = /(?<!\\)\./;
 
-/** undefined: Lattice fills it in itself, or nobody can. */
+/** undefined: Lattice fills it in itself, or it is unknown. */
 function ownMetadata(path: string, metadata: TextContext["metadata"]): string | undefined {
   if (!path.startsWith("metadata.")) return undefined;
   const [, ...rest] = path.split(PART).map((part) => part.replaceAll("\\.", "."));

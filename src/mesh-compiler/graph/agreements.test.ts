@@ -57,7 +57,7 @@ describe("an agreement", () => {
     expect(agreed(service("p/a", caller), service("p/b", callee, { ports }))).toEqual(want),
   );
 
-  test("with a callee without ports opens nothing (DECISIONS 39)", () => {
+  test("with a callee without ports opens nothing", () => {
     expect(agreed(service("p/a", [calls("p/b")]), service("p/b", [allows("p/a")], { ports: [] }))).toEqual([]);
   });
 
@@ -107,7 +107,7 @@ describe("requests", () => {
   test("one without rules takes all", () => expect(taken(rules(["POST"], []), {})).toBeUndefined());
 });
 
-describe("databases that are no services of ours (DECISIONS 38)", () => {
+describe("databases that are no services of ours", () => {
   const caller = service("p/a", [calls("p/db-postgres", { managedPort: 5432 })]);
   const seen = (...others: Parameters<typeof meshOf>[0]) => {
     const { graph } = meshOf([caller, ...others]);

@@ -1,4 +1,4 @@
-/** Whole policies of a namespace with a waypoint, to the letter (MESH-FACTS 5 to 8, DECISIONS 47 and 49). */
+/** Whole policies of a namespace with a waypoint, to the letter. */
 import { describe, expect, test } from "vitest";
 import { formatYamlDocuments } from "#kube";
 import { allows, calls, meshOf, service } from "../test-objects.ts";

@@ -1,5 +1,5 @@
 /**
- * What Cilium lets through, fact by fact (MESH-FACTS 1, 2, 10 to 13, 16). The same reader was compared with Cilium 1.20.2's own code on random
+ * What Cilium lets through, fact by fact. The same reader was compared with Cilium 1.20.2's own code on random
  * policies; `test/conformance/cilium` keeps a part of that.
  */
 import { describe, expect, test } from "vitest";

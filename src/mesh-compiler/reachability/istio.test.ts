@@ -1,4 +1,4 @@
-/** What ztunnel and waypoints let through, fact by fact (MESH-FACTS 3, 5, 6, 8, 9), as istiod translates policies for them. */
+/** What ztunnel and waypoints let through, fact by fact, as istiod translates policies for them. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
 import { AuthorizationPolicies, type Request } from "./istio.ts";

@@ -2,9 +2,9 @@
 import type { CompileError, Warning } from "../errors.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import { needsResolving, resolvedFilePath } from "./paths.ts";
-import type { Findings } from "./probes.ts";
+import type { CheckFindings } from "./probes.ts";
 
-export function checkMounts(containers: readonly RenderedContainer[]): Findings {
+export function checkMounts(containers: readonly RenderedContainer[]): CheckFindings {
   const errors: CompileError[] = [];
   const warnings: Warning[] = [];
   for (const { name, spec } of containers) {

@@ -7,13 +7,13 @@ import type { Ports } from "../workload/container.ts";
 import { tcpPorts } from "../workload/network.ts";
 import { hasEmptySegment, needsResolving, resolvedFilePath, resolvedUrlPath } from "./paths.ts";
 
-export type Findings = { readonly errors: readonly CompileError[]; readonly warnings: readonly Warning[] };
+export type CheckFindings = { readonly errors: readonly CompileError[]; readonly warnings: readonly Warning[] };
 
 const PROBES = ["livenessProbe", "readinessProbe", "startupProbe"] as const;
 const HANDLERS = ["httpGet", "tcpSocket", "grpc"] as const;
 
 /** `serving`: the container that the ports of the service are of. */
-export function checkProbes(containers: readonly RenderedContainer[], serving: RenderedContainer | undefined, ports: Ports): Findings {
+export function checkProbes(containers: readonly RenderedContainer[], serving: RenderedContainer | undefined, ports: Ports): CheckFindings {
   const errors: CompileError[] = [];
   const warnings: Warning[] = [];
   for (const container of containers) {

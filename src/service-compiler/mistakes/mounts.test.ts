@@ -1,4 +1,4 @@
-/** Mistakes in files and volumes, word for word. */
+/** Mistakes in files and volumes, with their exact messages. */
 import { describe, expect, test } from "vitest";
 import { mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
 

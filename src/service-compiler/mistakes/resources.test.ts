@@ -1,4 +1,4 @@
-/** Mistakes in `spec.resources` and in types that somebody declared, word for word. */
+/** Mistakes in `spec.resources` and in declared types, with their exact messages. */
 import { describe, expect, test } from "vitest";
 import { ok } from "#base";
 import type { KubeObject } from "#kube";
@@ -23,7 +23,7 @@ describe("a resource", () => {
     { name: "port 65536", given: { type: "postgres", params: { port: 65_536 } }, want: `params.port is "65536"; ${port}` },
     { name: "port 5432.5", given: { type: "redis", params: { port: 5432.5 } }, want: `params.port is "5432.5"; ${port}` },
     { name: "port -1", given: { type: "redis", params: { port: -1 } }, want: `params.port is "-1"; ${port}` },
-    { name: "port as a word", given: { type: "postgres", params: { port: "http" } }, want: `params.port is "http"; ${port}` },
+    { name: "port as text", given: { type: "postgres", params: { port: "http" } }, want: `params.port is "http"; ${port}` },
     { name: "port as a list", given: { type: "postgres", params: { port: [1] } }, want: "params.port must be a text" },
     { name: "port as null", given: { type: "postgres", params: { port: null } }, want: "params.port must be a text" },
     {
@@ -252,7 +252,7 @@ describe("a resource", () => {
     ]);
   });
 
-  test("one that leads into a circle without standing in it is told that the other is wrong", () => {
+  test("a resource that depends on a cycle without being part of it reports the resource that is", () => {
     const reads = (other: string) => ({ type: "postgres", params: { database: `\${resources.${other}.host}` } });
     const found = mistakes(
       mainContainer({ variables: { V: "${resources.z.url}" } }, { resources: { a: reads("b"), b: reads("a"), z: reads("a") } }),
@@ -261,7 +261,7 @@ describe("a resource", () => {
   });
 });
 
-describe("a type that somebody declared", () => {
+describe("a declared type", () => {
   const declare = (text: string | undefined): KubeObject =>
     ({
       apiVersion: "v1",
@@ -307,12 +307,12 @@ describe("a type that somebody declared", () => {
 
   const used: readonly { name: string; outputs: string; params?: Readonly<Record<string, unknown>>; want: string }[] = [
     {
-      name: "a param that nobody gave",
+      name: "a param without a value",
       outputs: "v: ${params.region}",
       want: "${params.region}: params.region is not given, and has no default",
     },
     {
-      name: "a class that nobody gave",
+      name: "a class without a value",
       outputs: "v: ${resource.class}",
       want: "${resource.class}: resource.class is not set; the resource does not say it",
     },

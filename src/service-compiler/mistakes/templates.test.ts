@@ -1,4 +1,4 @@
-/** Mistakes in templates, as people make them: each with the place, what is wrong, and what would mend it, word for word. */
+/** Common mistakes in templates, with their exact messages: the place, what is wrong, and how to fix it. */
 import { describe, expect, test } from "vitest";
 import { mainContainer, mistakes, type Around } from "../../../test/builders/service-input.ts";
 

@@ -6,7 +6,7 @@ import { ok, type Result } from "#base";
 import { plain, type Value } from "../templates/index.ts";
 import { closed, encoded } from "./outputs.ts";
 import { flagParam, portParam, problemsIn, textParam } from "./params.ts";
-import type { Output, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
+import type { ResourceOutput, Provisioner, ResourceProblem, ProvisionRequest } from "./provisioner.ts";
 import { joinedOpenly, joinedSecretly, secretValue, serverOf, type Server } from "./server.ts";
 
 type Database = {
@@ -38,19 +38,19 @@ function databaseProvisioner(database: Database): Provisioner {
   };
 }
 
-type Made = { readonly server: Server; readonly request: ResourceRequest; readonly username: Value; readonly name: Value };
-type Outputs = readonly (readonly [string, Output])[];
+type Made = { readonly server: Server; readonly request: ProvisionRequest; readonly username: Value; readonly name: Value };
+type Outputs = readonly (readonly [string, ResourceOutput])[];
 
 function openOutputs({ scheme, inside }: Database, { server, name }: Made): Outputs {
-  const own: Output = () => ok(name);
+  const own: ResourceOutput = () => ok(name);
   const names: Outputs = inside === "database" ? [["name", own], ["database", own]] : inside === "vhost" ? [["vhost", own]] : []; // prettier-ignore
-  const url: Output = () => withAuthority(server, (authority) => joinedOpenly([plain(`${scheme}://`), authority, encoded(name)]));
+  const url: ResourceOutput = () => withAuthority(server, (authority) => joinedOpenly([plain(`${scheme}://`), authority, encoded(name)]));
   return [["host", server.host], ["port", server.port], ...names, ["url", url]]; // prettier-ignore
 }
 
 function closedOutputs({ type, scheme }: Database, { server, request, username, name }: Made): Outputs {
   const password = () => secretValue(request, type, "password");
-  const connection: Output = () => {
+  const connection: ResourceOutput = () => {
     const found = password();
     if (!found.ok) return found;
     const credentials = [encoded(username), plain(":"), encoded(found.value), plain("@")];
@@ -104,7 +104,7 @@ export const redisProvisioner: Provisioner = {
       return authority.ok ? joinedOpenly([plain("redis://"), ...credentials, plain(authority.value)]) : authority;
     };
     const password = () => secretValue(request, "redis", "password");
-    const outputs = new Map<string, Output>([["host", server.host], ["port", server.port], ["url", () => url([])]]); // prettier-ignore
+    const outputs = new Map<string, ResourceOutput>([["host", server.host], ["port", server.port], ["url", () => url([])]]); // prettier-ignore
     if (auth.value) {
       outputs.set("username", closed(username.value)).set("password", password);
       // without a user in the URL, Redis authenticates its user `default`

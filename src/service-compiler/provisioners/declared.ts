@@ -1,13 +1,13 @@
 /**
- * A type of resource written down as data, so that nobody needs a fork to add one: which outputs it has, made from its params, and which of
+ * A type of resource declared as data, so that users can add one without a fork: which outputs it has, made from its params, and which of
  * them come from the secret store.
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, parseYaml, type Json, type KubeObject } from "#kube";
-import { fields, missing, plain, renderText, scopeOf, type Namespace, type Scope, type Value } from "../templates/index.ts";
+import { fields, missing, plain, renderText, scopeOf, type TemplateNamespace, type TemplateScope, type Value } from "../templates/index.ts";
 import { hidden } from "./outputs.ts";
 import { problem, type Param, type Params } from "./params.ts";
-import type { Output, Peer, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
+import type { ResourceOutput, PeerAddress, Provisioner, ResourceProblem, ProvisionRequest } from "./provisioner.ts";
 
 export const PROVISIONER_LABEL = "lattice.dev/provisioner";
 const DATA_KEY = "provisioner.yaml";
@@ -76,7 +76,9 @@ function provisionerOf(declared: Declared): Provisioner {
     ...knownParams(declared),
     provision: (request) => {
       const scope = scopeFor(declared, request);
-      const outputs = new Map<string, Output>([...declared.outputs].map(([name, output]) => [name, () => valueOf(output, request, scope)]));
+      const outputs = new Map<string, ResourceOutput>(
+        [...declared.outputs].map(([name, output]) => [name, () => valueOf(output, request, scope)]),
+      );
       const peer = peerOf(declared, request, scope);
       if (!peer.ok) return peer;
       return ok({ outputs, ...(peer.value === undefined ? {} : { peer: peer.value }) });
@@ -92,7 +94,7 @@ function knownParams({ params, outputs, peer }: Declared): Pick<Provisioner, "pa
   return known.size === 0 ? {} : { params: [...known] };
 }
 
-function scopeFor({ params }: Declared, { name, address, class: variant, params: given, surroundings }: ResourceRequest): Scope {
+function scopeFor({ params }: Declared, { name, address, class: variant, params: given, surroundings }: ProvisionRequest): TemplateScope {
   const resource = new Map([
     ["name", name],
     ["id", address.name],
@@ -106,7 +108,7 @@ function scopeFor({ params }: Declared, { name, address, class: variant, params:
   ]);
 }
 
-function paramsNamespace(defaults: ReadonlyMap<string, string>, given: Params): Namespace {
+function paramsNamespace(defaults: ReadonlyMap<string, string>, given: Params): TemplateNamespace {
   return (rest) => {
     const name = rest.join(".");
     const param = given.get(name);
@@ -122,7 +124,11 @@ function textOf(param: Param): Value {
   return param.kind === "text" ? param.value : plain(typeof param.json === "string" ? param.json : JSON.stringify(param.json));
 }
 
-function valueOf({ from, template, sensitive }: DeclaredOutput, request: ResourceRequest, scope: Scope): Result<Value, ResourceProblem> {
+function valueOf(
+  { from, template, sensitive }: DeclaredOutput,
+  request: ProvisionRequest,
+  scope: TemplateScope,
+): Result<Value, ResourceProblem> {
   const rendered = renderText(template, scope);
   if (!rendered.ok) return problem(rendered.error.map(({ message }) => message).join("; "));
   const { value } = rendered.value;
@@ -132,7 +138,7 @@ function valueOf({ from, template, sensitive }: DeclaredOutput, request: Resourc
   return found.ok ? ok(hidden(found.value)) : problem(found.error);
 }
 
-function peerOf({ peer }: Declared, { address }: ResourceRequest, scope: Scope): Result<Peer | undefined, ResourceProblem> {
+function peerOf({ peer }: Declared, { address }: ProvisionRequest, scope: TemplateScope): Result<PeerAddress | undefined, ResourceProblem> {
   if (peer === undefined) return ok(undefined);
   const [name, port] = [renderText(peer.name, scope), renderText(peer.port, scope)];
   if (!name.ok || !port.ok)

@@ -4,22 +4,22 @@ export { unknownParams } from "./known-params.ts";
 export { flagParam, listParam, openText, portParam, problem, textParam, type Param, type Params } from "./params.ts";
 export type {
   Claim,
-  Output,
-  Peer,
+  ResourceOutput,
+  PeerAddress,
   Provisioned,
   Provisioner,
   ResourceProblem,
-  ResourceRequest,
-  Route,
+  ProvisionRequest,
+  RouteTarget,
   ServiceAddress,
-  Surroundings,
+  ProvisionerContext,
 } from "./provisioner.ts";
 export { canHaveRoute, registryWith, type Registry } from "./registry.ts";
 export { renderParams } from "./render-params.ts";
 export {
   resolveResources,
   UNREAD_TYPE,
-  type Resolution,
+  type ResourceResolution,
   type ResolvedResources,
   type ResourceEntry,
   type ResourceError,

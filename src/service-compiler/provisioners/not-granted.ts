@@ -3,27 +3,27 @@
  * service has. It is checked on what a type made, so that it holds for every type.
  */
 import { howToGrant, mayClaimHost } from "../grants/index.ts";
-import type { Provisioned, ResourceRequest } from "./provisioner.ts";
+import type { Provisioned, ProvisionRequest } from "./provisioner.ts";
 
 /** A sentence about the first thing that is not granted; undefined: all of it is. */
-export function notGranted(made: Provisioned, request: ResourceRequest): string | undefined {
+export function notGranted(made: Provisioned, request: ProvisionRequest): string | undefined {
   return foreignPeer(made, request) ?? foreignHost(made, request) ?? takenRoute(made, request);
 }
 
-function foreignPeer({ peer }: Provisioned, { surroundings: { namespace, grants } }: ResourceRequest): string | undefined {
+function foreignPeer({ peer }: Provisioned, { surroundings: { namespace, grants } }: ProvisionRequest): string | undefined {
   const there = peer?.address.namespace ?? namespace;
   if (there === namespace || grants.crossNamespace.includes(there)) return undefined;
   const remedy = howToGrant(grants, there, "spec.crossNamespace");
   return `id names namespace ${there}, and this service runs in ${namespace}\n${remedy}, or name a resource of ${namespace}`;
 }
 
-function foreignHost({ route }: Provisioned, { surroundings: { ingressDomain, grants } }: ResourceRequest): string | undefined {
+function foreignHost({ route }: Provisioned, { surroundings: { ingressDomain, grants } }: ProvisionRequest): string | undefined {
   if (route === undefined || mayClaimHost(route.host, { ingressDomain, hosts: grants.hosts })) return undefined;
   const below = ingressDomain === undefined ? "" : `take a host below ${ingressDomain}, or `;
   return `host ${route.host} is not granted\n${below}${howToGrant(grants, route.host, "spec.routes.hosts")}`;
 }
 
-function takenRoute({ route }: Provisioned, { name, surroundings }: ResourceRequest): string | undefined {
+function takenRoute({ route }: Provisioned, { name, surroundings }: ProvisionRequest): string | undefined {
   const holder = route === undefined ? undefined : surroundings.routeHolder(name);
   if (route === undefined || holder === undefined) return undefined;
   return `${holder} has host ${route.host} with path ${route.path}, or a part of it\ntake another host or path`;

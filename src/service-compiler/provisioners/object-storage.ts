@@ -5,7 +5,7 @@
 import { ok } from "#base";
 import { plain } from "../templates/index.ts";
 import { openText, portParam, problemsIn } from "./params.ts";
-import type { Output, Provisioner } from "./provisioner.ts";
+import type { ResourceOutput, Provisioner } from "./provisioner.ts";
 import { joinedOpenly, secretValue, serverOf } from "./server.ts";
 import { open } from "./outputs.ts";
 
@@ -18,7 +18,7 @@ export const s3Provisioner: Provisioner = {
     const region = openText(request.params, "region");
     if (!port.ok || !bucket.ok || !region.ok) return problemsIn([port, bucket, region]);
     const server = serverOf(request, "s3", port.value);
-    const endpoint: Output = () => {
+    const endpoint: ResourceOutput = () => {
       if (server.externalUrl !== undefined) return ok(plain(server.externalUrl));
       const authority = server.authority();
       return authority.ok ? joinedOpenly([plain("http://"), plain(authority.value)]) : authority;

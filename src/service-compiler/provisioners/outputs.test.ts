@@ -1,4 +1,4 @@
-/** Seed 001, phase 3: what each type of resource gives to templates, and what of it is sensitive. */
+/** The outputs of each resource type, and which of them are sensitive. */
 import { describe, expect, test } from "vitest";
 import { isSensitive } from "../templates/index.ts";
 import { entry, resolved } from "./test-resources.ts";
@@ -7,7 +7,7 @@ import type { ResourceEntry } from "./resolve.ts";
 const POSTGRES = entry("db", { type: "postgres", id: "main-db" });
 const REDIS = entry("cache", { type: "redis", params: { auth: true } });
 
-describe("phase 3", () => {
+describe("outputs", () => {
   const rows: readonly { name: string; given: ResourceEntry; read: string; want: string }[] = [
     {
       name: "ServiceProvisioner resolves to correct FQDN and port from graph",
@@ -180,7 +180,7 @@ describe("phase 3", () => {
     expect([named(false), named(true)]).toEqual([open, sensitive]);
   });
 
-  test("ResourceOutputs::get() returns correct sensitivity flag", () => {
+  test("each output is sensitive or not as its type declares", () => {
     const { namespace } = resolved([POSTGRES]);
     const flags = ["host", "password"].map((output) => {
       const found = namespace(["db", output]);

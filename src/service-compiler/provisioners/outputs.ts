@@ -1,17 +1,17 @@
 /** Small ways to write the outputs of a provisioner. */
 import { ok, reveal } from "#base";
 import { plain, secret, type Value } from "../templates/index.ts";
-import type { Output } from "./provisioner.ts";
+import type { ResourceOutput } from "./provisioner.ts";
 
-export function open(text: string): Output {
+export function open(text: string): ResourceOutput {
   return () => ok(plain(text));
 }
 
-export function closed(value: Value): Output {
+export function closed(value: Value): ResourceOutput {
   return () => ok(hidden(value));
 }
 
-/** Sensitive by what it is, whatever it was made of: a user name is nobody's business either. */
+/** Sensitive by its meaning, whatever it was made of: this includes user names. */
 export function hidden(value: Value): Value {
   return value.kind === "plain" ? secret(value.text) : value;
 }

@@ -1,7 +1,7 @@
 /**
  * What a type of resource does: it turns an entry of `spec.resources` into outputs that templates read.
  *
- * This is the interface for types of your own. Outputs are worked out when somebody asks: a password that no template reads is never looked
+ * This is the interface for types of your own. Outputs are computed on demand: a password that no template reads is never looked
  * up, and a callee that is not there is no error until its address is needed.
  */
 import type { Result } from "#base";
@@ -12,7 +12,7 @@ import type { Params } from "./params.ts";
 export type ServiceAddress = { readonly namespace: string; readonly name: string };
 
 /** What a provisioner may know of the world around the service. Nothing here reads a clock, a file or a network. */
-export type Surroundings = {
+export type ProvisionerContext = {
   /** Where the workload runs. */
   readonly namespace: string;
   readonly clusterDomain: string;
@@ -33,14 +33,14 @@ export type Surroundings = {
 };
 
 /** One entry of `spec.resources`, with the templates of its params filled in. */
-export type ResourceRequest = {
+export type ProvisionRequest = {
   /** The key in `spec.resources`. */
   readonly name: string;
   /** What `id` means, or the name; and where. */
   readonly address: ServiceAddress;
   readonly class: string | undefined;
   readonly params: Params;
-  readonly surroundings: Surroundings;
+  readonly surroundings: ProvisionerContext;
 };
 
 /** `not-found`: the thing itself is not there. Anything else is a sentence; `field` is the param that it is about, such as `params.port`. */
@@ -49,7 +49,7 @@ export type ResourceProblem =
   | { readonly kind: "other"; readonly message: string; readonly field?: string }
   | { readonly kind: "several"; readonly problems: readonly ResourceProblem[] };
 
-export type Output = () => Result<Value, ResourceProblem>;
+export type ResourceOutput = () => Result<Value, ResourceProblem>;
 
 /** A claim to be made for a volume. */
 export type Claim = {
@@ -59,22 +59,22 @@ export type Claim = {
   readonly storageClassName: string | undefined;
 };
 
-/** A door from outside: requests for this host and path reach the port of the service. */
-export type Route = { readonly host: string; readonly path: string; readonly port: string | number | undefined };
+/** A route from the ingress gateway: requests for this host and path reach the port of the service. */
+export type RouteTarget = { readonly host: string; readonly path: string; readonly port: string | number | undefined };
 
 /** What is called on the network, when it is not the address itself: a database runs behind a service of its own. */
-export type Peer = { readonly address: ServiceAddress; readonly port: number };
+export type PeerAddress = { readonly address: ServiceAddress; readonly port: number };
 
 export type Callee = { readonly address: ServiceAddress; readonly ports: readonly (string | number)[] };
 
 /** What a resource brings: outputs for templates, and objects or flows that follow from it. */
 export type Provisioned = {
-  readonly outputs: ReadonlyMap<string, Output>;
+  readonly outputs: ReadonlyMap<string, ResourceOutput>;
   /** Outputs whose names are not known beforehand. An error is reported where the output is read. */
   readonly anyOutput?: (name: string) => Result<Value, ResourceProblem>;
   readonly claim?: Claim;
-  readonly route?: Route;
-  readonly peer?: Peer;
+  readonly route?: RouteTarget;
+  readonly peer?: PeerAddress;
   /** A service that is called by its own name, on these ports only. */
   readonly callee?: Callee;
   /** Sentences for people. */
@@ -86,5 +86,5 @@ export type Provisioner = {
   readonly type: string;
   /** Names of the params that it understands; any other is an error. undefined: all are accepted. */
   readonly params?: readonly string[];
-  readonly provision: (request: ResourceRequest) => Result<Provisioned, ResourceProblem>;
+  readonly provision: (request: ProvisionRequest) => Result<Provisioned, ResourceProblem>;
 };

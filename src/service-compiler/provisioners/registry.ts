@@ -1,6 +1,6 @@
 /** The types of resources that there are, by name. One added later replaces one of the same type: a platform team may have its own postgres. */
 import { amqpProvisioner, mongodbProvisioner, mysqlProvisioner, postgresProvisioner, redisProvisioner } from "./databases.ts";
-import { dnsProvisioner, routeProvisioner, volumeProvisioner } from "./doors.ts";
+import { dnsProvisioner, routeProvisioner, volumeProvisioner } from "./routes-and-volumes.ts";
 import { environmentProvisioner } from "./environment.ts";
 import { s3Provisioner } from "./object-storage.ts";
 import type { Provisioner } from "./provisioner.ts";

@@ -1,14 +1,14 @@
 /** The templates in `params` filled in. Texts on the first level may be sensitive; deeper down nothing can say so, and it is refused. */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
-import { MOST_PROBLEMS, renderText, type Scope, type TemplateProblem, type Value } from "../templates/index.ts";
+import { MOST_PROBLEMS, renderText, type TemplateScope, type TemplateProblem, type Value } from "../templates/index.ts";
 import type { Param, Params } from "./params.ts";
 
 /** Most resources have none. */
 const NONE: Result<Params, never> = ok(new Map());
 
 /** The message begins with where: `params.database: …`. */
-export function renderParams(params: JsonObject, scope: Scope): Result<Params, readonly TemplateProblem[]> {
+export function renderParams(params: JsonObject, scope: TemplateScope): Result<Params, readonly TemplateProblem[]> {
   if (Object.keys(params).length === 0) return NONE;
   const rendered = new Map<string, Param>();
   const rendering: Rendering = { scope, problems: [] };
@@ -19,7 +19,7 @@ export function renderParams(params: JsonObject, scope: Scope): Result<Params, r
   return rendering.problems.length > 0 ? err(rendering.problems) : ok(rendered);
 }
 
-type Rendering = { readonly scope: Scope; readonly problems: TemplateProblem[] };
+type Rendering = { readonly scope: TemplateScope; readonly problems: TemplateProblem[] };
 
 /** Enough mistakes are known: the rest is not rendered. */
 function isFull({ scope, problems }: Rendering): boolean {

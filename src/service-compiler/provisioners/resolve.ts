@@ -1,19 +1,26 @@
 /**
- * The resources of one service, each worked out when it is first needed.
+ * The resources of one service, each provisioned when it is first needed.
  *
- * Params may read the outputs of other resources, so the order comes out of the asking. Whoever is asked for while it is still being worked
- * out stands in a circle. Each resource's own mistake is kept once, however many templates run into it.
+ * Params may read the outputs of other resources, so the order follows from the references. A resource that is needed while it is being provisioned
+ * is part of a cycle. Each resource's own error is kept once, however many templates refer to it.
  */
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import type { JsonObject } from "#kube";
-import { withNamespace, type Found, type Missing, type Namespace, type Scope, type TemplateProblem } from "../templates/index.ts";
+import {
+  withNamespace,
+  type FoundValue,
+  type MissingName,
+  type TemplateNamespace,
+  type TemplateScope,
+  type TemplateProblem,
+} from "../templates/index.ts";
 import { agreementParams, EVERYTHING, pathWarnings, type AgreementParams, type OwnPorts } from "./agreement.ts";
 import { contradictions } from "./contradictions.ts";
 import { unknownParams } from "./known-params.ts";
 import { notGranted } from "./not-granted.ts";
 import type { Params } from "./params.ts";
-import type { Provisioned, Provisioner, ResourceProblem, ServiceAddress, Surroundings } from "./provisioner.ts";
+import type { Provisioned, Provisioner, ResourceProblem, ServiceAddress, ProvisionerContext } from "./provisioner.ts";
 import type { Registry } from "./registry.ts";
 import { renderParams } from "./render-params.ts";
 
@@ -37,7 +44,7 @@ export type ResourceError =
   | { readonly kind: "resource-not-granted"; readonly name: string; readonly message: string }
   | { readonly kind: "circular-dependency"; readonly of: "resources" | "containers"; readonly path: readonly string[] };
 
-export type Resolution = {
+export type ResourceResolution = {
   /** Of every entry that is about a peer and was understood: which ports, methods and paths. One that is not in here opens nothing. */
   readonly agreements: ReadonlyMap<string, AgreementParams>;
   readonly provisioned: ReadonlyMap<string, Provisioned>;
@@ -47,17 +54,17 @@ export type Resolution = {
 
 export type ResolvedResources = {
   /** `${resources.NAME.OUTPUT}`. */
-  readonly namespace: Namespace;
-  /** Works out what nobody asked for yet, and tells all that was found on the way. */
-  readonly finish: () => Resolution;
+  readonly namespace: TemplateNamespace;
+  /** Provisions the resources that no template has read, and returns everything that was found. */
+  readonly finish: () => ResourceResolution;
 };
 
 export type Resolving = {
   readonly entries: readonly ResourceEntry[];
   readonly registry: Registry;
-  readonly surroundings: Surroundings;
+  readonly surroundings: ProvisionerContext;
   /** Everything but `resources`, which params see as well. */
-  readonly scope: Scope;
+  readonly scope: TemplateScope;
   /** Of the service itself. */
   readonly ownPorts: OwnPorts;
 };
@@ -66,7 +73,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
   const byName = new Map(entries.map((entry) => [entry.name, entry]));
   const done = new Map<string, Result<Provisioned, readonly ResourceError[]>>();
   const errors = new Map<string, readonly ResourceError[]>();
-  const warnings = new Map<string, Resolution["warnings"][number]>();
+  const warnings = new Map<string, ResourceResolution["warnings"][number]>();
   const stack: string[] = [];
   const agreements = new Map<string, AgreementParams>();
 
@@ -135,8 +142,8 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
   };
 
   /** What was found once is found again: the same output stands in many variables. */
-  const found = new Map<string, Result<Found, Missing>>();
-  const namespace: Namespace = (path) => {
+  const found = new Map<string, Result<FoundValue, MissingName>>();
+  const namespace: TemplateNamespace = (path) => {
     const text = path.length === 2 ? `${path[0]}.${path[1]}` : path.join(".");
     const known = found.get(text);
     if (known !== undefined) return known;
@@ -146,7 +153,7 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
     return answer;
   };
 
-  const look: Namespace = ([name = "", ...rest]) => {
+  const look: TemplateNamespace = ([name = "", ...rest]) => {
     const entry = byName.get(name);
     if (entry === undefined) return err({ message: `resource '${name}' is not declared${didYouMean(name, byName.keys())}` });
     if (entry.direction === "inbound") return err({ message: `resource '${name}' is inbound: it calls this service, and has no outputs` });
@@ -183,14 +190,14 @@ export function resolveResources({ entries, registry, surroundings, scope, ownPo
 }
 
 /** Its error is about the name that is read, and not about the resource. */
-function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned): Result<Found, Missing> {
+function readAnyOutput(entry: ResourceEntry, wanted: string, made: Provisioned): Result<FoundValue, MissingName> {
   const value = wanted === "" ? undefined : made.anyOutput?.(wanted);
   if (value === undefined) return err(noOutput(entry, wanted, made));
   if (value.ok) return ok({ value: value.value, source: `output '${wanted}' of ${entry.type} '${entry.address.name}'` });
   return err({ message: value.error.kind === "other" ? value.error.message : "is not there" });
 }
 
-function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): Missing {
+function noOutput({ name, type }: ResourceEntry, wanted: string, { outputs }: Provisioned): MissingName {
   if (wanted === "") return { message: `names resource '${name}' and none of its outputs; there are ${[...outputs.keys()].join(", ")}` };
   return {
     message: `${type} '${name}' has no output '${wanted}'${didYouMean(wanted, outputs.keys())}; there are ${[...outputs.keys()].join(", ")}`,

@@ -1,4 +1,4 @@
-/** What is wrong with a resource: told once, with what would mend it. */
+/** Errors of a resource: reported once, with how to fix them. */
 import { describe, expect, test } from "vitest";
 import { scopeOf } from "../templates/index.ts";
 import { registryWith } from "./registry.ts";
@@ -40,7 +40,7 @@ describe("mistakes of a resource", () => {
       read: "url",
       want: [{ kind: "resource-not-found", name: "x", type: "service", id: "prod/x" }],
     },
-    { name: "a callee that is not there is none while nobody reads it", given: {}, want: [] },
+    { name: "a missing callee is no error while no template reads it", given: {}, want: [] },
     {
       name: "an external service that is not there",
       given: { type: "external-service" },
@@ -54,7 +54,7 @@ describe("mistakes of a resource", () => {
       read: "password",
       want: other("there is no secret 'postgres/x/password'"),
     },
-    { name: "a password that nobody reads", given: { type: "postgres" }, want: [] },
+    { name: "a password that no template reads", given: { type: "postgres" }, want: [] },
     {
       name: "a connection that needs it",
       given: { type: "postgres" },

@@ -6,20 +6,20 @@ import { ok, type Result } from "#base";
 import { joined, plain, type Value } from "../templates/index.ts";
 import { hidden, hostOf } from "./outputs.ts";
 import { problem } from "./params.ts";
-import type { Output, Peer, ResourceProblem, ResourceRequest } from "./provisioner.ts";
+import type { ResourceOutput, PeerAddress, ResourceProblem, ProvisionRequest } from "./provisioner.ts";
 import { preferred, readUrl } from "./services.ts";
 
 export type Server = {
-  readonly peer: Peer;
-  readonly host: Output;
-  readonly port: Output;
+  readonly peer: PeerAddress;
+  readonly host: ResourceOutput;
+  readonly port: ResourceOutput;
   /** `host:port`. */
   readonly authority: () => Result<string, ResourceProblem>;
   /** As the LatticeExternalService has it; undefined: the server is in the cluster. */
   readonly externalUrl: string | undefined;
 };
 
-export function serverOf({ address, surroundings }: ResourceRequest, suffix: string, port: number): Server {
+export function serverOf({ address, surroundings }: ProvisionRequest, suffix: string, port: number): Server {
   const peer = { address: { namespace: address.namespace, name: `${address.name}-${suffix}` }, port };
   const external = surroundings.findExternalService(peer.address);
   const externalUrl = external === undefined ? undefined : preferred(external.endpoints, "default", "");
@@ -29,7 +29,7 @@ export function serverOf({ address, surroundings }: ResourceRequest, suffix: str
     const found = endpoint();
     return found.ok ? ok(read(found.value)) : found;
   };
-  const output = (read: () => Result<string, ResourceProblem>): Output => {
+  const output = (read: () => Result<string, ResourceProblem>): ResourceOutput => {
     return () => {
       const text = read();
       return text.ok ? ok(plain(text.value)) : text;
@@ -45,7 +45,7 @@ export function serverOf({ address, surroundings }: ResourceRequest, suffix: str
 }
 
 /** A value of the secret store: `postgres/main-db/password`. */
-export function secretValue({ surroundings, address }: ResourceRequest, type: string, key: string): Result<Value, ResourceProblem> {
+export function secretValue({ surroundings, address }: ProvisionRequest, type: string, key: string): Result<Value, ResourceProblem> {
   const found = surroundings.readSecret(`${type}/${address.name}/${key}`);
   return found.ok ? ok(hidden(found.value)) : problem(found.error);
 }

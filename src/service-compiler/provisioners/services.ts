@@ -6,7 +6,7 @@ import { plain } from "../templates/index.ts";
 import { hostOf, open } from "./outputs.ts";
 import { AGREEMENT_PARAMS } from "./agreement.ts";
 import { openText, problem, problemsIn } from "./params.ts";
-import type { Output, Provisioner, ResourceProblem } from "./provisioner.ts";
+import type { ResourceOutput, Provisioner, ResourceProblem } from "./provisioner.ts";
 
 const NOT_FOUND: Result<never, ResourceProblem> = err({ kind: "not-found" });
 
@@ -20,7 +20,7 @@ export const serviceProvisioner: Provisioner = {
     const callee = surroundings.findService(address);
     const host = hostOf(address, surroundings.clusterDomain);
     const port = String(callee === undefined ? NO_PORT : preferred(callee.ports, "http", NO_PORT));
-    const known = (text: string): Output => (callee === undefined ? () => NOT_FOUND : open(text));
+    const known = (text: string): ResourceOutput => (callee === undefined ? () => NOT_FOUND : open(text));
     return ok({
       outputs: new Map([
         ["host", known(host)],
@@ -45,7 +45,7 @@ export const servicePortProvisioner: Provisioner = {
     if (port.value === undefined) return problem("params.port must be the name or the number of one of its ports", "params.port");
     const address = { namespace, name: workload.value };
     const number = () => portOf(surroundings.findService(address)?.ports, port.value ?? "", address.name);
-    const known = (text: string): Output => {
+    const known = (text: string): ResourceOutput => {
       return () => {
         const found = number();
         return found.ok ? ok(plain(text)) : found;
@@ -53,7 +53,7 @@ export const servicePortProvisioner: Provisioner = {
     };
     return ok({
       callee: { address, ports: [/^[0-9]+$/.test(port.value) ? Number(port.value) : port.value] },
-      outputs: new Map<string, Output>([
+      outputs: new Map<string, ResourceOutput>([
         ["hostname", known(hostOf(address, surroundings.clusterDomain))],
         [
           "port",
@@ -90,7 +90,7 @@ export const externalServiceProvisioner: Provisioner = {
   provision: ({ address, surroundings }) => {
     const external = surroundings.findExternalService(address);
     const url = external === undefined ? undefined : preferred(external.endpoints, "default", "");
-    const part = (read: (endpoint: Endpoint) => string): Output => {
+    const part = (read: (endpoint: Endpoint) => string): ResourceOutput => {
       if (url === undefined) return () => NOT_FOUND;
       const endpoint = readUrl(url);
       return () => (endpoint.ok ? ok(plain(read(endpoint.value))) : endpoint);

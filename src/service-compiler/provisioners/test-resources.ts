@@ -2,11 +2,11 @@
 import { grantsOf } from "../grants/index.ts";
 import { err, ok, reveal, type Result } from "#base";
 import { fields, plain, renderText, scopeOf, secret, withNamespace, type Rendered, type TemplateProblem } from "../templates/index.ts";
-import type { Surroundings } from "./provisioner.ts";
+import type { ProvisionerContext } from "./provisioner.ts";
 import { registryWith, type Registry } from "./registry.ts";
 import { resolveResources, type ResourceEntry } from "./resolve.ts";
 
-export const surroundings: Surroundings = {
+export const surroundings: ProvisionerContext = {
   namespace: "prod",
   grants: { ...grantsOf(undefined), hosts: ["shop.test"] },
   routeHolder: () => undefined,

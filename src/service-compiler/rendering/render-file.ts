@@ -1,6 +1,6 @@
 /** One file of a container: text with its templates filled in, or bytes. */
 import { bytesOfBase64, err, ok, textOfBytes, type Result } from "#base";
-import { literal, renderText, type Origin, type Scope, type TemplateProblem, type Value } from "../templates/index.ts";
+import { literal, renderText, type Origin, type TemplateScope, type TemplateProblem, type Value } from "../templates/index.ts";
 import type { ContainerSpec } from "./render-service.ts";
 
 export type FileSpec = NonNullable<ContainerSpec["files"]>[string];
@@ -11,15 +11,15 @@ export type RenderedFile = {
   readonly mode: number;
 };
 
-export type FileProblem =
+export type RenderProblem =
   | { readonly kind: "template"; readonly problems: readonly TemplateProblem[] }
   | { readonly kind: "mount"; readonly message: string };
 
 export function renderFile(
   file: FileSpec,
-  scope: Scope,
+  scope: TemplateScope,
   readFile: (path: string) => Result<Uint8Array, string>,
-): Result<RenderedFile, FileProblem> {
+): Result<RenderedFile, RenderProblem> {
   const mode = Number.parseInt(file.mode, 8);
   if (file.binaryContent !== undefined) {
     const bytes = bytesOfBase64(file.binaryContent);
@@ -34,7 +34,7 @@ export function renderFile(
   return ok({ content: { kind: "text", value }, origins, mode });
 }
 
-function mount(message: string): Result<never, FileProblem> {
+function mount(message: string): Result<never, RenderProblem> {
   return err({ kind: "mount", message });
 }
 
@@ -42,7 +42,7 @@ function mount(message: string): Result<never, FileProblem> {
 function textOf(
   { content, source }: FileSpec,
   readFile: (path: string) => Result<Uint8Array, string>,
-): Result<string | Uint8Array, FileProblem> {
+): Result<string | Uint8Array, RenderProblem> {
   if (content !== undefined) return ok(content);
   if (source === undefined) return mount("it has no content");
   const bytes = readFile(source);

@@ -1,7 +1,7 @@
 /**
  * A service with its templates filled in: the variables, files and volumes of each container, and what its resources brought.
  *
- * Only four fields are templates. A `${` anywhere else is taken as it is, with a warning, since somebody meant something by it.
+ * Only four fields are templates. A `${` anywhere else is kept as it is, with a warning, because it was probably meant as a template.
  */
 import { err, ok } from "#base";
 import type { LatticeService } from "#crds";
@@ -9,7 +9,13 @@ import { isJsonObject } from "#kube";
 import { MOST_ERRORS, type CompileError, type Warning } from "../errors.ts";
 import { sourceOf } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
-import { resolveResources, type Provisioned, type ResolvedResources, type Resolution, type ResourceEntry } from "../provisioners/index.ts";
+import {
+  resolveResources,
+  type Provisioned,
+  type ResolvedResources,
+  type ResourceResolution,
+  type ResourceEntry,
+} from "../provisioners/index.ts";
 import {
   hasPlaceholders,
   literal,
@@ -18,7 +24,7 @@ import {
   secret,
   withNamespace,
   type Rendered,
-  type Scope,
+  type TemplateScope,
   type TemplateProblem,
 } from "../templates/index.ts";
 import { renderFile, type RenderedFile } from "./render-file.ts";
@@ -48,12 +54,12 @@ export type RenderedService = {
  * The resources of a service as it declares them: what the mesh needs. No Secret is read: every secret value is there and empty, because a
  * sensitive value cannot name a peer, a port or a route, and an edge must not close or stay open because a Secret is missing.
  */
-export function resolveDeclarations(input: ServiceInput): Resolution {
+export function resolveDeclarations(input: ServiceInput): ResourceResolution {
   const declared: ServiceInput = { ...input, secrets: () => ok("") };
   return resourcesOf(declared, scopeFor(declared)).finish();
 }
 
-function resourcesOf(input: ServiceInput, scope: Scope): ResolvedResources {
+function resourcesOf(input: ServiceInput, scope: TemplateScope): ResolvedResources {
   const { service, registry } = input;
   return resolveResources({
     entries: entriesOf(input),
@@ -96,7 +102,7 @@ export function entriesOf({ service, namespace }: Pick<ServiceInput, "service" |
   });
 }
 
-function surroundingsOf(input: ServiceInput, scope: Scope) {
+function surroundingsOf(input: ServiceInput, scope: TemplateScope) {
   const { service, settings, environment, namespace, secrets, findService, findExternalService, grants, routeHolder } = input;
   return {
     namespace,
@@ -117,7 +123,7 @@ function surroundingsOf(input: ServiceInput, scope: Scope) {
   };
 }
 
-type Rendering = { readonly input: ServiceInput; readonly scope: Scope; readonly errors: CompileError[] };
+type Rendering = { readonly input: ServiceInput; readonly scope: TemplateScope; readonly errors: CompileError[] };
 
 /** Once more mistakes are known than are listed, the rest is not rendered. */
 function isFull(errors: readonly CompileError[]): boolean {
@@ -164,7 +170,7 @@ function inOrder<T>(entries: readonly (readonly [string, T])[]): readonly (reado
   return entries;
 }
 
-/** A resource's own mistake is told with the resource. The place helps in texts of several lines only. */
+/** A resource's own error is reported with the resource. The position is added for multi-line texts only. */
 export function messagesOf(problems: readonly TemplateProblem[]): readonly string[] {
   return problems
     .filter(({ resource, repeated }) => resource === undefined && repeated !== true)
@@ -181,7 +187,7 @@ function countPlaceholders(containers: readonly RenderedContainer[]): number {
   return count;
 }
 
-/** Texts that are no templates, and look as if somebody took them for some. */
+/** Texts that are not templates but contain `${`. */
 function literalDollars(spec: LatticeService["spec"]): readonly Warning[] {
   const places: string[] = [];
   for (const [field, value] of Object.entries(spec)) {

@@ -3,9 +3,9 @@ import { err, ok } from "#base";
 import { didYouMean, type LatticeEnvironment, type LatticeSecretBindings, type LatticeServiceConfig } from "#crds";
 import { sourceOf } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
-import { fields, missing, scopeOf, secret, type Namespace, type Scope, type Value } from "../templates/index.ts";
+import { fields, missing, scopeOf, secret, type TemplateNamespace, type TemplateScope, type Value } from "../templates/index.ts";
 
-export function scopeFor(input: ServiceInput): Scope {
+export function scopeFor(input: ServiceInput): TemplateScope {
   return scopeOf([
     ["metadata", whenAsked(() => metadataOf(input))],
     ["config", whenAsked(() => configNamespace(input))],
@@ -16,12 +16,12 @@ export function scopeFor(input: ServiceInput): Scope {
 }
 
 /** Most services name one or two of these. */
-function whenAsked(make: () => Namespace): Namespace {
-  let made: Namespace | undefined;
+function whenAsked(make: () => TemplateNamespace): TemplateNamespace {
+  let made: TemplateNamespace | undefined;
   return (rest) => (made ??= make())(rest);
 }
 
-function clusterOf({ settings }: ServiceInput): Namespace {
+function clusterOf({ settings }: ServiceInput): TemplateNamespace {
   const { cluster, clusterDomain } = settings;
   const known = new Map([
     ["name", cluster.name],
@@ -36,7 +36,7 @@ function clusterOf({ settings }: ServiceInput): Namespace {
   );
 }
 
-function environmentOf({ service, settings, environment, namespace }: ServiceInput): Namespace {
+function environmentOf({ service, settings, environment, namespace }: ServiceInput): TemplateNamespace {
   const known = new Map([
     ["name", service.spec.environment ?? namespace],
     ["namespace", namespace],
@@ -45,7 +45,7 @@ function environmentOf({ service, settings, environment, namespace }: ServiceInp
   return fields("environment", known, "set ingressDomain in the LatticeEnvironment, or --ingress-domain");
 }
 
-function metadataOf({ service, namespace }: ServiceInput): Namespace {
+function metadataOf({ service, namespace }: ServiceInput): TemplateNamespace {
   const { name, labels = {}, annotations = {} } = service.metadata;
   const known = new Map<string, string | undefined>([
     ["name", name],
@@ -59,20 +59,20 @@ function metadataOf({ service, namespace }: ServiceInput): Namespace {
 /** Objects of one kind that are read for one service; the time that it takes grows with them. */
 const MOST_APPLYING = 64;
 
-function tooMany(kind: string, count: number): Namespace {
+function tooMany(kind: string, count: number): TemplateNamespace {
   return () =>
     missing(
       `${count} objects of kind ${kind} apply to this service, and at most ${MOST_APPLYING} may; put their entries into fewer objects`,
     );
 }
 
-function configNamespace(input: ServiceInput): Namespace {
+function configNamespace(input: ServiceInput): TemplateNamespace {
   const applying = input.configs.filter((config) => rankOf(config, input) > 0);
   if (applying.length > MOST_APPLYING) return tooMany("LatticeServiceConfig", applying.length);
   return fields("config", configOf(input), "");
 }
 
-/** The environment's defaults, then environment < service < cluster, then by name; the last word counts. */
+/** The environment's defaults, then environment < service < cluster, then by name; the last value wins. */
 export function configOf(input: ServiceInput): ReadonlyMap<string, string> {
   const ranked = input.configs.map((config) => ({ config, rank: rankOf(config, input) })).filter(({ rank }) => rank > 0);
   const ordered = ranked.toSorted((a, b) => a.rank - b.rank || (a.config.metadata.name < b.config.metadata.name ? -1 : 1));
@@ -109,7 +109,7 @@ function environmentBindings(environment: LatticeEnvironment | undefined): reado
   return (environment?.spec.defaults?.secretBindings ?? []).map(({ name, ...binding }) => [name, binding] as const);
 }
 
-function secretsOf(input: ServiceInput): Namespace {
+function secretsOf(input: ServiceInput): TemplateNamespace {
   const applying = input.bindings.filter(({ spec }) => spec.service === undefined || spec.service === input.service.metadata.name);
   if (applying.length > MOST_APPLYING) return tooMany("LatticeSecretBindings", applying.length);
   const bindings = bindingsOf(input);

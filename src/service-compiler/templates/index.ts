@@ -1,5 +1,15 @@
 export { MOST_PROBLEMS, RenderBudget } from "./budget.ts";
 export { literal, renderText } from "./render.ts";
-export { fields, lookUp, missing, scopeOf, withNamespace, type Found, type Missing, type Namespace, type Scope } from "./scope.ts";
+export {
+  fields,
+  lookUp,
+  missing,
+  scopeOf,
+  withNamespace,
+  type FoundValue,
+  type MissingName,
+  type TemplateNamespace,
+  type TemplateScope,
+} from "./scope.ts";
 export { hasPlaceholders, parseTemplate, type Part, type Placeholder, type Template, type TemplateProblem } from "./template.ts";
 export { isSensitive, joined, plain, secret, type ExternalReference, type Origin, type Rendered, type Value } from "./value.ts";

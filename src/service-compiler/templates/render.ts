@@ -1,11 +1,11 @@
 /** A template filled in, within the budget of its service. Its mistakes are reported together, each with its place. */
 import { err, ok, type Result } from "#base";
 import { MOST_PROBLEMS, MOST_RENDERED_BYTES, NOT_RENDERED, sizeOfValue } from "./budget.ts";
-import { lookUp, type Found, type Missing, type Scope } from "./scope.ts";
+import { lookUp, type FoundValue, type MissingName, type TemplateScope } from "./scope.ts";
 import { hasPlaceholders, parseTemplate, placesIn, type Placeholder, type Template, type TemplateProblem } from "./template.ts";
 import { isSensitive, joined, plain, type Origin, type Rendered, type Value } from "./value.ts";
 
-export function renderText(text: string, scope: Scope): Result<Rendered, readonly TemplateProblem[]> {
+export function renderText(text: string, scope: TemplateScope): Result<Rendered, readonly TemplateProblem[]> {
   if (scope.budget.isExceeded && hasPlaceholders(text)) return err([{ message: NOT_RENDERED, line: 1, column: 1, repeated: true }]);
   const template = parseTemplate(text);
   return template.ok ? fill(text, template.value, scope) : template;
@@ -16,7 +16,7 @@ export function literal(text: string): Rendered {
   return { value: plain(text), origins: [] };
 }
 
-function fill(text: string, template: Template, scope: Scope): Result<Rendered, readonly TemplateProblem[]> {
+function fill(text: string, template: Template, scope: TemplateScope): Result<Rendered, readonly TemplateProblem[]> {
   let places: ReturnType<typeof placesIn> | undefined;
   const problemAt = (offset: number, message: string) => (places ??= placesIn(text))(offset, message);
   const parts = lookUpAll(template, scope, problemAt);
@@ -31,7 +31,7 @@ type Parts = { readonly values: readonly Value[]; readonly origins: readonly Ori
 type ProblemAt = (offset: number, message: string) => TemplateProblem;
 
 /** Stops at the first part that does not fit into the budget, before anything is joined. */
-function lookUpAll(template: Template, scope: Scope, problemAt: ProblemAt): Result<Parts, readonly TemplateProblem[]> {
+function lookUpAll(template: Template, scope: TemplateScope, problemAt: ProblemAt): Result<Parts, readonly TemplateProblem[]> {
   const { budget } = scope;
   const count = template.reduce((sum, part) => sum + (typeof part === "string" ? 0 : 1), 0);
   // what has no placeholders cannot grow
@@ -43,7 +43,8 @@ function lookUpAll(template: Template, scope: Scope, problemAt: ProblemAt): Resu
   const problems: TemplateProblem[] = [];
   let bytes = 0;
   for (const part of template) {
-    const found: Result<Found, Missing> = typeof part === "string" ? ok({ value: plain(part), source: "" }) : lookUp(scope, part.path);
+    const found: Result<FoundValue, MissingName> =
+      typeof part === "string" ? ok({ value: plain(part), source: "" }) : lookUp(scope, part.path);
     if (found.ok) {
       bytes += sizeOfValue(found.value.value, MOST_RENDERED_BYTES);
       if (bytes > MOST_RENDERED_BYTES) break;
@@ -61,6 +62,6 @@ function lookUpAll(template: Template, scope: Scope, problemAt: ProblemAt): Resu
 
 const MIXED = "this mixes a value of External Secrets with one from a Secret; give each a variable or file of its own";
 
-function originOf({ text }: Placeholder, { value, source }: Found): Origin {
+function originOf({ text }: Placeholder, { value, source }: FoundValue): Origin {
   return { placeholder: text, source, sensitive: isSensitive(value) };
 }

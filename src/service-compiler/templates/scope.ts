@@ -4,34 +4,34 @@ import { didYouMean } from "#crds";
 import { RenderBudget } from "./budget.ts";
 import { plain, type Value } from "./value.ts";
 
-/** Why a name stands for nothing. `resource`: it is that resource's own fault, which is told once and not at every use. */
-export type Missing = { readonly message: string; readonly resource?: string };
+/** Why a name has no value. `resource`: the error is that resource's own, and is reported once and not at every use. */
+export type MissingName = { readonly message: string; readonly resource?: string };
 
-export type Found = { readonly value: Value; readonly source: string };
+export type FoundValue = { readonly value: Value; readonly source: string };
 
 /** `rest`: the path behind the namespace's own name, with at least one name. */
-export type Namespace = (rest: readonly string[]) => Result<Found, Missing>;
+export type TemplateNamespace = (rest: readonly string[]) => Result<FoundValue, MissingName>;
 
-export type Scope = {
-  readonly namespaces: ReadonlyMap<string, Namespace>;
+export type TemplateScope = {
+  readonly namespaces: ReadonlyMap<string, TemplateNamespace>;
   /** Shared by all templates of a service. */
   readonly budget: RenderBudget;
 };
 
-export function scopeOf(namespaces: Iterable<readonly [string, Namespace]>, budget = new RenderBudget()): Scope {
+export function scopeOf(namespaces: Iterable<readonly [string, TemplateNamespace]>, budget = new RenderBudget()): TemplateScope {
   return { namespaces: new Map(namespaces), budget };
 }
 
 /** The same, with one more namespace. */
-export function withNamespace({ namespaces, budget }: Scope, name: string, namespace: Namespace): Scope {
+export function withNamespace({ namespaces, budget }: TemplateScope, name: string, namespace: TemplateNamespace): TemplateScope {
   return scopeOf([...namespaces, [name, namespace]], budget);
 }
 
-export function missing(message: string): Result<never, Missing> {
+export function missing(message: string): Result<never, MissingName> {
   return err({ message });
 }
 
-export function lookUp({ namespaces }: Pick<Scope, "namespaces">, path: readonly string[]): Result<Found, Missing> {
+export function lookUp({ namespaces }: Pick<TemplateScope, "namespaces">, path: readonly string[]): Result<FoundValue, MissingName> {
   const { name, rest } = namespaceOf(path);
   const namespace = namespaces.get(name);
   if (namespace === undefined) {
@@ -49,7 +49,7 @@ function namespaceOf(path: readonly string[]): { readonly name: string; readonly
 }
 
 /** Plain texts under fixed names. One that is known but has no value says how to give it one. */
-export function fields(name: string, values: ReadonlyMap<string, string | undefined>, hint: string): Namespace {
+export function fields(name: string, values: ReadonlyMap<string, string | undefined>, hint: string): TemplateNamespace {
   return (rest) => {
     const wanted = rest.join(".");
     if (!values.has(wanted)) return missing(`${name} has no '${wanted}'${didYouMean(wanted, values.keys())}`);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { err, ok, reveal } from "#base";
 import { byteLength } from "./budget.ts";
-import { fields, lookUp, scopeOf, type Namespace, type Scope } from "./scope.ts";
+import { fields, lookUp, scopeOf, type TemplateNamespace, type TemplateScope } from "./scope.ts";
 import { literal, renderText } from "./render.ts";
 import { hasPlaceholders, parseTemplate } from "./template.ts";
 import { joined, plain, secret, type ExternalReference, type Value } from "./value.ts";
@@ -33,7 +33,7 @@ const config = fields(
 );
 const environment = fields("environment", new Map([["name", "prod"]]), "");
 const outside: ExternalReference = { store: { kind: "SecretStore", name: "vault" }, key: "app", property: "key", refreshInterval: "1h" };
-const resources: Namespace = ([name, output]) => {
+const resources: TemplateNamespace = ([name, output]) => {
   const value = new Map<string, Value>([
     ["db.host", plain("db.prod")],
     ["db.password", secret("hunter2")],
@@ -41,7 +41,7 @@ const resources: Namespace = ([name, output]) => {
   ]).get(`${name}.${output}`);
   return value === undefined ? err({ message: "there is no such thing" }) : ok({ value, source: `output "${output}" of "${name}"` });
 };
-const freshScope = (): Scope =>
+const freshScope = (): TemplateScope =>
   scopeOf([
     ["metadata", metadata],
     ["cluster", cluster],
@@ -157,7 +157,7 @@ test("of one template ten mistakes are listed, whether in its form or in its nam
 
 test("after a budget was exceeded nothing more is looked up", () => {
   const looked: string[] = [];
-  const values: Namespace = ([name = ""]) => {
+  const values: TemplateNamespace = ([name = ""]) => {
     looked.push(name);
     return ok({ value: plain("x".repeat(600_000)), source: name });
   };

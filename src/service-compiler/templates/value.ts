@@ -24,7 +24,7 @@ export type Value =
 export type Origin = {
   /** As the template names it: `resources.db.password`. */
   readonly placeholder: string;
-  /** What stands behind it, in words: `output "password" of postgres "main-db"`. */
+  /** A description of its source: `output "password" of postgres "main-db"`. */
   readonly source: string;
   readonly sensitive: boolean;
 };

@@ -1,4 +1,4 @@
-/** Seed 001, phase 5: Flagger's Canary. The names of these tests are the seed's own words. */
+/** Flagger's Canary. */
 import { describe, expect, test } from "vitest";
 import { compileService } from "../compile-service.ts";
 import { compiled, mainContainer, mistakes, serviceInput } from "../../../test/builders/service-input.ts";
@@ -12,7 +12,7 @@ const METRICS = [
   { name: "request-duration", thresholdRange: { max: 500 }, interval: "1m" },
 ];
 
-describe("phase 5", () => {
+describe("a canary", () => {
   test("Canary strategy generates Flagger Canary", () => {
     expect(compiled(canary()).find("Canary")).toEqual({
       apiVersion: "flagger.app/v1beta1",
@@ -135,7 +135,7 @@ test("ports that Flagger would offer otherwise are warned about", () => {
   ]);
 });
 
-describe("metrics that nobody can read are warned about", () => {
+describe("metrics that cannot be scraped cause a warning", () => {
   const warned = (metrics?: readonly object[], ports: object = http.ports) =>
     compiled(canary({ service: { ports } }, metrics === undefined ? {} : { canary: { metrics } })).warnings.filter((text) =>
       text.includes("metrics"),

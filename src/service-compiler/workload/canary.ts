@@ -6,8 +6,8 @@ import { howToGrant } from "../grants/index.ts";
 import type { ServiceInput } from "../input.ts";
 import { sortedPorts } from "./container.ts";
 import type { Replicas } from "./deployment.ts";
-import { metadataFor, type Owner } from "./names.ts";
-import type { Compiled } from "./once.ts";
+import { metadataFor, type WorkloadOwner } from "./names.ts";
+import type { CompiledObject } from "./once.ts";
 
 const PROVIDER = "gatewayapi:v1";
 
@@ -16,7 +16,7 @@ const DEFAULT_METRICS: readonly (JsonObject & { readonly name: string })[] = [
   { name: "request-duration", thresholdRange: { max: 500 }, interval: "1m" },
 ];
 
-export function compileCanary(owner: Owner, spec: LatticeServiceSpec, replicas: Replicas): Compiled | undefined {
+export function compileCanary(owner: WorkloadOwner, spec: LatticeServiceSpec, replicas: Replicas): CompiledObject | undefined {
   if (spec.deploy?.strategy !== "canary") return undefined;
   const settings = spec.deploy.canary ?? defaultCanary();
   const target = { apiVersion: "apps/v1", kind: "Deployment", name: owner.name };
@@ -46,7 +46,7 @@ function splitPort({ service }: LatticeServiceSpec) {
   return { name, port: chosen?.port ?? 80, targetPort: chosen?.targetPort ?? chosen?.port };
 }
 
-function serviceOf(owner: Owner, spec: LatticeServiceSpec): JsonObject {
+function serviceOf(owner: WorkloadOwner, spec: LatticeServiceSpec): JsonObject {
   const { name, port, targetPort } = splitPort(spec);
   const several = Object.keys(spec.service?.ports ?? {}).length > 1;
   return {

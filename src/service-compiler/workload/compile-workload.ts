@@ -16,10 +16,10 @@ import { compileContainer, type Ports } from "./container.ts";
 import { compileDeployment, type Replicas } from "./deployment.ts";
 import { compileEnv, type CompiledEnv } from "./env.ts";
 import { compileFiles, type CompiledFiles } from "./files.ts";
-import type { Owner } from "./names.ts";
+import type { WorkloadOwner } from "./names.ts";
 import { compileService, compileServiceAccount } from "./network.ts";
-import type { Compiled } from "./once.ts";
-import { isSidecar, orderContainers, type Order } from "./order.ts";
+import type { CompiledObject } from "./once.ts";
+import { isSidecar, orderContainers, type ContainerOrder } from "./order.ts";
 import { podSecurityContext } from "./pod-security-context.ts";
 import { rootImageWarnings } from "./root-images.ts";
 import { compileRoutes } from "./routes.ts";
@@ -28,13 +28,13 @@ import { securityErrors } from "./security-errors.ts";
 import { tooLarge } from "./size-limits.ts";
 import { compileVolumes, type CompiledVolumes } from "./volumes.ts";
 
-export type Workload = { readonly objects: readonly Compiled[]; readonly warnings: readonly Warning[] };
+export type CompiledWorkload = { readonly objects: readonly CompiledObject[]; readonly warnings: readonly Warning[] };
 
 type Config = { readonly env: CompiledEnv; readonly files: CompiledFiles };
 
-export function compileWorkload(input: ServiceInput, rendered: RenderedService): Result<Workload, readonly CompileError[]> {
+export function compileWorkload(input: ServiceInput, rendered: RenderedService): Result<CompiledWorkload, readonly CompileError[]> {
   const { service, namespace } = input;
-  const owner: Owner = { name: service.metadata.name, namespace, several: rendered.containers.length > 1 };
+  const owner: WorkloadOwner = { name: service.metadata.name, namespace, several: rendered.containers.length > 1 };
   const order = orderContainers(rendered.containers);
   const configs = new Map<string, Config>(
     rendered.containers.map((container) => [container.name, { env: compileEnv(owner, container), files: compileFiles(owner, container) }]),
@@ -96,7 +96,7 @@ function inOrder(objects: readonly KubeObject[]): readonly KubeObject[] {
 
 type PodInput = {
   readonly input: ServiceInput;
-  readonly order: Order;
+  readonly order: ContainerOrder;
   readonly configs: ReadonlyMap<string, Config>;
   readonly volumes: CompiledVolumes;
   readonly config: readonly KubeObject[];
@@ -127,7 +127,7 @@ function compilePod({ input, order, configs, volumes, config }: PodInput) {
 }
 
 /** The container that the ports of the service are of. */
-function servingOf({ main }: Order): RenderedContainer | undefined {
+function servingOf({ main }: ContainerOrder): RenderedContainer | undefined {
   return main.find(({ name }) => name === "main") ?? main[0];
 }
 

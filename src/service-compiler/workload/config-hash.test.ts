@@ -1,4 +1,4 @@
-/** Seed 001, phase 7: pods roll when any of their config changes. The names of these tests are the seed's own words. */
+/** Pods roll when any of their config changes. */
 import { describe, expect, test } from "vitest";
 import { hmacSha256Hex, sensitive, sha256Hex } from "#base";
 import { compiled, mainContainer, type Around } from "../../../test/builders/service-input.ts";
@@ -30,7 +30,7 @@ function annotationOf(deployment: unknown): string | undefined {
   return inner.template.metadata.annotations?.[ANNOTATION];
 }
 
-describe("phase 7", () => {
+describe("the config hash", () => {
   test("Config hash changes when ConfigMap data changes", () => {
     expect(hashOf({ level: "debug" })).not.toBe(hashOf());
     expect(hashOf({ file: "other" })).not.toBe(hashOf());

@@ -7,7 +7,7 @@
 import { base64OfBytes, base64OfText, parseDuration, reveal } from "#base";
 import type { KubeObject } from "#kube";
 import type { ExternalReference, Value } from "../templates/index.ts";
-import { CONFIG_TYPE_LABEL, metadataFor, type Owner } from "./names.ts";
+import { CONFIG_TYPE_LABEL, metadataFor, type WorkloadOwner } from "./names.ts";
 
 export type Content = { readonly kind: "text"; readonly value: Value } | { readonly kind: "bytes"; readonly bytes: Uint8Array };
 
@@ -20,7 +20,7 @@ export type ConfigObjects = {
 };
 
 export type ConfigPlan = {
-  readonly owner: Owner;
+  readonly owner: WorkloadOwner;
   readonly names: ConfigNames;
   readonly types: { readonly open: string; readonly closed: string };
   readonly contents: ReadonlyMap<string, Content>;
@@ -108,7 +108,7 @@ function goText(text: string): string {
   return text.replaceAll(/\{(?=\{|$)/g, '{{ "{" }}');
 }
 
-/** Whoever wants its value fresh soonest decides for all that are put together. */
+/** The shortest refresh interval applies to all that are combined. */
 function shortest(intervals: readonly string[]): string {
   const length = (text: string) => {
     const duration = parseDuration(text);

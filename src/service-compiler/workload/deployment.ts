@@ -1,8 +1,8 @@
 /** The Deployment. It holds references to config, never the config itself; a hash of it makes pods roll when it changes. */
 import type { LatticeServiceSpec } from "#crds";
 import type { JsonObject, KubeObject } from "#kube";
-import { CONFIG_HASH_ANNOTATION, labelsOf, metadataFor, SERVICE_LABEL, type Owner } from "./names.ts";
-import type { Compiled } from "./once.ts";
+import { CONFIG_HASH_ANNOTATION, labelsOf, metadataFor, SERVICE_LABEL, type WorkloadOwner } from "./names.ts";
+import type { CompiledObject } from "./once.ts";
 
 export type PodParts = {
   readonly initContainers: readonly JsonObject[];
@@ -14,7 +14,7 @@ export type PodParts = {
 
 export type Replicas = { readonly min: number; readonly max: number | undefined };
 
-export function compileDeployment(owner: Owner, spec: LatticeServiceSpec, replicas: Replicas, pod: PodParts): Compiled {
+export function compileDeployment(owner: WorkloadOwner, spec: LatticeServiceSpec, replicas: Replicas, pod: PodParts): CompiledObject {
   const labels = { ...labelsOf(owner.name), [SERVICE_LABEL]: owner.name };
   const handsOff = replicas.max !== undefined || spec.deploy?.strategy === "canary";
   const rolling = spec.deploy?.rolling;

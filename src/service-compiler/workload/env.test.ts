@@ -1,4 +1,4 @@
-/** Seed 001, phase 1: where each environment variable goes. The names of these tests are the seed's own words. */
+/** Where each environment variable goes. */
 import { describe, expect, test } from "vitest";
 import { compiled, dataOf, mainContainer } from "../../../test/builders/service-input.ts";
 
@@ -17,7 +17,7 @@ function homes(given: Readonly<Record<string, string>>) {
 
 const HOST = "main-db-postgres.prod.svc.cluster.local";
 
-describe("phase 1", () => {
+describe("variables", () => {
   const rows: readonly { name: string; given: Readonly<Record<string, string>>; want: ReturnType<typeof homes> }[] = [
     {
       name: 'Literal value "info" goes to ConfigMap (not sensitive)',
@@ -76,7 +76,7 @@ describe("phase 1", () => {
     expect(compiled(variables({}), around).main("envFrom")).toBeUndefined();
   });
 
-  test("the objects carry the seed's labels, and the Secret data and no stringData", () => {
+  test("the objects carry the service's labels, and the Secret data and no stringData", () => {
     const { find } = compiled(variables({ A: "a", B: "${resources.postgres.password}" }), around);
     const labels = (type: string) => ({
       "app.kubernetes.io/name": "api",

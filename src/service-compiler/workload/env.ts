@@ -2,11 +2,11 @@
 import type { JsonObject } from "#kube";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import { configObjects, type ConfigObjects, type Content } from "./config-objects.ts";
-import { configName, type Owner } from "./names.ts";
+import { configName, type WorkloadOwner } from "./names.ts";
 
 export type CompiledEnv = { readonly objects: ConfigObjects; readonly envFrom: readonly JsonObject[] };
 
-export function compileEnv(owner: Owner, { name, variables }: RenderedContainer): CompiledEnv {
+export function compileEnv(owner: WorkloadOwner, { name, variables }: RenderedContainer): CompiledEnv {
   const contents = new Map<string, Content>();
   for (const [variable, { value }] of variables) contents.set(variable, { kind: "text", value });
   const names = {

@@ -1,4 +1,4 @@
-/** Seed 001, phase 2: files become entries of ConfigMaps and Secrets, each mounted by itself. The names are the seed's own words. */
+/** Files become entries of ConfigMaps and Secrets, each mounted by itself. */
 import { describe, expect, test } from "vitest";
 import { compiled, dataOf, mainContainer } from "../../../test/builders/service-input.ts";
 
@@ -10,7 +10,7 @@ const around = {
 const files = (given: Readonly<Record<string, unknown>>) =>
   compiled(mainContainer({ files: given }, { resources: { db: { type: "postgres" } } }), around);
 
-describe("phase 2", () => {
+describe("files", () => {
   test("Text file creates ConfigMap entry", () => {
     const { find } = files({ "/etc/app/config.yaml": { content: "host: ${resources.db.host}\n" } });
     expect(dataOf(find("ConfigMap", "api-files"))).toEqual({ "etc-app-config.yaml": "host: db-postgres.prod.svc.cluster.local\n" });

@@ -4,7 +4,7 @@ import type { RenderedFile } from "../rendering/render-file.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import { configObjects, homeOf, type ConfigObjects } from "./config-objects.ts";
 import { groupMode } from "./pod-security-context.ts";
-import { configName, fileKeys, fileVolumeName, type Owner } from "./names.ts";
+import { configName, fileKeys, fileVolumeName, type WorkloadOwner } from "./names.ts";
 
 export type CompiledFiles = {
   readonly objects: ConfigObjects;
@@ -21,7 +21,7 @@ type Home = keyof typeof VOLUMES;
 /** Names that no volume of a service may have, with files or without. */
 export const RESERVED_VOLUMES: ReadonlySet<string> = new Set(Object.values(VOLUMES));
 
-export function compileFiles(owner: Owner, container: RenderedContainer): CompiledFiles {
+export function compileFiles(owner: WorkloadOwner, container: RenderedContainer): CompiledFiles {
   const { name, files } = container;
   const keys = fileKeys(files.keys());
   const keyOf = (path: string) => keys.get(path) ?? path;

@@ -11,7 +11,7 @@ export function labelsOf(service: string): Readonly<Record<string, string>> {
 }
 
 export function metadataFor(
-  owner: Pick<Owner, "name" | "namespace">,
+  owner: Pick<WorkloadOwner, "name" | "namespace">,
   name: string,
   more: Readonly<Record<string, string>> = {},
 ): ObjectMeta {
@@ -19,14 +19,14 @@ export function metadataFor(
 }
 
 /** The service that objects are made for. */
-export type Owner = {
+export type WorkloadOwner = {
   readonly name: string;
   readonly namespace: string;
   /** With several containers, each has config objects of its own. */
   readonly several: boolean;
 };
 
-export function configName({ name, several }: Owner, container: string, suffix: string): string {
+export function configName({ name, several }: WorkloadOwner, container: string, suffix: string): string {
   return several ? `${name}-${container}-${suffix}` : `${name}-${suffix}`;
 }
 
@@ -60,7 +60,7 @@ export function volumeName(path: string, source: string, taken: ReadonlySet<stri
 }
 
 /** The volume with files of a container; a long name of the container leaves no room for the whole. */
-export function fileVolumeName({ several }: Owner, container: string, volume: string): string {
+export function fileVolumeName({ several }: WorkloadOwner, container: string, volume: string): string {
   const name = several ? `${container}-${volume}` : volume;
   return name.length <= LONGEST_VOLUME ? name : hashedVolume(name, name);
 }

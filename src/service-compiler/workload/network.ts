@@ -1,17 +1,17 @@
-/** ServiceAccount, Service and HTTPRoutes: under which name, at which address and through which door a service is reached. */
+/** ServiceAccount, Service and HTTPRoutes: the identity, the address and the published routes of a service. */
 import type { LatticeServiceSpec } from "#crds";
 import type { JsonObject, KubeObject } from "#kube";
-import type { Route } from "../provisioners/index.ts";
+import type { RouteTarget } from "../provisioners/index.ts";
 import { sortedPorts, type Ports } from "./container.ts";
-import { metadataFor, type Owner } from "./names.ts";
-import type { Compiled } from "./once.ts";
+import { metadataFor, type WorkloadOwner } from "./names.ts";
+import type { CompiledObject } from "./once.ts";
 
-export function compileServiceAccount(owner: Owner): Compiled {
+export function compileServiceAccount(owner: WorkloadOwner): CompiledObject {
   return { object: { apiVersion: "v1", kind: "ServiceAccount", metadata: metadataFor(owner, owner.name) } };
 }
 
 /** Under a canary, Flagger rewrites selector and ports. */
-export function compileService(owner: Owner, { service, deploy }: LatticeServiceSpec): Compiled | undefined {
+export function compileService(owner: WorkloadOwner, { service, deploy }: LatticeServiceSpec): CompiledObject | undefined {
   const ports = service?.ports ?? {};
   if (Object.keys(ports).length === 0) return undefined;
   const spec = { selector: { "app.kubernetes.io/name": owner.name }, ports: servicePorts(ports) };
@@ -29,13 +29,13 @@ function servicePorts(ports: Ports): readonly JsonObject[] {
   }));
 }
 
-export type Door = { readonly resource: string; readonly route: Route; readonly port: number };
+export type PublishedRoute = { readonly resource: string; readonly route: RouteTarget; readonly port: number };
 
 export function compileRoute(
-  owner: Pick<Owner, "name" | "namespace">,
+  owner: Pick<WorkloadOwner, "name" | "namespace">,
   gateway: { readonly namespace: string; readonly name: string },
-  { resource, route, port }: Door,
-): Compiled {
+  { resource, route, port }: PublishedRoute,
+): CompiledObject {
   return {
     object: {
       apiVersion: "gateway.networking.k8s.io/v1",
@@ -51,7 +51,7 @@ export function compileRoute(
 }
 
 /** The port that a route means: by name or number, else http, else the only one. undefined: there is none, or several could be meant. */
-export function portOfRoute({ port }: Route, ports: Ports): number | undefined {
+export function portOfRoute({ port }: RouteTarget, ports: Ports): number | undefined {
   const sorted = tcpPorts(ports);
   if (port !== undefined) return sorted.find(([name, one]) => name === port || one.port === port)?.[1].port;
   return (sorted.find(([name]) => name === "http") ?? (sorted.length === 1 ? sorted[0] : undefined))?.[1].port;

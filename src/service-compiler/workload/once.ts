@@ -4,14 +4,14 @@
  */
 import type { JsonObject, KubeObject } from "#kube";
 
-export type Compiled = {
+export type CompiledObject = {
   readonly object: KubeObject;
   /** To be merged into the object when it is made: `{spec: {replicas: 2}}`. */
   readonly once?: JsonObject;
 };
 
 /** As it is when it is made. */
-export function atFirst({ object, once }: Compiled): KubeObject {
+export function atFirst({ object, once }: CompiledObject): KubeObject {
   if (once === undefined) return object;
   const { spec } = object as { readonly spec?: JsonObject };
   return { ...object, spec: { ...(once["spec"] as JsonObject | undefined), ...spec } } as KubeObject;

@@ -6,9 +6,9 @@ import { err, ok, type Result } from "#base";
 import type { CompileError } from "../errors.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 
-export type Order = { readonly first: readonly RenderedContainer[]; readonly main: readonly RenderedContainer[] };
+export type ContainerOrder = { readonly first: readonly RenderedContainer[]; readonly main: readonly RenderedContainer[] };
 
-export function orderContainers(containers: readonly RenderedContainer[]): Result<Order, CompileError> {
+export function orderContainers(containers: readonly RenderedContainer[]): Result<ContainerOrder, CompileError> {
   const byName = new Map(containers.map((container) => [container.name, container]));
   const sorted: RenderedContainer[] = [];
   const done = new Set<string>();

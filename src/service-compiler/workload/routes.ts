@@ -1,23 +1,23 @@
 /** HTTPRoutes of a service. They follow from its declarations alone, so that one that was removed goes even while the workload has errors. */
 import type { CompileError, Warning } from "../errors.ts";
 import type { ServiceInput } from "../input.ts";
-import type { Resolution } from "../provisioners/index.ts";
+import type { ResourceResolution } from "../provisioners/index.ts";
 import type { Ports } from "./container.ts";
 import { compileRoute, portOfRoute, tcpPorts } from "./network.ts";
-import type { Compiled } from "./once.ts";
+import type { CompiledObject } from "./once.ts";
 
 export type CompiledRoutes = {
-  readonly routes: readonly Compiled[];
+  readonly routes: readonly CompiledObject[];
   readonly errors: readonly CompileError[];
   readonly warnings: readonly Warning[];
 };
 
-export function compileRoutes(input: ServiceInput, { provisioned }: Pick<Resolution, "provisioned">): CompiledRoutes {
+export function compileRoutes(input: ServiceInput, { provisioned }: Pick<ResourceResolution, "provisioned">): CompiledRoutes {
   const { service, namespace, environment, settings } = input;
   const ports: Ports = service.spec.service?.ports ?? {};
   const gateway = environment?.spec.gatewayRef ?? settings.gateway;
   const owner = { name: service.metadata.name, namespace };
-  const routes: Compiled[] = [];
+  const routes: CompiledObject[] = [];
   const errors: CompileError[] = [];
   const warnings: Warning[] = [];
   for (const [name, { route }] of provisioned) {

@@ -2,12 +2,12 @@
 import type { KubeObject } from "#kube";
 import type { Claim } from "../provisioners/index.ts";
 import type { Replicas } from "./deployment.ts";
-import { metadataFor, SERVICE_LABEL, type Owner } from "./names.ts";
-import type { Compiled } from "./once.ts";
+import { metadataFor, SERVICE_LABEL, type WorkloadOwner } from "./names.ts";
+import type { CompiledObject } from "./once.ts";
 
 const CPU_UTILIZATION = 80;
 
-export function compileAutoscaler(owner: Owner, { min, max }: Replicas): Compiled | undefined {
+export function compileAutoscaler(owner: WorkloadOwner, { min, max }: Replicas): CompiledObject | undefined {
   if (max === undefined) return undefined;
   return {
     object: {
@@ -25,7 +25,7 @@ export function compileAutoscaler(owner: Owner, { min, max }: Replicas): Compile
 }
 
 /** One pod at a time may be taken away. With a single pod that would mean never, and nodes could not be drained. */
-export function compileDisruptionBudget(owner: Owner, { min }: Replicas): Compiled | undefined {
+export function compileDisruptionBudget(owner: WorkloadOwner, { min }: Replicas): CompiledObject | undefined {
   if (min < 2) return undefined;
   return {
     object: {
@@ -38,7 +38,7 @@ export function compileDisruptionBudget(owner: Owner, { min }: Replicas): Compil
   };
 }
 
-export function compileClaim(owner: Owner, { name, size, accessModes, storageClassName }: Claim): Compiled {
+export function compileClaim(owner: WorkloadOwner, { name, size, accessModes, storageClassName }: Claim): CompiledObject {
   return {
     object: {
       apiVersion: "v1",

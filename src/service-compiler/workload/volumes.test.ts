@@ -1,11 +1,11 @@
-/** Seed 001, phase 4: volumes of the pod. The names of these tests are the seed's own words. */
+/** Volumes of the pod. */
 import { describe, expect, test } from "vitest";
 import { compiled, mainContainer, mistakes } from "../../../test/builders/service-input.ts";
 
 const volumes = (given: Readonly<Record<string, unknown>>, resources: Readonly<Record<string, unknown>> = {}) =>
   compiled(mainContainer({ volumes: given }, { resources }));
 
-describe("phase 4", () => {
+describe("volumes", () => {
   const rows: readonly { name: string; given: string; want: unknown }[] = [
     { name: "pvc:my-claim creates PVC volume", given: "pvc:my-claim", want: { persistentVolumeClaim: { claimName: "my-claim" } } },
     { name: "configmap:my-cm creates ConfigMap volume", given: "configmap:my-cm", want: { configMap: { name: "my-cm" } } },

@@ -11,7 +11,7 @@ test("the smallest service is a ServiceAccount and a Deployment", () => {
   expect(kinds(compiled(mainContainer({})).objects)).toEqual(["ServiceAccount api", "Deployment api"]);
 });
 
-test("everything comes in the order in which it is applied (DECISIONS 43)", () => {
+test("everything comes in the order in which it is applied", () => {
   const external = { external: { storeRef: { name: "vault" }, key: "app" } };
   const spec = mainContainer(
     {
@@ -93,7 +93,7 @@ describe("replicas", () => {
     ]);
   });
 
-  test("under an autoscaler they are written once, and not again (DECISIONS 41)", () => {
+  test("under an autoscaler they are written once, and not again", () => {
     const result = compileService(serviceInput(mainContainer(requests, { replicas: { min: 2, max: 5 } })));
     const deployment = result.ok ? result.value.objects.find(({ object }) => object.kind === "Deployment") : undefined;
     expect(deployment?.once).toEqual({ spec: { replicas: 2 } });
@@ -101,7 +101,7 @@ describe("replicas", () => {
   });
 });
 
-test("the Deployment is selected by the seed's label, and carries ours for policies", () => {
+test("the Deployment is selected by the app label, and carries the label that policies select", () => {
   const { find } = compiled(mainContainer({}, { deploy: { rolling: { maxSurge: "25%", maxUnavailable: 0 } } }));
   const labels = { "app.kubernetes.io/name": "api", "app.kubernetes.io/managed-by": "lattice", "lattice.dev/service": "api" };
   expect(find("Deployment")).toMatchObject({

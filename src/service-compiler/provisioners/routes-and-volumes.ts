@@ -1,16 +1,16 @@
-/** `route`: a door from outside. `dns`: a name for one. `volume`: something to mount. None has a secret in it. */
+/** The types `route` (a host and path on the ingress gateway), `dns` (a host name) and `volume`. None has a secret output. */
 import { ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parseQuantity } from "#kube";
 import { hasEmptySegment, resolvedUrlPath } from "../checks/paths.ts";
 import { open } from "./outputs.ts";
 import { listParam, openText, problem, problemsIn } from "./params.ts";
-import type { Claim, Provisioner, ResourceProblem, ResourceRequest } from "./provisioner.ts";
+import type { Claim, Provisioner, ResourceProblem, ProvisionRequest } from "./provisioner.ts";
 
 const HOST = /^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LONGEST_HOST = 253;
 
-/** A host name below the ingress domain; whoever serves that domain answers for it. */
+/** A host name below the ingress domain; the DNS server of that domain must resolve it. */
 export const dnsProvisioner: Provisioner = {
   type: "dns",
   params: [],
@@ -101,7 +101,7 @@ export const volumeProvisioner: Provisioner = {
 };
 
 /** With a size the claim is made; without one it must be there already. */
-function claimOf({ params, address }: ResourceRequest, kind: string) {
+function claimOf({ params, address }: ProvisionRequest, kind: string) {
   const size = openText(params, "size");
   const modes = listParam(params, "accessModes");
   const storageClass = openText(params, "storageClass");
