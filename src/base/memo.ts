@@ -18,10 +18,10 @@ type MemoKey = string | number;
 /** Undefined is the mark of an absent entry. */
 type MemoValue = object | string | number | boolean;
 
-export type MemoLimits<V> = {
+export type MemoLimits<K, V> = {
   /** At most so many entries are kept; with `weigh`, entries of at most this weight together. */
   readonly limit: number;
-  readonly weigh?: (value: V) => number;
+  readonly weigh?: (value: V, key: K) => number;
   /** Longer keys are not kept. */
   readonly longestKey?: number;
 };
@@ -39,14 +39,14 @@ export type BoundedMap<K, V> = {
   readonly size: () => number;
 };
 
-export function boundedMap<K extends MemoKey, V extends MemoValue>(limits: MemoLimits<V>): BoundedMap<K, V> {
+export function boundedMap<K extends MemoKey, V extends MemoValue>(limits: MemoLimits<K, V>): BoundedMap<K, V> {
   const { limit, weigh, longestKey = LONGEST_KEY } = limits;
   const half = Math.floor(limit / 2);
   let young = new Map<K, V>();
   let old = new Map<K, V>();
   let total = 0;
   const set = (key: K, value: V): V => {
-    const weight = weigh?.(value) ?? 1;
+    const weight = weigh?.(value, key) ?? 1;
     if (weight > half || (typeof key === "string" && key.length > longestKey)) return value;
     if (total + weight > half) {
       old = young;
@@ -75,7 +75,7 @@ export function boundedMap<K extends MemoKey, V extends MemoValue>(limits: MemoL
  *
  * @example const quantityOf = memoize({ limit: 1_000 }, parseQuantity);
  */
-export function memoize<K extends MemoKey, V extends MemoValue>(limits: MemoLimits<V>, make: (key: K) => V): (key: K) => V {
+export function memoize<K extends MemoKey, V extends MemoValue>(limits: MemoLimits<K, V>, make: (key: K) => V): (key: K) => V {
   return boundedMap<K, V>(limits).memoize(make);
 }
 

@@ -3,31 +3,23 @@
  *
  * Patterns are compiled once and kept, as many as fit; a schema has a handful, and the same ones are used for every object.
  */
-import { describeThrown, err, fromThrowing, type Result } from "#base";
+import { boundedMap, describeThrown, err, fromThrowing, type Result } from "#base";
 import { RE2JS } from "re2js";
 
-const MAX_KEPT = 2_000;
 /** Instructions of all programs that are kept: about 50 MB. */
 const MAX_KEPT_INSTRUCTIONS = 250_000;
+/** A small program weighs as much, so that at most 4,000 are kept. */
+const LEAST_WEIGHT = MAX_KEPT_INSTRUCTIONS / 4_000;
 /** A larger program takes longer to compile than a request may hold the event loop. */
 const MAX_INSTRUCTIONS = 40_000;
 
-const compiled = new Map<string, Result<RE2JS, string>>();
-let instructions = 0;
+const compiled = boundedMap<string, Result<RE2JS, string>>({
+  limit: MAX_KEPT_INSTRUCTIONS,
+  weigh: (result, pattern) => Math.max(LEAST_WEIGHT, result.ok ? result.value.programSize() : pattern.length),
+  longestKey: MAX_INSTRUCTIONS,
+});
 
-export function compileRegex(pattern: string): Result<RE2JS, string> {
-  const known = compiled.get(pattern);
-  if (known !== undefined) return known;
-  const result = compile(pattern);
-  const size = result.ok ? result.value.programSize() : 1;
-  if (compiled.size >= MAX_KEPT || instructions + size > MAX_KEPT_INSTRUCTIONS) {
-    compiled.clear();
-    instructions = 0;
-  }
-  compiled.set(pattern, result);
-  instructions += size;
-  return result;
-}
+export const compileRegex = compiled.memoize(compile);
 
 export function isCompiled(pattern: string): boolean {
   return compiled.has(pattern);

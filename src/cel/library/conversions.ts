@@ -1,4 +1,5 @@
 /** `int(x)`, `string(x)` and their kin, and the parts of times and durations. */
+import { once } from "#base";
 import { floatText } from "#kube";
 import { parseStrictDuration, formatSeconds } from "../formats/durations.ts";
 import { civilOf, daysOf, formatInstant, offsetSeconds, parseTimestamp, type CivilTime } from "../formats/timestamps.ts";
@@ -151,16 +152,15 @@ function offsetOf(zone: string, at: CelTimestamp): number | undefined {
 }
 
 /** By zone; making one takes a hundred times as long as using it. There are about 420 zones. */
-const formats = new Map<string, Intl.DateTimeFormat>();
-let zones: ReadonlySet<string> | undefined;
+const formats = once(() => {
+  const entries = Intl.supportedValuesOf("timeZone").map((timeZone) => {
+    return [timeZone, once(() => new Intl.DateTimeFormat("en-US", { timeZone, timeZoneName: "longOffset" }))] as const;
+  });
+  return new Map(entries);
+});
 
 function formatOf(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone);
-  if (known !== undefined) return known;
-  if (!(zones ??= new Set(Intl.supportedValuesOf("timeZone"))).has(zone)) return undefined;
-  const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
-  formats.set(zone, format);
-  return format;
+  return formats().get(zone)?.();
 }
 
 function zoneOffset(zone: string, milliseconds: number): number | undefined {

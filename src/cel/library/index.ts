@@ -1,5 +1,6 @@
 /** Every function that an expression may call on Kubernetes 1.36. Built on first use: most programs never compile a rule. */
-import { joinDeclarations, type Declarations } from "../declarations.ts";
+import { once } from "#base";
+import { joinDeclarations } from "../declarations.ts";
 import { arithmetic } from "./arithmetic.ts";
 import { authorization } from "./authorization.ts";
 import { comparison } from "./comparison.ts";
@@ -10,10 +11,8 @@ import { network } from "./network.ts";
 import { optionals } from "./optionals.ts";
 import { strings } from "./strings.ts";
 
-let built: Declarations | undefined;
-
-export function kubernetesLibrary(): Declarations {
-  return (built ??= joinDeclarations([
+export const kubernetesLibrary = once(() =>
+  joinDeclarations([
     arithmetic(),
     comparison(),
     conversions(),
@@ -23,5 +22,5 @@ export function kubernetesLibrary(): Declarations {
     network(),
     kubernetesValues(),
     authorization(),
-  ]));
-}
+  ]),
+);

@@ -3,7 +3,7 @@
  *
  * The keys come in the order in which a real server writes them, so that the JSON text of both is the same.
  */
-import { err, ok, type Result } from "#base";
+import { err, memoizeByObject, ok, type Result } from "#base";
 import { isJsonObject, MAX_DEPTH, type Json, type JsonObject } from "#kube";
 import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";
 import { parsePathElement, sortElements, type PathElement } from "./path-element.ts";
@@ -16,16 +16,12 @@ const MAX_STEPS = 2 * MAX_DEPTH;
  * again. One `fieldsV1` is in many objects, of the store and of callers, so it is frozen: what is remembered stays true.
  */
 const setsByJson = new WeakMap<JsonObject, FieldSet>();
-const jsonBySet = new WeakMap<FieldSet, JsonObject>();
 
-export function encodeFields(set: FieldSet): JsonObject {
-  const known = jsonBySet.get(set);
-  if (known !== undefined) return known;
+export const encodeFields = memoizeByObject((set: FieldSet): JsonObject => {
   const json = writeFields(set, false);
   setsByJson.set(json, set);
-  jsonBySet.set(set, json);
   return json;
-}
+});
 
 /** Made here, and frozen: nobody needs a copy of it. */
 export function isSharedFields(json: object): boolean {

@@ -1,5 +1,5 @@
 /** How an item of a set or map list is known: by its value, or by its key fields with their defaults. */
-import { err, ok, type Result } from "#base";
+import { boundedMap, err, memoizeByObject, ok, type Result } from "#base";
 import { compareText, isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import { keyElement, valueElement, type KeyField, type PathElement } from "./path-element.ts";
 import type { ListSchema } from "./schema.ts";
@@ -27,22 +27,16 @@ function elementByValue(item: Json): Result<PathElement, string> {
   return ok(valueElement(item));
 }
 
-/** The elements of lists by the values of their keys: items of the same name come again and again. */
-const elementsByKey = new WeakMap<ListSchema, Map<string | number, Result<PathElement, string>>>();
-const REMEMBERED = 5_000;
+/** The elements of a list by the values of their keys: items of the same name come again and again. */
+const elementsOf = memoizeByObject((_list: ListSchema) => boundedMap<string | number, Result<PathElement, string>>({ limit: 5_000 }));
 
 function elementByKeys(list: ListSchema, item: Json): Result<PathElement, string> {
   if (item === null) return err("associative list with keys may not have a null element");
   if (!isJsonObject(item)) return err("associative list with keys may not have non-map elements");
   const value = keyOf(list.keys, item);
   if (value === undefined) return readElement(list, item);
-  const known = elementsByKey.get(list);
-  const element = known?.get(value);
-  if (element !== undefined) return element;
-  const read = readElement(list, item);
-  if (known === undefined || known.size >= REMEMBERED) elementsByKey.set(list, new Map([[value, read]]));
-  else known.set(value, read);
-  return read;
+  const known = elementsOf(list);
+  return known.get(value) ?? known.set(value, readElement(list, item));
 }
 
 /** What tells items apart, if it is plain: one key itself, of several their text. Undefined: look more closely. */

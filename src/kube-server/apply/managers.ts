@@ -4,7 +4,7 @@
  * A manager is known by its name, operation and subresource; one that updates (and does not apply) also by the version it used. So
  * a person who applies in two versions has one entry, and a controller that writes in two has two.
  */
-import { err, ok, type Result } from "#base";
+import { err, memoize, ok, type Result } from "#base";
 import { compareText, field, isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import type { FieldSet } from "./field-set.ts";
 import { decodeFields, encodeFields } from "./fields-v1.ts";
@@ -43,18 +43,8 @@ export function managerId(info: {
   return JSON.stringify(identity);
 }
 
-/** There are few managers, and each is asked for with every write. */
-const infos = new Map<ManagerId, ManagerInfo>();
-const REMEMBERED = 1_000;
-
-export function managerInfo(id: ManagerId): ManagerInfo {
-  const known = infos.get(id);
-  if (known !== undefined) return known;
-  const info = JSON.parse(id) as ManagerInfo;
-  if (infos.size >= REMEMBERED) infos.clear();
-  infos.set(id, info);
-  return info;
-}
+/** There are few managers, and each is needed with every write. */
+export const managerInfo = memoize({ limit: 2_000 }, (id: ManagerId) => JSON.parse(id) as ManagerInfo);
 
 type Written = { readonly id: ManagerId; readonly entry: JsonObject };
 

@@ -4,6 +4,7 @@
  *
  * The answer is remembered with the set. Sets of new objects are shared by all objects of one shape, so it is nearly always there.
  */
+import { memoizeByObject } from "#base";
 import type { FieldFilter } from "./field-filter.ts";
 import { difference, fieldSetOf, type FieldSet } from "./field-set.ts";
 import { fieldPath } from "./path-element.ts";
@@ -20,27 +21,10 @@ export function takeNeverOwned(set: FieldSet): FieldSet {
   return difference(set, NEVER_OWNED);
 }
 
-const known = new WeakMap<FieldSet, FieldSet>();
+export const withoutNeverOwned = memoizeByObject(takeNeverOwned);
 
-export function withoutNeverOwned(set: FieldSet): FieldSet {
-  const remembered = known.get(set);
-  if (remembered !== undefined) return remembered;
-  const found = takeNeverOwned(set);
-  known.set(set, found);
-  return found;
-}
-
-const knownByFilter = new WeakMap<FieldFilter, WeakMap<FieldSet, FieldSet>>();
+const ownableBy = memoizeByObject((filter: FieldFilter) => memoizeByObject((set: FieldSet) => withoutNeverOwned(filter(set))));
 
 export function ownable(set: FieldSet, filter: FieldFilter): FieldSet {
-  let ofFilter = knownByFilter.get(filter);
-  if (ofFilter === undefined) {
-    ofFilter = new WeakMap();
-    knownByFilter.set(filter, ofFilter);
-  }
-  const remembered = ofFilter.get(set);
-  if (remembered !== undefined) return remembered;
-  const found = withoutNeverOwned(filter(set));
-  ofFilter.set(set, found);
-  return found;
+  return ownableBy(filter)(set);
 }

@@ -5,7 +5,7 @@
  * The text is the identity: it is always in canonical form (keys sorted, no white space), so two steps are the same exactly when their
  * texts are. Only sorting and printing look inside.
  */
-import { err, ok, type Result } from "#base";
+import { err, memoize, ok, type Result } from "#base";
 import { compareText, floatText, isJsonObject, jsonText, numberText, parseJson, quote, stringText, type Json } from "#kube";
 
 export type PathElement = string;
@@ -13,20 +13,11 @@ export type FieldPath = readonly PathElement[];
 
 export type KeyField = readonly [name: string, value: Json];
 
-/** How many texts of each sort are remembered: names come from users, and there is no end to them. */
-const REMEMBERED = 20_000;
+/** Names come from users. A field set has one text per field, and most fields of a server are fields of its kinds. */
+const LIMITS = { limit: 40_000 };
 
 /** The same names come again with every write; a text that is put together anew must be hashed anew, too. */
-const fieldElements = new Map<string, PathElement>();
-
-export function fieldElement(name: string): PathElement {
-  const known = fieldElements.get(name);
-  if (known !== undefined) return known;
-  if (fieldElements.size >= REMEMBERED) fieldElements.clear();
-  const element = `f:${name}`;
-  fieldElements.set(name, element);
-  return element;
-}
+export const fieldElement = memoize(LIMITS, (name: string): PathElement => `f:${name}`);
 
 export function fieldPath(...names: readonly string[]): FieldPath {
   return names.map(fieldElement);
@@ -54,27 +45,22 @@ export function isKeyElement(element: PathElement): boolean {
   return element.startsWith("k:");
 }
 
-/** The same steps come again with every write to the objects of a server, so they are not taken apart every time. */
-const keyFields = new Map<PathElement, readonly KeyField[]>();
-
-/** The keys of a `k:` step, sorted by name. */
-export function keyFieldsOf(element: PathElement): readonly KeyField[] {
-  const known = keyFields.get(element);
-  if (known !== undefined) return known;
-  const fields = readKeyFields(element);
-  if (keyFields.size >= REMEMBERED) keyFields.clear();
-  keyFields.set(element, fields);
-  return fields;
-}
-
-function readKeyFields(element: PathElement): readonly KeyField[] {
+/** The keys of a `k:` step, sorted by name. The same steps come again with every write to an object. */
+export const keyFieldsOf = memoize(LIMITS, (element: PathElement): readonly KeyField[] => {
   const parsed: unknown = JSON.parse(element.slice(2));
   return isJsonObject(parsed)
     ? Object.entries(parsed)
         .map(([name, value]) => [name, value ?? null] as const)
         .toSorted(([a], [b]) => compareText(a, b))
     : [];
-}
+});
+
+/** The canonical form of a `k:` step. */
+const canonicalKeyElement = memoize(LIMITS, (text: string): Result<PathElement, string> => {
+  const keys = parseJson(text.slice(2));
+  if (!keys.ok) return keys;
+  return isJsonObject(keys.value) ? ok(keyElement(keyFieldsOf(text))) : err(`not an object: ${text}`);
+});
 
 function contentOf(element: PathElement): Json {
   return JSON.parse(element.slice(2)) as Json;
@@ -91,23 +77,13 @@ export function parsePathElement(text: string): Result<PathElement | undefined, 
       const value = parseJson(text.slice(2));
       return value.ok ? ok(valueElement(value.value)) : value;
     }
-    case "k": {
-      if (keyFields.has(text) && isCanonical(text)) return ok(text);
-      const keys = parseJson(text.slice(2));
-      if (!keys.ok) return keys;
-      if (!isJsonObject(keys.value)) return err(`not an object: ${text}`);
-      return ok(keyElement(keyFieldsOf(text)));
-    }
+    case "k":
+      return canonicalKeyElement(text);
     case "i":
       return /^i:[+-]?\d{1,15}$/.test(text) ? ok(indexElement(Number(text.slice(2)))) : err(`not a number: ${text}`);
     default:
       return ok(undefined);
   }
-}
-
-/** A step that was taken apart before need only be put together again. */
-function isCanonical(text: PathElement): boolean {
-  return keyElement(keyFieldsOf(text)) === text;
 }
 
 const KINDS = "fkvi";

@@ -2,21 +2,19 @@
  * Brings a field set in line with a schema that changed after it was written: a manager that owned parts of what is atomic now owns
  * the whole. The other way round (atomic became granular) needs nothing: the owner keeps the top, and new parts find their owners.
  */
+import { memoizeByObject } from "#base";
 import type { FieldNode, FieldSet } from "./field-set.ts";
 import { fieldNameOf, type PathElement } from "./path-element.ts";
 import { fieldType, shapeOf, type TypeSchema } from "./schema.ts";
 
 const WHOLE: FieldNode = { member: true, children: undefined };
 
-/** Sets that are in line with a schema already: they are looked at with every write to their object. */
-const inLine = new WeakMap<FieldSet, TypeSchema>();
+/** By schema and set: every write to an object brings the sets of all its managers in line. */
+const reconciledBy = memoizeByObject((type: TypeSchema) => memoizeByObject((set: FieldSet) => reconcileSet(set, type)));
 
 /** The same set when nothing had to change. */
 export function reconcileFieldSet(set: FieldSet, type: TypeSchema): FieldSet {
-  if (inLine.get(set) === type) return set;
-  const reconciled = reconcileSet(set, type);
-  inLine.set(reconciled, type);
-  return reconciled;
+  return reconciledBy(type)(set);
 }
 
 function reconcileSet(set: FieldSet, type: TypeSchema): FieldSet {

@@ -1,13 +1,14 @@
 /** Table columns as the server's printers declare them, decoded from the committed table when they are first asked for. */
+import { once } from "#base";
 import type { TableColumn } from "../resource-type.ts";
 import { COLUMNS } from "./generated/columns.ts";
 
 type Columns = { readonly descriptions: readonly string[]; readonly lines: ReadonlyMap<string, string> };
-let read: Columns | undefined;
+const columns = once(readColumns);
 
 /** undefined for kinds that are never listed, such as reviews. */
 export function columnsOf(apiVersion: string, plural: string): readonly TableColumn[] | undefined {
-  const { descriptions, lines } = (read ??= readColumns());
+  const { descriptions, lines } = columns();
   return lines
     .get(`${apiVersion} ${plural}`)
     ?.split(";")

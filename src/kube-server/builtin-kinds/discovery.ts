@@ -1,4 +1,5 @@
 /** What discovery says of the built-in kinds, decoded from the committed table when it is first asked for. */
+import { once } from "#base";
 import { DISCOVERY } from "./generated/discovery.ts";
 
 export type BuiltinSubresource = {
@@ -21,12 +22,8 @@ export type BuiltinResource = {
   readonly subresources: readonly BuiltinSubresource[];
 };
 
-let read: readonly BuiltinResource[] | undefined;
-
 /** In the order of Kubernetes' own discovery: groups by priority, versions by preference. */
-export function builtinDiscovery(): readonly BuiltinResource[] {
-  return (read ??= DISCOVERY.split(/\n(?! )/).map(readResource));
-}
+export const builtinDiscovery = once((): readonly BuiltinResource[] => DISCOVERY.split(/\n(?! )/).map(readResource));
 
 function readResource(block: string): BuiltinResource {
   const [head = "", ...below] = block.split("\n");

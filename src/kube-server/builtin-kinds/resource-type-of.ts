@@ -3,6 +3,7 @@
  *
  * Parts are made when they are first used: a server that never sees a ResourceSlice never reads its types.
  */
+import { once } from "#base";
 import { apiVersionOf, type Json, type KubeObject } from "#kube";
 import { builtinDefinition, builtinDefinitionNameOf } from "#patch";
 import { openApiSchemas, type TypeSchema } from "../apply/index.ts";
@@ -222,9 +223,4 @@ function validate(
 
 function viewOf({ views = {} }: KindRules, subresource: string | undefined): SubresourceView | undefined {
   return subresource !== undefined && Object.hasOwn(views, subresource) ? views[subresource] : undefined;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -3,7 +3,7 @@
  *
  * The hash in an address says when a document changed; it is taken of what the document is made from, so that the list of addresses costs nothing.
  */
-import { sha256Hex } from "#base";
+import { once, sha256Hex } from "#base";
 import type { JsonObject } from "#kube";
 import { parseAccept } from "../protocol/media-types.ts";
 import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
@@ -86,11 +86,6 @@ function sourceOf({ version, resources }: ServedVersion): string {
     return `${type.resource.plural} ${type.resource.kind} ${type.verbs.join()} ${published === undefined ? "" : JSON.stringify(published)}`;
   });
   return `${version} ${described.join("\n")}`;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }
 
 function documentOf(group: string, version: ServedVersion): JsonObject {

@@ -6,22 +6,20 @@
  */
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { err, ok, type Result } from "#base";
+import { err, memoizeByObject, ok, type Result } from "#base";
 import type { HttpRequest } from "#listener";
 import { authenticated, EXTRA } from "../auth/users.ts";
 import type { User } from "../protocol/request.ts";
 
 type Read = { readonly user: User | undefined; readonly valid: boolean; readonly notAfter: number };
 
-const known = new WeakMap<Socket, Read>();
 const NONE: Read = { user: undefined, valid: true, notAfter: Number.POSITIVE_INFINITY };
 
 /** `undefined`: the client has shown none, or one that names nobody. An error: one that is not good. */
 export function certificateUser(request: HttpRequest, now: number): Result<User, undefined> | undefined {
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
   if (!isTls(socket)) return undefined;
-  const read = known.get(socket) ?? readPeer(socket);
-  known.set(socket, read);
+  const read = readPeer(socket);
   if (!read.valid || read.notAfter < now) return err(undefined);
   return read.user === undefined ? undefined : ok(read.user);
 }
@@ -31,7 +29,7 @@ function isTls(socket: Socket | undefined): socket is TLSSocket {
   return socket !== undefined && typeof (socket as Partial<TLSSocket>).getPeerCertificate === "function";
 }
 
-function readPeer(socket: TLSSocket): Read {
+const readPeer = memoizeByObject((socket: TLSSocket): Read => {
   const certificate = socket.getPeerCertificate();
   if (certificate === null || Object.keys(certificate).length === 0) return NONE;
   const notAfter = Date.parse(certificate.valid_to);
@@ -42,7 +40,7 @@ function readPeer(socket: TLSSocket): Read {
   const id = `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`;
   const user = authenticated({ name, uid: "", groups: listOf(O), extra: new Map([[EXTRA.credential, [id]]]) });
   return { user, valid: true, notAfter };
-}
+});
 
 function listOf(value: string | readonly string[] | undefined): readonly string[] {
   return value === undefined ? [] : typeof value === "string" ? [value] : value;

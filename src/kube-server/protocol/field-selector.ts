@@ -1,5 +1,5 @@
 /** Field selectors: `metadata.name=x,spec.nodeName!=`. Only fields that the kind declares can be asked for. */
-import { err, ok, type Result } from "#base";
+import { err, memoizeByObject, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 
@@ -79,20 +79,17 @@ export function fieldsMatch(terms: readonly FieldTerm[], type: ResourceType, obj
 /** More terms than these are joined by field, so that each field is read once. */
 const FEW = 8;
 type FieldRule = { readonly field: string; readonly wanted: Set<string>; readonly unwanted: Set<string> };
-const joined = new WeakMap<readonly FieldTerm[], readonly FieldRule[]>();
 
-function joinedByField(terms: readonly FieldTerm[]): readonly FieldRule[] {
-  const known = joined.get(terms);
-  if (known !== undefined) return known;
+/** A selector is matched against every object of a list. */
+const joinedByField = memoizeByObject((terms: readonly FieldTerm[]): readonly FieldRule[] => {
   const rules = new Map<string, FieldRule>();
   for (const { field, value, equal } of terms) {
     const rule = rules.get(field) ?? { field, wanted: new Set(), unwanted: new Set() };
     rules.set(field, rule);
     (equal ? rule.wanted : rule.unwanted).add(value);
   }
-  joined.set(terms, [...rules.values()]);
   return [...rules.values()];
-}
+});
 
 /** A field of many values has each that is wanted. */
 function ruleHolds({ wanted, unwanted }: FieldRule, own: string | readonly string[] | undefined): boolean {

@@ -1,5 +1,5 @@
 /** What apply/ must know of a kind to keep its managedFields: schema, other versions, and which fields a write can never own. */
-import { err, ok } from "#base";
+import { boundedMap, err, memoizeByObject, ok } from "#base";
 import { apiVersionOf, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { emptyObjectOf, excluding, fieldPath, fieldSetOf, type ConvertObject, type FieldFilter, type ManagedKind } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
@@ -47,15 +47,12 @@ function filterFor(type: ResourceType, subresource: string | undefined): FieldFi
   return type.custom ? ONLY_STATUS : NO_SPEC;
 }
 
-/** Made once per kind: a type object never changes, and a changed definition brings new ones. */
-const known = new WeakMap<ResourceType, Map<string, ManagedKind>>();
+/** By type and subresource: a type object never changes, and a changed definition brings new ones. A kind has few subresources. */
+const kindsOf = memoizeByObject((_type: ResourceType) => boundedMap<string, ManagedKind>({ limit: 100 }));
 
 export function managedKind(types: TypeRegistry, type: ResourceType, subresource: string | undefined): ManagedKind {
-  const ofType = known.get(type) ?? new Map<string, ManagedKind>();
-  known.set(type, ofType);
-  const made = ofType.get(subresource ?? "") ?? makeManagedKind(types, type, subresource);
-  ofType.set(subresource ?? "", made);
-  return made;
+  const known = kindsOf(type);
+  return known.get(subresource ?? "") ?? known.set(subresource ?? "", makeManagedKind(types, type, subresource));
 }
 
 function makeManagedKind(types: TypeRegistry, type: ResourceType, subresource: string | undefined): ManagedKind {

@@ -3,7 +3,7 @@
  *
  * Protobuf is read (Go clients send it) but not written: who asks for nothing else gets a 406, whose list names it as a real server's does.
  */
-import { ok, type Result } from "#base";
+import { memoize, ok, type Result } from "#base";
 import { notAcceptable, refuse, unsupportedMediaType, type Failure } from "./status.ts";
 
 export type OutputForm = "json" | "yaml";
@@ -31,21 +31,8 @@ const TRANSFORMS: ReadonlySet<string> = new Set<Transform>(["Table", "PartialObj
 
 export type Clause = { readonly type: string; readonly parameters: ReadonlyMap<string, string>; readonly quality: number };
 
-/** Clients send the same few headers all the time. */
-const parsedHeaders = new Map<string, readonly Clause[]>();
-const REMEMBERED = 100;
-
-/** The clauses of an Accept header, best first; equal quality keeps the order of the header. */
-export function parseAccept(header: string): readonly Clause[] {
-  const known = parsedHeaders.get(header);
-  if (known !== undefined) return known;
-  const clauses = readAccept(header);
-  if (parsedHeaders.size >= REMEMBERED) parsedHeaders.clear();
-  parsedHeaders.set(header, clauses);
-  return clauses;
-}
-
-function readAccept(header: string): readonly Clause[] {
+/** The clauses of an Accept header, best first; equal quality keeps the order of the header. Clients send the same few headers. */
+export const parseAccept = memoize({ limit: 200 }, (header: string): readonly Clause[] => {
   const clauses = header.split(",").map((text) => {
     const [type = "", ...rest] = text.split(";").map((part) => part.trim());
     const parameters = new Map(
@@ -55,7 +42,7 @@ function readAccept(header: string): readonly Clause[] {
     return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
   });
   return clauses.filter(({ type }) => type !== "").toSorted((a, b) => b.quality - a.quality);
-}
+});
 
 /** `transforms`: what this endpoint can be asked to turn its answer into. `listed`: it answers lists, so it can be watched. */
 export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean, listed = true): Result<Output, Failure> {

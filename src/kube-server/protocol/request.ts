@@ -3,6 +3,7 @@
  *
  * A body may come as text, bytes, or already as a value: callers in this process need not print JSON only to have it read again.
  */
+import { memoize } from "#base";
 import type { Json } from "#kube";
 
 export type User = {
@@ -55,20 +56,8 @@ export function header(request: ApiRequest, name: string): string {
 
 export const NO_QUERY = new URLSearchParams();
 
-/** Clients ask with the same few queries again and again: what was read out of one is true of all that are equal. Nobody changes them. */
-const queries = new Map<string, URLSearchParams>();
-const REMEMBERED = 100;
-const LONGEST_QUERY = 400;
-
-export function readQuery(text: string): URLSearchParams {
-  const known = queries.get(text);
-  if (known !== undefined) return known;
-  const query = new URLSearchParams(text);
-  if (text.length > LONGEST_QUERY) return query;
-  if (queries.size >= REMEMBERED) queries.clear();
-  queries.set(text, query);
-  return query;
-}
+/** Clients send the same few queries again and again. The parsed query is shared, and is never changed. */
+export const readQuery = memoize({ limit: 200, longestKey: 400 }, (text: string) => new URLSearchParams(text));
 
 /** A parameter of the query. Most requests have none, and to find that out from the whole query takes its time. */
 export function parameter({ query }: ApiRequest, name: string): string | null {

@@ -1,6 +1,6 @@
 /** What a query string says about a write: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Checked as the real server checks it. */
 import { Buffer } from "node:buffer";
-import { ok, type Result } from "#base";
+import { memoize, memoizeByObject, ok, type Result } from "#base";
 import { quote } from "#kube";
 import type { FieldCause } from "../resource-type.ts";
 import { header, type ApiRequest } from "./request.ts";
@@ -29,7 +29,7 @@ const MAX_MANAGER = 128;
 /** `apply`: a server-side apply, which must name its manager and may force. */
 export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = false): Result<WriteOptions, Failure> {
   const { query } = request;
-  const { dryRun, manager, validation, force, causes: common } = known.get(query) ?? readAsked(query);
+  const { dryRun, manager, validation, force, causes: common } = readAsked(query);
   const own = kind === "PatchOptions" ? patchCauses({ apply, force, manager }) : [];
   if (own.length > 0 || common.length > 0) return invalid({ group: "meta.k8s.io", kind, name: "" }, [...own, ...common]);
   return ok({
@@ -48,18 +48,14 @@ type Asked = {
   readonly causes: readonly FieldCause[];
 };
 
-/** Equal queries are mostly one and the same: see `readQuery`. */
-const known = new WeakMap<URLSearchParams, Asked>();
-
-function readAsked(query: URLSearchParams): Asked {
+/** Equal queries are mostly one object: see `readQuery`. */
+const readAsked = memoizeByObject((query: URLSearchParams): Asked => {
   const dryRun = query.getAll("dryRun");
   const manager = query.get("fieldManager") ?? "";
   const validation = query.get("fieldValidation") ?? "";
   const causes = [...managerCauses(manager), ...dryRunCauses(dryRun), ...validationCauses(validation)];
-  const asked = { dryRun, manager, validation, force: query.get("force"), causes };
-  known.set(query, asked);
-  return asked;
-}
+  return { dryRun, manager, validation, force: query.get("force"), causes };
+});
 
 function patchCauses(given: { readonly apply: boolean; readonly force: string | null; readonly manager: string }): readonly FieldCause[] {
   if (given.apply) {
@@ -106,24 +102,11 @@ function isPrintable(character: string): boolean {
   return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
 }
 
-/** Programs call again and again. */
-const managers = new Map<string, string>();
-const REMEMBERED = 100;
-
-/** A manager nobody named is the program that called: the user agent up to its first slash. */
-function managerOfAgent(agent: string): string {
-  const known = managers.get(agent);
-  if (known !== undefined) return known;
-  const name = readManager(agent);
-  if (managers.size >= REMEMBERED) managers.clear();
-  managers.set(agent, name);
-  return name;
-}
-
-function readManager(agent: string): string {
+/** Without a field manager, the program that calls is the manager: the user agent up to its first slash. */
+const managerOfAgent = memoize({ limit: 200 }, (agent: string): string => {
   const name = Array.from(agent.split("/")[0] ?? "")
     .filter(isPrintable)
     .join("");
   const bytes = new TextEncoder().encode(name);
   return bytes.byteLength <= MAX_MANAGER ? name : new TextDecoder().decode(bytes.slice(0, MAX_MANAGER));
-}
+});

@@ -2,6 +2,7 @@
  * The types that mutations are written with: `Object{spec: Object.spec{…}}` for what is to be merged into the object, `JSONPatch{op: …}` for one
  * operation. Objects have any field, of any type: what fits the kind is found out when the mutation is merged.
  */
+import { once } from "#base";
 import {
   DYN,
   joinDeclarations,
@@ -10,7 +11,7 @@ import {
   STRING,
   structType,
   type CelType,
-  type Declarations,
+  
   type FieldTypes,
 } from "#cel";
 
@@ -38,8 +39,4 @@ export function patchFields(struct: string): FieldTypes | undefined {
   return patchStruct(struct) === undefined ? undefined : ANY_FIELDS;
 }
 
-let built: Declarations | undefined;
-
-export function mutationLibrary(): Declarations {
-  return (built ??= joinDeclarations([kubernetesLibrary(), jsonPatch()]));
-}
+export const mutationLibrary = once(() => joinDeclarations([kubernetesLibrary(), jsonPatch()]));

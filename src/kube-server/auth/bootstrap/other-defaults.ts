@@ -1,25 +1,22 @@
 /** Defaults that are not about access: priorities, the Service behind which pods find the API server, and what a server says of itself. */
+import { once } from "#base";
 import { apiServices } from "./api-services.ts";
 import { flowControl } from "./flow-control.ts";
 import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
 
-let made: readonly OtherDefault[] | undefined;
-
 /** Made once: tests start many servers. */
-export function otherDefaults(): readonly OtherDefault[] {
-  return (made ??= [
-    priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
-    priorityClass(
-      "system-cluster-critical",
-      2_000_000_000,
-      "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
-    ),
-    kubernetesService(),
-    serviceRange(),
-    ...apiServices(),
-    ...flowControl(),
-  ]);
-}
+export const otherDefaults = once((): readonly OtherDefault[] => [
+  priorityClass("system-node-critical", 2_000_001_000, "Used for system critical pods that must not be moved from their current node."),
+  priorityClass(
+    "system-cluster-critical",
+    2_000_000_000,
+    "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+  ),
+  kubernetesService(),
+  serviceRange(),
+  ...apiServices(),
+  ...flowControl(),
+]);
 
 function priorityClass(name: string, value: number, description: string): OtherDefault {
   return defaultOf({

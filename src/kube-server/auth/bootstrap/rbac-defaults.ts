@@ -1,4 +1,5 @@
 /** The Roles and bindings with which every cluster begins, read from the committed table when they are first needed. */
+import { once } from "#base";
 import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { RBAC_DEFAULTS } from "./generated/rbac-defaults.ts";
 
@@ -19,11 +20,7 @@ export type DefaultObject = {
   readonly owned: JsonObject;
 };
 
-let read: readonly DefaultObject[] | undefined;
-
-export function rbacDefaults(): readonly DefaultObject[] {
-  return (read ??= RBAC_DEFAULTS.split(/\n(?! )/).map(readObject));
-}
+export const rbacDefaults = once((): readonly DefaultObject[] => RBAC_DEFAULTS.split(/\n(?! )/).map(readObject));
 
 const COLLECTIONS: Readonly<Record<string, string>> = {
   ClusterRole: `${GROUP}/clusterroles`,

@@ -3,6 +3,7 @@
  *
  * There is one Rbac per store, made when somebody first asks: it follows the store, and two would do the same work twice.
  */
+import { memoizeByObject } from "#base";
 import type { KubeObject } from "#kube";
 import type { User } from "../../protocol/request.ts";
 import type { Store } from "../../store/port.ts";
@@ -25,13 +26,8 @@ export type Rbac = {
   readonly roleOf: (role: Binding["role"], namespace: string) => KubeObject | undefined;
 };
 
-const made = new WeakMap<Store, Rbac>();
-
-export function rbacOf(store: Store): Rbac {
-  const known = made.get(store) ?? createRbac(store);
-  made.set(store, known);
-  return known;
-}
+/** One index of the bindings per store. */
+export const rbacOf = memoizeByObject(createRbac);
 
 const GROUP = "rbac.authorization.k8s.io";
 const MASTER: Decision = { allowed: true, reason: "" };

@@ -1,4 +1,5 @@
 /** The rules of Roles: what one of them allows, and what some of them cover. Pure, as Kubernetes' own helpers have it. */
+import { memoizeByObject } from "#base";
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
 import type { Access } from "../../protocol/auth-port.ts";
 
@@ -10,16 +11,8 @@ export type PolicyRule = {
   readonly nonResourceURLs: readonly string[];
 };
 
-const read = new WeakMap<KubeObject, readonly PolicyRule[]>();
-
 /** Objects in the store never change, so their rules are read once. */
-export function rulesOf(role: KubeObject): readonly PolicyRule[] {
-  const known = read.get(role);
-  if (known !== undefined) return known;
-  const rules = readRules(fieldAt(role, "rules"));
-  read.set(role, rules);
-  return rules;
-}
+export const rulesOf = memoizeByObject((role: KubeObject) => readRules(fieldAt(role, "rules")));
 
 export function readRules(value: unknown): readonly PolicyRule[] {
   return Array.isArray(value) ? value.map(readRule) : [];

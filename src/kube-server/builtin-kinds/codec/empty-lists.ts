@@ -2,6 +2,7 @@
  * Storage does not tell an empty list from none: what Go always writes comes back as null. Field owners are found before that, so a
  * client that sent `rules: []` owns it.
  */
+import { memoizeByObject } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { asJson, setField, type Draft } from "../draft.ts";
 import type { GoField, GoType } from "./go-types.ts";
@@ -48,29 +49,15 @@ function isEmptyCollection(type: GoType, value: Json): boolean {
   return type.kind === "map" && isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-const fieldsOf = new Map<Struct, readonly GoField[]>();
-
 /** The fields of a struct that are such lists, or have one below. */
-function concernedFields(type: Struct): readonly GoField[] {
-  const known = fieldsOf.get(type);
-  if (known !== undefined) return known;
-  const found = [...type.fields().values()].filter(holds);
-  fieldsOf.set(type, found);
-  return found;
-}
+const concernedFields = memoizeByObject((type: Struct): readonly GoField[] => [...type.fields().values()].filter(holds));
 
 function holds({ type, omitEmpty }: GoField): boolean {
   return (!omitEmpty && (type.kind === "list" || type.kind === "map")) || isConcerned(type);
 }
 
-const memo = new Map<GoType, boolean>();
-
-/** Whether a type has such a list in it, or below. */
-function isConcerned(type: GoType): boolean {
-  const known = memo.get(type);
-  if (known !== undefined) return known;
-  memo.set(type, false); // a type that holds itself has the lists that it has elsewhere
-  const found = type.kind === "list" ? isConcerned(type.element) : type.kind === "struct" && [...type.fields().values()].some(holds);
-  memo.set(type, found);
-  return found;
-}
+/** Whether a type has such a list in it, or below. A type that holds itself has the lists that it has elsewhere. */
+const isConcerned: (type: GoType) => boolean = memoizeByObject(
+  (type: GoType) => (type.kind === "list" ? isConcerned(type.element) : type.kind === "struct" && [...type.fields().values()].some(holds)),
+  false,
+);

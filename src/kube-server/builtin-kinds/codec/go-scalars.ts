@@ -1,5 +1,5 @@
 /** Single values as Go reads them: wrong types are remembered, and types that read themselves may refuse a value. */
-import { err, ok, type Result } from "#base";
+import { err, memoize, ok, type Result } from "#base";
 import { isJsonObject, type Json } from "#kube";
 import { normaliseBase64 } from "./base64.ts";
 import { normaliseTime } from "./go-time.ts";
@@ -67,17 +67,10 @@ function soundText(read: Result<string, string>): string | undefined {
 }
 
 /** Amounts come from a small set of round numbers. */
-const quantities = new Map<string, string>();
-const REMEMBERED = 1_000;
+const knownQuantity = memoize({ limit: 2_000 }, canonicalQuantity);
 
 function soundQuantity(text: string): string | undefined {
-  const known = quantities.get(text);
-  if (known !== undefined) return known;
-  const read = canonicalQuantity(text);
-  if (!read.ok) return undefined;
-  if (quantities.size >= REMEMBERED) quantities.clear();
-  quantities.set(text, read.value);
-  return read.value;
+  return soundText(knownQuantity(text));
 }
 
 function isWhole(value: number, kind: "int32" | "int64"): boolean {

@@ -5,6 +5,7 @@
  * Read from generated/go-structs.ts, a line per struct. Behind a field's name: "!" written when empty, "~" left out when zero though a
  * struct, "*" pointer, "^Name" comes from an inlined struct, ":type" its Go type where that does not follow from OpenAPI.
  */
+import { memoize, once } from "#base";
 import { field, isJsonObject, type JsonObject } from "#kube";
 import { builtinDefinition } from "#patch";
 import { GO_STRUCTS } from "../generated/go-structs.ts";
@@ -45,27 +46,16 @@ const SPECIAL: ReadonlyMap<string, ScalarKind> = new Map([
   ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", "intOrString"],
 ]);
 
-const types = new Map<string, GoType>();
-
-/** The Go type of an OpenAPI definition ("io.k8s.api.core.v1.Pod"). */
-export function goTypeOf(definition: string): GoType {
-  const known = types.get(definition);
-  if (known !== undefined) return known;
-  const made = makeType(definition);
-  types.set(definition, made);
-  return made;
-}
-
-function makeType(definition: string): GoType {
+/** The Go type of an OpenAPI definition ("io.k8s.api.core.v1.Pod"). There are fewer than half as many definitions. */
+export const goTypeOf = memoize({ limit: 4_000 }, (definition: string): GoType => {
   const name = definition.slice(definition.lastIndexOf(".") + 1);
   const go = definition.split(".").slice(-2).join(".");
   const special = SPECIAL.get(definition);
   if (special !== undefined) return { kind: special, go };
   const marks = marksOf(definition);
   if (marks === undefined && field(builtinDefinition(definition), "properties") === undefined) return { kind: "any", go };
-  let fields: ReadonlyMap<string, GoField> | undefined;
-  return { kind: "struct", go, name, definition, fields: () => (fields ??= fieldsOf(definition, marks ?? [])) };
-}
+  return { kind: "struct", go, name, definition, fields: once(() => fieldsOf(definition, marks ?? [])) };
+});
 
 function marksOf(definition: string): readonly Mark[] | undefined {
   return lineOf(definition.replace(/^io\.k8s\.api\./, ""))

@@ -5,6 +5,7 @@
  * Whatever Go would have something to say about (an unknown field, a wrong type, null in a list) is UNSOUND here. Then the long way of
  * go-json.ts finds the words. Both must agree; a property test holds them to it.
  */
+import { memoizeByObject } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { setField, type Draft } from "../draft.ts";
 import { soundScalar } from "./go-scalars.ts";
@@ -43,24 +44,16 @@ type Layout = {
 };
 type Place = { readonly known: GoField; readonly order: number; readonly always: boolean; readonly mayBeEmpty: boolean };
 
-const layouts = new Map<Struct, Layout>();
-
-function layoutOf(type: Struct): Layout {
-  return layouts.get(type) ?? makeLayout(type);
-}
-
-function makeLayout(type: Struct): Layout {
+const layoutOf = memoizeByObject((type: Struct): Layout => {
   const ordered = [...type.fields().values()].map((known, order) => {
     return { known, order, always: zeroOf(known) !== undefined, mayBeEmpty: known.pointer || !known.omitEmpty };
   });
-  const layout = {
+  return {
     places: new Map(ordered.map((place) => [place.known.name, place])),
     ordered,
     always: ordered.filter(({ always }) => always).length,
   };
-  layouts.set(type, layout);
-  return layout;
-}
+});
 
 function soundStruct(type: Struct, value: JsonObject, like: Json | undefined): JsonObject | typeof UNSOUND {
   const layout = layoutOf(type);

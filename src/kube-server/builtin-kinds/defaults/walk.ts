@@ -4,6 +4,7 @@
  * Types without any default in or below them are passed over; which those are is found out once. What has all its defaults already is not
  * copied: it comes out as it went in.
  */
+import { memoize, memoizeByObject } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { builtinDefinition } from "#patch";
 import type { GoField, GoType } from "../codec/go-types.ts";
@@ -69,23 +70,15 @@ type Plan = {
   readonly below: readonly GoField[];
 };
 
-const plans = new Map<GoType, Plan>();
-
-function planOf(type: Struct): Plan {
-  return plans.get(type) ?? makePlan(type);
-}
-
-function makePlan(type: Struct): Plan {
+const planOf = memoizeByObject((type: Struct): Plan => {
   const fields = type.fields();
   const constants = Object.entries(defaultsOf(type.definition)).flatMap(([name, constant]) => {
     const known = fields.get(name);
     return known === undefined || constant === undefined ? [] : [{ known, constant }];
   });
   const below = [...fields.values()].filter((known) => hasDefaults(known.type));
-  const plan = { constants, compute: COMPUTED_DEFAULTS.get(shortName(type.definition)), below };
-  plans.set(type, plan);
-  return plan;
-}
+  return { constants, compute: COMPUTED_DEFAULTS.get(shortName(type.definition)), below };
+});
 
 /** A pointer is set even to zero; anything else is not. */
 function isUnset(known: GoField, value: Json | undefined): boolean {
@@ -96,22 +89,16 @@ function shortName(definition: string): string {
   return definition.replace(/^io\.k8s\.api\./, "");
 }
 
-const declared = new Map<string, JsonObject>();
-
 /** Our table, and what Kubernetes declares in OpenAPI; there, zero values only say that a field is no pointer. */
-function defaultsOf(definition: string): JsonObject {
-  const known = declared.get(definition);
-  if (known !== undefined) return known;
+const defaultsOf = memoize({ limit: 4_000 }, (definition: string): JsonObject => {
   const properties = field(builtinDefinition(definition), "properties");
   const found: Draft = {};
   for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
     const value = field(schema, "default");
     if ((typeof value === "string" && value !== "") || (typeof value === "number" && value !== 0) || value === true) found[name] = value;
   }
-  const all = { ...found, ...FIELD_DEFAULTS.get(shortName(definition)) };
-  declared.set(definition, all);
-  return all;
-}
+  return { ...found, ...FIELD_DEFAULTS.get(shortName(definition)) };
+});
 
 const RESOURCE_LIST = "v1.ResourceList";
 const FINER_THAN_MILLI = /[nu]$/;
@@ -129,16 +116,8 @@ function roundedUp(amounts: JsonObject): JsonObject {
   return copy ?? amounts;
 }
 
-const memo = new Map<GoType, boolean>();
-
-function hasDefaults(type: GoType): boolean {
-  const known = memo.get(type);
-  if (known !== undefined) return known;
-  memo.set(type, false); // a type that holds itself has the defaults that it has elsewhere
-  const has = findDefaults(type);
-  memo.set(type, has);
-  return has;
-}
+/** A type that holds itself has the defaults that it has elsewhere. */
+const hasDefaults: (type: GoType) => boolean = memoizeByObject(findDefaults, false);
 
 function findDefaults(type: GoType): boolean {
   if (type.kind === "map") return type.go === RESOURCE_LIST || hasDefaults(type.element);

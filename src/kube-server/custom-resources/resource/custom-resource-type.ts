@@ -1,7 +1,7 @@
 /**
  * A served version of a CRD as the REST layer uses it. Schemas are read once, rules are compiled when the first object needs them.
  */
-import type { Clock } from "#base";
+import { once, type Clock } from "#base";
 import { field, fieldAt, plainText, qualifiedNameProblems, type Json, type JsonObject, type KubeObject } from "#kube";
 import { crdSchema, type TypeSchema } from "../../apply/index.ts";
 import { Pace, runAtOnce, runPaced, type Paced } from "../../pace.ts";
@@ -186,9 +186,4 @@ function finalizerWarnings(next: KubeObject, previous: KubeObject | undefined): 
     const form = name.includes(".") ? "a domain-qualified finalizer name including a path (/)" : "a domain-qualified finalizer name";
     return [...problems, `${at}prefer ${form} to avoid accidental conflicts with other finalizer writers`];
   });
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

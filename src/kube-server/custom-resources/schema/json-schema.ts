@@ -3,6 +3,7 @@
  *
  * Names that a CRD's author chose are keys of Maps: "__proto__" is a field like any other.
  */
+import { memoizeByObject } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 
 export type ValidationRule = {
@@ -64,15 +65,11 @@ export type JsonSchema = {
   readonly validations: readonly ValidationRule[];
 };
 
-/** Schemas are never changed, and each is read by everything that looks at its definition. */
-const known = new WeakMap<JsonObject, JsonSchema>();
-
-/** Reads a decoded schema: every field has its type already, so the casts here cannot lie. */
-export function readSchema(raw: JsonObject): JsonSchema {
-  const schema = known.get(raw) ?? readNode(raw);
-  known.set(raw, schema);
-  return schema;
-}
+/**
+ * Reads a decoded schema: every field has its type already, so the casts here cannot lie. Schemas are never changed, and each is read by
+ * everything that looks at its definition.
+ */
+export const readSchema: (raw: JsonObject) => JsonSchema = memoizeByObject(readNode);
 
 function readNode(raw: JsonObject): JsonSchema {
   const items = raw["items"];

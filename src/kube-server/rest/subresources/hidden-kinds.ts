@@ -1,4 +1,5 @@
 /** Kinds that are spoken behind a subresource and nowhere else, so discovery lists none of them. */
+import { memoize } from "#base";
 import { resourceTypeOf } from "../../builtin-kinds/resource-type-of.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import type { Call } from "../../protocol/core.ts";
@@ -12,17 +13,11 @@ const KINDS = {
 
 export type HiddenKind = keyof typeof KINDS;
 
-const made = new Map<HiddenKind, ResourceType>();
-
-export function hiddenType(kind: HiddenKind): ResourceType {
-  const known = made.get(kind);
-  if (known !== undefined) return known;
+export const hiddenType = memoize({ limit: 8 }, (kind: HiddenKind): ResourceType => {
   const none = { verbs: [], shortNames: [], categories: [], subresources: [] };
   const singular = kind.toLowerCase();
-  const type = resourceTypeOf({ ...KINDS[kind], kind, plural: `${singular}s`, singular, namespaced: true, ...none }, {});
-  made.set(kind, type);
-  return type;
-}
+  return resourceTypeOf({ ...KINDS[kind], kind, plural: `${singular}s`, singular, namespaced: true, ...none }, {});
+});
 
 export function hiddenGvk(kind: HiddenKind): { readonly group: string; readonly version: string; readonly kind: string } {
   return { ...KINDS[kind], kind };

@@ -1,4 +1,5 @@
 /** Requests and limits: names of resources, amounts, and that nothing is requested beyond its limit. */
+import { memoize } from "#base";
 import { compareQuantities, parseQuantity, type JsonObject, type Quantity } from "#kube";
 import { entriesAt, textAt } from "../../draft.ts";
 import { forbidden, invalid, invalidEach, joined, NO_CAUSES, NOT_NEGATIVE, required, type Causes } from "../causes.ts";
@@ -20,18 +21,12 @@ const STANDARD = new Set([
 ]);
 const INTEGERS = new Set(COUNTED);
 
-/** The same few amounts are asked for again and again. */
-const quantities = new Map<string, Quantity>();
-const REMEMBERED = 1_000;
+/** Most workloads ask for the same few amounts. */
+const knownQuantity = memoize({ limit: 2_000 }, parseQuantity);
 
 export function quantityOf(text: string): Quantity | undefined {
-  const known = quantities.get(text);
-  if (known !== undefined) return known;
-  const parsed = parseQuantity(text);
-  if (!parsed.ok) return undefined;
-  if (quantities.size >= REMEMBERED) quantities.clear();
-  quantities.set(text, parsed.value);
-  return parsed.value;
+  const parsed = knownQuantity(text);
+  return parsed.ok ? parsed.value : undefined;
 }
 
 export const isHugePages = (name: string) => name.startsWith("hugepages-");
