@@ -4,6 +4,7 @@ import { checkDocs } from "./docs.ts";
 import type { Check } from "./finding.ts";
 import { checkGenerated } from "./generated.ts";
 import { checkLayers } from "./layers.ts";
+import { checkModuleState } from "./module-state.ts";
 import { checkPins } from "./pins.ts";
 import { checkTests } from "./tests.ts";
 import { checkFormat, checkLint, checkTypes } from "./tools.ts";
@@ -13,6 +14,7 @@ export const PARTS: ReadonlyMap<string, Check> = new Map([
   ["lint", checkLint],
   ["format", checkFormat],
   ["layers", checkLayers],
+  ["module-state", (root) => checkModuleState(root)],
   ["crypto", (root) => checkCrypto(root)],
   ["generated", (root) => checkGenerated(root)],
   ["docs", checkDocs],
