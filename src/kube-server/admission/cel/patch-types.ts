@@ -3,17 +3,7 @@
  * operation. Objects have any field, of any type: what fits the kind is found out when the mutation is merged.
  */
 import { once } from "#base";
-import {
-  DYN,
-  joinDeclarations,
-  jsonPatch,
-  kubernetesLibrary,
-  STRING,
-  structType,
-  type CelType,
-  
-  type FieldTypes,
-} from "#cel";
+import { DYN, joinDeclarations, jsonPatch, kubernetesLibrary, STRING, structType, type CelType, type FieldTypes } from "#cel";
 
 export const OBJECT = structType("Object");
 export const JSON_PATCH = structType("JSONPatch");
