@@ -1,6 +1,6 @@
 /**
  * The API server in this process as a test double: what one operation costs with 1,000 ConfigMaps and 1,000 Deployments in it, beside the
- * fake client of controller-runtime and kube-fake-client in Rust. Where Go, Rust and ../shared/anchors are there, those run in the same
+ * fake client of controller-runtime and kube-fake-client in Rust. Where Go, Rust and the sources of these peers are available, they run in the same
  * invocation; elsewhere their published figures are named as such. The ratio says how many times faster this is.
  *
  * Both do the same for the caller: a typed object goes in, one of its own comes out. This one also defaults, validates and keeps owners.
@@ -41,7 +41,7 @@ function result(name: string, micros: number, { go, rust }: Peers): BenchResult 
   const other = (rust ?? PUBLISHED_RUST).get(name) ?? Number.NaN;
   const against =
     go === undefined
-      ? "controller-runtime's fake client (published figure: no Go or no ../shared here)"
+      ? "controller-runtime's fake client (published figure: Go or the peer's sources are not available)"
       : "controller-runtime's fake client";
   const besides = `Rust kube-fake-client${rust === undefined ? ", published" : ""}: ${other.toFixed(0)} µs, ${(other / micros).toFixed(2)}×`;
   const note = `CPU time, more is better; that takes ${peer.toFixed(0)} µs; ${besides}`;

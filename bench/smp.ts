@@ -1,5 +1,5 @@
 /**
- * Strategic merge patch, text to text. Where ../shared/anchors and Go are there, Kubernetes' own library runs on the same inputs in the
+ * Strategic merge patch, text to text. Where Go and the peer's sources are available, Kubernetes' own library runs on the same inputs in the
  * same run, and the ratio is how many times faster this is. Elsewhere the ratio is the share that JSON.parse and JSON.stringify have.
  */
 import { execFileSync } from "node:child_process";
@@ -38,7 +38,7 @@ export async function run(): Promise<readonly Row[]> {
     const go = peer.get(work.goName);
     if (go !== undefined) return row(work.name, micros, go / micros, "Go apimachinery 0.36", `Go ${go.toFixed(0)} µs`);
     const plain = best(() => work.texts.map((text) => JSON.stringify(JSON.parse(text))));
-    return row(work.name, micros, plain / micros, "JSON.parse + JSON.stringify", "no Go or no ../shared here");
+    return row(work.name, micros, plain / micros, "JSON.parse + JSON.stringify", "Go or the peer's sources are not available");
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Replays the recorded behaviour of a real kube-apiserver (../shared/conformance/http) against `lattice api-server`, in a process of its own.
+ * Replays the recorded behaviour of a real kube-apiserver against `lattice api-server`, in a process of its own.
  *
  *   node --conditions=source scripts/conformance-http.ts [arguments of replay.mjs, e.g. --area ssa --mode tolerant]
  */

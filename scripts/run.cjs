@@ -14,7 +14,7 @@ const path = require("path");
 const { pathToFileURL } = require("url");
 
 const root = path.dirname(__dirname);
-const NODE_VERSION = "24.21.0"; // STACK: the version everything here was tried with
+const NODE_VERSION = "24.21.0"; // the version that this project is tested with
 const NODE_MAJOR = 24;
 /** The sha512 of the packages that are unpacked, by architecture: whichever registry or mirror npm asks, only these bytes are run. */
 const NODE_PACKAGES = {

@@ -1,4 +1,4 @@
-/** The objects of ../shared/anchors/fakeclient: ConfigMaps of ten keys and Deployments of 4 kB, a tenth of each in one group. */
+/** The objects that the fake clients of other projects are measured with: ConfigMaps of ten keys and Deployments of 4 kB, a tenth of each in one group. */
 import { existsSync, readFileSync } from "node:fs";
 import { defineResource, type JsonObject, type KubeObject, type Resource } from "#kube";
 
@@ -48,7 +48,7 @@ function deploymentText(): string {
   return (text ??= existsSync(ANCHOR) ? readFileSync(ANCHOR, "utf8") : JSON.stringify(madeDeployment()));
 }
 
-/** For a clone without ../shared: the same shape and about the same size. */
+/** Where the measured objects are not available: the same shape and about the same size. */
 function madeDeployment(): JsonObject {
   const labels = { app: "web", tier: "front" };
   const template = {

@@ -1,4 +1,4 @@
-/** What other fake clients take, in microseconds of CPU: controller-runtime measured now if possible, else as ../shared/anchors published it. */
+/** What other fake clients take, in microseconds of CPU: controller-runtime measured now if possible, else the figure that was measured before. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -91,7 +91,7 @@ function goBench(select: string, time: string): string {
   return execFileSync("go", args, { cwd: ANCHOR, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** Undefined where the peer cannot run: no cargo, or no ../shared. It is built once, outside of the project. */
+/** Undefined where the peer cannot run: no cargo, or no sources of the peer. It is built once, outside of the project. */
 export function measureRustFakeClient(): Figures | undefined {
   const sources = fileURLToPath(new URL("fakeclient/rust/", ANCHORS));
   if (!existsSync(sources)) return undefined;

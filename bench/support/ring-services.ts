@@ -1,6 +1,6 @@
 /**
  * Services in a ring, each calling the next few and called by the last few: every edge agreed on both sides. The shape of the peers'
- * measurements (../shared/anchors/graph/gen-services.mjs), made here so that nothing has to be there.
+ * measurements, generated here so that no file is needed.
  */
 import { expectOk } from "#base";
 import { parseLatticeService, type LatticeService } from "#crds";

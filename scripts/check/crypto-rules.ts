@@ -1,6 +1,6 @@
 /**
- * What the check `crypto` refuses, as data. All cryptography is OpenSSL's, through node:crypto, with SHA-2 and P-256/P-384
- * (DECISIONS 7): a FIPS provider underneath covers it. Cryptography written in JavaScript is never covered.
+ * What the check `crypto` refuses, as data. All cryptography is OpenSSL's, through node:crypto, with SHA-2 and P-256/P-384:
+ * a FIPS provider underneath covers it. Cryptography written in JavaScript is never covered.
  */
 export type BannedPackage = { readonly name: string; readonly why: string };
 export type Exception = { readonly file: string; readonly why: string };

@@ -44,7 +44,38 @@ describe("checkDocs", () => {
       files: { "docs/a.md": "text\n\n[a](b.md)\n[c]: ./d.md\n" },
       want: ["docs/a.md:3  links to b.md, which is not there", "docs/a.md:4  links to ./d.md, which is not there"],
     },
-    { name: "links in code are examples", files: { "a.md": "```\n[a](b.md)\n```\n`[c](d.md)`\n" }, want: [] },
+    { name: "links in code are examples", files: { "a.md": "```text\n[a](b.md)\n```\n`[c](d.md)`\n" }, want: [] },
+    {
+      name: "cited files and folders that exist pass",
+      files: {
+        ...folder,
+        "src/base/a.ts": "/** See ./index.ts, README.md, src/base and base/index.ts (`src/NAME/*.ts`, dist/a.js, ADR 0001). */\n",
+        "docs/adr/README.md": "[1](0001-a.md)",
+        "docs/adr/0001-a.md": "",
+        "CHANGELOG.md": "`src/gone.ts` was removed",
+      },
+      want: [],
+    },
+    {
+      name: "cited files and folders that do not exist are named with their line",
+      files: {
+        ...folder,
+        "docs/a.md": "text\n\nas `src/base/gone.ts` and NOTES.md have it\n\n```text\nsrc/base/example.ts\n```\n",
+        "src/base/a.ts": 'const path = "src/x/y";\n// from ../other/list, ADR 0009\n\nconst b = 1; // GONE\n'.replace(
+          "GONE",
+          "gone.test.ts",
+        ),
+        "src/base/a.test.ts": 'test("as NAME 7 has it", () => {});\n'.replace("NAME", "DECISIONS"),
+      },
+      want: [
+        "docs/a.md:3  cites src/base/gone.ts, which is not in the repository",
+        "docs/a.md:3  cites NOTES.md, which is not in the repository",
+        "src/base/a.test.ts:1  cites DECISIONS 7, which is not in the repository",
+        "src/base/a.ts:2  cites ../other/list, which is not in the repository",
+        "src/base/a.ts:2  cites ADR 0009, which is not in the repository",
+        "src/base/a.ts:4  cites gone.test.ts, which is not in the repository",
+      ],
+    },
     {
       name: "an ADR that is not in the index is named",
       files: { "docs/adr/README.md": "[1](0001-a.md)", "docs/adr/0001-a.md": "", "docs/adr/0002-b.md": "" },

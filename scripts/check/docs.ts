@@ -1,9 +1,11 @@
 /**
- * The check `docs`: relative links lead somewhere, every folder of src introduces itself, every ADR is in the index, what is
- * public is documented, and a file that has grown past 400 lines is pointed out.
+ * The check `docs`: relative links and cited files exist, code blocks are right (those in TypeScript: see types.ts), every folder of src has a
+ * README, every ADR is in the index, what is public is documented, and a file of more than 400 lines gets a warning.
  */
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
+import { citationFindings } from "./citations.ts";
+import { blockFindings } from "./doc-blocks/check-blocks.ts";
 import type { Finding } from "./finding.ts";
 import { folderOf } from "./layer-rules.ts";
 import { undocumentedExports } from "./public-docs.ts";
@@ -20,7 +22,13 @@ export async function checkDocs(root: string): Promise<readonly Finding[]> {
     files.filter((path) => /\.(md|[cm]?[jt]s)$/.test(path)),
   );
   const manifest = await readText(root, "package.json");
-  const findings: Finding[] = [...folderFindings(files, texts), ...adrFindings(texts), ...undocumentedExports(texts, manifest)];
+  const findings: Finding[] = [
+    ...folderFindings(files, texts),
+    ...adrFindings(texts),
+    ...undocumentedExports(texts, manifest),
+    ...blockFindings(texts, manifest),
+    ...citationFindings(files, texts),
+  ];
   for (const [file, text] of texts) findings.push(...(file.endsWith(".md") ? brokenLinks(root, file, text) : tooLong(file, text)));
   return findings;
 }

@@ -12,7 +12,7 @@ import { projectRoot } from "../process/project.ts";
 import { runNode, type Ran } from "../process/run-program.ts";
 import { listFiles } from "./tree.ts";
 
-const PARTS = ["types", "format", "layers", "module-state", "crypto", "generated"];
+const PARTS = ["types", "format", "layers", "module-state", "crypto", "generated", "docs"];
 
 /** Run directly and not through run.cjs: that would install into the linked node_modules. */
 function runCheck(root: string, ...args: readonly string[]): Promise<Ran> {
@@ -36,11 +36,13 @@ const MISTAKES: Readonly<Record<string, string>> = {
   "src/base/wrong-type.ts": `export const wrong: number = "text";\n`,
   "src/kube/growing.ts": `const known = new Map<string, number>();\n\nexport const count = (key: string) => known.set(key, 1).size;\n`,
   "src/base/weak-a.ts": `import { createHash } from "node:crypto";\n\nexport const weak = createHash("md5");\n`,
+  "docs/wrong-block.md": '# Wrong\n\n```ts\nimport { nothing } from "@lattice-fleet/lattice/patch";\n```\n',
+  "docs/wrong-citation.md": "See src/base/not-there.ts.\n",
   "src/base/weak-b.ts": `import { createHash } from "node:crypto";\n\nexport const weak = createHash("sha1");\n`,
 };
 
 describe("npm run check", () => {
-  it("passes this repository as it is, and names each mistake that is planted in it", { timeout: 120_000 }, async () => {
+  it("passes this repository as it is, and names each mistake that is planted in it", { timeout: 240_000 }, async () => {
     const root = await copyOfThisRepository();
     const clean = await runCheck(root, "--only", PARTS.join(","));
     expect(clean.code, clean.stdout + clean.stderr).toBe(0);
@@ -58,6 +60,8 @@ describe("npm run check", () => {
       "src/base/ugly.ts  is not formatted",
       "src/base/wrong-type.ts:1  TS2322",
       "src/kube/growing.ts:1  known: a module may not fill a collection",
+      "docs/wrong-block.md:4  TS2305",
+      "docs/wrong-citation.md:1  cites src/base/not-there.ts, which is not in the repository",
       "src/base/weak-a.ts:3  md5 is not allowed",
       "src/base/weak-b.ts:3  sha1 is not allowed",
       `${generated}  is not what its source says; npm run generate writes it`,

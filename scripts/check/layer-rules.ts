@@ -1,5 +1,5 @@
 /**
- * The rules about imports and globals, for one file at a time. They are HOUSE.md's, as code:
+ * The rules about imports and globals, for one file at a time. They are:
  *
  * - across folders only by `#folder`, and only folders that layers.json allows;
  * - inside src nothing of test/ or scripts/, and only packages that users of the published package get;

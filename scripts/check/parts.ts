@@ -7,7 +7,8 @@ import { checkLayers } from "./layers.ts";
 import { checkModuleState } from "./module-state.ts";
 import { checkPins } from "./pins.ts";
 import { checkTests } from "./tests.ts";
-import { checkFormat, checkLint, checkTypes } from "./tools.ts";
+import { checkFormat, checkLint } from "./tools.ts";
+import { checkTypes } from "./types.ts";
 
 export const PARTS: ReadonlyMap<string, Check> = new Map([
   ["types", checkTypes],

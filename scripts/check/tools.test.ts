@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fileTree } from "../../test/builders/file-tree.ts";
-import { checkFormat, checkLint, checkTypes, readOxlintLine, readTscLine } from "./tools.ts";
+import { checkFormat, checkLint, readOxlintLine, readTscLine } from "./tools.ts";
+import { checkTypes } from "./types.ts";
 
 const tree = (files: Record<string, string>) =>
   fileTree({ "tsconfig.json": `{ "compilerOptions": { "strict": true, "noEmit": true, "types": [] } }\n`, ...files });

@@ -1,12 +1,7 @@
-/** The three checks that other programs do: types (tsc), lint (oxlint) and format (oxfmt). Here their output becomes findings. */
+/** The checks lint (oxlint) and format (oxfmt), and how the output of such a program becomes findings. */
 import { toolPath } from "../process/project.ts";
 import { runNode, type Ran } from "../process/run-program.ts";
 import type { Finding } from "./finding.ts";
-
-export async function checkTypes(root: string): Promise<readonly Finding[]> {
-  const ran = await runNode(toolPath("tsc"), ["-p", ".", "--pretty", "false"], { cwd: root });
-  return findingsOf(ran, (line) => readTscLine(line));
-}
 
 export async function checkLint(root: string): Promise<readonly Finding[]> {
   const env = { ...process.env, OXLINT_TSGOLINT_PATH: toolPath("tsgolint") }; // it would look in PATH, which only npm sets
@@ -33,7 +28,7 @@ export function readOxlintLine(line: string): Finding | undefined {
 }
 
 /** A tool that failed without a line that we can read still failed: then its whole output is the finding. */
-function findingsOf(ran: Ran, read: (line: string) => Finding | undefined): readonly Finding[] {
+export function findingsOf(ran: Ran, read: (line: string) => Finding | undefined): readonly Finding[] {
   if (ran.code === 0) return [];
   const lines = ran.stdout.split("\n").map((line) => line.trimEnd());
   const found = lines.flatMap((line) => (line === "" ? [] : (read(line) ?? [])));

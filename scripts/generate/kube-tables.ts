@@ -1,7 +1,7 @@
 /**
  * Writes src/kube-server/builtin-kinds/generated: what Kubernetes says of its kinds beyond their schemas (those are #patch's table).
  *
- *   node scripts/generate/kube-tables.ts                          discovery from ../shared/kube, when it is there
+ *   node scripts/generate/kube-tables.ts                          discovery recorded beside the clone, if available
  *   node scripts/generate/kube-tables.ts http://127.0.0.1:8001    discovery and table columns of a running server (`kubectl proxy`)
  *
  * Go's view of the types is read from the module cache, when k8s.io/api is in it. What has no source is left as it was committed.
@@ -65,7 +65,7 @@ async function readDiscovery(source: string | undefined): Promise<Discovery | un
     return { api: (await get(source, "/api", AGGREGATED)) as Groups, apis: (await get(source, "/apis", AGGREGATED)) as Groups };
   }
   if (existsSync(SHARED)) return JSON.parse(gunzipSync(readFileSync(SHARED)).toString("utf8")) as Discovery;
-  console.log("kube tables: no source (../shared/kube is not here, no URL given); the committed discovery is left as it is");
+  console.log("kube tables: no source (no recorded discovery, no URL given); the committed discovery is left as it is");
   return undefined;
 }
 

@@ -2,7 +2,7 @@
  * Writes src/patch/generated/builtin-table.ts: the schemas of the built-in kinds, from what a kube-apiserver says of itself, and
  * src/kube-server/discovery/generated/meta-descriptions.ts: what it says of the metadata that all objects have.
  *
- *   node scripts/generate/patch-tables.ts                            from ../shared/kube, when it is there
+ *   node scripts/generate/patch-tables.ts                            from the OpenAPI document recorded beside the clone, if available
  *   node scripts/generate/patch-tables.ts FILE.json[.gz]             every document of /openapi/v3, keyed by its path
  *   node scripts/generate/patch-tables.ts http://127.0.0.1:8001      a running server (`kubectl proxy`)
  *
@@ -24,7 +24,7 @@ const KINDS = "x-kubernetes-group-version-kind";
 /** True when the table was written; false when there was no source to write it from. */
 export async function generatePatchTables(source?: string): Promise<boolean> {
   if (source === undefined && !existsSync(SHARED)) {
-    console.log("patch tables: no source (../shared/kube is not here, no file or URL given); the committed table is left as it is");
+    console.log("patch tables: no source (no recorded document, no file or URL given); the committed table is left as it is");
     return false;
   }
   const documents = source?.startsWith("http") ? await fetchDocuments(source) : readDocuments(source ?? SHARED);

@@ -1,5 +1,5 @@
 /**
- * The coverage gate (DECISIONS 3): 90 % of all lines, 95 % of the folders where a mistake costs a cluster or a key, and
+ * The coverage gate: 90 % of all lines, 95 % of the folders where a mistake costs a cluster or a key, and
  * 90 % of the lines that a change touches, so that a small change cannot hide behind a large well-tested rest.
  */
 import type { ChangedLines } from "./changed-lines.ts";
@@ -24,7 +24,7 @@ export type Figure = {
   readonly covered: number;
   readonly total: number;
   readonly required: number;
-  /** Lines that did not run, as "src/a.ts:3-5"; what a person needs in order to fix the figure. */
+  /** Lines that did not run, as "FILE:3-5"; what a person needs in order to fix the figure. */
   readonly missed: readonly string[];
 };
 

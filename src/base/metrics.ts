@@ -1,6 +1,6 @@
 /**
  * Metrics as a port, with the registry that implements it. `render` gives Prometheus' text format: the format is a page of
- * code, and the library for it has had no release since 2024 (docs/adr/0003).
+ * code, and the library for it has had no release since 2024 (ADR 0003).
  */
 import { memoizeByObject } from "./memo.ts";
 

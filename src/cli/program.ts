@@ -28,7 +28,7 @@ export async function runLattice(argv: readonly string[], io: CliIo): Promise<nu
   }
 }
 
-/** The parser with every command; tests and `lattice completion` read its commands and flags. */
+/** The parser with every command. Tests, `lattice completion` and the check of the docs read its commands and flags. */
 export function createProgram(context: CommandContext): Command {
   const { io } = context;
   const program = new Command("lattice")

@@ -4,7 +4,7 @@ import { defineResource, type KubeObject } from "#kube";
 import { defineController, index, nothing, watch, type Plan, type PlanError, type Runtime } from "./controller.ts";
 import { settled, type ReconcileOutcome } from "./outcome.ts";
 
-/* The model controller of HOUSE.md, section 4, as printed; what it leans on is declared as briefly as possible. */
+/* A small cluster controller; what it uses is declared as briefly as possible. */
 type LatticeCluster = KubeObject & { readonly spec: { readonly nodes: number } };
 type Observed = { readonly ownedBy: "self" | "parent"; readonly phase: Phase };
 type Phase = "Pending" | "Provisioning" | "Pivoting" | "Ready" | "Failed" | "Deleting" | "Unpivoting";
@@ -55,7 +55,7 @@ function plan(cluster: LatticeCluster, observed: Observed): Result<Plan<Command>
   }
 }
 
-test("a controller is data: the model of HOUSE.md typechecks and stays as it was written", () => {
+test("a controller is data: defineController returns what it is given", () => {
   expect(clusterController).toMatchObject({ name: "cluster", reconciles: latticeCluster });
   expect(clusterController.finalizer).toBeUndefined();
 });

@@ -18,7 +18,7 @@ export type Stalled = { readonly kind: "stalled"; readonly reason: string; reado
 export type Failed = { readonly kind: "failed"; readonly cause: FailureCause };
 export type ReconcileOutcome = Settled | Waiting | Stalled | Failed;
 
-/** DECISIONS 9; what failed is tried again by the queue's RETRY_BACKOFF, from 5 seconds on. */
+/** Failures are retried by the queue's RETRY_BACKOFF, from 5 seconds on. */
 export const REQUEUE = {
   invalidSpecMs: 300_000,
   compileErrorMs: 60_000,

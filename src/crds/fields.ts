@@ -42,7 +42,7 @@ export function namespaceName(description: string): z.ZodType<NamespaceName, str
   return dnsLabel(description) as unknown as z.ZodType<NamespaceName, string>;
 }
 
-/** DECISIONS 49: Lattice never puts workloads or a default deny into the namespaces that the cluster itself lives in. */
+/** Lattice never puts workloads or a default deny into the namespaces that the cluster itself lives in. */
 const SYSTEM_NAMESPACES = ["kube-system", "cilium-system", "istio-system", "istio-ingress", "lattice-system", "cert-manager"];
 
 export function isSystemNamespace(name: string): boolean {

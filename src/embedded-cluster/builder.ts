@@ -42,7 +42,7 @@ export type ClusterBuilder<O extends ClusterOptions = ClusterOptions> = {
 /**
  * An empty builder.
  *
- * @example await using cluster = await clusterBuilder().withFixtures("test/fixtures").start();
+ * @example await using cluster = await clusterBuilder().withFixtures("fixtures").start();
  */
 export function clusterBuilder(): ClusterBuilder<{}> {
   return builderOf({});

@@ -16,7 +16,7 @@ export type ClusterUser = { readonly name: string; readonly groups?: readonly st
  * How a cluster starts. What is left out has a default that suits a unit test: in memory, system clock, no controllers, no socket.
  *
  * @example
- * await using cluster = await startEmbeddedCluster({ crds: "config/crd", fixtures: "test/fixtures", clock: "fake" });
+ * await using cluster = await startEmbeddedCluster({ crds: "config/crd", fixtures: "fixtures", clock: "fake" });
  */
 export type ClusterOptions<C extends Clock = Clock> = {
   /** Objects that are there from the start, as they are: status, uid and timestamps are kept, missing namespaces are made. */

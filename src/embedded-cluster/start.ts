@@ -16,7 +16,7 @@ import type { ClockOf, ClusterOptions } from "./options.ts";
  * Starts a Kubernetes cluster in this process. It is ready when the promise resolves; with nothing asked for that takes milliseconds.
  *
  * @example
- * await using cluster = await startEmbeddedCluster({ fixtures: "test/fixtures" });
+ * await using cluster = await startEmbeddedCluster({ fixtures: "fixtures" });
  * const answer = await cluster.client.get(configMaps, { namespace: "default", name: "settings" });
  */
 export async function startEmbeddedCluster<const O extends ClusterOptions>(options?: O): Promise<EmbeddedCluster<ClockOf<O>>> {

@@ -1,4 +1,4 @@
-/** Seed 001, phase 8.1: the eight errors. A service that has each of them, the words that it must begin with, and its place (DECISIONS 44). */
+/** The eight errors of a service: a service that has each of them, the text that the message must begin with, and its path. */
 import { mainContainer } from "./service-input.ts";
 
 export type SeedError = {

@@ -1,4 +1,4 @@
-// The patch engine behind the interface of ../../../shared/conformance/smp/run.mjs: node run.mjs path/to/smp-adapter.mjs
+// The patch engine behind the interface of the recorded cases' runner: node run.mjs path/to/smp-adapter.mjs
 // Plain Node 24 runs it as it is: the engine's TypeScript is erasable.
 import * as patch from "../../src/patch/index.ts";
 

@@ -1,4 +1,4 @@
-/** Kubernetes' own strategic-merge tables, where ../shared is there: they stay where they are and are not copied into the project. */
+/** Kubernetes' own strategic-merge tables, where they are available: they are not copied into the project. */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-/** Hostile requests without end: the story of test/stories/api-server-fuzz with seeds nobody has looked at, and a look at the memory it leaves. */
+/** Hostile requests in large numbers: the story of test/stories/api-server-fuzz.test.ts with new seeds, and a check of the memory that stays in use. */
 import { expect, test } from "vitest";
 import { shrink } from "../builders/api-server/fuzz-shrink.ts";
 import { fuzz, HANG_MS, type FuzzReport } from "../builders/api-server/fuzz.ts";

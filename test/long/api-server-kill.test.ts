@@ -1,4 +1,4 @@
-/** The story of test/stories/api-server-kill, at least 200 times: a round starts a process, so a fifth of the rounds is enough. */
+/** The story of test/stories/api-server-kill.test.ts, at least 200 times: a round starts a process, so a fifth of the rounds is enough. */
 import { expect, test } from "vitest";
 import { killServerRounds } from "../builders/api-server/kill-rounds.ts";
 import { rounds, seed } from "./settings.ts";

@@ -1,4 +1,4 @@
-/** The story of test/stories/store-kill, at least 200 times: a round starts a process and takes longer than most, so a fifth of the rounds is enough. */
+/** The story of test/stories/store-kill.test.ts, at least 200 times: a round starts a process and takes longer than most, so a fifth of the rounds is enough. */
 import { expect, test } from "vitest";
 import { killRounds } from "../builders/store/kill-rounds.ts";
 import { rounds, seed } from "./settings.ts";

@@ -1,5 +1,5 @@
 /**
- * The example of the plan that Lattice comes from, and what it compiles to, to the letter (DECISIONS 40). The golden file is the review:
+ * The example of the plan that Lattice comes from, and what it compiles to, to the letter. The golden file is the review:
  * whoever changes what is compiled sees here what that means for people's clusters.
  */
 import { readFileSync } from "node:fs";

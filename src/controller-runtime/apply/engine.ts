@@ -1,6 +1,6 @@
 /**
  * The one place that writes a controller's objects: server-side apply, only where the cache shows drift, then prune. Reads come
- * from the cache, so every step that could do harm on a stale cache asks the server first (docs/adr/0006).
+ * from the cache, so every step that could do harm on a stale cache asks the server first (ADR 0006).
  *
  * Objects that decide who reaches whom are a group of their own. Each is written whatever becomes of the others, and none waits
  * for a workload: a revocation takes effect while everything else fails. What can close comes first (deletions, and changes of

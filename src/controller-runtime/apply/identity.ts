@@ -1,6 +1,6 @@
 /**
  * How an object says whose it is. The owner label *is* the inventory: it is written in the same request as the object, so no
- * crash can come between the two (docs/adr/0006).
+ * crash can come between the two (ADR 0006).
  *
  * The label names the owner by kind and name, not by uid: a pivot or a restore gives the owner a new uid, and what it applied
  * before must still be known as its own.

@@ -1,6 +1,6 @@
 /**
  * Deletes what an owner applied before and no longer plans. The cache says what there is; the server is asked before each deletion, because a
- * plan made from an old spec would delete what the new one wants (docs/adr/0006).
+ * plan made from an old spec would delete what the new one wants (ADR 0006).
  */
 import { ok, type Result } from "#base";
 import { describeObject, isBeingDeleted, keyOf, type KubeObject, type Resource } from "#kube";

@@ -1,5 +1,5 @@
 /**
- * Order as data: which kinds are applied before which (DECISIONS 43). A wave starts when everything in the one before is
+ * Order as data: which kinds are applied before which. A wave starts when everything in the one before is
  * applied, not when it is ready: readiness is the next pass' business.
  */
 import { objectOf, type WantedObject } from "./once.ts";

@@ -9,7 +9,7 @@ import { DueTimes } from "./due-times.ts";
 import { QueueMetrics } from "./queue-metrics.ts";
 import { TokenBucket, type Rate } from "./token-bucket.ts";
 
-/** DECISIONS 9: errors are tried again from 5 seconds on. */
+/** Failed requests are retried after 5 seconds at first. */
 export const RETRY_BACKOFF: BackoffPolicy = { initialMs: 5_000, maxMs: 300_000, factor: 2 };
 
 export type WorkQueueOptions = {

@@ -1,4 +1,4 @@
-/** Seed 001, phase 8, as a person meets it: each error in status, conditions and an event; each reason of each condition, with its words. */
+/** Each error of a service in its status, conditions and an event; each reason of each condition, with its message. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failed, NO_CHANGES, settled, stalled, type ChangeSet, type ReconcileOutcome } from "#controller-runtime";
 import type { LatticeService } from "#crds";

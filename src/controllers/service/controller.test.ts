@@ -14,7 +14,7 @@ function applied(writes: readonly string[], key: string): readonly string[] {
     .filter((line) => new RegExp(` ${namespace}/${name}(-|$)`).test(line));
 }
 
-describe("seed 001, phase 6", () => {
+describe("objects of a service", () => {
   test("E2E: Service with templates deploys with ConfigMaps", async () => {
     const spec = withVariables({ LOG_LEVEL: "info", SERVICE_NAME: "${metadata.name}" });
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", spec)] });
@@ -134,7 +134,7 @@ describe("seed 001, phase 6", () => {
   });
 });
 
-describe("seed 001, phase 8: conditions", () => {
+describe("conditions of a service", () => {
   test("TemplatesResolved, ConfigCompiled, WorkloadsReady, PoliciesApplied and Ready, with their reasons and words", async () => {
     const variables = { HOST: "${resources.db.host}", PASSWORD: "${resources.db.password}", NAME: "${metadata.name}", PLAIN: "x" };
     const files = { "/etc/app.yaml": { content: "host: ${resources.db.host}" } };

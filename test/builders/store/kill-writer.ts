@@ -1,5 +1,5 @@
 /**
- * The process that test/stories/store-kill kills: opens the store in the folder it is given and writes as fast as it can. After
+ * The process that test/stories/store-kill.test.ts kills: opens the store in the folder it is given and writes as fast as it can. After
  * each write it notes the acknowledgement in a file; whatever is in that file must be in the store for ever.
  *
  * Arguments: data folder, file of acknowledgements, seed.

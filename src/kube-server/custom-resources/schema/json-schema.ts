@@ -1,5 +1,5 @@
 /**
- * The schema of a custom resource as the server understands it, read from a CRD that was decoded (crd/decode.ts).
+ * The schema of a custom resource as the server understands it, read from a CRD that was decoded.
  *
  * Names that a CRD's author chose are keys of Maps: "__proto__" is a field like any other.
  */
