@@ -150,7 +150,7 @@ describe("secrets", () => {
     for (const options of [{}, { placeholderSecrets: true }]) {
       const { value, errors } = secretOf(options, bytes);
       expect(value).toBeUndefined();
-      expect(errors).toContain("key 'password' of Secret shop/postgres-main is no UTF-8 text, so no template can hold it");
+      expect(errors).toContain("key 'password' of Secret shop/postgres-main is not UTF-8 text, so no template can contain it");
     }
   });
 

@@ -3,17 +3,16 @@
  *
  * No message here holds a value. A path is no secret: `postgres/main-db/password` is key `password` of Secret `postgres-main-db`.
  */
-import { bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Sensitive } from "#base";
-import { fieldAt, isJsonObject, keyOf, keyText, type KubeObject } from "#kube";
-import { isShareable, secretNotShared, secretOfPath, type SecretStore } from "#service-compiler";
+import { err, ok, reveal, type Sensitive } from "#base";
+import { keyOf, keyText, type KubeObject } from "#kube";
+import { isShareable, secretNotShared, secretOfPath, secretText, secretTexts, type SecretStore, type SecretTexts } from "#service-compiler";
 
 /** By `namespace/name`, then by key. */
 type SecretObjects = ReadonlyMap<string, SecretObject>;
 
 type SecretObject = {
   readonly labels: KubeObject["metadata"]["labels"];
-  /** undefined: bytes that are no text. */
-  readonly values: ReadonlyMap<string, Sensitive<string> | undefined>;
+  readonly values: SecretTexts;
 };
 
 export type SecretSources = {
@@ -40,24 +39,7 @@ export type SecretUse = {
 export const PLACEHOLDER_MARKS = ["<secret ", encodeURIComponent("<secret ")] as const;
 
 export function readSecrets(secrets: readonly { readonly object: KubeObject }[]): SecretObjects {
-  return new Map(secrets.map(({ object }) => [keyText(keyOf(object)), { labels: object.metadata.labels, values: valuesOf(object) }]));
-}
-
-/** Text in base64 under `data`, as it is under `stringData`. */
-function valuesOf(secret: KubeObject): SecretObject["values"] {
-  const values = new Map<string, Sensitive<string> | undefined>();
-  for (const [key, text] of entriesOf(fieldAt(secret, "data"))) {
-    const bytes = bytesOfBase64(text);
-    const decoded = bytes.ok ? textOfBytes(bytes.value) : bytes;
-    if (bytes.ok) values.set(key, decoded.ok ? sensitive(decoded.value) : undefined);
-  }
-  for (const [key, text] of entriesOf(fieldAt(secret, "stringData"))) values.set(key, sensitive(text));
-  return values;
-}
-
-function entriesOf(value: unknown): readonly (readonly [string, string])[] {
-  const entries = Object.entries(isJsonObject(value) ? value : {});
-  return entries.flatMap(([key, text]) => (typeof text === "string" ? [[key, text] as const] : []));
+  return new Map(secrets.map(({ object }) => [keyText(keyOf(object)), { labels: object.metadata.labels, values: secretTexts(object) }]));
 }
 
 export function secretStore({ given, inObjects, placeholders, onSecret }: SecretSources): SecretStore {
@@ -67,12 +49,11 @@ export function secretStore({ given, inObjects, placeholders, onSecret }: Secret
     if (!given.has(path) && object !== undefined && source !== namespace && !isShareable(object.labels, source))
       return err(secretNotShared(namespace, name, source));
     if (object?.values.has(key) !== true) onSecret?.({ namespace, path, source, value: given.get(path) });
-    const value = given.get(path) ?? object?.values.get(key);
+    const value = given.get(path);
     if (value !== undefined) return ok(reveal(value));
-    if (object?.values.has(key) === true)
-      return err(
-        `key '${key}' of Secret ${namespace}/${name} is no UTF-8 text, so no template can hold it\nmount it as a volume (secret:${name})`,
-      );
+    const text = object === undefined ? ok(undefined) : secretText(object.values, { namespace, name, key });
+    if (!text.ok) return text;
+    if (text.value !== undefined) return ok(text.value);
     if (placeholders) return ok(`${PLACEHOLDER_MARKS[0]}${path}>`);
     return err(
       `there is no secret '${path}'${whatThereIs(inObjects, { namespace, name, key })}\n${HOW_TO_GIVE(path, { namespace, name, key })}`,

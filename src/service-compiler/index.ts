@@ -35,7 +35,7 @@ export {
   type ProvisionerContext,
 } from "./provisioners/index.ts";
 export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
-export { secretOfPath } from "./secret-path.ts";
+export { secretOfPath, secretText, secretTexts, type SecretTexts } from "./secret-values.ts";
 export {
   hasPlaceholders,
   plain,

@@ -2,7 +2,7 @@
  * Config of pods: which objects a pod reads, and where each value lives. Contents are compared and never hashes, since a hash made elsewhere
  * was made under another key.
  */
-import { base64OfText, bytesOfBase64 } from "#base";
+import { base64OfText, bytesOfBase64, textOfBytes } from "#base";
 import { fieldAt, isJsonObject, jsonEqual, type Json, type KubeObject } from "#kube";
 import { PLACEHOLDER_MARKS } from "../secret-store.ts";
 
@@ -51,8 +51,8 @@ export function sameText(before: Json | undefined, after: Json | undefined): boo
 
 function isMarked(data: Json | undefined): boolean {
   const bytes = typeof data === "string" ? bytesOfBase64(data) : undefined;
-  const text = bytes?.ok === true ? new TextDecoder().decode(bytes.value) : "";
-  return PLACEHOLDER_MARKS.some((mark) => text.includes(mark));
+  const text = bytes?.ok === true ? textOfBytes(bytes.value) : undefined;
+  return text?.ok === true && PLACEHOLDER_MARKS.some((mark) => text.value.includes(mark));
 }
 
 function entriesOf(object: KubeObject): ReadonlyMap<string, Json> {

@@ -64,15 +64,26 @@ test("one that is not there is not asked for, and a sentence says what to make",
   expect([cluster.reads, expectOk(await cache.refresh(["shop/postgres-db"], cluster.source))]).toEqual([[], false]);
 });
 
-test("a key that is missing, bytes that are no text, and what is no base64 are not there", async () => {
+test("a value that is not UTF-8 text is refused, with what to do instead", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
-  const data = { bytes: btoa("\xff\xfe"), broken: "%%%", number: 5 as unknown as string };
+  cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("\xff\xfe") } });
+  await cache.refresh(["shop/postgres-db"], cluster.source);
+  expect(cache.read("shop", PATH, "shop")).toEqual(
+    err(
+      "key 'password' of Secret shop/postgres-db is not UTF-8 text, so no template can contain it\nmount it as a volume (secret:postgres-db)",
+    ),
+  );
+});
+
+test("a missing key and a value that is not base64 are absent", async () => {
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
+  const data = { broken: "%%%", number: 5 as unknown as string };
   cluster.secrets.set("shop/postgres-db", { version: "1", data });
   await cache.refresh(["shop/postgres-db"], cluster.source);
-  for (const key of ["bytes", "broken", "number", "password"]) {
+  for (const key of ["broken", "number", "password"]) {
     expect(cache.read("shop", `postgres/db/${key}`, "shop")).toMatchObject({
       ok: false,
-      error: expect.stringContaining(`has no key '${key}' with UTF-8 text in it`) as string,
+      error: expect.stringContaining(`Secret shop/postgres-db has no key '${key}'`) as string,
     });
   }
 });

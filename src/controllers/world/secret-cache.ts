@@ -4,12 +4,12 @@
  *
  * A value goes from here into a compiled Secret and nowhere else. No message holds one.
  */
-import { bytesOfBase64, err, ok, reveal, sensitive, textOfBytes, type Result, type Sensitive } from "#base";
+import { err, ok, type Result } from "#base";
 import type { ServiceKey } from "#compile";
 import type { CacheReader } from "#controller-runtime";
-import { fieldAt, isJsonObject, keyText, parseKey, secrets, secretsByMetadata, type KubeObject } from "#kube";
+import { keyText, parseKey, secrets, secretsByMetadata, type KubeObject } from "#kube";
 import type { KubeError, KubeReader } from "#kube-client";
-import { isShareable, secretNotShared, secretOfPath } from "#service-compiler";
+import { isShareable, secretNotShared, secretOfPath, secretText, secretTexts, type SecretTexts } from "#service-compiler";
 
 /** "namespace/name". */
 type SecretName = string;
@@ -18,7 +18,7 @@ type Shelved = {
   /** What the cache said when it was read; undefined: there was no such Secret. */
   readonly seen: string | undefined;
   readonly version: string | undefined;
-  readonly values: ReadonlyMap<string, Sensitive<string>>;
+  readonly values: SecretTexts;
 };
 
 /** What one compilation asked for. */
@@ -54,9 +54,10 @@ export class SecretCache {
     }
     this.#asked?.values.add(secret);
     const shelved = this.#shelf.get(secret);
-    const value = shelved?.values.get(key);
-    if (value !== undefined) return ok(reveal(value));
-    const there = shelved?.version === undefined ? "" : `: Secret ${secret} has no key '${key}' with UTF-8 text in it`;
+    const text = secretText(shelved?.values ?? NO_VALUES, { namespace, name, key });
+    if (!text.ok) return text;
+    if (text.value !== undefined) return ok(text.value);
+    const there = shelved?.version === undefined ? "" : `: Secret ${secret} has no key '${key}'`;
     return err(`there is no secret '${path}'${there}\nmake Secret ${name} in namespace ${namespace} with a key '${key}'`);
   }
 
@@ -125,29 +126,11 @@ export class SecretCache {
   }
 }
 
-const NO_VALUES: ReadonlyMap<string, Sensitive<string>> = new Map();
+const NO_VALUES: SecretTexts = new Map();
 
 async function readSecret(name: SecretName, seen: string | undefined, { client, signal }: Source): Promise<Result<Shelved, KubeError>> {
   if (seen === undefined) return ok({ seen, version: undefined, values: NO_VALUES });
   const found = await client.get<KubeObject>(secrets, parseKey(name), { signal });
-  if (found.ok) return ok({ seen, version: found.value.metadata.resourceVersion, values: textsOf(found.value) });
+  if (found.ok) return ok({ seen, version: found.value.metadata.resourceVersion, values: secretTexts(found.value) });
   return found.error.kind === "not-found" ? ok({ seen, version: undefined, values: NO_VALUES }) : found;
-}
-
-/** Bytes that are no text are of no use in a template. */
-function textsOf(secret: KubeObject): ReadonlyMap<string, Sensitive<string>> {
-  const data = fieldAt(secret, "data");
-  const entries = Object.entries(isJsonObject(data) ? data : {});
-  return new Map(
-    entries.flatMap(([key, encoded]) => {
-      const text = typeof encoded === "string" ? textOf(encoded) : undefined;
-      return text === undefined ? [] : [[key, sensitive(text)] as const];
-    }),
-  );
-}
-
-function textOf(encoded: string): string | undefined {
-  const bytes = bytesOfBase64(encoded);
-  const text = bytes.ok ? textOfBytes(bytes.value) : bytes;
-  return text.ok ? text.value : undefined;
 }
