@@ -28,7 +28,7 @@ const LATER: readonly LaterPart[] = [
   {
     name: "custom-resources",
     holds:
-      /\/src\/cel\/|\/kube-server\/(?:custom-resources\/(?:rules|validation|resource|schema|crd\/(?!definition-type))|admission\/(?:cel|policies\/\w+\/(?!plugin|rounds)))/,
+      /\/src\/cel\/|\/kube-server\/(?:custom-resources\/(?:rules|validation|resource|schema|crd\/(?!definition-type))|admission-cel\/|admission\/policies\/\w+\/(?!plugin|rounds))/,
   },
   {
     name: "outside",

@@ -6,7 +6,7 @@ import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { builtinDefinition, builtinDefinitionNameOf } from "#patch";
 import { modelName, publishedSchemas, type OpenApiVersion, type PublishedKind } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { CustomType } from "../rest/custom-types.ts";
+import type { CustomType } from "../definitions/custom-types.ts";
 import { META_DESCRIPTIONS } from "./generated/meta-descriptions.ts";
 import type { ServedResource } from "./groups.ts";
 import { swaggerSchema } from "./swagger-schemas.ts";

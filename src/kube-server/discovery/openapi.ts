@@ -7,7 +7,7 @@ import { once, sha256Hex } from "#base";
 import type { JsonObject } from "#kube";
 import { parseAccept } from "../protocol/media-types.ts";
 import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
-import type { CustomType } from "../rest/custom-types.ts";
+import type { CustomType } from "../definitions/custom-types.ts";
 import type { ServedGroup, ServedVersion } from "./groups.ts";
 import { pathsOf, refOf } from "./openapi-paths.ts";
 import { isSwaggerProtobuf, SWAGGER_PROTOBUF, swaggerProtobuf } from "./openapi-protobuf.ts";

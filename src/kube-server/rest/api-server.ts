@@ -21,10 +21,10 @@ import {
 import type { ResourceType } from "../resource-type.ts";
 import type { Store } from "../store/port.ts";
 import { TurnBudget } from "../turns.ts";
-import { resolveFromStore } from "../admission/call-webhook/index.ts";
+import { resolveFromStore } from "../webhook-client/index.ts";
 import { conversionWebhooks } from "../custom-resources/index.ts";
 import { checkBodySize, isLarge } from "./body-parts.ts";
-import { followDefinitions } from "./custom-types.ts";
+import { followDefinitions } from "../definitions/custom-types.ts";
 import type { Call, Core } from "../protocol/core.ts";
 import { deleteCollection, deleteOne } from "./deletes.ts";
 import { readBody } from "../protocol/decode-body.ts";

@@ -1,6 +1,6 @@
 /** Kinds and versions that are on their way out: every answer about them says so, reads included. */
 import type { ResourceType } from "../resource-type.ts";
-import type { CustomType } from "./custom-types.ts";
+import type { CustomType } from "../definitions/custom-types.ts";
 
 /** All of the core group, which has one version. */
 const BUILTIN: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@
 import { ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { Failure } from "../../protocol/status.ts";
-import type { ActivationInput } from "../cel/index.ts";
+import type { ActivationInput } from "../../admission-cel/index.ts";
 import { inVersionOf, namespaceNamed } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import type { Invocation } from "./invocations.ts";

@@ -1,6 +1,6 @@
 /** The parts of a policy that both kinds of policies have. */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
-import type { NamedExpression } from "../cel/index.ts";
+import type { NamedExpression } from "../../admission-cel/index.ts";
 import { textAt } from "./policy-list.ts";
 
 export function namedExpressions(policy: KubeObject): readonly NamedExpression[] {

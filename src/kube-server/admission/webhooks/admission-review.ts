@@ -2,8 +2,8 @@
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { asJsonObject } from "../../protocol/managed-kinds.ts";
-import { readReview, saidKind } from "../call-webhook/index.ts";
-import { admissionRequest, type Matched } from "../cel/index.ts";
+import { readReview, saidKind } from "../../webhook-client/index.ts";
+import { admissionRequest, type Matched } from "../../admission-cel/index.ts";
 import type { Attributes } from "../../protocol/admission-port.ts";
 import { ADMISSION_REVIEWS } from "./review-shape.ts";
 import type { Pair } from "./versions.ts";

@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { newUid } from "../../protocol/core.ts";
 import { badRequest, internalError, type Failure } from "../../protocol/status.ts";
-import type { WebhookClients } from "../call-webhook/index.ts";
+import type { WebhookClients } from "../../webhook-client/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import { readAnswer, reviewBody, type Answer } from "./admission-review.ts";
 import { denied } from "./denial.ts";

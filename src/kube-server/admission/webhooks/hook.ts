@@ -1,7 +1,7 @@
 /** One webhook of a configuration, read once: its rules, its selectors, its conditions compiled. */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
-import { readClientConfig, type ClientConfig } from "../call-webhook/index.ts";
-import { compileMatchConditions, type MatchConditions } from "../cel/index.ts";
+import { readClientConfig, type ClientConfig } from "../../webhook-client/index.ts";
+import { compileMatchConditions, type MatchConditions } from "../../admission-cel/index.ts";
 import { readRules, readSelector, type MatchPolicy, type Rule, type Selector } from "../matching/index.ts";
 
 export type Hook = {

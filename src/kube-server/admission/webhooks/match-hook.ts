@@ -3,7 +3,7 @@ import { ok, whenThere, type Later, type Result } from "#base";
 import { Pace, runPaced } from "../../pace.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import { forbidden, internalError, type Failure } from "../../protocol/status.ts";
-import { activationOf, meetsConditions, type Matched } from "../cel/index.ts";
+import { activationOf, meetsConditions, type Matched } from "../../admission-cel/index.ts";
 import { matchRules, selectsNamespace, selectsObject } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import type { Hook } from "./hook.ts";

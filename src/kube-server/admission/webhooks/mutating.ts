@@ -8,7 +8,7 @@ import { decodeManaged } from "../../apply/index.ts";
 import type { ResourceType } from "../../resource-type.ts";
 import { withMetadata } from "../../protocol/object-meta.ts";
 import { internalError, type Failure } from "../../protocol/status.ts";
-import { resolveFromStore, WebhookClients } from "../call-webhook/index.ts";
+import { resolveFromStore, WebhookClients } from "../../webhook-client/index.ts";
 import {
   firstRound,
   type AdmissionContext,

@@ -1,51 +1,9 @@
 /** What a webhook answers, as the Go types that read it. */
 import { normaliseBase64 } from "../../builtin-kinds/codec/base64.ts";
-import { BOOLEAN, optional, pointer, STRING, STRINGS } from "../../custom-resources/decode/schema-shape.ts";
-import type { Field, Shape } from "../../custom-resources/decode/shapes.ts";
-import type { ReviewKind } from "../call-webhook/index.ts";
+import { BOOLEAN, optional, pointer, STRING, STRINGS, type Shape } from "../../protocol/shapes.ts";
+import { STATUS, struct, UID, type ReviewKind } from "../../webhook-client/index.ts";
 
-const INT32: Shape = { kind: "integer", goType: "int32" };
-const INT64: Shape = { kind: "integer", goType: "int64" };
-const UID: Shape = { kind: "string", goType: "types.UID" };
 const TEXTS_BY_NAME: Shape = { kind: "map", goType: "map[string]string", of: () => STRING };
-
-function struct(goType: string, fields: Readonly<Record<string, Field>>): Shape {
-  const known = new Map(Object.entries(fields));
-  return { kind: "struct", goType, fields: () => known };
-}
-
-const CAUSE = struct("v1.StatusCause", {
-  reason: optional({ kind: "string", goType: "v1.CauseType" }),
-  message: optional(STRING),
-  field: optional(STRING),
-});
-
-const DETAILS = struct("v1.StatusDetails", {
-  name: optional(STRING),
-  group: optional(STRING),
-  kind: optional(STRING),
-  uid: optional(UID),
-  causes: optional({ kind: "list", goType: "[]v1.StatusCause", of: () => CAUSE }),
-  retryAfterSeconds: optional(INT32),
-});
-
-const LIST_META = struct("v1.ListMeta", {
-  selfLink: optional(STRING),
-  resourceVersion: optional(STRING),
-  continue: optional(STRING),
-  remainingItemCount: pointer(INT64),
-});
-
-export const STATUS = struct("v1.Status", {
-  kind: optional(STRING),
-  apiVersion: optional(STRING),
-  metadata: { shape: LIST_META, keep: "always" },
-  status: optional(STRING),
-  message: optional(STRING),
-  reason: optional({ kind: "string", goType: "v1.StatusReason" }),
-  details: pointer(DETAILS),
-  code: optional(INT32),
-});
 
 const PATCH: Shape = {
   kind: "parsed",

@@ -2,7 +2,7 @@
 import { ok, whenThere, type Later, type Result } from "#base";
 import type { ResourceType } from "../../resource-type.ts";
 import { internalError, type Failure } from "../../protocol/status.ts";
-import { resolveFromStore, WebhookClients } from "../call-webhook/index.ts";
+import { resolveFromStore, WebhookClients } from "../../webhook-client/index.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { callHook, failureOf, type Asking } from "./call-hook.ts";
 import { followHooks } from "./hook-list.ts";

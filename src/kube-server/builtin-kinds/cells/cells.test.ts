@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "#kube";
 import { builtinTypes } from "../builtin-types.ts";
-import { accessModesText, durationText, selectorText, sinceText } from "./text.ts";
+import { accessModesText, selectorText, sinceText } from "./text.ts";
+import { durationText } from "../../protocol/duration-text.ts";
 
 const NOW = 1_704_067_200_000 + 3_600_000 * 5; // 2024-01-01T05:00:00Z
 const CREATED = "2024-01-01T00:00:00Z";

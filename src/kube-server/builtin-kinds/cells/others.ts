@@ -1,8 +1,9 @@
 /** Rows of the remaining kinds that have columns of their own. */
 import type { Json, JsonObject, KubeObject } from "#kube";
 import { at, isTrueAt, listAt, numberAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
-import { ageOf, countAt, durationText, nameWithDefault, NONE, orNone, UNKNOWN, UNSET } from "./text.ts";
+import { ageOf, countAt, nameWithDefault, NONE, orNone, UNKNOWN, UNSET } from "./text.ts";
 import type { Cells } from "./workloads.ts";
+import { durationText } from "../../protocol/duration-text.ts";
 
 export const autoscalerCells: Cells = (object, now) => [
   object.metadata.name,

@@ -2,7 +2,8 @@
 import type { Json, KubeObject } from "#kube";
 import { parseMilliseconds } from "../codec/go-time.ts";
 import { at, isTrueAt, listAt, numberAt, objectAt, textAt } from "../draft.ts";
-import { ageOf, containerCells, countAt, durationText, hasCondition, labelsText, NONE, selectorText, sinceText } from "./text.ts";
+import { ageOf, containerCells, countAt, hasCondition, labelsText, NONE, selectorText, sinceText } from "./text.ts";
+import { durationText } from "../../protocol/duration-text.ts";
 
 export type Cells = (object: KubeObject, now: number) => readonly Json[];
 

@@ -2,7 +2,7 @@
 import { repeats } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import { BOOL, listType, NULL, STRING } from "#cel";
-import { JSON_PATCH, OBJECT, type Declared } from "../../admission/cel/index.ts";
+import { JSON_PATCH, OBJECT, type Declared } from "../../admission-cel/index.ts";
 import { policyCells } from "../cells/others.ts";
 import { at, listAt, objectAt, objectsAt, textAt, textsAt } from "../draft.ts";
 import type { KindRules } from "../kind-rules.ts";

@@ -2,7 +2,7 @@
 import { repeats } from "#base";
 import type { JsonObject } from "#kube";
 import { BOOL, isReserved } from "#cel";
-import { compile, compileVariables, type CompileOptions, type CompileProblem, type Declared } from "../../admission/cel/index.ts";
+import { compile, compileVariables, type CompileOptions, type CompileProblem, type Declared } from "../../admission-cel/index.ts";
 import type { FieldCause } from "../../resource-type.ts";
 import { textAt } from "../draft.ts";
 import { duplicate, invalid, invalidEach, required, tooMany, type Causes } from "./causes.ts";

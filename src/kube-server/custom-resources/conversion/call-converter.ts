@@ -1,7 +1,7 @@
 /** Conversion webhooks as a CustomResourceDefinition names them, called over HTTPS. */
 import { err, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject } from "#kube";
-import { readClientConfig, WebhookClients, type WebhookClientOptions } from "../../admission/call-webhook/index.ts";
+import { readClientConfig, WebhookClients, type WebhookClientOptions } from "../../webhook-client/index.ts";
 import { newUid } from "../../protocol/core.ts";
 import type { Definition } from "../crd/definition.ts";
 import { readAnswer, reviewBody, type ReviewVersion } from "./conversion-review.ts";

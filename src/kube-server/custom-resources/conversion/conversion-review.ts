@@ -1,16 +1,13 @@
 /** ConversionReview: the question as it is sent, and what is believed of the answer. */
 import { err, ok, type Result } from "#base";
 import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { readReview, saidKind, type ReviewKind } from "../../admission/call-webhook/index.ts";
-import { STATUS } from "../../admission/webhooks/review-shape.ts";
-import { always, optional, pointer, STRING } from "../decode/schema-shape.ts";
-import type { Shape } from "../decode/shapes.ts";
+import { readReview, saidKind, STATUS, UID, type ReviewKind } from "../../webhook-client/index.ts";
+import { always, optional, pointer, STRING, type Shape } from "../../protocol/shapes.ts";
 import { text } from "../crd/json-access.ts";
 
 export type ReviewVersion = "v1" | "v1beta1";
 
 const GROUP = "apiextensions.k8s.io";
-const UID: Shape = { kind: "string", goType: "types.UID" };
 
 function reviewKind(version: ReviewVersion, other: ReviewVersion): ReviewKind {
   const response: Shape = {

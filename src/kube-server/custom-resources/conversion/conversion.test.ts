@@ -1,7 +1,7 @@
 /** Custom resources in two versions, with a webhook that turns one into the other. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
-import { requestOf, startWebhook, type Reply, type TestWebhook } from "../../admission/call-webhook/test-webhook.ts";
+import { requestOf, startWebhook, type Reply, type TestWebhook } from "../../webhook-client/test-webhook.ts";
 import { realServer, type Asked, type TestServer } from "../../rest/test-server.ts";
 
 const GROUP = "things.lattice.test";

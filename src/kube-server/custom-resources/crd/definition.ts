@@ -7,7 +7,7 @@
 import { err, ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
 import { CRD } from "../decode/crd-shape.ts";
-import { readShape } from "../decode/shapes.ts";
+import { readShape } from "../../protocol/shapes.ts";
 import { stringsOf } from "../metadata/object-meta.ts";
 import { readSchema, type JsonSchema } from "../schema/json-schema.ts";
 import { setDefaults } from "./crd-defaults.ts";

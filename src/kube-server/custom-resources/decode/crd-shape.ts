@@ -1,7 +1,7 @@
 /** The shape of CustomResourceDefinition of apiextensions.k8s.io/v1. */
 import { OBJECT_META } from "./object-meta-shape.ts";
-import { always, BOOLEAN, optional, pointer, SCHEMA, STRING, STRINGS } from "./schema-shape.ts";
-import type { Field, Shape } from "./shapes.ts";
+import { SCHEMA } from "./schema-shape.ts";
+import { always, BOOLEAN, optional, pointer, STRING, STRINGS, type Field, type Shape } from "../../protocol/shapes.ts";
 
 const INT32: Shape = { kind: "integer", goType: "int32" };
 

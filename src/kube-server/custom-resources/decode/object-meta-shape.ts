@@ -1,7 +1,6 @@
 /** The shape of ObjectMeta: metadata of every object, and of resources embedded in custom ones. */
 import { parseTimestamp } from "#cel";
-import { always, BOOLEAN, optional, pointer, STRING, STRINGS } from "./schema-shape.ts";
-import type { Field, Shape } from "./shapes.ts";
+import { always, BOOLEAN, optional, pointer, STRING, STRINGS, type Field, type Shape } from "../../protocol/shapes.ts";
 
 const INT64: Shape = { kind: "integer", goType: "int64" };
 const UID: Shape = { kind: "string", goType: "types.UID" };

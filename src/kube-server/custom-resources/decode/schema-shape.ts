@@ -1,18 +1,11 @@
 /** The shape of `JSONSchemaProps` of apiextensions.k8s.io/v1: the schema language of CRDs. */
 import { err, map, ok, type Result } from "#base";
 import { isJsonObject, type Json } from "#kube";
-import { readShape, type Field, type Shape } from "./shapes.ts";
+import { always, BOOLEAN, optional, pointer, readShape, STRING, STRINGS, type Field, type Shape } from "../../protocol/shapes.ts";
 
-export const STRING: Shape = { kind: "string", goType: "string" };
-export const BOOLEAN: Shape = { kind: "boolean", goType: "bool" };
-export const STRINGS: Shape = { kind: "list", goType: "[]string", of: () => STRING };
 const INT64: Shape = { kind: "integer", goType: "int64" };
 const FLOAT64: Shape = { kind: "float", goType: "float64" };
 const JSON_VALUE: Shape = { kind: "any" };
-
-export const optional = (shape: Shape): Field => ({ shape, keep: "omitEmpty" });
-export const pointer = (shape: Shape): Field => ({ shape, keep: "pointer" });
-export const always = (shape: Shape): Field => ({ shape, keep: "always" });
 
 const RULE: Shape = {
   kind: "struct",

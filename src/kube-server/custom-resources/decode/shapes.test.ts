@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "#kube";
 import { OBJECT_META } from "./object-meta-shape.ts";
 import { SCHEMA } from "./schema-shape.ts";
-import { readShape } from "./shapes.ts";
+import { readShape } from "../../protocol/shapes.ts";
 
 describe("a struct", () => {
   test.each<{ name: string; given: Json; want: Json }>([

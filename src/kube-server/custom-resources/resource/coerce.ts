@@ -7,7 +7,7 @@ import { depthExceeds, field, isJsonObject, MAX_DEPTH, plainText, type Json, typ
 import type { Decoded } from "../../resource-type.ts";
 import { describeCauses } from "../causes/causes.ts";
 import { OBJECT_META } from "../decode/object-meta-shape.ts";
-import { readShape } from "../decode/shapes.ts";
+import { readShape } from "../../protocol/shapes.ts";
 import { dropRefusedNulls } from "../schema/defaults.ts";
 import { coerceEmbedded } from "../schema/embedded.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";

@@ -1,11 +1,11 @@
 /** Columns and cells of a custom resource in a Table: its name, and what the CRD asks for, or its age. */
 import { jsonText, numberText, type Json, type KubeObject } from "#kube";
 import { parseTimestamp } from "#cel";
-import { durationText } from "../../builtin-kinds/cells/text.ts";
 import type { TableColumn } from "../../resource-type.ts";
 import type { PrinterColumn } from "../crd/definition.ts";
 import { MAX_VISITS, parseJsonPath, type JsonPath } from "./json-path.ts";
 import type { VisitBudget } from "./json-path-steps.ts";
+import { durationText } from "../../protocol/duration-text.ts";
 
 const NAME: TableColumn = {
   name: "Name",

@@ -8,7 +8,7 @@ import type { FieldCause } from "../../resource-type.ts";
 import { invalid, required } from "../causes/causes.ts";
 import { child, index, key, type FieldPath } from "../causes/field-path.ts";
 import { OBJECT_META } from "../decode/object-meta-shape.ts";
-import { readShape } from "../decode/shapes.ts";
+import { readShape } from "../../protocol/shapes.ts";
 import { validateObjectMeta } from "../metadata/object-meta.ts";
 import { schemaOfField, valueSchema, type JsonSchema } from "./json-schema.ts";
 import { mapFields } from "./prune.ts";

@@ -1,6 +1,6 @@
 /** Where a kind keeps what its scale subresource shows. */
 import { field, fieldAt, isJsonObject, type KubeObject } from "#kube";
-import type { CustomType } from "../custom-types.ts";
+import type { CustomType } from "../../definitions/custom-types.ts";
 import { plainText } from "../../protocol/go-format.ts";
 
 export type ScalePaths = {

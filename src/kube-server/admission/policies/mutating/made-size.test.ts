@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CelOptional, CelStruct, listOf, mapOf, type CelValue } from "#cel";
-import { OBJECT } from "../../cel/index.ts";
+import { OBJECT } from "../../../admission-cel/index.ts";
 import { madeTooLarge } from "./made-size.ts";
 
 function repeated(levels: number, wrap: (value: CelValue) => CelValue): CelValue {

@@ -5,7 +5,7 @@ import { CelStruct, isList, type CelValue } from "#cel";
 import type { ResourceType } from "../../../resource-type.ts";
 import type { Paced } from "../../../pace.ts";
 import type { Failure } from "../../../protocol/status.ts";
-import { activationOf, evaluate, POLICY_BUDGET, type ActivationInput } from "../../cel/index.ts";
+import { activationOf, evaluate, POLICY_BUDGET, type ActivationInput } from "../../../admission-cel/index.ts";
 import { inVersionOf } from "../../matching/index.ts";
 import type { Attributes } from "../../../protocol/admission-port.ts";
 import type { Invocation } from "../invocations.ts";

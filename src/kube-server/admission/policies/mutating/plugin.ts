@@ -5,7 +5,7 @@ import { forbid } from "../../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../../protocol/admission-port.ts";
 import { Pace, runPaced, type Paced } from "../../../pace.ts";
 import { refuse, type Failure } from "../../../protocol/status.ts";
-import { activationOf, meetsConditions } from "../../cel/index.ts";
+import { activationOf, meetsConditions } from "../../../admission-cel/index.ts";
 import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";
 import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";

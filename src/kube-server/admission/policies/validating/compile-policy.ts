@@ -8,7 +8,7 @@ import {
   type Expression,
   type MatchConditions,
   type Variables,
-} from "../../cel/index.ts";
+} from "../../../admission-cel/index.ts";
 import { failurePolicyOf, paramKindOf, textAt, type FailurePolicy } from "../policy-list.ts";
 import { conditionsOf, itemsAt, namedExpressions } from "../policy-parts.ts";
 

@@ -9,7 +9,7 @@ import {
   type Activation,
   type ActivationInput,
   type Evaluation,
-} from "../../cel/index.ts";
+} from "../../../admission-cel/index.ts";
 import type { CompiledValidatingPolicy, Validation } from "./compile-policy.ts";
 
 /** Why not; `reason` is empty for what went wrong while it was found out. */

@@ -1,7 +1,7 @@
 /** A request as expressions and webhooks see it: `AdmissionRequest` of admission.k8s.io/v1 without uid and objects, its fields in Go's order. */
 import type { JsonObject, Resource } from "#kube";
-import type { User } from "../../protocol/request.ts";
-import type { Attributes } from "../../protocol/admission-port.ts";
+import type { User } from "../protocol/request.ts";
+import type { Attributes } from "../protocol/admission-port.ts";
 
 /** The version in which the hook or the policy asked for the object; the request itself may have come in another. */
 export type Matched = { readonly kind: Attributes["kind"]; readonly resource: Pick<Resource, "group" | "version" | "plural"> };

@@ -6,7 +6,7 @@ import { err, expectOk, FakeClock, ok, systemClock, type Clock, type Result } fr
 import { readClientConfig } from "./client-config.ts";
 import { startWebhook, type Reply, type TestWebhook } from "./test-webhook.ts";
 import { WebhookClients } from "./webhook-client.ts";
-import type { ResolveService } from "../../protocol/resolve-service.ts";
+import type { ResolveService } from "../protocol/resolve-service.ts";
 
 let webhook: TestWebhook;
 let closing: AbortController;

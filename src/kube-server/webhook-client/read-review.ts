@@ -6,11 +6,11 @@
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { readShape, type Shape } from "../../custom-resources/decode/shapes.ts";
-import { goKind } from "../../protocol/decode-body.ts";
-import { SCHEME } from "../../protocol/legacy-kinds.ts";
-import { parseStrictJson } from "../../protocol/strict-json.ts";
-import { readYaml } from "../../protocol/yaml-body.ts";
+import { readShape, type Shape } from "../protocol/shapes.ts";
+import { goKind } from "../protocol/decode-body.ts";
+import { SCHEME } from "../protocol/legacy-kinds.ts";
+import { parseStrictJson } from "../protocol/strict-json.ts";
+import { readYaml } from "../protocol/yaml-body.ts";
 
 export type ReviewKind = {
   readonly group: string;

@@ -7,7 +7,7 @@ import { err, ok, sleep, type Clock, type Result } from "#base";
 import { answerError } from "./answer-errors.ts";
 import { serverNameOf, type ClientConfig } from "./client-config.ts";
 import type { HttpAnswer } from "./exchange.ts";
-import type { Address, ResolveService } from "../../protocol/resolve-service.ts";
+import type { Address, ResolveService } from "../protocol/resolve-service.ts";
 
 export type WebhookClientOptions = {
   readonly clock: Clock;

@@ -9,11 +9,11 @@ import {
   type CelValue,
   type RunLimits,
 } from "#cel";
-import type { Access, Authorizer } from "../../protocol/auth-port.ts";
-import type { Pace } from "../../pace.ts";
-import { asJsonObject } from "../../protocol/managed-kinds.ts";
-import type { User } from "../../protocol/request.ts";
-import type { Attributes } from "../../protocol/admission-port.ts";
+import type { Access, Authorizer } from "../protocol/auth-port.ts";
+import type { Pace } from "../pace.ts";
+import { asJsonObject } from "../protocol/managed-kinds.ts";
+import type { User } from "../protocol/request.ts";
+import type { Attributes } from "../protocol/admission-port.ts";
 import { jsonValue } from "./json-values.ts";
 import { admissionRequest, namespaceOf, type Matched } from "./request.ts";
 

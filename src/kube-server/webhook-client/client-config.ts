@@ -1,7 +1,7 @@
 /** Where a webhook is and whom to trust there: `clientConfig` of admission hooks and of conversions alike. */
 import { posix } from "node:path";
 import { field, isJsonObject, type Json } from "#kube";
-import type { ServiceReference } from "../../protocol/resolve-service.ts";
+import type { ServiceReference } from "../protocol/resolve-service.ts";
 
 export type ClientConfig = {
   /** "https://host:port" as it is written in errors and in the Host header; of a service its name in the cluster. */

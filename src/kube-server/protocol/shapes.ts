@@ -22,6 +22,14 @@ export type Shape =
  */
 export type Field = { readonly shape: Shape; readonly keep: "always" | "omitEmpty" | "pointer" };
 
+export const STRING: Shape = { kind: "string", goType: "string" };
+export const BOOLEAN: Shape = { kind: "boolean", goType: "bool" };
+export const STRINGS: Shape = { kind: "list", goType: "[]string", of: () => STRING };
+
+export const optional = (shape: Shape): Field => ({ shape, keep: "omitEmpty" });
+export const pointer = (shape: Shape): Field => ({ shape, keep: "pointer" });
+export const always = (shape: Shape): Field => ({ shape, keep: "always" });
+
 export type Shaped = { readonly value: JsonObject; readonly unknown: readonly string[] };
 
 type Place = { readonly path: string; readonly goPath: string; readonly struct: string };

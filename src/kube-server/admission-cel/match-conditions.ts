@@ -1,7 +1,7 @@
 /** `matchConditions` of webhooks and policies: all must hold. One that is false decides; one that fails leaves it to the failure policy. */
 import { err, ok, type Result } from "#base";
 import { BOOL } from "#cel";
-import type { Paced } from "../../pace.ts";
+import type { Paced } from "../pace.ts";
 import type { Activation } from "./activation.ts";
 import { compile, type Expression } from "./compile.ts";
 import type { Declared } from "./environment.ts";

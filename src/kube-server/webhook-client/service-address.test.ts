@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { err, expectOk, ok } from "#base";
 import type { KubeObject } from "#kube";
-import { createMemoryStore } from "../../store/memory-store.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
 import { resolveFromStore } from "./service-address.ts";
 
 const metadata = { name: "hook", namespace: "default" };
