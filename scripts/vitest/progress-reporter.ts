@@ -56,7 +56,7 @@ export default class ProgressReporter extends MinimalReporter implements Reporte
     const failedOutsideTests = module.state() === "failed" && !tests.some((test) => test.result().state === "failed");
     super.onTestModuleEnd(module);
     this.#tracker.fileEnded(file, failedOutsideTests);
-    if (failedOutsideTests) this.#showFailure(file, module.errors()[0]?.message);
+    if (failedOutsideTests) this.#showFailure(file, firstErrorOf(module)?.message);
     this.#ended.set(file, { ms: Math.round(durationOf(module)), tests: tests.length });
   }
 
@@ -86,6 +86,11 @@ export default class ProgressReporter extends MinimalReporter implements Reporte
     if (this.#terminal) process.stdout.write(CLEAR_LINE);
     this.log(`failed: ${name}: ${(message ?? "no message").split("\n", 1)[0]}`);
   }
+}
+
+/** Of the file, or of a hook of one of its suites. */
+function firstErrorOf(module: TestModule): ReturnType<TestModule["errors"]>[number] | undefined {
+  return [module, ...module.children.allSuites()].flatMap((entity) => entity.errors())[0];
 }
 
 function durationOf(module: TestModule): number {

@@ -4,10 +4,11 @@ import { expectOk, seededRandom } from "#base";
 import { LATTICE_API_VERSION, parseLatticeEnvironment, parseLatticeService } from "#crds";
 import { keyText } from "#kube";
 import { emptyWorld, randomChange, results, wholeOf, worldWith } from "../../test/builders/changing-world.ts";
+import { roundsOf } from "../../test/builders/rounds.ts";
 import { serviceYaml, worldOf } from "../../test/builders/world.ts";
 import type { World, WorldObject } from "./world.ts";
 
-const SEEDS = Array.from({ length: 150 }, (_, seed) => seed);
+const SEEDS = Array.from({ length: roundsOf({ sample: 30, long: 150 }) }, (_, seed) => seed);
 const STEPS = 30;
 
 type Walk = { readonly world: World; readonly present: Map<string, WorldObject>; readonly touched: ReadonlySet<string> };
@@ -44,7 +45,7 @@ describe("after any changes", () => {
   }, 300_000);
 
   test("every service whose objects change was named by the change", () => {
-    for (const seed of SEEDS.slice(0, 80)) {
+    for (const seed of SEEDS.slice(0, roundsOf({ sample: 16, long: 80 }))) {
       let before: ReadonlyMap<string, string> = new Map();
       walk(seed, ({ world, touched }) => {
         const after = results(world);

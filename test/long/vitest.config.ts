@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { sampledFiles } from "../../scripts/vitest/sampled-files.ts";
+
+const root = join(import.meta.dirname, "../..");
 
 export default defineConfig({
-  root: join(import.meta.dirname, "../.."),
+  root,
   test: {
-    include: ["test/long/**/*.test.ts"],
+    include: ["test/long/**/*.test.ts", ...sampledFiles(root)],
     testTimeout: 600_000,
     hookTimeout: 600_000,
     fileParallelism: false, // each may fill the machine
