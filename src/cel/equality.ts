@@ -4,7 +4,6 @@
  * Values that come from an object are stricter: a list or a map compared with something else is an error, as in the API server.
  */
 import { compareText, jsonEqual } from "#kube";
-import { isAuthorization } from "./library/authorization.ts";
 import { jsonSize } from "./json-size.ts";
 import type { Meter } from "./meter.ts";
 import {
@@ -25,6 +24,7 @@ import {
   type CelValue,
 } from "./values.ts";
 import { formatType } from "./types.ts";
+import { isAuthorization } from "./authorizer.ts";
 
 /** Each value that is looked at counts as work: Kubernetes charges for the first level only. */
 export function equal(a: CelValue, b: CelValue, meter: Meter): boolean | CelFailure {

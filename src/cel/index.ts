@@ -15,7 +15,7 @@ export { compileRegex, MAX_PATTERN_STEPS, PatternBudget } from "./formats/regex.
 export { isKnownFormat, matchesFormat } from "./formats/string-formats.ts";
 export { formatInstant, parseDate, parseLocalTime, parseTimestamp } from "./formats/timestamps.ts";
 export { jsonSize } from "./json-size.ts";
-export { authorizerValue, resourceCheckValue, type AuthorizationQuestion, type CelAuthorizer } from "./library/authorization.ts";
+export { authorizerValue, resourceCheckValue } from "./library/authorization.ts";
 export { kubernetesLibrary } from "./library/index.ts";
 export { jsonPatch } from "./library/json-patch.ts";
 export { brokenConversion } from "./literal-checks.ts";
@@ -63,3 +63,4 @@ export {
   type CelMap,
   type CelValue,
 } from "./values.ts";
+export type { AuthorizationQuestion, CelAuthorizer } from "./authorizer.ts";

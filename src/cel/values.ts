@@ -67,9 +67,9 @@ export type OpaqueContent =
   | { readonly of: "ip"; readonly address: IpAddress }
   | { readonly of: "cidr"; readonly cidr: Cidr }
   | { readonly of: "url"; readonly text: string; readonly url: import("./formats/go-net.ts").GoUrl }
-  | { readonly of: "semver"; readonly version: import("./library/semantic-version.ts").SemanticVersion }
+  | { readonly of: "semver"; readonly version: import("./semantic-version.ts").SemanticVersion }
   | { readonly of: "format"; readonly name: string }
-  | import("./library/authorization.ts").AuthorizationContent;
+  | import("./authorizer.ts").AuthorizationContent;
 
 export class CelOpaque {
   readonly content: OpaqueContent;

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describeThrown, fromThrowing, nodeProcesses, sleep } from "#base";
 import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
 import { shortPath } from "./short-path.ts";
-import { purgeFolder, runningUp, upFolder, type UpRecord } from "./up/folder.ts";
+import { purgeFolder, runningUp, upFolder, type UpRecord } from "./up-folder.ts";
 
 export type DownFlags = { readonly dataDir: string; readonly purge?: boolean; readonly output?: "text" | "json" };
 

@@ -1,6 +1,6 @@
 export type { CliIo, ExitCode } from "./io.ts";
 export { createProgram, runLattice } from "./program.ts";
-export { plainText } from "./terminal/styled-text.ts";
+export { plainText } from "./styled-text.ts";
 export { openWatchBoard } from "./up/open-watch-board.ts";
 export type { BoardOptions, WatchBoard } from "./up/watch-board.ts";
 export { visibleIo } from "./visible-text.ts";

@@ -3,7 +3,7 @@
  * process; a test fills it with strings.
  */
 import type { Clock } from "#base";
-import type { StyledText } from "./terminal/styled-text.ts";
+import type { StyledText } from "./styled-text.ts";
 
 export type CliIo = {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -11,7 +11,7 @@ import { latticeKinds } from "#crds";
 import { startEmbeddedCluster, type EmbeddedCluster, type FixtureObject } from "#embedded-cluster";
 import { runCli } from "../../test/builders/cli-io.ts";
 import { latticeService } from "../../test/builders/lattice-objects.ts";
-import { upFolder, writeRecord } from "./up/folder.ts";
+import { upFolder, writeRecord } from "./up-folder.ts";
 
 let cluster: EmbeddedCluster;
 let health: Server;

@@ -26,7 +26,7 @@ export async function findLocalKubeconfig(io: CliIo): Promise<LocalKubeconfig> {
   const file = join(folder, "kubeconfig");
   const safe = await checkFile(io, { folder, file });
   if (!safe.ok) return { kind: "unsafe", file, why: safe.error };
-  const { runningUp, upFolder } = await import("./up/folder.ts");
+  const { runningUp, upFolder } = await import("./up-folder.ts");
   return (await runningUp(upFolder(folder))) === undefined ? { kind: "stopped", folder } : { kind: "running", folder, file };
 }
 

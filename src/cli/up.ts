@@ -9,7 +9,7 @@ import { splitId } from "#mesh-compiler";
 import { misunderstood, untilAskedToStop, type CommandIo, type ExitCode } from "./io.ts";
 import { startLocalCluster, type LocalCluster } from "./local-cluster.ts";
 import { shortPath } from "./short-path.ts";
-import { prepareFolder, removeRecord, runningUp, upFolder, writeRecord, type UpFolder } from "./up/folder.ts";
+import { prepareFolder, removeRecord, runningUp, upFolder, writeRecord, type UpFolder } from "./up-folder.ts";
 import { applyOwnServices, readOwnServices, type OwnFlags, type OwnServices } from "./up/own-services.ts";
 import { applyShop, explainFlows, type ClosedFlow } from "./up/shop.ts";
 import { WatchBoard } from "./up/watch-board.ts";

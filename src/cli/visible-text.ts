@@ -3,7 +3,7 @@
  * not be able to colour, move or hide what is said about it.
  */
 import type { CliIo, CommandIo } from "./io.ts";
-import { hasColour, renderText, type Span } from "./terminal/styled-text.ts";
+import { hasColour, renderText, type Span } from "./styled-text.ts";
 
 /** YAML and JSON never hold these as they are, so what a command prints for machines stays as it is, to the byte. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about

@@ -3,7 +3,7 @@ import type { Json, KubeObject } from "#kube";
 import { serviceYaml, worldOf } from "../../test/builders/world.ts";
 import { compileAll } from "./compile-all.ts";
 import { diffObjects, isSame } from "./diff.ts";
-import { formatDiff } from "./diff/text.ts";
+import { formatDiff } from "./diff-text.ts";
 import { changedFields } from "./diff/fields.ts";
 import type { WorldOptions } from "./documents.ts";
 

@@ -18,7 +18,7 @@ export { diffObjects, isSame, type DiffOptions, type ObjectChange, type Roll, ty
 export type { Move } from "./diff/config.ts";
 export type { FieldChange } from "./diff/fields.ts";
 export { flowsOf, flowText, type Flow } from "./diff/flows.ts";
-export { formatDiff } from "./diff/text.ts";
+export { formatDiff } from "./diff-text.ts";
 export type { Dependencies } from "./closed-dependencies.ts";
 export { absentObject, describeServiceError, placeOfError, type ServiceError } from "./errors.ts";
 export type { NameScope } from "./find-service.ts";

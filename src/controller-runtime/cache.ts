@@ -7,7 +7,7 @@
 import type { Clock, Logger, Metrics } from "#base";
 import { field, groupResourceOf, isJsonObject, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import type { KubeReader, KubeWatcher } from "#kube-client";
-import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./apply/identity.ts";
+import { FIELD_MANAGER, labelOf, OWNER_LABEL } from "./identity.ts";
 import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
 import { EVERYWHERE, type ManagerScope } from "./scope.ts";

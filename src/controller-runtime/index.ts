@@ -16,7 +16,7 @@ export {
   PRUNE_ANNOTATION,
   stamp,
   type ApplyOwner,
-} from "./apply/identity.ts";
+} from "./identity.ts";
 export { ONCE_FIELD_MANAGER, type WantedObject, type WantedOnce } from "./apply/once.ts";
 export { DEFAULT_ORDER, wavesOf, type ApplyOrder, type PlannedObjects } from "./apply/waves.ts";
 export { InformerSet, OWNER_INDEX, type CacheReader } from "./cache.ts";

@@ -4,7 +4,7 @@
  * Pure and deterministic: rules are merged and sorted, so that the generated chart changes only when a controller does.
  */
 import type { KubeObject, Resource } from "#kube";
-import { KEPT_KINDS } from "./apply/identity.ts";
+import { KEPT_KINDS } from "./identity.ts";
 import type { ControllerDeclaration } from "./controller.ts";
 import { isNamespaceKind, type ManagerScope } from "./scope.ts";
 

@@ -3,7 +3,7 @@
  * everything.
  */
 import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
-import { ownerKeyOf } from "./apply/identity.ts";
+import { ownerKeyOf } from "./identity.ts";
 import type { InformerSet } from "./cache.ts";
 import type { ControllerDeclaration } from "./controller.ts";
 

@@ -9,7 +9,7 @@ import { object } from "./collections.ts";
 import { nodes } from "./cluster/nodes.ts";
 import { provider } from "./cluster/provider.ts";
 import { clusterStatus } from "./cluster/status.ts";
-import { clusterTransitions } from "./cluster/transitions.ts";
+import { clusterTransitions } from "./lattice-cluster-transitions.ts";
 import { cidr, clusterName, countOrPercent, duration, flag, host, oneOf, portNumber } from "./fields.ts";
 import { defineKind, type ObjectOf } from "./kind.ts";
 import { ageColumn, messageColumn, phaseColumn, readyColumn } from "./manifest.ts";

@@ -4,7 +4,7 @@ import { boundErrors, boundWarnings, type CompileError, type Warning } from "./e
 import type { ServiceInput } from "./input.ts";
 import type { PeerAddress, RouteTarget } from "./provisioners/index.ts";
 import { renderService, type RenderedService } from "./rendering/render-service.ts";
-import { compileWorkload } from "./workload/compile-workload.ts";
+import { compileWorkload } from "./compile-workload.ts";
 import type { CompiledObject } from "./workload/once.ts";
 
 export type CompiledService = {

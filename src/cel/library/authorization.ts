@@ -5,41 +5,9 @@
  * users: whoever makes the first value says what a question means.
  */
 import { dnsLabelProblems, dnsSubdomainProblems } from "#kube";
+import type { AuthorizationContent, CelAuthorizer, ResourceQuestion } from "../authorizer.ts";
 import { declare, type Declarations, type Evaluate, type Row } from "../declarations.ts";
 import { CelOpaque, failure, NO_SUCH_OVERLOAD, type CelValue, type OpaqueContent } from "../values.ts";
-
-export type AuthorizationQuestion =
-  | { readonly kind: "path"; readonly verb: string; readonly path: string }
-  | {
-      readonly kind: "resource";
-      readonly verb: string;
-      readonly group: string;
-      readonly resource: string;
-      readonly subresource: string;
-      readonly namespace: string;
-      readonly name: string;
-    };
-
-/** Somebody, and what may be asked about them. */
-export interface CelAuthorizer {
-  ask(question: AuthorizationQuestion): { readonly allowed: boolean; readonly reason: string };
-  forServiceAccount(namespace: string, name: string): CelAuthorizer;
-}
-
-type ResourceQuestion = Omit<Extract<AuthorizationQuestion, { kind: "resource" }>, "verb" | "kind">;
-
-export type AuthorizationContent =
-  | { readonly of: "authorizer"; readonly asks: CelAuthorizer }
-  | { readonly of: "pathCheck"; readonly asks: CelAuthorizer; readonly path: string }
-  | { readonly of: "groupCheck"; readonly asks: CelAuthorizer; readonly group: string }
-  | { readonly of: "resourceCheck"; readonly asks: CelAuthorizer; readonly question: ResourceQuestion }
-  | { readonly of: "decision"; readonly allowed: boolean; readonly reason: string };
-
-const KINDS: ReadonlySet<string> = new Set(["authorizer", "pathCheck", "groupCheck", "resourceCheck", "decision"]);
-
-export function isAuthorization(content: OpaqueContent): content is AuthorizationContent {
-  return KINDS.has(content.of);
-}
 
 export function authorizerValue(asks: CelAuthorizer): CelValue {
   return new CelOpaque({ of: "authorizer", asks });

@@ -14,7 +14,7 @@ import { parseUrl } from "../formats/go-net.ts";
 import { declare, type Declarations, type Evaluate } from "../declarations.ts";
 import { INT64 } from "../literals.ts";
 import { CelOpaque, CelOptional, failure, listOf, NO_SUCH_OVERLOAD, NONE, type CelValue } from "../values.ts";
-import { compareVersions, parseLooseVersion, parseVersion, type SemanticVersion } from "./semantic-version.ts";
+import { compareVersions, parseLooseVersion, parseVersion, type SemanticVersion } from "../semantic-version.ts";
 
 const NANO = 1_000_000_000n;
 const BAD_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

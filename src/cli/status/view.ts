@@ -1,7 +1,7 @@
 /** States of resources as a table for people, and as data for programs. */
 import { findCondition, type Condition } from "#kube";
 import type { ResourceState, StateKind } from "../resource-state.ts";
-import { coloured, colourOfPhase, type StyledText } from "../terminal/styled-text.ts";
+import { coloured, colourOfPhase, type StyledText } from "../styled-text.ts";
 import { formatTable, type Row } from "../terminal/table.ts";
 
 /** Conditions that `-o wide` shows, each under its heading. */

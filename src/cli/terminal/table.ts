@@ -4,7 +4,7 @@
  * The last column takes what the others leave and wraps; no other column is ever cut. Where too little is left, the last column goes to a line of
  * its own. Without a width (a pipe, a file, `-o wide`) each row is one line.
  */
-import type { Span, StyledText } from "./styled-text.ts";
+import type { Span, StyledText } from "../styled-text.ts";
 import { padText, textWidth, wrapText } from "./text-width.ts";
 
 export type Row = readonly Span[];

@@ -1,7 +1,7 @@
 /** The layout of tables that other folders word: as wide as the terminal. */
 import type { TableWriter } from "#compile";
 import type { CliIo } from "../io.ts";
-import { plainText } from "./styled-text.ts";
+import { plainText } from "../styled-text.ts";
 import { formatTable } from "./table.ts";
 
 /** `margin`: columns that an indentation added later takes. */

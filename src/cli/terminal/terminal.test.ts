@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runCli } from "../../../test/builders/cli-io.ts";
 import { visibleIo } from "../visible-text.ts";
 import type { CliIo } from "../io.ts";
-import { colourOfPhase, hasColour, plainText } from "./styled-text.ts";
+import { colourOfPhase, hasColour, plainText } from "../styled-text.ts";
 import { formatTable } from "./table.ts";
 import { cutText, padText, textWidth, wrapText } from "./text-width.ts";
 

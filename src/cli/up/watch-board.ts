@@ -10,7 +10,7 @@ import type { KubeClient } from "#kube-client";
 import { allEdges } from "#mesh-compiler";
 import { readLatticeResources } from "../live-world.ts";
 import { STATE_KINDS, stateOf, type StateKind } from "../resource-state.ts";
-import { coloured, colourOfPhase, type StyledText } from "../terminal/styled-text.ts";
+import { coloured, colourOfPhase, type StyledText } from "../styled-text.ts";
 import { formatRow, type Row } from "../terminal/table.ts";
 
 export type BoardOptions = {

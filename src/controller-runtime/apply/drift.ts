@@ -7,7 +7,7 @@
  * the object wrong.
  */
 import { field, isJsonObject, parseJson, type Json, type JsonObject, type KubeObject } from "#kube";
-import { ownedFieldsOf } from "./identity.ts";
+import { ownedFieldsOf } from "../identity.ts";
 
 export function hasDrifted(wanted: KubeObject, live: KubeObject): boolean {
   return !isWithin(wanted as unknown as Json, live as unknown as Json, ownedFieldsOf(live));

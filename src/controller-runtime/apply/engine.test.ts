@@ -15,7 +15,7 @@ import {
 import { InformerSet } from "../cache.ts";
 import { NO_CHANGES } from "./change-set.ts";
 import { ApplyEngine, type ApplyEngineOptions, type Prune } from "./engine.ts";
-import { OWNER_LABEL, ownerLabelOf, type ApplyOwner } from "./identity.ts";
+import { OWNER_LABEL, ownerLabelOf, type ApplyOwner } from "../identity.ts";
 
 const never = new AbortController().signal;
 

@@ -10,7 +10,7 @@ import { describeObject, keyOf, type KubeObject, type Resource } from "#kube";
 import type { KubeReader, KubeWriter } from "#kube-client";
 import type { CacheReader } from "../cache.ts";
 import { changeSetOf, type ChangeSet, type ObjectResult } from "./change-set.ts";
-import { canReference, idOf, resourceId, type ApplyOwner } from "./identity.ts";
+import { canReference, idOf, resourceId, type ApplyOwner } from "../identity.ts";
 import { inParallel } from "./in-parallel.ts";
 import { AppliedMemory } from "./memory.ts";
 import { ObjectWriter } from "./object-writer.ts";

@@ -6,7 +6,7 @@
  */
 import { sha256Hex } from "#base";
 import { canonicalJson, type KubeObject } from "#kube";
-import { annotationOf, APPLIED_ANNOTATION } from "./identity.ts";
+import { annotationOf, APPLIED_ANNOTATION } from "../identity.ts";
 
 const LIMIT = 50_000;
 

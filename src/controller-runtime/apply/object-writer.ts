@@ -24,7 +24,7 @@ import {
   OWNER_LABEL,
   stamp,
   type ApplyOwner,
-} from "./identity.ts";
+} from "../identity.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { handOverOf, holdsOnce, objectOf, ONCE_FIELD_MANAGER, onceOf, withOnce, type WantedObject } from "./once.ts";
 import { describeForeign, failureOf, notOurs } from "./refusal.ts";

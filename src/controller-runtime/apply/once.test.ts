@@ -6,7 +6,7 @@ import { fieldAt, metadataOf, type KubeObject } from "#kube";
 import type { FakeClock } from "#base";
 import { InformerSet } from "../cache.ts";
 import { ApplyEngine } from "./engine.ts";
-import { FIELD_MANAGER, type ApplyOwner } from "./identity.ts";
+import { FIELD_MANAGER, type ApplyOwner } from "../identity.ts";
 import { holdsOnce, ONCE_FIELD_MANAGER, withOnce, type WantedObject } from "./once.ts";
 
 const { deployments, configmaps, secrets } = resources;

@@ -7,7 +7,7 @@
  * never applies again, so whoever changes them is their owner.
  */
 import { field, fieldAt, isJsonObject, keyOf, type JsonObject, type KubeObject } from "#kube";
-import { ownedFieldsOf } from "./identity.ts";
+import { ownedFieldsOf } from "../identity.ts";
 
 /** Holds fields that were written once. */
 export const ONCE_FIELD_MANAGER = "lattice-once";

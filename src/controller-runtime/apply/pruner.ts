@@ -7,7 +7,7 @@ import { describeObject, isBeingDeleted, keyOf, type KubeObject, type Resource }
 import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import { OWNER_INDEX, type CacheReader } from "../cache.ts";
 import type { ObjectResult } from "./change-set.ts";
-import { annotationOf, idOf, isOurs, KEPT_KINDS, ownerLabelOf, PRUNE_ANNOTATION, type ApplyOwner } from "./identity.ts";
+import { annotationOf, idOf, isOurs, KEPT_KINDS, ownerLabelOf, PRUNE_ANNOTATION, type ApplyOwner } from "../identity.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { AppliedMemory } from "./memory.ts";
 import { failureOf } from "./refusal.ts";

@@ -1,7 +1,7 @@
 /** Turns what an API server answered to an apply into a failure that people can act on. */
 import { describeObject, type KubeObject } from "#kube";
 import type { KubeError } from "#kube-client";
-import { ADOPT_ANNOTATION } from "./identity.ts";
+import { ADOPT_ANNOTATION } from "../identity.ts";
 import type { ApplyFailure, ApplyFailureKind } from "./change-set.ts";
 
 const UNREACHABLE: ReadonlySet<KubeError["kind"]> = new Set([

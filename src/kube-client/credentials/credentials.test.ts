@@ -6,7 +6,7 @@ import { expectOk, FakeClock, reveal, sensitive, type Result } from "#base";
 import { parseServerUrl, staticCredentials, type Credential, type Credentials } from "../cluster-config.ts";
 import type { KubeError } from "../errors.ts";
 import type { ExecConfig } from "../kubeconfig/kubeconfig.ts";
-import { execCredentials, type ExecPluginOptions } from "./exec-plugin.ts";
+import { execCredentials, type ExecPluginOptions } from "../kubeconfig/exec-plugin.ts";
 import { runCommand, type Command, type CommandOutcome, type RunCommand } from "./run-command.ts";
 import { tokenFileCredentials } from "./token-file.ts";
 

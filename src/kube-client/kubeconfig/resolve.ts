@@ -4,7 +4,7 @@
  */
 import { err, mapErr, ok, sensitive, type Clock, type Result } from "#base";
 import { parseServerUrl, staticCredentials, type ClientCertificate, type ClusterConfig, type Credentials } from "../cluster-config.ts";
-import { execCredentials } from "../credentials/exec-plugin.ts";
+import { execCredentials } from "./exec-plugin.ts";
 import type { RunCommand } from "../credentials/run-command.ts";
 import { tokenFileCredentials } from "../credentials/token-file.ts";
 import type {

@@ -1,7 +1,7 @@
 /** Where files and volumes of a container really are: the container runtime resolves `.`, `..` and `//` in mount paths. */
 import type { CompileError, Warning } from "../errors.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
-import { needsResolving, resolvedFilePath } from "./paths.ts";
+import { needsResolving, resolvedFilePath } from "../paths.ts";
 import type { CheckFindings } from "./probes.ts";
 
 export function checkMounts(containers: readonly RenderedContainer[]): CheckFindings {

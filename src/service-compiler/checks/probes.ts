@@ -5,7 +5,7 @@ import type { CompileError, Warning } from "../errors.ts";
 import type { RenderedContainer } from "../rendering/render-service.ts";
 import type { Ports } from "../workload/container.ts";
 import { tcpPorts } from "../workload/network.ts";
-import { hasEmptySegment, needsResolving, resolvedFilePath, resolvedUrlPath } from "./paths.ts";
+import { hasEmptySegment, needsResolving, resolvedFilePath, resolvedUrlPath } from "../paths.ts";
 
 export type CheckFindings = { readonly errors: readonly CompileError[]; readonly warnings: readonly Warning[] };
 

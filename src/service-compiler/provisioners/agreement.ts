@@ -6,7 +6,7 @@
 import { err, ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parsePortName, type Json } from "#kube";
-import { hasEmptySegment, resolvedUrlPath } from "../checks/paths.ts";
+import { hasEmptySegment, resolvedUrlPath } from "../paths.ts";
 import { HTTP_METHODS } from "./http-methods.ts";
 import { openText, problem, problemsIn, type Params } from "./params.ts";
 import type { ResourceProblem } from "./provisioner.ts";

@@ -2,7 +2,7 @@
 import { ok, type Result } from "#base";
 import { didYouMean } from "#crds";
 import { parseQuantity } from "#kube";
-import { hasEmptySegment, resolvedUrlPath } from "../checks/paths.ts";
+import { hasEmptySegment, resolvedUrlPath } from "../paths.ts";
 import { open } from "./outputs.ts";
 import { listParam, openText, problem, problemsIn } from "./params.ts";
 import type { Claim, Provisioner, ResourceProblem, ProvisionRequest } from "./provisioner.ts";

@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { expectOk, type ProcessTable } from "#base";
-import { runCli } from "../../../test/builders/cli-io.ts";
-import { shortPath } from "../short-path.ts";
-import { prepareFolder, purgeFolder, removeRecord, runningUp, upFolder, writeRecord } from "./folder.ts";
+import { runCli } from "../../test/builders/cli-io.ts";
+import { shortPath } from "./short-path.ts";
+import { prepareFolder, purgeFolder, removeRecord, runningUp, upFolder, writeRecord } from "./up-folder.ts";
 
 const root = mkdtempSync(join(tmpdir(), "lattice-folder-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

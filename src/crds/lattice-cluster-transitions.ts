@@ -1,6 +1,6 @@
 /** What cannot change in a LatticeCluster: the provider would refuse it, and a message at the time of writing is better than one an hour later. */
-import type { LatticeCluster } from "../lattice-cluster.ts";
-import type { Transition } from "../rules.ts";
+import type { LatticeCluster } from "./lattice-cluster.ts";
+import type { Transition } from "./rules.ts";
 
 type Provider = LatticeCluster["spec"]["provider"];
 

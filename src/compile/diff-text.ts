@@ -1,8 +1,8 @@
 /** A diff, for a terminal. What is not there takes no line. */
 import type { Json } from "#kube";
-import { isSame, type ObjectChange, type WorldDiff } from "../diff.ts";
-import type { FieldChange } from "./fields.ts";
-import { flowText } from "./flows.ts";
+import { isSame, type ObjectChange, type WorldDiff } from "./diff.ts";
+import type { FieldChange } from "./diff/fields.ts";
+import { flowText } from "./diff/flows.ts";
 
 /**
  * A diff for a terminal.

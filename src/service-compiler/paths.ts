@@ -1,5 +1,5 @@
 /** Paths with `.`, `..` or empty segments in them: what resolves them first differs between a proxy, a server and a container runtime. */
-import { comparablePath } from "../grants/index.ts";
+import { comparablePath } from "./grants/index.ts";
 
 /** A segment that is empty, `.` or `..`, or an escape that could be one: most paths have none, and need no further look. */
 const SUSPICIOUS = /\/\.{0,2}(?:\/|$)|\\|%2e/i;

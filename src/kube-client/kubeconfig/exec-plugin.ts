@@ -7,11 +7,17 @@
 import { err, ok, type Clock, type Result } from "#base";
 import type { ClientCertificate, ClusterConfig, Credential, Credentials } from "../cluster-config.ts";
 import { failure, type KubeError } from "../errors.ts";
-import type { ExecConfig, KubeconfigCluster } from "../kubeconfig/kubeconfig.ts";
+import type { ExecConfig, KubeconfigCluster } from "./kubeconfig.ts";
 import { unlessAborted } from "../unless-aborted.ts";
 import { field } from "#kube";
-import { formatExecInfo, parseExecApiVersion, parseExecCredential, type ExecApiVersion, type IssuedCredential } from "./exec-credential.ts";
-import { runCommand, type Command, type CommandOutcome, type RunCommand } from "./run-command.ts";
+import {
+  formatExecInfo,
+  parseExecApiVersion,
+  parseExecCredential,
+  type ExecApiVersion,
+  type IssuedCredential,
+} from "../credentials/exec-credential.ts";
+import { runCommand, type Command, type CommandOutcome, type RunCommand } from "../credentials/run-command.ts";
 
 /** A token that is about to expire could do so on its way. */
 const EXPIRY_MARGIN_MS = 10_000;

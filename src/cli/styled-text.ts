@@ -2,7 +2,7 @@
  * Text with colours. Colours are kept apart from the text until it is written: text from a resource that holds escape sequences is made visible,
  * and only the colours that a command chose reach the terminal.
  */
-import type { CliIo } from "../io.ts";
+import type { CliIo } from "./io.ts";
 
 export type Colour = "green" | "yellow" | "red";
 export type Span = string | { readonly text: string; readonly colour: Colour };
