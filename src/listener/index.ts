@@ -1,4 +1,5 @@
-export { LIMITS, type Limits } from "./limits.ts";
-export { listen, type HttpHandler, type HttpRequest, type HttpResponse, type Listener, type ListenerOptions } from "./listener.ts";
-export { StalledWrites } from "./stalled-writes.ts";
-export { watchSession } from "./watch-session.ts";
+export type { HttpHandler, HttpRequest, HttpResponse, ListenerTls } from "./http-server.ts";
+export { LISTENER_LIMITS, type ListenerLimits } from "./limits.ts";
+export { listen, type Listener, type ListenerOptions } from "./listener.ts";
+export { discardBody, readBody, type BodyError } from "./request-body.ts";
+export { breakOff, pacedWriter, writeHead, type Pacing, type ResponseHead } from "./response-writer.ts";

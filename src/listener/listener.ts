@@ -1,96 +1,41 @@
-/**
- * The socket side: plain HTTP/1.1 on loopback, or TLS with HTTP/2 and HTTP/1.1. `close` ends everything: no request, watch or idle
- * connection outlives it.
- */
+/** Binds an address and passes every request to a handler. `close` ends everything: no request or connection outlives it. */
 import type { Server, Socket } from "node:net";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
-import { describeThrown, err, fromPromise, ok, reveal, type Clock, type Result, type Sensitive } from "#base";
-import { LIMITS, type Limits } from "./limits.ts";
+import { describeThrown, err, fromPromise, ok, type Clock, type Result } from "#base";
+import { createHttpServer, type HttpHandler, type ListenerTls } from "./http-server.ts";
+import { LISTENER_LIMITS, type ListenerLimits } from "./limits.ts";
 import { StalledWrites } from "./stalled-writes.ts";
-import { watchSession } from "./watch-session.ts";
-
-/** HTTP/1.1 and HTTP/2 look alike to a handler. */
-export type HttpRequest = IncomingMessage | Http2ServerRequest;
-export type HttpResponse = ServerResponse | Http2ServerResponse;
-export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 export type ListenerOptions = {
   readonly host: string;
-  /** 0 takes any. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Absent: plain HTTP. */
-  readonly certificate?: { readonly certificate: string; readonly key: Sensitive<string> } | undefined;
+  /** Absent: plain HTTP/1.1. */
+  readonly certificate?: ListenerTls | undefined;
   /** PEM of the authority whose certificates identify clients. Client certificates are optional. */
   readonly clientAuthority?: string | undefined;
-  readonly limits?: Partial<Limits> | undefined;
+  /** Instead of the defaults in `LISTENER_LIMITS`. */
+  readonly limits?: Partial<ListenerLimits> | undefined;
+  /** Which connection is closed when there are too many. Default: the newest. */
+  readonly overflow?: "close-newest" | "close-oldest" | undefined;
   readonly clock: Clock;
 };
 
-export type Listener = { readonly host: string; readonly port: number; readonly close: () => Promise<void> };
+/** `address`: the IP address that is bound. */
+export type Listener = { readonly address: string; readonly port: number; readonly close: () => Promise<void> };
 
-export async function listen(options: ListenerOptions, onRequest: HttpHandler): Promise<Result<Listener, string>> {
-  const limits: Limits = { ...LIMITS, ...options.limits };
+/** The error is the reason; the caller knows the address and what it listens for. */
+export async function listen(options: ListenerOptions, handler: HttpHandler): Promise<Result<Listener, string>> {
+  const limits: ListenerLimits = { ...LISTENER_LIMITS, ...options.limits };
   const stalled = new StalledWrites(limits, options.clock);
-  const server = await serverOf(options, { limits, stalled }, onRequest);
+  const server = await createHttpServer({ ...options, limits, stalled }, handler);
   const sockets = trackSockets(server);
-  const bound = await fromPromise(
-    bind(server, options),
-    (thrown) => `cannot listen on ${options.host}:${options.port}: ${describeThrown(thrown)}`,
-  );
+  if (options.overflow === "close-oldest") closeOldest(server, sockets, limits.connections);
+  else server.maxConnections = limits.connections;
+  const bound = await fromPromise(bind(server, options), describeThrown);
   if (!bound.ok) return bound;
   const address = server.address();
-  if (address === null || typeof address === "string") return err(`cannot listen on ${options.host}:${options.port}`);
-  return ok({ host: options.host, port: address.port, close: () => closeAll(server, sockets, stalled) });
-}
-
-/** Of RFC 9113. */
-const CANCEL = 8;
-
-type Guards = { readonly limits: Limits; readonly stalled: StalledWrites };
-
-/** Node's servers are imported when somebody listens: a cluster in one's own process mostly has no socket, and they take long to load. */
-async function serverOf(options: ListenerOptions, { limits, stalled }: Guards, onRequest: HttpHandler): Promise<Server> {
-  const times = {
-    headersTimeout: limits.headersMs,
-    requestTimeout: limits.requestMs,
-    keepAliveTimeout: limits.idleMs,
-    maxHeaderSize: limits.headerBytes,
-    connectionsCheckingInterval: limits.lookMs,
-    // the other end may be gone without a word: the system asks it
-    keepAlive: true,
-    keepAliveInitialDelay: limits.pingMs,
-  };
-  const { certificate, clientAuthority, clock } = options;
-  if (certificate === undefined) {
-    const { createServer } = await import("node:http");
-    const plain = createServer(times, onRequest);
-    plain.maxConnections = limits.connections;
-    plain.on("connection", (socket) => stalled.add(socket, () => socket.destroy()));
-    return plain;
-  }
-  const { createSecureServer } = await import("node:http2");
-  const secure = createSecureServer(
-    {
-      ...times,
-      allowHTTP1: true,
-      handshakeTimeout: limits.headersMs,
-      cert: certificate.certificate,
-      key: reveal(certificate.key),
-      minVersion: "TLSv1.2",
-      // who has no certificate, or a bad one, is heard: a token may tell who he is, and the answer what is wrong
-      ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientAuthority }),
-      settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes },
-    },
-    onRequest,
-  );
-  secure.maxConnections = limits.connections;
-  secure.on("secureConnection", (socket) => stalled.add(socket, () => socket.destroy()));
-  secure.on("session", (session) => {
-    watchSession(session, limits, clock);
-    session.on("stream", (stream) => stalled.add(stream, () => stream.close(CANCEL)));
-  });
-  return secure;
+  if (address === null || typeof address === "string") return err("the address is not an IP address");
+  return ok({ address: address.address, port: address.port, close: () => closeAll(server, sockets, stalled) });
 }
 
 function bind(server: Server, { host, port }: ListenerOptions): Promise<void> {
@@ -107,11 +52,19 @@ function trackSockets(server: Server): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
-    // whoever resets a connection has gone; there is nobody to tell
+    // a client that resets its connection has gone, and gets no response
     socket.on("error", () => socket.destroy());
     socket.once("close", () => sockets.delete(socket));
   });
   return sockets;
+}
+
+/** For servers whose clients are not authenticated: connections that send nothing must not keep a new client from its response. */
+function closeOldest(server: Server, sockets: ReadonlySet<Socket>, most: number): void {
+  server.on("connection", () => {
+    const [oldest] = sockets;
+    if (sockets.size > most) oldest?.destroy();
+  });
 }
 
 async function closeAll(server: Server, sockets: ReadonlySet<Socket>, stalled: StalledWrites): Promise<void> {

@@ -1,32 +1,33 @@
 /**
- * Cuts off who asked for something and does not read it: the answer would wait in memory for ever, and so would all events of a watch.
+ * Disconnects clients that do not read their response: the response, or all events of a watch, would stay in memory for ever.
  *
- * Everybody is looked at now and then, instead of a timer for each answer: nearly all of them are gone at once. What counts is whether less is
- * waiting than at the last look; an answer of one piece counts as waiting until it has gone completely.
+ * All writers are checked at an interval, instead of a timer for each response: nearly all responses are sent at once. A writer makes
+ * progress when fewer bytes wait than at the last check; a response of one piece counts as waiting until all of it is sent.
  */
 import type { Clock } from "#base";
-import type { Limits } from "./limits.ts";
+import type { ListenerLimits } from "./limits.ts";
 
 /** A socket, or a stream of HTTP/2. */
-export type Writer = { readonly writableLength: number; once(event: "close", listener: () => void): unknown };
+export type GuardedWriter = { readonly writableLength: number; once(event: "close", listener: () => void): unknown };
 
-type Watched = { readonly cut: () => void; waiting: number; lookedInVain: number };
+type Progress = { readonly disconnect: () => void; waiting: number; checksWithoutProgress: number };
+type StallLimits = Pick<ListenerLimits, "lookMs" | "stallMs">;
 
 export class StalledWrites {
-  readonly #writers = new Map<Writer, Watched>();
-  readonly #limits: Pick<Limits, "lookMs" | "stallMs">;
+  readonly #writers = new Map<GuardedWriter, Progress>();
+  readonly #limits: StallLimits;
   readonly #clock: Clock;
   #cancel: (() => void) | undefined;
 
-  constructor(limits: Pick<Limits, "lookMs" | "stallMs">, clock: Clock) {
+  constructor(limits: StallLimits, clock: Clock) {
     this.#limits = limits;
     this.#clock = clock;
   }
 
-  add(writer: Writer, cut: () => void): void {
-    this.#writers.set(writer, { cut, waiting: 0, lookedInVain: 0 });
+  add(writer: GuardedWriter, disconnect: () => void): void {
+    this.#writers.set(writer, { disconnect, waiting: 0, checksWithoutProgress: 0 });
     writer.once("close", () => this.#writers.delete(writer));
-    this.#cancel ??= this.#clock.after(this.#limits.lookMs, () => this.#look());
+    this.#cancel ??= this.#clock.after(this.#limits.lookMs, () => this.#check());
   }
 
   close(): void {
@@ -34,15 +35,15 @@ export class StalledWrites {
     this.#writers.clear();
   }
 
-  #look(): void {
-    const patience = Math.ceil(this.#limits.stallMs / this.#limits.lookMs);
-    for (const [writer, watched] of this.#writers) {
+  #check(): void {
+    const allowed = Math.ceil(this.#limits.stallMs / this.#limits.lookMs);
+    for (const [writer, progress] of this.#writers) {
       const waiting = writer.writableLength;
-      const stands = waiting > 0 && waiting >= watched.waiting && watched.waiting > 0;
-      watched.lookedInVain = stands ? watched.lookedInVain + 1 : 0;
-      watched.waiting = waiting;
-      if (watched.lookedInVain >= patience) watched.cut();
+      const isStalled = waiting > 0 && waiting >= progress.waiting && progress.waiting > 0;
+      progress.checksWithoutProgress = isStalled ? progress.checksWithoutProgress + 1 : 0;
+      progress.waiting = waiting;
+      if (progress.checksWithoutProgress >= allowed) progress.disconnect();
     }
-    this.#cancel = this.#writers.size === 0 ? undefined : this.#clock.after(this.#limits.lookMs, () => this.#look());
+    this.#cancel = this.#writers.size === 0 ? undefined : this.#clock.after(this.#limits.lookMs, () => this.#check());
   }
 }

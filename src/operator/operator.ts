@@ -57,8 +57,9 @@ export async function startOperator(
 ): Promise<Result<Operator, string>> {
   const served = await servesLattice(dependencies.client, signal);
   if (!served.ok) return served;
+  const { clock, metrics } = dependencies;
   const manager = managerFor(config, dependencies);
-  const server = await startHealthServer({ ...config.health, health: manager.health, metrics: dependencies.metrics });
+  const server = await startHealthServer({ ...config.health, health: manager.health, metrics, clock });
   if (!server.ok) return server;
   return ok({ healthUrl: server.value.url, health: manager.health, run: (stop) => runBoth(manager, server.value, stop) });
 }

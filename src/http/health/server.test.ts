@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { expectOk, MetricsRegistry } from "#base";
+import { expectOk, MetricsRegistry, systemClock } from "#base";
 import { startHealthServer, type Health, type HealthServer } from "./server.ts";
 
 let server: HealthServer | undefined;
@@ -26,7 +26,9 @@ async function open(url: string, count: number, first = ""): Promise<readonly Op
 async function serve(health: Health = { live: true, ready: true, details: {} }) {
   const metrics = new MetricsRegistry();
   metrics.counter("lattice_test_total", "test").add(1);
-  server = expectOk(await startHealthServer({ host: "127.0.0.1", port: 0, health: () => health, metrics, maxConnections: 64 }));
+  server = expectOk(
+    await startHealthServer({ host: "127.0.0.1", port: 0, health: () => health, metrics, clock: systemClock, maxConnections: 64 }),
+  );
   return server.url;
 }
 
@@ -63,6 +65,7 @@ describe("the health server", () => {
       port,
       health: () => ({ live: true, ready: true, details: {} }),
       metrics: new MetricsRegistry(),
+      clock: systemClock,
     });
     expect(second).toMatchObject({ ok: false, error: expect.stringContaining(`cannot listen on 127.0.0.1:${port}`) as string });
   });

@@ -1,7 +1,6 @@
-/** One HTTP exchange: read the request within its limits, ask the server, write the answer. HTTP/1.1 and HTTP/2 look alike here. */
-import { Buffer } from "node:buffer";
-import { describeThrown, type Clock, type Logger } from "#base";
-import type { HttpRequest, HttpResponse, Limits } from "#listener";
+/** One HTTP exchange: read the request within its limits, let the server answer it, write the response. The same for HTTP/1.1 and HTTP/2. */
+import { describeThrown, type Logger } from "#base";
+import { discardBody, readBody, type HttpRequest, type HttpResponse, type ListenerLimits } from "#listener";
 import type { ApiServer } from "../rest/api-server.ts";
 import { NO_QUERY, readQuery, type ApiRequest, type ApiResponse, type User } from "../protocol/request.ts";
 import { answerFailure } from "../protocol/respond.ts";
@@ -16,30 +15,32 @@ export type Exchange = Credentials & {
 };
 
 /** `turns`: many requests that arrive at once are not all answered in one turn of the event loop. */
-type Limited = Exchange & { readonly limits: Limits; readonly turns: TurnBudget };
+type LimitedExchange = Exchange & { readonly limits: ListenerLimits; readonly turns: TurnBudget };
 
-const NOBODY: User = { name: "", uid: "", groups: [] };
+/** Of requests that are refused before their user is known. */
+const NO_USER: User = { name: "", uid: "", groups: [] };
 
-export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: Limited): Promise<void> {
-  const gone = new AbortController();
-  // an answer that was given to its end leaves nobody to be told, and an abort costs more than most requests
-  response.on("close", () => response.writableEnded || gone.abort());
-  response.on("error", () => gone.abort());
+export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: LimitedExchange): Promise<void> {
+  const disconnected = new AbortController();
+  const { signal } = disconnected;
+  // not after a complete response: an abort costs more than most requests
+  response.on("close", () => response.writableEnded || disconnected.abort());
+  response.on("error", () => disconnected.abort());
   try {
-    const answered = await answerOf(request, exchange, gone.signal);
-    await writeAnswer(response, answered, { headOnly: request.method === "HEAD", signal: gone.signal, turns: exchange.turns });
-    if (request.method === "HEAD" && answered.body.kind === "stream") gone.abort(); // nobody will read it
+    const answered = await answerOf(request, exchange, signal);
+    await writeAnswer(response, answered, { headOnly: request.method === "HEAD", signal, turns: exchange.turns });
+    if (request.method === "HEAD" && answered.body.kind === "stream") disconnected.abort(); // ends the watch
   } catch (thrown) {
-    // the client went away in the middle of its own request; one that was read to its end is "destroyed", too, and wants its answer
-    if (gone.signal.aborted || (request.destroyed && !request.complete)) return;
+    // the client left during its own request; a request that was read completely is "destroyed" too, and needs its response
+    if (signal.aborted || (request.destroyed && !request.complete)) return;
     exchange.logger.error("a request could not be answered", { error: describeThrown(thrown), path: pathOf(request) });
     if (response.headersSent) return void response.end();
-    const writing = { headOnly: false, signal: gone.signal, turns: exchange.turns };
-    await writeAnswer(response, answerFailure(requestOf(request, NOBODY), brokenAnswer()), writing);
+    const writing = { headOnly: false, signal, turns: exchange.turns };
+    await writeAnswer(response, answerFailure(requestOf(request, NO_USER), internalError()), writing);
   }
 }
 
-function brokenAnswer() {
+function internalError() {
   const message = "Internal error occurred: the request could not be answered";
   return failure({ code: 500, reason: "InternalError", message, details: { causes: [{ message: "the request could not be answered" }] } });
 }
@@ -48,63 +49,51 @@ function pathOf(request: HttpRequest): string {
   return (request.url ?? "/").split("?")[0] ?? "/";
 }
 
-async function answerOf(request: HttpRequest, exchange: Limited, signal: AbortSignal): Promise<ApiResponse> {
+async function answerOf(request: HttpRequest, exchange: LimitedExchange, signal: AbortSignal): Promise<ApiResponse> {
   const sender = senderOf(request, exchange);
   if (!sender.ok) {
     request.resume();
-    return answerFailure(requestOf(request, NOBODY), unauthorized());
+    return answerFailure(requestOf(request, NO_USER), unauthorized());
   }
   const { user, warnings } = sender.value;
   const answered = await answerTo(request, requestOf(request, user), { ...exchange, signal });
   return warnings.length === 0 ? answered : { ...answered, warnings: [...warnings, ...answered.warnings] };
 }
 
-type Asked = Limited & { readonly signal: AbortSignal };
+type OpenExchange = LimitedExchange & { readonly signal: AbortSignal };
 
-/** A request with a body is authorized before its body is read. */
-async function answerTo(request: HttpRequest, asked: ApiRequest, { server, clock, limits, signal, turns }: Asked): Promise<ApiResponse> {
-  if (BODILESS.has(asked.method)) {
-    const pause = turns.pause();
-    if (pause !== undefined) await pause;
-    return server.handle(asked, signal);
-  }
+async function answerTo(request: HttpRequest, asked: ApiRequest, exchange: OpenExchange): Promise<ApiResponse> {
+  if (!BODILESS.has(asked.method)) return answerWithBody(request, asked, exchange);
+  const pause = exchange.turns.pause();
+  if (pause !== undefined) await pause;
+  return exchange.server.handle(asked, exchange.signal);
+}
+
+/** The request is authorized before its body is read, and only then. */
+async function answerWithBody(request: HttpRequest, asked: ApiRequest, exchange: OpenExchange): Promise<ApiResponse> {
+  const { server, limits, signal, turns } = exchange;
   const authorized = server.authorize(asked);
   if (!authorized.ok) {
-    drainBriefly(request, clock, limits);
+    discardBody(request, exchange);
     return authorized.error;
   }
-  const body = await readInTime(request, clock, limits);
-  if (body === "too large") {
-    drainBriefly(request, clock, limits);
+  const body = await readBody(request, exchange);
+  if (!body.ok) {
+    if (body.error === "disconnected") return NO_RESPONSE;
+    discardBody(request, exchange);
     return answerFailure(asked, tooLarge(`limit is ${limits.bodyBytes}`).error);
   }
   const pause = turns.pause();
   if (pause !== undefined) await pause;
-  return authorized.value(body.byteLength === 0 ? undefined : body, signal);
+  return authorized.value(body.value.byteLength === 0 ? undefined : body.value, signal);
 }
 
-/** A body that comes drop by drop holds a connection for nothing. Of HTTP/1.1 node:http looks after that itself (`requestTimeout`). */
-function readInTime(request: HttpRequest, clock: Clock, limits: Limits): Promise<Uint8Array | "too large"> {
-  if (!("stream" in request)) return readBody(request, limits);
-  return readBody(request, limits).finally(clock.after(limits.requestMs, () => cutOff(request)));
-}
-
-/** Nobody keeps the rest of what is too large or not wanted. It is still read for a moment: a client that sends would not see the answer otherwise. */
-function drainBriefly(request: HttpRequest, clock: Clock, limits: Limits): void {
-  request.resume();
-  const stop = clock.after(limits.lingerMs, () => cutOff(request));
-  request.once("close", stop);
-}
-
-function cutOff(request: HttpRequest): void {
-  if ("stream" in request) request.stream.close();
-  else request.destroy();
-}
+const NO_RESPONSE: ApiResponse = { status: 0, headers: {}, warnings: [], body: { kind: "cut" } };
 
 function requestOf(request: HttpRequest, user: User): ApiRequest {
   const url = request.url ?? "/";
   const mark = url.indexOf("?");
-  // node:http gives each header as one text, but for `set-cookie`, which clients do not send and nobody here asks for
+  // node:http joins repeated headers into one text, except `set-cookie`, which clients do not send
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
   return {
     method: request.method ?? "GET",
@@ -116,7 +105,7 @@ function requestOf(request: HttpRequest, user: User): ApiRequest {
   };
 }
 
-/** Groups come one per header, and a name may hold a comma. */
+/** Each group is a header of its own, and its name may contain a comma. */
 function repeatedHeaders(raw: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, readonly string[]>();
   for (let at = 0; at < raw.length; at += 2) {
@@ -128,22 +117,3 @@ function repeatedHeaders(raw: readonly string[]): ReadonlyMap<string, readonly s
 
 const IMPERSONATE = "impersonate-user";
 const BODILESS = new Set(["GET", "HEAD"]);
-
-async function readBody(request: HttpRequest, limits: Limits): Promise<Uint8Array | "too large"> {
-  const declared = Number(request.headers["content-length"] ?? 0);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  if (declared > limits.bodyBytes) return "too large";
-  // events, not `for await`: an iterator over a stream costs as much as the rest of reading it
-  return new Promise((resolve, reject) => {
-    request.on("data", (chunk: Uint8Array) => {
-      size += chunk.byteLength;
-      if (size > limits.bodyBytes) resolve("too large"); // the rest flows by
-      else chunks.push(chunk);
-    });
-    request.once("error", reject);
-    request.once("end", () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
-    // only for who did not come to the end: an error costs a stack trace
-    request.once("close", () => request.readableEnded || reject(new Error("the client went away before the end of its request")));
-  });
-}

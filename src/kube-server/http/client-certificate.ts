@@ -1,8 +1,8 @@
 /**
  * The user of a client certificate: its common name, in the groups that are its organisations.
  *
- * The certificate belongs to the connection, so it is read once per connection. OpenSSL has verified it then; that it expires later is
- * looked at with every request.
+ * The certificate belongs to the connection, so it is read once per connection. OpenSSL verifies it then; whether it has expired since is
+ * checked with every request.
  */
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -15,7 +15,7 @@ type Read = { readonly user: User | undefined; readonly valid: boolean; readonly
 
 const NONE: Read = { user: undefined, valid: true, notAfter: Number.POSITIVE_INFINITY };
 
-/** `undefined`: the client has shown none, or one that names nobody. An error: one that is not good. */
+/** `undefined`: no certificate, or one without a name. An error: an invalid one. */
 export function certificateUser(request: HttpRequest, now: number): Result<User, undefined> | undefined {
   const socket = "stream" in request ? request.stream.session?.socket : request.socket;
   if (!isTls(socket)) return undefined;
@@ -24,7 +24,7 @@ export function certificateUser(request: HttpRequest, now: number): Result<User,
   return read.user === undefined ? undefined : ok(read.user);
 }
 
-/** HTTP/2 hands out a stand-in for its socket, which is of no class and answers to nothing but being read. */
+/** HTTP/2 returns a proxy of its socket, which is an instance of no class; its properties can only be read. */
 function isTls(socket: Socket | undefined): socket is TLSSocket {
   return socket !== undefined && typeof (socket as Partial<TLSSocket>).getPeerCertificate === "function";
 }

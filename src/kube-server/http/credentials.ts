@@ -1,7 +1,7 @@
 /**
- * Who sent a request: a client certificate that our authority issued, a bearer token, or nobody.
+ * The user of a request: of a client certificate that our authority issued, of a bearer token, or anonymous.
  *
- * A credential that is wrong is refused, whatever is asked for; only who brings none is anonymous.
+ * An invalid credential is refused on every path; only a request without one is anonymous.
  */
 import { err, ok, type Clock, type Result } from "#base";
 import type { HttpRequest } from "#listener";
@@ -9,16 +9,16 @@ import type { User } from "../protocol/request.ts";
 import { certificateUser } from "./client-certificate.ts";
 
 export type Credentials = {
-  /** Whom a bearer token belongs to. */
+  /** The user of a bearer token. */
   readonly authenticate: (token: string) => User | undefined;
-  /** As whom goes on who brings no credential; without it that is refused as well. */
+  /** The user of requests without a credential; absent: they are refused. */
   readonly anonymous?: User | undefined;
   readonly clock: Clock;
 };
 
 export type Sender = { readonly user: User; readonly warnings: readonly string[] };
 
-/** The error says nothing: what was wrong with a credential is nobody's business but the server's. */
+/** The error has no details: clients do not learn what was wrong with a credential. */
 export function senderOf(request: HttpRequest, { authenticate, anonymous, clock }: Credentials): Result<Sender, undefined> {
   const certified = certificateUser(request, clock.now());
   if (certified?.ok === true) return ok({ user: certified.value, warnings: [] });
@@ -31,7 +31,7 @@ export function senderOf(request: HttpRequest, { authenticate, anonymous, clock 
 
 const EXTRA_SPACE = "the provided Authorization header contains extra space before the bearer token, and is ignored";
 
-/** As the real server reads it: another scheme, or no word behind it, is no credential. */
+/** As kube-apiserver reads it: another scheme, or no token after it, is no credential. */
 function bearerToken(authorization: string): { readonly token: string | undefined; readonly warnings: readonly string[] } {
   const [scheme = "", token = "", ...rest] = authorization.trim().split(" ");
   if (scheme.toLowerCase() !== "bearer" || token === "") {

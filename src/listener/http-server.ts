@@ -1,0 +1,82 @@
+/**
+ * Node's servers with the limits of a listener: plain HTTP/1.1, or TLS with HTTP/2 and HTTP/1.1.
+ *
+ * They are imported when a listener is opened: most embedded clusters have no socket, and the modules take long to load.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { Server } from "node:net";
+import { reveal, type Clock, type Sensitive } from "#base";
+import type { ListenerLimits } from "./limits.ts";
+import { guardSession } from "./session-guard.ts";
+import type { StalledWrites } from "./stalled-writes.ts";
+
+/** HTTP/1.1 and HTTP/2 have the same interface for a handler. */
+export type HttpRequest = IncomingMessage | Http2ServerRequest;
+export type HttpResponse = ServerResponse | Http2ServerResponse;
+export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void;
+
+export type ListenerTls = {
+  /** PEM. */
+  readonly certificate: string;
+  readonly key: Sensitive<string>;
+};
+
+export type HttpServerOptions = {
+  readonly certificate?: ListenerTls | undefined;
+  readonly clientAuthority?: string | undefined;
+  readonly clock: Clock;
+  readonly limits: ListenerLimits;
+  readonly stalled: StalledWrites;
+};
+
+export function createHttpServer(options: HttpServerOptions, handler: HttpHandler): Promise<Server> {
+  const { certificate } = options;
+  return certificate === undefined ? createPlainServer(options, handler) : createTlsServer(options, certificate, handler);
+}
+
+async function createPlainServer({ limits, stalled }: HttpServerOptions, handler: HttpHandler): Promise<Server> {
+  const { createServer } = await import("node:http");
+  const server = createServer(nodeLimits(limits), handler);
+  server.on("connection", (socket) => stalled.add(socket, () => socket.destroy()));
+  return server;
+}
+
+async function createTlsServer(
+  { clientAuthority, clock, limits, stalled }: HttpServerOptions,
+  { certificate, key }: ListenerTls,
+  handler: HttpHandler,
+): Promise<Server> {
+  const { constants, createSecureServer } = await import("node:http2");
+  const settings = {
+    ...nodeLimits(limits),
+    allowHTTP1: true,
+    handshakeTimeout: limits.headersMs,
+    cert: certificate,
+    key: reveal(key),
+    minVersion: "TLSv1.2" as const,
+    // a client with no certificate or a bad one gets a response: its token may identify it, and the response states the problem
+    ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientAuthority }),
+    settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes },
+  };
+  const server = createSecureServer(settings, handler);
+  server.on("secureConnection", (socket) => stalled.add(socket, () => socket.destroy()));
+  server.on("session", (session) => {
+    guardSession(session, limits, clock);
+    session.on("stream", (stream) => stalled.add(stream, () => stream.close(constants.NGHTTP2_CANCEL)));
+  });
+  return server;
+}
+
+function nodeLimits(limits: ListenerLimits) {
+  return {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    maxHeaderSize: limits.headerBytes,
+    connectionsCheckingInterval: limits.lookMs,
+    // TCP probes for clients that have vanished
+    keepAlive: true,
+    keepAliveInitialDelay: limits.pingMs,
+  };
+}

@@ -1,0 +1,57 @@
+import { connect, type Socket } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { expectOk, systemClock } from "#base";
+import { listen, type Listener, type ListenerOptions } from "./index.ts";
+
+let listener: Listener | undefined;
+afterEach(() => listener?.close());
+
+async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
+  const all = { host: "127.0.0.1", port: 0, clock: systemClock, ...options };
+  return (listener = expectOk(await listen(all, (_request, response) => void response.end("ok"))));
+}
+
+async function connected({ port }: Listener): Promise<{ readonly socket: Socket; readonly closed: Promise<boolean> }> {
+  const socket = connect(port, "127.0.0.1");
+  const closed = new Promise<boolean>((resolve) => socket.once("close", () => resolve(true)));
+  socket.on("error", () => {}).resume();
+  await new Promise((resolve) => socket.once("connect", resolve));
+  return { socket, closed };
+}
+
+test("a listener has the address and port that it is bound to", async () => {
+  const { address, port } = await open({ host: "localhost" });
+  expect(["127.0.0.1", "::1"]).toContain(address);
+  const host = address.includes(":") ? `[${address}]` : address;
+  expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe("ok");
+});
+
+test("an address that is taken is an error", async () => {
+  const { port } = await open();
+  const second = await listen({ host: "127.0.0.1", port, clock: systemClock }, () => {});
+  expect(second).toMatchObject({ ok: false, error: expect.stringContaining("EADDRINUSE") as string });
+});
+
+test("with too many connections the newest is refused", async () => {
+  const server = await open({ limits: { connections: 1 } });
+  const first = await connected(server);
+  const second = await connected(server);
+  expect(await second.closed).toBe(true);
+  expect(first.socket.destroyed).toBe(false);
+});
+
+test("or the oldest is closed, where that is wanted", async () => {
+  const server = await open({ limits: { connections: 1 }, overflow: "close-oldest" });
+  const first = await connected(server);
+  const second = await connected(server);
+  expect(await first.closed).toBe(true);
+  expect(second.socket.destroyed).toBe(false);
+});
+
+test("close ends idle connections and open requests", async () => {
+  const server = await open();
+  const idle = await connected(server);
+  await server.close();
+  expect(await idle.closed).toBe(true);
+  await expect(fetch(`http://127.0.0.1:${server.port}/`)).rejects.toThrow();
+});

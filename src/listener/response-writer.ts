@@ -1,0 +1,57 @@
+/** Writes responses of HTTP/1.1 and HTTP/2 alike, and waits for clients that read slowly. */
+import type { HttpResponse } from "./http-server.ts";
+
+export type ResponseHead = Record<string, string | number | string[]>;
+
+/** In one call: headers that are set one by one are checked twice. */
+export function writeHead(response: HttpResponse, status: number, head: ResponseHead): void {
+  if ("stream" in response) response.writeHead(status, head);
+  else response.writeHead(status, head);
+}
+
+export type Pacing = {
+  readonly encoding: BufferEncoding;
+  /** Fires when the client has gone. */
+  readonly signal: AbortSignal;
+  /** How many characters may wait for the client before the writer does. 0: none. */
+  readonly ahead: number;
+};
+
+/** A function that writes; its promise, if there is one, is to be awaited before the next call. */
+export function pacedWriter(response: HttpResponse, { encoding, signal, ahead }: Pacing): (text: string) => Promise<void> | undefined {
+  let waiting = 0;
+  return (text) => {
+    if (send(response, text, encoding)) waiting = 0;
+    else waiting += text.length;
+    if (waiting === 0 || waiting < ahead) return undefined;
+    waiting = 0;
+    return drained(response, signal);
+  };
+}
+
+function send(response: HttpResponse, text: string, encoding: BufferEncoding): boolean {
+  return "stream" in response ? response.write(text, encoding) : response.write(text, encoding);
+}
+
+function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    // an aborted signal fires no second event
+    if (signal.aborted) return resolve();
+    response.on("drain", done);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
+
+/** INTERNAL_ERROR of RFC 9113: clients do not take it for a request that never arrived, which they would send again. */
+const INTERNAL_ERROR = 2;
+
+/** Ends the connection (HTTP/1.1) or the stream (HTTP/2) without completing the response. */
+export function breakOff(response: HttpResponse): void {
+  if ("stream" in response) response.stream.close(INTERNAL_ERROR);
+  else response.destroy();
+}
