@@ -16,7 +16,7 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"], // named, so that a file no test imports counts as uncovered
-      exclude: ["src/**/*.test.ts"],
+      exclude: ["src/**/*.test.ts", "src/**/*.test-support.ts"],
       reporter: ["lcovonly", "html"], // scripts/line-coverage reads lcov.info; the limits stand there
       reportsDirectory: "coverage",
       reportOnFailure: true, // a failing test is no reason to keep the figures back

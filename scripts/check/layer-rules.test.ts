@@ -150,6 +150,7 @@ describe("tests, benches and scripts", () => {
     },
     { name: "a test uses time and Node", path: "src/kube/a.test.ts", given: `import "node:fs"; Date.now(); process.env.X;`, want: [] },
     { name: "a test uses builders", path: "src/kube/a.test.ts", given: `import "../../test/builders/x.ts";`, want: [] },
+    { name: "test support uses builders", path: "src/kube/a.test-support.ts", given: `import "../../test/builders/x.ts";`, want: [] },
     {
       name: "a test may not reach into another folder",
       path: "src/kube/a.test.ts",

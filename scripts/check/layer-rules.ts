@@ -24,7 +24,7 @@ const ONLY_IN_BIN = new Set("process process.exit process.env process.argv conso
 const IMPURE_MODULES = new Set(["node:process", "node:console"]);
 
 export function isTestFile(path: string): boolean {
-  return path.endsWith(".test.ts");
+  return /\.test(-support)?\.ts$/.test(path);
 }
 
 /** The folder of src a path is in; undefined outside src. */

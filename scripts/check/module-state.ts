@@ -7,6 +7,7 @@
  */
 import { parseSync } from "vite";
 import type { Finding } from "./finding.ts";
+import { isTestFile } from "./layer-rules.ts";
 import { STATE_EXCEPTIONS, type StateException } from "./module-state-exceptions.ts";
 import { lineAt, listFiles, readTexts } from "./tree.ts";
 
@@ -35,7 +36,7 @@ export async function checkModuleState(
 }
 
 function isChecked(path: string): boolean {
-  return path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.startsWith("src/bin/") && path !== "src/base/memo.ts";
+  return path.endsWith(".ts") && !isTestFile(path) && !path.startsWith("src/bin/") && path !== "src/base/memo.ts";
 }
 
 function unneeded({ file, name }: StateException): Finding {

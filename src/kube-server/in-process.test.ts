@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expectOk, FakeClock, seededRandom, silentLogger } from "#base";
 import { defineResource, type KubeObject } from "#kube";
 import { inProcessClient } from "./in-process.ts";
-import { testServer } from "./rest/test-server.ts";
+import { testServer } from "./rest/server.test-support.ts";
 
 type Settings = KubeObject & { readonly data: Readonly<Record<string, string>> };
 

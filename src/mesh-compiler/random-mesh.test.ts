@@ -6,10 +6,10 @@ import { roundsOf } from "../../test/builders/rounds.ts";
 import { admits, agreement } from "./graph/agreements.ts";
 import type { ServiceId } from "./graph/node.ts";
 import { Mesh } from "./mesh.ts";
-import { PLAIN_SETTINGS, randomNodes, randomService } from "./random-worlds.ts";
+import { PLAIN_SETTINGS, randomNodes, randomService } from "./random-worlds.test-support.ts";
 import { DataPlane } from "./reachability/data-plane.ts";
 import type { PodIdentity } from "./reachability/peers.ts";
-import { clusterOf, deploymentOf, policiesIn, service } from "./test-objects.ts";
+import { clusterOf, deploymentOf, policiesIn, service } from "./objects.test-support.ts";
 
 const SEEDS = Array.from({ length: roundsOf({ sample: 20, long: 100 }) }, (_, seed) => seed);
 const PORTS = [80, 9000];

@@ -4,7 +4,7 @@ import type { JsonObject, KubeObject } from "#kube";
 import { BOOL, DYN, STRING } from "#cel";
 import type { Access, Decision } from "../protocol/auth-port.ts";
 import { Pace, runAtOnce } from "../pace.ts";
-import { configMaps, namespaces } from "../rest/test-types.ts";
+import { configMaps, namespaces } from "../rest/types.test-support.ts";
 import type { User } from "../protocol/request.ts";
 import type { Attributes } from "../protocol/admission-port.ts";
 import { activationOf, type ActivationInput } from "./activation.ts";

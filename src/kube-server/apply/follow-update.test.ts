@@ -10,7 +10,7 @@ import type { UpdateRequest } from "./managed-kind.ts";
 import { encodeManaged, type Managed } from "./managers.ts";
 import { fieldPath } from "./path-element.ts";
 import { parseStored } from "./typed-value.ts";
-import { widget, WidgetWorld, widgetKind } from "./widget-fixture.ts";
+import { widget, WidgetWorld, widgetKind } from "./widget.test-support.ts";
 
 const text = fc.constantFrom("1", "2", "3");
 const item = fc.record({ name: fc.constantFrom("x", "y"), value: text }, { requiredKeys: ["name"] });

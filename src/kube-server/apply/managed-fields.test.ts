@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { excluding } from "./field-filter.ts";
 import { fieldSetOf } from "./field-set.ts";
 import { fieldPath } from "./path-element.ts";
-import { widget, WidgetWorld, widgetKind } from "./widget-fixture.ts";
+import { widget, WidgetWorld, widgetKind } from "./widget.test-support.ts";
 
 const world = () => new WidgetWorld();
 

@@ -9,7 +9,7 @@ import { encodeFields, isSharedFields } from "./fields-v1.ts";
 import { trackUpdate } from "./managed-fields.ts";
 import { fieldsOfNew } from "./new-fields.ts";
 import { validate } from "./validate.ts";
-import { widget, widgetKind } from "./widget-fixture.ts";
+import { widget, widgetKind } from "./widget.test-support.ts";
 
 const text = fc.constantFrom("1", "2", "");
 const item = fc.record(

@@ -10,7 +10,7 @@ import { fieldPath, isKeyElement } from "./path-element.ts";
 import type { MapSchema, TypeSchema } from "./schema.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import { validate } from "./validate.ts";
-import { widget, WidgetWorld, widgetKind } from "./widget-fixture.ts";
+import { widget, WidgetWorld, widgetKind } from "./widget.test-support.ts";
 
 const text = fc.constantFrom("1", "2", "3");
 const item = fc.record({ name: fc.constantFrom("x", "y", "z"), value: text, port: fc.constantFrom(1, 2) }, { requiredKeys: ["name"] });

@@ -5,7 +5,7 @@ import { MAX_UPDATE_MANAGERS } from "./cap-managers.ts";
 import { emptyObjectOf } from "./empty-objects.ts";
 import { keepTimesIfUnchanged } from "./unchanged-times.ts";
 import { deduced } from "./schema.ts";
-import { widget, WidgetWorld } from "./widget-fixture.ts";
+import { widget, WidgetWorld } from "./widget.test-support.ts";
 
 const world = () => new WidgetWorld();
 

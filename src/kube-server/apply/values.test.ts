@@ -13,7 +13,7 @@ import { extractItems, removeItems } from "./remove-items.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import { validate } from "./validate.ts";
 import { deduced, type ListSchema, type TypeSchema } from "./schema.ts";
-import { widgetKind } from "./widget-fixture.ts";
+import { widgetKind } from "./widget.test-support.ts";
 
 const spec = widgetKind.schema.map?.field("spec") ?? deduced;
 const texts = (set: FieldSet) => Array.from(pathsOf(set), pathText);

@@ -6,7 +6,7 @@ import { canonicalTime, parseSeconds } from "./rfc3339.ts";
 import { parentEntries, scaleEntries } from "./scale.ts";
 import { decodeManaged, encodeManaged } from "./managers.ts";
 import { renameVersion, type ConvertObject } from "./versions.ts";
-import { widget, widgetDocument, widgetKind, WidgetWorld } from "./widget-fixture.ts";
+import { widget, widgetDocument, widgetKind, WidgetWorld } from "./widget.test-support.ts";
 
 const V2 = "test.dev/v2";
 const text = { type: "string" };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { guardedServer, realServer } from "../rest/test-server.ts";
-import { grant, person } from "./test-roles.ts";
+import { guardedServer, realServer } from "../rest/server.test-support.ts";
+import { grant, person } from "./roles.test-support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const alice = person("alice", "devs");

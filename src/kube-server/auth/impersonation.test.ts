@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { guardedServer, type TestServer } from "../rest/test-server.ts";
+import { guardedServer, type TestServer } from "../rest/server.test-support.ts";
 import type { User } from "../protocol/request.ts";
-import { grant, person } from "./test-roles.ts";
+import { grant, person } from "./roles.test-support.ts";
 
 const WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const alice = person("alice");

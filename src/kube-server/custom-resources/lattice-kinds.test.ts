@@ -6,7 +6,7 @@ import { latticeKinds } from "#crds";
 import { fieldAt, parseYaml, type Json, type JsonObject, type KubeObject } from "#kube";
 import { invalidResources, invalidUpdates, type InvalidResource } from "../../../test/builders/invalid-resources.ts";
 import { customResourceTypes, type CustomResourceType } from "./resource/custom-resource-type.ts";
-import { admitted, linesOf, create, update } from "./widget-fixture.ts";
+import { admitted, linesOf, create, update } from "./widget.test-support.ts";
 
 const DIRECTORY = new URL("../../../deploy/crds/", import.meta.url);
 const files = readdirSync(DIRECTORY).filter((name) => name.endsWith(".yaml"));

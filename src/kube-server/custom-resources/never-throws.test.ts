@@ -6,7 +6,7 @@ import { matchesFormat, parseExpression } from "#cel";
 import { admitCrd } from "./crd/admit.ts";
 import { customResourceTypes } from "./resource/custom-resource-type.ts";
 import { parseJsonPath } from "./resource/json-path.ts";
-import { admitted, create, crdOf, crdOfSpec, linesOf, refusalsOf, typeOf, update, widget } from "./widget-fixture.ts";
+import { admitted, create, crdOf, crdOfSpec, linesOf, refusalsOf, typeOf, update, widget } from "./widget.test-support.ts";
 
 const names = fc.oneof(
   fc.constantFrom("__proto__", "constructor", "toString", "a", "spec", "metadata", "items", "k"),

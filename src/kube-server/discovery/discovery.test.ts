@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { realServer } from "../rest/test-server.ts";
+import { realServer } from "../rest/server.test-support.ts";
 import { byPriority } from "./groups.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";

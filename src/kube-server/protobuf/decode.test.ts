@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { realServer } from "../rest/test-server.ts";
+import { realServer } from "../rest/server.test-support.ts";
 import { decodeProtobuf } from "./decode.ts";
 
 const FALLBACK = { apiVersion: "v1", kind: "ConfigMap" };

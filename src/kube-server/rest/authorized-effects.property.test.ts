@@ -9,7 +9,7 @@ import { expectOk } from "#base";
 import { field, isJsonObject, type Json, type KubeObject } from "#kube";
 import { builtinKinds } from "../kinds.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
-import { testServer, type TestServer } from "./test-server.ts";
+import { testServer, type TestServer } from "./server.test-support.ts";
 import type { Access } from "../protocol/auth-port.ts";
 
 type Effect = { readonly verbs: readonly string[]; readonly group: string; readonly plural: string; readonly object: KubeObject };

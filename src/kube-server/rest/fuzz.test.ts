@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { realServer } from "./test-server.ts";
+import { realServer } from "./server.test-support.ts";
 
 const { server } = realServer();
 const SEGMENTS = [

@@ -3,7 +3,7 @@
  * the memory there is.
  */
 import { expect, test } from "vitest";
-import { realServer } from "./test-server.ts";
+import { realServer } from "./server.test-support.ts";
 
 const many = (count: number, part: (at: number) => string) => Array.from({ length: count }, (_, at) => part(at)).join(",");
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { negotiate } from "../protocol/media-types.ts";
 import { TRANSFORMS } from "../protocol/respond.ts";
-import { testServer } from "./test-server.ts";
+import { testServer } from "./server.test-support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1";

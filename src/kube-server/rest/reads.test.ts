@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
-import { testServer, type TestServer } from "./test-server.ts";
+import { testServer, type TestServer } from "./server.test-support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -4,7 +4,7 @@ import { RecentRoutes, type Route } from "./recent-routes.ts";
 import type { ApiRequest } from "../protocol/request.ts";
 import { requestInfoOf, type ResourceRequest } from "../protocol/request-info.ts";
 import type { Target } from "../protocol/route.ts";
-import { configMaps as type } from "./test-types.ts";
+import { configMaps as type } from "./types.test-support.ts";
 import { TypeRegistry } from "../protocol/type-registry.ts";
 
 const info = expectOk(requestInfoOf({ method: "GET", path: "/api/v1/namespaces/a/configmaps/x", query: new URLSearchParams() }));

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ok } from "#base";
 import { refuse } from "../protocol/status.ts";
-import { testServer } from "./test-server.ts";
+import { testServer } from "./server.test-support.ts";
 import type { AdmissionPlugin } from "../protocol/admission-port.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";

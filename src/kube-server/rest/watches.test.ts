@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { testServer, type Answer, type TestServer } from "./test-server.ts";
+import { testServer, type Answer, type TestServer } from "./server.test-support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { testServer } from "./test-server.ts";
+import { testServer } from "./server.test-support.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const THINGS = "/api/v1/namespaces/default/things";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { err, expectOk, FakeClock, ok, systemClock, type Clock, type Result } from "#base";
 import { readClientConfig } from "./client-config.ts";
-import { startWebhook, type Reply, type TestWebhook } from "./test-webhook.ts";
+import { startWebhook, type Reply, type TestWebhook } from "./webhook.test-support.ts";
 import { WebhookClients } from "./webhook-client.ts";
 import type { ResolveService } from "../protocol/resolve-service.ts";
 

@@ -1,6 +1,6 @@
 /** Which services may call which: an edge is open when both sides declare it. */
 import { describe, expect, test } from "vitest";
-import { ADMIN, allows, calls, external, HTTP, meshOf, service } from "../test-objects.ts";
+import { ADMIN, allows, calls, external, HTTP, meshOf, service } from "../objects.test-support.ts";
 import { agreement, incoming, outgoing } from "./agreements.ts";
 import { edgesOf } from "./edges.ts";
 import type { ServiceNode } from "./node.ts";

@@ -1,6 +1,6 @@
 /** Every declared edge and its state. */
 import { expect, test } from "vitest";
-import { ADMIN, allows, calls, external, meshOf, service } from "../test-objects.ts";
+import { ADMIN, allows, calls, external, meshOf, service } from "../objects.test-support.ts";
 import { allEdges } from "./edges.ts";
 
 type Nodes = Parameters<typeof meshOf>[0];

@@ -1,7 +1,7 @@
 /** Whole policies of small meshes, to the letter: what people will read with kubectl. */
 import { describe, expect, test } from "vitest";
 import { formatYamlDocuments } from "#kube";
-import { ADMIN, allows, calls, HTTP, meshOf, service } from "../test-objects.ts";
+import { ADMIN, allows, calls, HTTP, meshOf, service } from "../objects.test-support.ts";
 
 const yaml = (mesh: ReturnType<typeof meshOf>, id: string) => formatYamlDocuments(mesh.policiesOf(id));
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { seededRandom } from "#base";
 import type { Port } from "../graph/node.ts";
 import { Mesh } from "../mesh.ts";
-import { PLAIN_SETTINGS, randomNodes } from "../random-worlds.ts";
+import { PLAIN_SETTINGS, randomNodes } from "../random-worlds.test-support.ts";
 import { DataPlane } from "../reachability/data-plane.ts";
 import type { PodIdentity } from "../reachability/peers.ts";
-import { allows, calls, clusterOf, HTTP, meshOf, service } from "../test-objects.ts";
+import { allows, calls, clusterOf, HTTP, meshOf, service } from "../objects.test-support.ts";
 
 const METRICS: Port = { name: "metrics", port: 9090, targetPort: 9100, protocol: "TCP" };
 const AMBIENT = { "istio.io/dataplane-mode": "ambient" };

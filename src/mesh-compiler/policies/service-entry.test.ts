@@ -1,7 +1,7 @@
 /** External services: one ServiceEntry per namespace and host, and the caller's way there. */
 import { describe, expect, test } from "vitest";
 import { fieldAt, formatYamlDocuments, type KubeObject } from "#kube";
-import { calls, external, meshOf, service } from "../test-objects.ts";
+import { calls, external, meshOf, service } from "../objects.test-support.ts";
 
 type Nodes = Parameters<typeof meshOf>[0];
 

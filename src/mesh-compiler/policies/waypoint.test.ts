@@ -1,7 +1,7 @@
 /** Whole policies of a namespace with a waypoint, to the letter. */
 import { describe, expect, test } from "vitest";
 import { formatYamlDocuments } from "#kube";
-import { allows, calls, meshOf, service } from "../test-objects.ts";
+import { allows, calls, meshOf, service } from "../objects.test-support.ts";
 
 const yaml = (mesh: ReturnType<typeof meshOf>, id: string) => formatYamlDocuments(mesh.policiesOf(id));
 

@@ -1,7 +1,7 @@
 /** The path of packets, and the enforcement point at which they are stopped. */
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "#kube";
-import { allows, calls, clusterOf, deploymentOf, HTTP, meshOf, service } from "../test-objects.ts";
+import { allows, calls, clusterOf, deploymentOf, HTTP, meshOf, service } from "../objects.test-support.ts";
 import { DataPlane } from "./data-plane.ts";
 
 const pair = () => meshOf([service("prod/web", [calls("prod/api")]), service("prod/api", [allows("prod/web")])]);

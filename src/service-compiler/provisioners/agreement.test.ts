@@ -1,6 +1,6 @@
 /** Ports, methods and paths of an agreement: what is not understood is an error, and opens nothing. */
 import { describe, expect, test } from "vitest";
-import { entry, resolved } from "./test-resources.ts";
+import { entry, resolved } from "./resources.test-support.ts";
 
 type Given = Parameters<typeof entry>[1];
 

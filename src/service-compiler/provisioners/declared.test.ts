@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
 import { declaredProvisioner } from "./declared.ts";
 import { registryWith } from "./registry.ts";
-import { entry, resolved } from "./test-resources.ts";
+import { entry, resolved } from "./resources.test-support.ts";
 
 describe("a type written down in a ConfigMap", () => {
   const configMap = (text: string): KubeObject =>

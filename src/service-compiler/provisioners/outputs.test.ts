@@ -1,7 +1,7 @@
 /** The outputs of each resource type, and which of them are sensitive. */
 import { describe, expect, test } from "vitest";
 import { isSensitive } from "../templates/index.ts";
-import { entry, resolved } from "./test-resources.ts";
+import { entry, resolved } from "./resources.test-support.ts";
 import type { ResourceEntry } from "./resolve.ts";
 
 const POSTGRES = entry("db", { type: "postgres", id: "main-db" });

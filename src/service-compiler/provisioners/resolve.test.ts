@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { entry, resolved } from "./test-resources.ts";
+import { entry, resolved } from "./resources.test-support.ts";
 
 describe("resources that read each other", () => {
   test("params may read the outputs of others, in any order", () => {

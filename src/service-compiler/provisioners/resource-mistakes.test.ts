@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { scopeOf } from "../templates/index.ts";
 import { registryWith } from "./registry.ts";
 import { resolveResources } from "./resolve.ts";
-import { entry, resolved, surroundings } from "./test-resources.ts";
+import { entry, resolved, surroundings } from "./resources.test-support.ts";
 
 describe("mistakes of a resource", () => {
   const other = (message: string) => [{ kind: "provisioner", name: "x", message }];

@@ -1,6 +1,6 @@
 /** Types and outputs as the default provisioners of score-k8s and score-compose publish them. */
 import { describe, expect, test } from "vitest";
-import { entry, resolved } from "./test-resources.ts";
+import { entry, resolved } from "./resources.test-support.ts";
 
 const PUBLISHED: readonly { type: string; outputs: readonly string[]; params?: Readonly<Record<string, string>> }[] = [
   { type: "postgres", outputs: ["host", "port", "name", "database", "username", "password"] },

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { realServer } from "../../rest/test-server.ts";
+import { realServer } from "../../rest/server.test-support.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const pod = (spec: object = {}) => ({ metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });

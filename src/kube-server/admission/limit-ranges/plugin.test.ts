@@ -1,7 +1,7 @@
 /** The plugin in a server: what containers get, and who is refused in which words. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
-import { realServer, type TestServer } from "../../rest/test-server.ts";
+import { realServer, type TestServer } from "../../rest/server.test-support.ts";
 import { limitRanger } from "./index.ts";
 
 const PATH = "/api/v1/namespaces/default";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ok } from "#base";
 import type { Json, KubeObject } from "#kube";
-import { realServer } from "../../rest/test-server.ts";
+import { realServer } from "../../rest/server.test-support.ts";
 import type { Attributes } from "../../protocol/admission-port.ts";
 import { inVersionOf, matchRules, readRules, readSelector, selectsNamespace, selectsObject } from "./index.ts";
 

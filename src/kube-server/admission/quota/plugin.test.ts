@@ -1,7 +1,7 @@
 /** The plugin in a server: what is refused, in which words, and that no number of requests at once gets past a quota. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
-import { realServer, type Answer, type TestServer } from "../../rest/test-server.ts";
+import { realServer, type Answer, type TestServer } from "../../rest/server.test-support.ts";
 import type { AdmissionPlugin } from "../../protocol/admission-port.ts";
 import { resourceQuota } from "./index.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ok, silentLogger } from "#base";
 import { fieldAt, type Json, type KubeObject } from "#kube";
-import { realServer, type TestServer } from "../../rest/test-server.ts";
+import { realServer, type TestServer } from "../../rest/server.test-support.ts";
 import type { AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { serviceAccounts } from "./index.ts";
 

@@ -1,7 +1,7 @@
 /** Webhooks as people use them: a server, a webhook beside it, and what becomes of requests. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { CONFIG_MAPS, configMap, messageOf, patchOf, startWorld, type World } from "./webhook-world.ts";
+import { CONFIG_MAPS, configMap, messageOf, patchOf, startWorld, type World } from "./webhook-world.test-support.ts";
 
 let world: World;
 

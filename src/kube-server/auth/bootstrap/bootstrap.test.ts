@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { FakeClock, seededRandom } from "#base";
 import type { KubeObject } from "#kube";
 import { builtinKinds } from "../../kinds.ts";
-import { guardedServer } from "../../rest/test-server.ts";
+import { guardedServer } from "../../rest/server.test-support.ts";
 import { TypeRegistry } from "../../protocol/type-registry.ts";
 import { createMemoryStore } from "../../store/index.ts";
 import { rulesOf } from "../rbac/rules.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { guardedServer, realServer, type TestServer } from "../../rest/test-server.ts";
-import { grant, person, RBAC, type GivenRule } from "../test-roles.ts";
+import { guardedServer, realServer, type TestServer } from "../../rest/server.test-support.ts";
+import { grant, person, RBAC, type GivenRule } from "../roles.test-support.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const bob = person("bob", "ops");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { realServer } from "../../rest/test-server.ts";
+import { realServer } from "../../rest/server.test-support.ts";
 
 const CONFIGURATION = "/.well-known/openid-configuration";
 const KEYS = "/openid/v1/jwks";

@@ -1,8 +1,8 @@
 /** Custom resources in two versions, with a webhook that turns one into the other. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
-import { requestOf, startWebhook, type Reply, type TestWebhook } from "../../webhook-client/test-webhook.ts";
-import { realServer, type Asked, type TestServer } from "../../rest/test-server.ts";
+import { requestOf, startWebhook, type Reply, type TestWebhook } from "../../webhook-client/webhook.test-support.ts";
+import { realServer, type Asked, type TestServer } from "../../rest/server.test-support.ts";
 
 const GROUP = "things.lattice.test";
 const DEFINITION = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -1,7 +1,7 @@
 /** CRDs that come in: what is refused beside the schema and in which words (kube-apiserver 1.36.3), and what becomes of the rest. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { admitted, crdOf, crdWithVersions, GROUP, refusalsOf } from "../widget-fixture.ts";
+import { admitted, crdOf, crdWithVersions, GROUP, refusalsOf } from "../widget.test-support.ts";
 
 const OBJECT = { type: "object" };
 const version = (name: string, more: JsonObject = {}): JsonObject => ({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
-import { crdOf, crdWithVersions, GROUP, lineOf, typeOf } from "../widget-fixture.ts";
+import { crdOf, crdWithVersions, GROUP, lineOf, typeOf } from "../widget.test-support.ts";
 import { definitionType } from "./definition-type.ts";
 
 const OBJECT = { type: "object" };

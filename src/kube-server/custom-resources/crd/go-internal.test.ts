@@ -1,7 +1,7 @@
 /** How a CRD is quoted in its own errors. */
 import { expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { crdWithVersions, refusalsOf } from "../widget-fixture.ts";
+import { crdWithVersions, refusalsOf } from "../widget.test-support.ts";
 
 const STRING = { type: "string" };
 

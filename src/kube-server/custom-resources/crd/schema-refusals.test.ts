@@ -1,7 +1,7 @@
 /** Schemas of CRDs that are refused, in the words of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { crdOf, crdOfSpec, refusalsOf } from "../widget-fixture.ts";
+import { crdOf, crdOfSpec, refusalsOf } from "../widget.test-support.ts";
 
 const AT = "spec.validation.openAPIV3Schema";
 const spec = (property: JsonObject): JsonObject => crdOf({ type: "object", properties: { spec: property } });

@@ -1,7 +1,7 @@
 /** Names, columns, warnings and selectable fields that a CRD may not have, in the words of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { crdOf, crdWithVersions, refusalsOf } from "../widget-fixture.ts";
+import { crdOf, crdWithVersions, refusalsOf } from "../widget.test-support.ts";
 
 const OBJECT = { type: "object" };
 const names = (more: JsonObject): JsonObject => crdOf(OBJECT, {}, { names: { plural: "widgets", kind: "Widget", ...more } });

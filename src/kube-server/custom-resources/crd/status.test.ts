@@ -1,7 +1,7 @@
 /** Names accepted, refused and given back; a CRD on its way out. */
 import { describe, expect, test } from "vitest";
 import { fieldAt, type JsonObject } from "#kube";
-import { admitted, crdOf } from "../widget-fixture.ts";
+import { admitted, crdOf } from "../widget.test-support.ts";
 import { isEstablished } from "./admit.ts";
 import { readDefinition } from "./definition.ts";
 import { text } from "./json-access.ts";

@@ -1,7 +1,7 @@
 /** Conversion stanzas that a CRD may not have, and what it may keep from the past, in the words of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
-import { admitted, crdOf, GROUP, refusalsOf } from "../widget-fixture.ts";
+import { admitted, crdOf, GROUP, refusalsOf } from "../widget.test-support.ts";
 
 const OBJECT = { type: "object" };
 const webhook = (clientConfig: JsonObject, conversionReviewVersions: readonly string[] = ["v1"]): JsonObject =>

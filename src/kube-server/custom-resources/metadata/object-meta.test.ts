@@ -1,7 +1,7 @@
 /** The rules of metadata, in the words of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import { dnsSubdomainProblems, type JsonObject } from "#kube";
-import { lineOf } from "../widget-fixture.ts";
+import { lineOf } from "../widget.test-support.ts";
 import { validateObjectMeta, validateObjectMetaUpdate } from "./object-meta.ts";
 
 const create = (meta: JsonObject, namespaced = true): readonly string[] =>

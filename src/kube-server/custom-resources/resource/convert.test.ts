@@ -1,7 +1,7 @@
 /** Between versions by name only; what a webhook gives back is in ../conversion. */
 import { describe, expect, test } from "vitest";
 import type { KubeObject } from "#kube";
-import { crdWithVersions, GROUP, typeOf, widget } from "../widget-fixture.ts";
+import { crdWithVersions, GROUP, typeOf, widget } from "../widget.test-support.ts";
 import { rewriteVersion } from "./convert.ts";
 
 const version = (name: string, storage: boolean, field: string) => ({

@@ -1,7 +1,7 @@
 /** A served version as the REST layer uses it: what it is called, what a write may change, what is said along the way. */
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject, KubeObject } from "#kube";
-import { create, crdOf, crdWithVersions, GROUP, linesOf, typeOf, update, widget } from "../widget-fixture.ts";
+import { create, crdOf, crdWithVersions, GROUP, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
 
 const PLACE = { namespace: "default", resourceVersion: "1" };
 const TEXTS = { type: "object", properties: { a: { type: "string" }, flag: { type: "boolean" } } };

@@ -1,7 +1,7 @@
 /** Defaults, nulls and unknown fields, as kube-apiserver 1.36.3 was recorded. */
 import { describe, expect, test } from "vitest";
 import type { Json } from "#kube";
-import { create, crdOf, crdOfSpec, typeOf, widget } from "../widget-fixture.ts";
+import { create, crdOf, crdOfSpec, typeOf, widget } from "../widget.test-support.ts";
 
 const type = typeOf(
   crdOfSpec({

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { field, type JsonObject } from "#kube";
 import { readDefinition } from "../crd/definition.ts";
-import { admitted, crdOf, crdWithVersions, GROUP, typeOf } from "../widget-fixture.ts";
+import { admitted, crdOf, crdWithVersions, GROUP, typeOf } from "../widget.test-support.ts";
 import { compareVersions, resourceEntries, verbsOf } from "./discovery.ts";
 
 const OBJECT = { type: "object" };

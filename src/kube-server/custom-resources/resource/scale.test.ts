@@ -1,6 +1,6 @@
 /** The scale subresource: where replicas are read and written. */
 import { describe, expect, test } from "vitest";
-import { create, crdOf, linesOf, typeOf, update, widget } from "../widget-fixture.ts";
+import { create, crdOf, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
 import { readScale, withReplicas } from "./scale.ts";
 
 const PATHS = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n", labelSelectorPath: ".status.sel" };

@@ -1,7 +1,7 @@
 /** Objects against a schema: the sentences of kube-apiserver 1.36.3, recorded. */
 import { describe, expect, test } from "vitest";
 import type { Json } from "#kube";
-import { create, crdOfSpec, linesOf, typeOf, update, widget } from "../widget-fixture.ts";
+import { create, crdOfSpec, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
 
 const type = typeOf(
   crdOfSpec(

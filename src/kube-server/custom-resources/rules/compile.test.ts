@@ -1,7 +1,7 @@
 /** What is wrong with an expression, in cel-go's words. Every row was checked against kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import { parseExpression } from "#cel";
-import { crdOfSpec, refusalsOf } from "../widget-fixture.ts";
+import { crdOfSpec, refusalsOf } from "../widget.test-support.ts";
 
 const FIELDS = {
   s: { type: "string" },

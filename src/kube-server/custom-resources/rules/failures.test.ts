@@ -1,7 +1,7 @@
 /** Rules that fail when they run, or are refused before, in the words of kube-apiserver 1.36.3: every row was checked. */
 import { describe, expect, test } from "vitest";
-import { crdOfSpec, refusalsOf } from "../widget-fixture.ts";
-import { FIELDS, verdict } from "./rule-fixture.ts";
+import { crdOfSpec, refusalsOf } from "../widget.test-support.ts";
+import { FIELDS, verdict } from "./rule.test-support.ts";
 
 const FAIL: readonly (readonly [rule: string, want: string])[] = [
   ["!optional.ofNonZeroValue(optional.none()).hasValue()", "the rule"],

@@ -1,6 +1,6 @@
 /** What the language itself means: operators, fields, macros, conversions, optional values. Every row was checked against kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
-import { verdict } from "./rule-fixture.ts";
+import { verdict } from "./rule.test-support.ts";
 
 const HOLD: readonly string[] = [
   "self.s == 'hello'",

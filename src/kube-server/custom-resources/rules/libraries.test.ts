@@ -1,6 +1,6 @@
 /** What the libraries do: strings, lists, sets, times, quantities, versions, addresses, formats. Every row was checked against kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
-import { verdict } from "./rule-fixture.ts";
+import { verdict } from "./rule.test-support.ts";
 
 const HOLD: readonly string[] = [
   "self.s.find('l+') == 'll'",

@@ -1,7 +1,7 @@
 /** Rules on objects: messages, old values, forgiveness, budgets. Wordings are those of kube-apiserver 1.36.3. */
 import { describe, expect, test } from "vitest";
 import type { Json, JsonObject } from "#kube";
-import { create, crdOfSpec, linesOf, typeOf, update, widget } from "../widget-fixture.ts";
+import { create, crdOfSpec, linesOf, typeOf, update, widget } from "../widget.test-support.ts";
 
 function withRules(field: JsonObject, ...rules: readonly JsonObject[]): ReturnType<typeof typeOf> {
   return typeOf(crdOfSpec({ f: { ...field, "x-kubernetes-validations": rules } }));

@@ -1,6 +1,6 @@
 /** Values as texts: conversions, formats, parts of addresses. Every row was checked against kube-apiserver 1.36.3. */
 import { expect, test } from "vitest";
-import { textOf } from "./rule-fixture.ts";
+import { textOf } from "./rule.test-support.ts";
 
 const ROWS: readonly (readonly [expression: string, want: string])[] = [
   ["string(self.d)", "2.5"],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { grant, person } from "../../auth/test-roles.ts";
-import { guardedServer } from "../test-server.ts";
+import { grant, person } from "../../auth/roles.test-support.ts";
+import { guardedServer } from "../server.test-support.ts";
 
 const AUTHZ = "/apis/authorization.k8s.io/v1";
 const AUTHN = "/apis/authentication.k8s.io/v1";

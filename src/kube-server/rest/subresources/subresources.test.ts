@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
-import { realServer, type TestServer } from "../test-server.ts";
+import { realServer, type TestServer } from "../server.test-support.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Json, KubeObject } from "#kube";
 import { readToken } from "../../auth/tokens/json-web-token.ts";
-import { realServer, type TestServer } from "../test-server.ts";
+import { realServer, type TestServer } from "../server.test-support.ts";
 
 const NS = "/api/v1/namespaces/default";
 const API = "https://kubernetes.default.svc.cluster.local";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { listOf } from "#cel";
-import { addMutating, addValidating, configMap, CONFIG_MAPS, messageOf, policyServer } from "../policy-fixture.ts";
+import { addMutating, addValidating, configMap, CONFIG_MAPS, messageOf, policyServer } from "../policy.test-support.ts";
 import { applyOperations } from "./json-patch.ts";
 
 const apply = (...expressions: string[]) => ({

@@ -1,7 +1,7 @@
 /** Validating policies in a server: who is denied, in which words, and what a policy sees. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
-import { addValidating, configMap, CONFIG_MAPS, MATCH_ALL, messageOf, policyServer } from "../policy-fixture.ts";
+import { addValidating, configMap, CONFIG_MAPS, MATCH_ALL, messageOf, policyServer } from "../policy.test-support.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const DENIED = "ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request:";

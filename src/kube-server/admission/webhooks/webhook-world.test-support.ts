@@ -1,7 +1,7 @@
 /** A server with a webhook beside it, and short ways to make configurations. Only for tests. */
 import type { Json, JsonObject } from "#kube";
-import { realServer, type TestServer } from "../../rest/test-server.ts";
-import { requestOf, startWebhook, type Heard, type Reply, type TestWebhook } from "../../webhook-client/test-webhook.ts";
+import { realServer, type TestServer } from "../../rest/server.test-support.ts";
+import { requestOf, startWebhook, type Heard, type Reply, type TestWebhook } from "../../webhook-client/webhook.test-support.ts";
 
 export type Review = ReturnType<typeof requestOf>;
 /** What a hook says to a review; undefined is "yes". */

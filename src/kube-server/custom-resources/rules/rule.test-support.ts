@@ -1,6 +1,6 @@
 /** An object with a field of every type, for rules to look at. Only for tests. */
 import type { Json, JsonObject } from "#kube";
-import { create, crdOfSpec, linesOf, typeOf, widget } from "../widget-fixture.ts";
+import { create, crdOfSpec, linesOf, typeOf, widget } from "../widget.test-support.ts";
 
 export const FIELDS: JsonObject = {
   s: { type: "string", maxLength: 30 },

@@ -1,6 +1,6 @@
 /** A server with policies and nothing else, and short ways to write them. Only for tests. */
 import { fieldAt, type Json } from "#kube";
-import { realServer, type Answer, type TestServer } from "../../rest/test-server.ts";
+import { realServer, type Answer, type TestServer } from "../../rest/server.test-support.ts";
 import { mutatingPolicies, validatingPolicies } from "./index.ts";
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";

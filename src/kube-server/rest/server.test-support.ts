@@ -7,7 +7,7 @@ import { builtinKinds } from "../kinds.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./api-server.ts";
 import type { ApiResponse, User } from "../protocol/request.ts";
-import { configMaps, namespaces, things } from "./test-types.ts";
+import { configMaps, namespaces, things } from "./types.test-support.ts";
 
 export type Asked = {
   readonly body?: Json | string | undefined;

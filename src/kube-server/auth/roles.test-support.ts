@@ -1,7 +1,7 @@
 /** Users and the rules they are given, in one line each. Only for tests. */
 import type { Json } from "#kube";
 import type { User } from "../protocol/request.ts";
-import type { Answer, TestServer } from "../rest/test-server.ts";
+import type { Answer, TestServer } from "../rest/server.test-support.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 export const RBAC = `/apis/${GROUP}/v1`;

@@ -11,7 +11,7 @@ import {
   type ServiceNode,
 } from "./graph/node.ts";
 import { Mesh } from "./mesh.ts";
-import { PLAIN_SETTINGS } from "./random-worlds.ts";
+import { PLAIN_SETTINGS } from "./random-worlds.test-support.ts";
 import type { MeshSettings } from "./settings.ts";
 
 export const HTTP: Port = { name: "http", port: 80, targetPort: 8080, protocol: "TCP" };
