@@ -1,5 +1,5 @@
 /**
- * What a controller of this folder is, and what it gets. Everything comes in through the context: nobody here makes a client, a
+ * What a controller of this folder is, and what it gets. Everything comes in through the context: no controller creates a client, a
  * timer or an informer of its own, so `idle` knows of all work and `close` ends all of it.
  *
  * These are not the controllers of controller-runtime's `defineController`: Kubernetes' own kinds have no Ready condition, no
@@ -15,7 +15,7 @@ import type { WorkOptions } from "./work.ts";
 export type KubeController = {
   /** As kube-controller-manager calls it: "garbage-collector-controller". */
   readonly name: string;
-  /** How its events are signed; its name if nothing is said. */
+  /** The reporting controller of its events; absent: its name. */
   readonly reportsAs?: string;
   /** Takes informers, subscribes, opens queues. Called once, before anything runs; must not wait for anything. */
   readonly start: (context: KubeControllerContext) => void;

@@ -1,4 +1,4 @@
-/** The list of what runs: one entry per controller. Order matters to nobody but people who read logs. */
+/** The list of controllers: one entry each. The order matters only for logs. */
 import { policyStatusController } from "./admission-policies/policy-status.ts";
 import { clusterRoleAggregation } from "./cluster-roles/aggregation.ts";
 import type { KubeController } from "./context.ts";
@@ -26,7 +26,7 @@ export type KubeControllersSettings = {
   readonly podLimit?: number | undefined;
   /** So many finished Pods are kept; a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number | undefined;
-  /** What Pods use, for autoscalers. Absent: nobody knows, as in a cluster without metrics-server. */
+  /** What Pods use, for autoscalers. Absent: unknown, as in a cluster without metrics-server. */
   readonly podMetrics?: MetricsSource | undefined;
 };
 

@@ -57,7 +57,7 @@ describe("failures", () => {
     expect(preferred).not.toEqual([]);
   });
 
-  test("other refusals are told in the server's words", async () => {
+  test("other refusals are reported with the server's message", async () => {
     const { failures } = expectOk(await discover(serverWith({}, "forbidden"), never));
     expect([...failures.values()]).toEqual(["no /apis/down.example.org/v1"]);
   });

@@ -74,7 +74,7 @@ function groupOf(raw: Json): Group {
   return { name: typeof name === "string" ? name : "", versions: [...new Set([...first, ...versions])] };
 }
 
-/** Words that people search for: client-go's, for a group whose server does not answer. */
+/** client-go's message for a group whose server does not answer: people search for it. */
 function reasonOf(apiVersion: string, error: KubeError): string {
   return error.kind === "unavailable" ? `stale GroupVersion discovery: ${apiVersion}` : error.message;
 }

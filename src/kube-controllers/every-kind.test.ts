@@ -15,15 +15,15 @@ const leases = defineResource({ group: "coordination.k8s.io", version: "v1", kin
 const lease: KubeObject = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: { name: "l", namespace: "default" } };
 
 async function start(raw?: (inner: KubeClient) => KubeClient["raw"]) {
-  const told: string[] = [];
+  const seen: string[] = [];
   let kinds: EveryKind | undefined;
   const listen = (everyKind: EveryKind, who: string) =>
     everyKind.subscribe({
       changed: ({ plural }, { before, after }) =>
         plural === "leases" &&
         (after ?? before)?.metadata.namespace === "default" &&
-        void told.push(`${who} ${before === undefined ? "new" : after === undefined ? "gone" : "changed"}`),
-      ...(who === "first" ? { forgotten: ({ plural }) => void told.push(`${who} forgotten ${plural}`) } : {}),
+        void seen.push(`${who} ${before === undefined ? "new" : after === undefined ? "gone" : "changed"}`),
+      ...(who === "first" ? { forgotten: ({ plural }) => void seen.push(`${who} forgotten ${plural}`) } : {}),
     });
   const cluster = await controlledCluster({
     controllers: [
@@ -34,17 +34,17 @@ async function start(raw?: (inner: KubeClient) => KubeClient["raw"]) {
   clusters.push(cluster);
   await cluster.running.idle();
   const everyKind = kinds ?? expect.fail();
-  return { ...cluster, everyKind, told, listen };
+  return { ...cluster, everyKind, seen, listen };
 }
 
-test("every change of every kind is told, also to those who come late; events are nobody's business", async () => {
-  const { client, running, everyKind, told, listen } = await start();
+test("every change of every kind reaches all subscribers, also late ones; events are left out", async () => {
+  const { client, running, everyKind, seen, listen } = await start();
   expectOk(await client.create(leases, lease));
   await running.idle();
   listen(everyKind, "late");
   await client.delete(leases, { namespace: "default", name: "l" });
   await running.idle();
-  expect(told).toEqual(["first new", "late new", "first gone", "late gone"]);
+  expect(seen).toEqual(["first new", "late new", "first gone", "late gone"]);
   expect(everyKind.syncedInformer(leases)).toBeDefined();
   expect(
     everyKind.syncedInformer(defineResource({ group: "", version: "v1", kind: "Event", plural: "events", namespaced: true })),
@@ -54,7 +54,7 @@ test("every change of every kind is told, also to those who come late; events ar
 
 test("a group that cannot be asked keeps its kinds; one that is gone takes them along, undeleted", async () => {
   const state: { now: "served" | "down" | "gone" } = { now: "served" };
-  const { client, running, everyKind, told, advance } = await start((inner) => async (path, options) => {
+  const { client, running, everyKind, seen, advance } = await start((inner) => async (path, options) => {
     const answer = await inner.raw(path, options);
     if (state.now === "down" && path === "/apis/coordination.k8s.io/v1") return err({ kind: "unavailable", message: "down" });
     if (state.now !== "gone" || path !== "/apis" || !answer.ok) return answer;
@@ -76,7 +76,7 @@ test("a group that cannot be asked keeps its kinds; one that is gone takes them 
   state.now = "served";
   await advance(30_000);
   // two are forgotten: the server has a Lease of its own
-  expect(told).toEqual(["first new", "first forgotten leases", "first forgotten leases", "first new"]);
+  expect(seen).toEqual(["first new", "first forgotten leases", "first forgotten leases", "first new"]);
 });
 
 test("a definition that is not served yet is asked for again soon, and not for ever", async () => {

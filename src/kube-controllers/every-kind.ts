@@ -1,7 +1,7 @@
 /**
  * Every object of every kind that can be deleted, as metadata: what the garbage collector and the end of namespaces stand on.
  *
- * Kinds come and go. Discovery is asked again when a CustomResourceDefinition changes, and every half minute for those that nobody
+ * Kinds come and go. Discovery is asked again when a CustomResourceDefinition changes, and every half minute for those that no definition
  * announces (aggregated API servers). Objects of a kind that is not served any more are not deleted, only out of sight: `forgotten`.
  */
 import { sleep, type Clock, type Logger } from "#base";
@@ -34,7 +34,7 @@ const IGNORED = new Set(["events", "events.events.k8s.io"]);
 const WATCHED_VERBS = ["delete", "list", "watch"];
 const NOTHING: Discovered = { preferred: [], byKind: new Map(), failures: new Map() };
 const REFRESH_MS = 30_000;
-/** A definition is served a moment after it is accepted. */
+/** A definition is served shortly after it is accepted. */
 const SOON_MS = 1_000;
 const SOON_TRIES = 10;
 const FIRST_SYNC_MS = 30_000;
@@ -66,7 +66,7 @@ export class EveryKind {
     return this.#ready;
   }
 
-  /** Every change of every object; what is there already is told as new. */
+  /** Every change of every object; existing objects arrive as new. */
   subscribe(handler: EveryKindHandler): void {
     this.#handlers.add(handler);
     for (const { resource, informer } of this.#monitors.values()) {
@@ -83,7 +83,7 @@ export class EveryKind {
     return this.#discovered.byKind.get(kindKey(apiVersion, kind));
   }
 
-  /** Of the preferred version, and with its first list; undefined for kinds that nobody watches. */
+  /** Of the preferred version, and with its first list; undefined for kinds that are not watched. */
   syncedInformer(resource: Resource): Informer<KubeObject> | undefined {
     const informer = this.#monitors.get(groupResourceOf(resource))?.informer;
     return informer?.health().synced === true ? informer : undefined;

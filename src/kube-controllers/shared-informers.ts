@@ -1,7 +1,7 @@
 /**
  * One informer per kind for all controllers, made when first asked for.
  *
- * Whoever wants only metadata (the garbage collector wants it of every kind) gets the informer that somebody else keeps of the whole
+ * A controller that needs only metadata (the garbage collector, of every kind) gets the informer that another one keeps of the whole
  * objects, if there is one: one watch per kind is enough. So controllers take theirs in `start`, and metadata comes after.
  */
 import { sleep, type Clock, type Logger, type Metrics } from "#base";
@@ -48,7 +48,7 @@ export class SharedInformers {
     return (whole ?? this.#get(metadataOf(resource))).informer;
   }
 
-  /** Every change from now on, after what is there already has been told as new. */
+  /** Every change from now on, after existing objects have arrived as new. */
   subscribe<T extends KubeObject>(resource: Resource<T>, handler: ChangeHandler<T>): () => void {
     return follow(this.of(resource), handler);
   }

@@ -67,7 +67,7 @@ describe("the list", () => {
 });
 
 describe("shared informers", () => {
-  test("metadata comes from the whole objects that somebody else keeps", async () => {
+  test("metadata comes from the whole objects that another controller's informer keeps", async () => {
     const seen: string[] = [];
     const reader: KubeController = {
       name: "reader",
@@ -99,7 +99,7 @@ describe("shared informers", () => {
   });
 });
 
-/** A server that can be told to fail. */
+/** A server that fails on request. */
 function fragile() {
   const state = { down: false, conflicts: 0, watches: new Set<AbortController>() };
   const refused = Promise.resolve(err({ kind: "network", message: "connection refused" } as const));

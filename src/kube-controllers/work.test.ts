@@ -27,7 +27,7 @@ function setUp(script: readonly (Pass | "throw")[], concurrency?: number) {
   return { clock, stop, lines, at, workers, ended, passes: () => passes };
 }
 
-test("done is done, and `again` comes back when it said", async () => {
+test("`done` is not run again, and `again` runs after its delay", async () => {
   const { clock, stop, at, workers, ended, passes } = setUp([again(1_000), done]);
   workers.queue.add("a");
   expect(workers.busy).toBe(true);

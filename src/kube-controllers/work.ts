@@ -1,7 +1,7 @@
 /**
  * Workers on a queue: take a key, do a pass, and heed what the pass says about the next one.
  *
- * A conflict means that the cache was a moment behind; the key is taken again at once, a few times, before it has to wait like any
+ * A conflict means that the cache was stale; the key is taken again at once, a few times, before it has to wait like any
  * other failure. Most conflicts are over by then, and a test with a clock that stands still gets to its end.
  */
 import { describeThrown, fromPromise, type BackoffPolicy, type Result } from "#base";
@@ -14,7 +14,7 @@ export type Pass =
   /** Look again after this time, whether or not something changes. */
   | { readonly kind: "again"; readonly afterMs: number }
   | { readonly kind: "conflict" }
-  /** Not yet: as a failure, but nobody needs to hear of it. */
+  /** Not yet: as a failure, but without a log line. */
   | { readonly kind: "retry" }
   /** Tried again after a wait that grows. */
   | { readonly kind: "failed"; readonly error: string };

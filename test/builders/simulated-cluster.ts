@@ -13,7 +13,7 @@ export type SimulatedCluster = ControlledCluster & {
   readonly all: <T extends KubeObject>(resource: Resource<T>) => Promise<readonly T[]>;
   readonly patch: (resource: Resource, name: string, patch: Json) => Promise<void>;
   /** "Normal ScalingReplicaSet: …", about objects of this kind, oldest first. */
-  readonly told: (kind: string) => Promise<readonly string[]>;
+  readonly eventsOn: (kind: string) => Promise<readonly string[]>;
 };
 
 export type SimulatedClusterOptions = Omit<ControlledClusterOptions, "simulation"> & { readonly simulation?: SimulationOptions };
@@ -48,7 +48,7 @@ export async function simulatedCluster(options: SimulatedClusterOptions = {}): P
       const answer = await client.patch(resource, key, { type: "strategic", patch });
       if (!answer.ok) throw new Error(`${keyText(key)}: ${answer.error.message}`);
     },
-    async told(kind) {
+    async eventsOn(kind) {
       await new Promise((resolve) => setImmediate(resolve));
       const found = expectOk(await client.list(events)).items;
       return found.filter(({ regarding }) => regarding["kind"] === kind).map(({ type, reason, note }) => `${type} ${reason}: ${note}`);

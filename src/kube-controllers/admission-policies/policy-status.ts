@@ -1,7 +1,7 @@
 /**
  * Says in the status of a ValidatingAdmissionPolicy which generation of it was looked at.
  *
- * The real controller also checks the types of its expressions and writes warnings there; here nobody does, and the list stays empty.
+ * The real controller also checks the types of its expressions and writes warnings there; this one does not, and the list stays empty.
  */
 import { validatingAdmissionPolicies, type ValidatingAdmissionPolicy } from "#kube";
 import type { KubeController } from "../context.ts";

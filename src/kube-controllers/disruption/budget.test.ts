@@ -52,7 +52,7 @@ describe("how many must be healthy", () => {
     expect(expectedOf(budget(spec), scale)).toEqual(ok(want));
   });
 
-  test("what is no percentage is refused in Kubernetes' words", () => {
+  test("a value that is no percentage is refused with Kubernetes' message", () => {
     const want = err("invalid value for IntOrString: invalid type: string is not a percentage");
     expect([expectedOf(budget({ minAvailable: "half" }), 2), expectedOf(budget({ maxUnavailable: "half" }), 2)]).toEqual([want, want]);
   });

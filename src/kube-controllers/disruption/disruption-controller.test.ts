@@ -222,7 +222,7 @@ describe("shares are of what controllers want", () => {
     expect(await status()).toMatchObject({ conditions: [{ message: 'no matches for kind "Widget" in version "example.org/v1"' }] });
   });
 
-  test("Pods without a controller are told of", async () => {
+  test("Pods without a controller are reported", async () => {
     const { makeBudget, makePod, client, running } = await start();
     await makePod("p1");
     await makeBudget({ maxUnavailable: 1 });
@@ -267,7 +267,7 @@ test("a disruption that did not come is taken back from the Pod", async () => {
   expect([await state("p1"), await state("p2")]).toEqual(["False", "True"]);
 });
 
-test("a Pod under two budgets is told so", async () => {
+test("a Pod under two budgets gets an event", async () => {
   const { makeBudget, makePod, client, running } = await start();
   await makeBudget({ minAvailable: 1 }, "a");
   await makeBudget({ minAvailable: 1 }, "b");

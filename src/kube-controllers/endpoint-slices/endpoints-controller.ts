@@ -52,7 +52,7 @@ class EndpointsOfServices {
     informers.subscribe(endpointsKind, ({ key, after }) => {
       if (after === undefined) queue.add(keyText(key));
     });
-    // once: later, Endpoints without a Service are somebody's own, and stay
+    // once: later, Endpoints without a Service were created by a user, and stay
     const leftOver = this.#context.work({
       name: "endpoints-left-over",
       concurrency: 1,
@@ -91,7 +91,7 @@ class EndpointsOfServices {
 
   async #serviceGone(key: ObjectKey, signal: AbortSignal): Promise<Pass> {
     this.#triggerTimes.forget(keyText(key));
-    // also when the cache shows none: we may have made them a moment ago
+    // also when the cache has none: they may have been created just now
     return passOf(await this.#context.client.delete(endpointsKind, key, { signal }));
   }
 }

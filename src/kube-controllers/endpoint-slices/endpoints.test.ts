@@ -80,26 +80,26 @@ test("endpoints follow Pods, and nothing is written when nothing shows", async (
   expect(await addresses()).toEqual({ slices: [["10.1.0.2 true"]], ready: ["10.1.0.2"], notReady: [] });
 });
 
-test("the time of the change is told", async () => {
+test("the time of the change is recorded", async () => {
   const { makeService, makePod, setReady, client, running, clock } = await start();
   const { metadata } = await makeService();
   await running.idle();
-  const told = async () => {
+  const changeTimes = async () => {
     const annotation = "endpoints.kubernetes.io/last-change-trigger-time";
     const [slice] = expectOk(await client.list(endpointSlices, { namespace: "default" })).items;
     const old = expectOk(await client.get(endpoints, key));
     return [slice?.metadata.annotations?.[annotation], old.metadata.annotations?.[annotation]];
   };
-  expect(await told()).toEqual([metadata.creationTimestamp, metadata.creationTimestamp]);
+  expect(await changeTimes()).toEqual([metadata.creationTimestamp, metadata.creationTimestamp]);
   await clock.advance(5_000);
   await makePod("a", "10.1.0.1", { ready: false });
   await clock.advance(5_000);
   await setReady("a", true);
   await running.idle();
-  expect(await told()).toEqual(["2026-01-01T00:00:10Z", "2026-01-01T00:00:10Z"]);
+  expect(await changeTimes()).toEqual(["2026-01-01T00:00:10Z", "2026-01-01T00:00:10Z"]);
   await client.delete(pods, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
   await running.idle();
-  expect(await told()).toEqual([undefined, undefined]);
+  expect(await changeTimes()).toEqual([undefined, undefined]);
 });
 
 test("a hundred endpoints fit a slice", async () => {
@@ -123,7 +123,7 @@ test("Services without a selector, and names for others, are left alone", async 
   expect((await client.get(endpoints, metadata("nobodys"))).ok).toBe(true);
 });
 
-test("what somebody changes or deletes is put right", async () => {
+test("foreign changes and deletions are reverted", async () => {
   const { makeService, makePod, addresses, client, running } = await start();
   await makeService();
   await makePod("a", "10.1.0.1");
@@ -154,7 +154,7 @@ test("Endpoints go with their Service", async () => {
   expect((await client.get(endpoints, key)).ok).toBe(false);
 });
 
-test("those whose Service went while nobody looked go at the start, but for old leader elections", async () => {
+test("Endpoints whose Service was deleted while the controller was stopped are deleted at start, except old leader elections", async () => {
   const election = { "control-plane.alpha.kubernetes.io/leader": "{}" };
   const { client } = await start({
     before: async (own) => {
@@ -182,7 +182,7 @@ test("a Pod on an unknown node is left out until the node is there", async () =>
   expect((await addresses()).slices).toEqual([["10.1.0.1 true"]]);
 });
 
-test("a refused write is told of and tried again", async () => {
+test("a refused write is reported and retried", async () => {
   const fails = { now: true };
   const { makeService, makePod, addresses, client, running, advance } = await start({
     between: (inner) => ({

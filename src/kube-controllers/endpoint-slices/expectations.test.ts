@@ -38,7 +38,7 @@ test("a deletion is expected until it is heard of", () => {
   expect([expectations.isOurs("n/shop", heard()), expectations.behindMs("n/shop")]).toEqual([true, 0]);
 });
 
-test("another's deletion is not ours, and what nobody expects is not either", () => {
+test("foreign and unexpected deletions are not counted", () => {
   const expectations = new SliceExpectations(new FakeClock());
   expectations.written("n/shop", slice("10"), undefined);
   expect([expectations.isOurs("n/shop", heard()), expectations.isOurs("n/shop", heard(slice("12")))]).toEqual([false, false]);

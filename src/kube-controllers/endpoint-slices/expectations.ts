@@ -1,7 +1,7 @@
 /**
  * What we wrote and have not heard of yet. A plan made from a cache that lacks our own last writes would make the same slices twice.
  *
- * The word may come before the answer to our write does; then nothing is expected. And it may never come (made, seen and deleted by
+ * The watch event may arrive before the response of the write; then nothing is expected. And it may never arrive (created and deleted by
  * another before we had our answer), so an expectation ends by itself after a while.
  */
 import type { Clock } from "#base";

@@ -125,7 +125,7 @@ describe("Pods that are left out", () => {
     expect(plan(service(), [given]).create.flatMap(({ endpoints }) => endpoints ?? [])).toEqual([]);
   });
 
-  test("those whose node is not known, with a word about it", () => {
+  test("those whose node is not known, with a message", () => {
     const { create, skipped } = plan(service(), [pod("a", { nodeName: "other" })]);
     expect([create.flatMap(({ endpoints }) => endpoints ?? []), skipped]).toEqual([
       [],

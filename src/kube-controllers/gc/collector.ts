@@ -1,5 +1,5 @@
 /**
- * Looks at one object that the graph found worth it, and deletes it if nobody who owns it is left. Port of kube-controller-manager's
+ * Checks one object of the graph, and deletes it if none of its owners is left. Port of kube-controller-manager's
  * attemptToDeleteItem and attemptToOrphanWorker.
  *
  * Where the real one asks the API server about the object and each of its owners, this one believes its informers as long as they show
@@ -11,11 +11,11 @@ import type { KubeObject, OwnerReference } from "#kube";
 import type { KubeError } from "#kube-client";
 import { done, failed, passOf, retry, worstPass, type Pass } from "../work.ts";
 import { identityOfOwner } from "./identity.ts";
-import type { LiveObjects, Place, Unknown } from "./live-objects.ts";
+import type { LiveObjects, ObjectPlace, Unknown } from "./live-objects.ts";
 import { FOREGROUND, hasFinalizer, ORPHAN, type GraphNode, type OwnerGraph } from "./owner-graph.ts";
 
 type Classified = { readonly solid: string[]; readonly dangling: string[]; readonly waiting: string[] };
-type Item = { readonly node: GraphNode; readonly place: Place; readonly latest: KubeObject; readonly signal: AbortSignal };
+type Item = { readonly node: GraphNode; readonly place: ObjectPlace; readonly latest: KubeObject; readonly signal: AbortSignal };
 
 export class Collector {
   readonly #graph: OwnerGraph;
@@ -73,7 +73,7 @@ export class Collector {
     return classified.ok ? this.#decide(item, classified.value) : passOfUnknown(classified.error);
   }
 
-  #latest(place: Place, node: GraphNode, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
+  #latest(place: ObjectPlace, node: GraphNode, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
     const cached = node.virtual ? undefined : this.#live.cached(place, node.uid);
     return cached === undefined ? this.#live.get(place, node.uid, signal) : Promise.resolve(ok(cached));
   }
@@ -154,7 +154,7 @@ function policyOf(object: KubeObject): "Background" | "Foreground" | "Orphan" {
   return hasFinalizer(object, FOREGROUND) ? "Foreground" : "Background";
 }
 
-/** A kind may be served in a moment: its definition was just made. A cluster's object with a namespaced owner is left alone. */
+/** A kind may be served soon: its definition was just created. A cluster's object with a namespaced owner is left alone. */
 function passOfUnknown(error: KubeError | Unknown): Pass {
   if ("message" in error) return failed(error.message);
   return error.kind === "needs-namespace" ? done : retry;

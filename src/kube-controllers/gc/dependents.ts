@@ -17,7 +17,7 @@ export function partition<T extends Dependent>(owner: { readonly dependents: Rea
   return { matching, contradicting };
 }
 
-/** What else the uid is said to be: the next in order after what is known to be absent, so that all get their turn. */
+/** The next of the other coordinates given for the uid, after those known to be absent, so that all are checked. */
 export function alternateIdentity(dependents: readonly Dependent[], absent: Identity): Identity | undefined {
   const others = new Map<string, Identity>();
   for (const { identity, owners } of dependents) {

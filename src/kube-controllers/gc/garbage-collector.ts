@@ -1,5 +1,5 @@
 /**
- * Deletes what nobody owns any more, in the three ways in which owners can be deleted: in the background (dependents follow), in the
+ * Deletes objects whose owners are gone, in the three ways in which owners can be deleted: in the background (dependents follow), in the
  * foreground (dependents go first) and as orphans (dependents stay, without their owner).
  */
 import type { KubeObject, OwnerReference } from "#kube";
@@ -26,7 +26,7 @@ function start(context: KubeControllerContext): void {
     name: "garbage-collector-deletes",
     concurrency: CONCURRENCY,
     pass: async (uid, signal) => {
-      await ready; // before every kind is known, an owner may look absent only because nobody has listed it yet
+      await ready; // before every kind is known, an owner may look absent only because it has not been listed yet
       return collector.deletePass(uid, signal);
     },
   });

@@ -1,5 +1,5 @@
 /**
- * By what an object goes in the owner graph: its uid, and the coordinates under which somebody refers to it.
+ * The identity of an object in the owner graph: its uid, and the coordinates by which dependents refer to it.
  *
  * One uid may be referred to by coordinates that contradict each other (a wrong kind, another namespace). Only what was seen by an
  * informer is known to be right, so absence is noted for uid and coordinates together, never for a uid alone.

@@ -12,7 +12,7 @@ import type { Identity } from "./identity.ts";
 /** Why an object cannot even be asked for. */
 export type Unknown = { readonly kind: "kind-not-served" } | { readonly kind: "needs-namespace" };
 
-export type Place = { readonly resource: ServedResource; readonly key: ObjectKey };
+export type ObjectPlace = { readonly resource: ServedResource; readonly key: ObjectKey };
 
 const TRIES = 5;
 
@@ -27,7 +27,7 @@ export class LiveObjects {
     this.#everyKind = everyKind;
   }
 
-  placeOf({ apiVersion, kind, namespace, name }: Identity): Result<Place, Unknown> {
+  placeOf({ apiVersion, kind, namespace, name }: Identity): Result<ObjectPlace, Unknown> {
     const resource = this.#everyKind.find(apiVersion, kind);
     if (resource === undefined) return err({ kind: "kind-not-served" });
     if (resource.namespaced && namespace === "") return err({ kind: "needs-namespace" });
@@ -35,20 +35,20 @@ export class LiveObjects {
   }
 
   /** From the cache if an informer has it; undefined says nothing about the server. */
-  cached({ resource, key }: Place, uid: string): KubeObject | undefined {
+  cached({ resource, key }: ObjectPlace, uid: string): KubeObject | undefined {
     const object = this.#everyKind.syncedInformer(resource)?.get(key);
     return object?.metadata.uid === uid ? object : undefined;
   }
 
   /** From the server; undefined: there is none with this uid. */
-  async get({ resource, key }: Place, uid: string, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
+  async get({ resource, key }: ObjectPlace, uid: string, signal: AbortSignal): Promise<Result<KubeObject | undefined, KubeError>> {
     const answer = await this.#client.get(metadataOf(resource), key, { signal });
     if (!answer.ok) return answer.error.kind === "not-found" ? ok(undefined) : answer;
     return ok(answer.value.metadata.uid === uid ? answer.value : undefined);
   }
 
   /** False when it was gone already. A conflict comes back only if the owners changed: other changes are no reason to wait. */
-  async delete(place: Place, known: KubeObject, propagation: DeleteOptions["propagation"], signal: AbortSignal): Answer<boolean> {
+  async delete(place: ObjectPlace, known: KubeObject, propagation: DeleteOptions["propagation"], signal: AbortSignal): Answer<boolean> {
     const { uid = "", resourceVersion = "", ownerReferences } = known.metadata;
     const how = { signal, ...(propagation === undefined ? {} : { propagation }) };
     const answer = await this.#client.delete(place.resource, place.key, { ...how, preconditions: { uid, resourceVersion } });
@@ -60,18 +60,18 @@ export class LiveObjects {
     return this.#client.delete(place.resource, place.key, { ...how, preconditions: { uid } });
   }
 
-  removeOwners(place: Place, known: KubeObject, owners: ReadonlySet<string>, signal: AbortSignal): Answer<unknown> {
+  removeOwners(place: ObjectPlace, known: KubeObject, owners: ReadonlySet<string>, signal: AbortSignal): Answer<unknown> {
     const left = (known.metadata.ownerReferences ?? []).filter(({ uid }) => !owners.has(uid));
     return this.#patchOwners(place, known, { strategic: [...owners].map((uid) => ({ $patch: "delete", uid })), plain: left }, signal);
   }
 
   /** So that no owner waits for this object any more. */
-  unblockOwners(place: Place, known: KubeObject, signal: AbortSignal): Answer<unknown> {
+  unblockOwners(place: ObjectPlace, known: KubeObject, signal: AbortSignal): Answer<unknown> {
     const freed = (known.metadata.ownerReferences ?? []).map((owner) => ({ ...owner, blockOwnerDeletion: false }));
     return this.#patchOwners(place, known, { strategic: freed, plain: freed }, signal);
   }
 
-  async removeFinalizer(place: Place, known: KubeObject, finalizer: string, signal: AbortSignal): Answer<unknown> {
+  async removeFinalizer(place: ObjectPlace, known: KubeObject, finalizer: string, signal: AbortSignal): Answer<unknown> {
     let object: KubeObject | undefined = known;
     for (let tries = 1; ; tries += 1) {
       const { finalizers = [], resourceVersion = "", uid = "" } = object.metadata;
@@ -88,7 +88,7 @@ export class LiveObjects {
 
   /** Strategic where the kind has it: it needs no resourceVersion. Else a merge patch of the whole list, as it was when we read it. */
   async #patchOwners(
-    { resource, key }: Place,
+    { resource, key }: ObjectPlace,
     { metadata }: KubeObject,
     owners: { readonly strategic: readonly Json[]; readonly plain: readonly OwnerReference[] },
     signal: AbortSignal,

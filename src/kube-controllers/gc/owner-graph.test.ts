@@ -86,7 +86,7 @@ test("whatever comes and goes, every edge is there once, and nothing else is kep
 });
 
 describe("virtual owners", () => {
-  test("one node stands for an owner that nobody has seen, until its last dependent goes", () => {
+  test("one node represents an owner that was never observed, until its last dependent is deleted", () => {
     const { graph, log } = setUp();
     const [a, b] = [thing("a", [by("x")]), thing("b", [by("x")])];
     put(graph, a);
@@ -97,7 +97,7 @@ describe("virtual owners", () => {
     expect([graph.node("x"), graph.size]).toEqual([undefined, 1]);
   });
 
-  test("an owner that turns up elsewhere is no owner: told, and looked at", () => {
+  test("an owner with other coordinates is no owner: reported, and checked", () => {
     const { graph, log } = setUp();
     put(graph, thing("a", [by("x")]));
     put(graph, thing("b", [by("x", { kind: "Other" })]));
@@ -182,7 +182,7 @@ describe("deletion", () => {
     expect(log).toEqual(["delete late", "delete x"]);
   });
 
-  test("as an orphan-maker: said once", () => {
+  test("with orphaning: queued once", () => {
     const { graph, log } = setUp();
     const going = thing("x", [], { ...deleted, finalizers: ["orphan"] });
     put(graph, going);
@@ -201,7 +201,7 @@ describe("deletion", () => {
 });
 
 describe("kinds that are not served any more", () => {
-  test("objects nobody depends on are forgotten; of others only the sight is lost", () => {
+  test("objects without dependents are forgotten; others are marked as not observed", () => {
     const { graph, log } = setUp();
     const [lone, owner] = [thing("lone", [by("owner")]), thing("owner")];
     put(graph, owner);

@@ -58,7 +58,7 @@ export class OwnerGraph {
     if (after !== undefined) this.#seen(identityOf(resource, after), same ? before : undefined, after);
   }
 
-  /** The object is out of sight. If somebody depends on it, that is looked at again; nobody is told that it is gone. */
+  /** The object is no longer observed. If it has dependents, it is checked again; its deletion is not assumed. */
   forgotten(resource: ServedResource, object: KubeObject): void {
     const node = this.#nodes.get(object.metadata.uid ?? "");
     if (node === undefined || !sameIdentity(node.identity, identityOf(resource, object))) return;
@@ -138,7 +138,7 @@ export class OwnerGraph {
         this.#events.worthDeleting(virtual);
       } else {
         doubtful ||= this.#isDoubtful(node, reference, owner);
-        // it came too late to be among those that were told when the owner's deletion began
+        // it was added after the dependents were queued for the owner's deletion
         if (owner.deletingDependents) this.#events.worthDeleting(node);
       }
     }

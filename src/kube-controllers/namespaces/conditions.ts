@@ -1,4 +1,4 @@
-/** What a namespace on its way out says about itself, in the words of kube-controller-manager: people search for them. */
+/** The conditions of a terminating namespace, with kube-controller-manager's messages: people search for them. */
 import type { Condition } from "#kube";
 
 export type Leftovers = {
@@ -15,7 +15,7 @@ export type Findings = {
 };
 
 type NamespaceCondition = Omit<Condition, "observedGeneration">;
-type Said = Pick<NamespaceCondition, "status" | "reason" | "message">;
+type NamespaceConditionDraft = Pick<NamespaceCondition, "status" | "reason" | "message">;
 
 const CALM: readonly (readonly [type: string, reason: string, message: string])[] = [
   ["NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"],
@@ -30,23 +30,27 @@ export function namespaceConditions(before: readonly NamespaceCondition[], findi
   const alarms = alarmsOf(findings);
   let conditions = before;
   for (const [type, reason, message] of CALM) {
-    const said = alarms.get(type) ?? { status: "False", reason, message };
+    const draft = alarms.get(type) ?? { status: "False", reason, message };
     const index = conditions.findIndex((condition) => condition.type === type);
     const old = conditions[index];
-    if (old === undefined) conditions = [...conditions, { type, ...said, lastTransitionTime: now }];
-    else if (!isSaid(old, said)) {
-      conditions = conditions.with(index, { type, ...said, lastTransitionTime: old.status === said.status ? old.lastTransitionTime : now });
+    if (old === undefined) conditions = [...conditions, { type, ...draft, lastTransitionTime: now }];
+    else if (!isSame(old, draft)) {
+      conditions = conditions.with(index, {
+        type,
+        ...draft,
+        lastTransitionTime: old.status === draft.status ? old.lastTransitionTime : now,
+      });
     }
   }
   return conditions;
 }
 
-function isSaid(condition: Said, { status, reason, message }: Said): boolean {
+function isSame(condition: NamespaceConditionDraft, { status, reason, message }: NamespaceConditionDraft): boolean {
   return condition.status === status && condition.reason === reason && condition.message === message;
 }
 
-function alarmsOf({ discoveryFailures, contentErrors, leftovers }: Findings): ReadonlyMap<string, Said> {
-  const alarms = new Map<string, Said>();
+function alarmsOf({ discoveryFailures, contentErrors, leftovers }: Findings): ReadonlyMap<string, NamespaceConditionDraft> {
+  const alarms = new Map<string, NamespaceConditionDraft>();
   const say = (type: string, reason: string, message: string) => alarms.set(type, { status: "True", reason, message });
   if (discoveryFailures.size > 0) {
     const groups = [...discoveryFailures].map(([group, message]) => `${group}: ${message}`).toSorted(ascending);

@@ -2,7 +2,7 @@
  * Which namespaces hold objects of a kind, asked of the server once for all namespaces that end at the same time.
  *
  * A namespace's content is some forty kinds, and nearly all of them are empty; asking for each of them in each namespace is what makes
- * the end of a thousand namespaces slow. An answer counts for a namespace only if it is of a moment after the namespace stopped taking
+ * the end of a thousand namespaces slow. A response counts for a namespace only if it is from a time after the namespace stopped taking
  * new objects: its resourceVersion, and the time at which it was asked for, must not be earlier.
  */
 import { ok, type Clock, type Result } from "#base";

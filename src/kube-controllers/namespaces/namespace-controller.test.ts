@@ -23,7 +23,7 @@ async function start(options: ControlledClusterOptions & { graceMs?: number } = 
   const make = async (namespace: string, name: string, metadata: Partial<KubeObject["metadata"]> = {}) =>
     expectOk(await client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace, ...metadata } }));
   const exists = async (name: string) => (await client.get(namespaces, { name })).ok;
-  const said = async (name: string) =>
+  const conditionsOf = async (name: string) =>
     Object.fromEntries(
       (expectOk(await client.get(namespaces, { name })).status?.conditions ?? []).map(({ type, status, reason, message }) => [
         type,
@@ -31,7 +31,7 @@ async function start(options: ControlledClusterOptions & { graceMs?: number } = 
       ]),
     );
   await cluster.running.idle();
-  return { ...cluster, makeNamespace, make, exists, said };
+  return { ...cluster, makeNamespace, make, exists, conditionsOf };
 }
 
 const CALM = {
@@ -77,14 +77,14 @@ test("it is left alone for the grace period", async () => {
   expect(await exists("shop")).toBe(false);
 });
 
-test("content with finalizers is told of and waited for, and its end is the namespace's", async () => {
-  const { makeNamespace, make, exists, said, client, running, writes } = await start();
+test("content with finalizers is reported and waited for, and the namespace is deleted after it", async () => {
+  const { makeNamespace, make, exists, conditionsOf, client, running, writes } = await start();
   await makeNamespace("shop");
   await make("shop", "a", { finalizers: ["example.org/one", "example.org/two"] });
   await make("shop", "b", { finalizers: ["example.org/one"] });
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
-  expect(await said("shop")).toEqual({
+  expect(await conditionsOf("shop")).toEqual({
     ...CALM,
     NamespaceContentRemaining: "True SomeResourcesRemain: Some resources are remaining: configmaps. has 2 resource instances",
     NamespaceFinalizersRemaining:
@@ -98,8 +98,8 @@ test("content with finalizers is told of and waited for, and its end is the name
   expect([await exists("shop"), writes.slice(before)]).toEqual([false, ["UPDATE namespaces/shop/finalize"]]);
 });
 
-test("what changes while it waits is told after a while, and nothing is written when nothing changes", async () => {
-  const { makeNamespace, make, said, client, running, advance, writes } = await start();
+test("changes during the wait are reported, and nothing is written without a change", async () => {
+  const { makeNamespace, make, conditionsOf, client, running, advance, writes } = await start();
   await makeNamespace("shop");
   for (const name of ["a", "b"]) await make("shop", name, { finalizers: ["example.org/one"] });
   await client.delete(namespaces, { name: "shop" });
@@ -109,13 +109,13 @@ test("what changes while it waits is told after a while, and nothing is written 
   expect(writes.filter((write) => write.includes("status"))).toHaveLength(before);
   await client.patch(configMaps, { namespace: "shop", name: "a" }, { type: "merge", patch: { metadata: { finalizers: null } } });
   await advance(8_000);
-  expect(await said("shop")).toMatchObject({
+  expect(await conditionsOf("shop")).toMatchObject({
     NamespaceContentRemaining: "True SomeResourcesRemain: Some resources are remaining: configmaps. has 1 resource instances",
   });
 });
 
 test("pods go first, within their grace, and everything else waits for them", async () => {
-  const { makeNamespace, make, exists, said, client, running, advance } = await start();
+  const { makeNamespace, make, exists, conditionsOf, client, running, advance } = await start();
   await makeNamespace("shop");
   await make("shop", "a");
   const pod: Pod = {
@@ -127,10 +127,10 @@ test("pods go first, within their grace, and everything else waits for them", as
   expectOk(await client.create(pods, pod));
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
-  expect(await said("shop")).toEqual(CALM);
+  expect(await conditionsOf("shop")).toEqual(CALM);
   expect((await client.get(configMaps, { namespace: "shop", name: "a" })).ok).toBe(true);
   await advance(40_000);
-  expect(await said("shop")).toMatchObject({
+  expect(await conditionsOf("shop")).toMatchObject({
     NamespaceDeletionContentFailure:
       "True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: shop for gvr: /v1, Resource=pods",
   });
@@ -141,11 +141,11 @@ test("pods go first, within their grace, and everything else waits for them", as
 });
 
 test("a namespace with finalizers of its own keeps them, and says that its content is gone", async () => {
-  const { makeNamespace, said, client, running } = await start();
+  const { makeNamespace, conditionsOf, client, running } = await start();
   await makeNamespace("shop", { finalizers: ["example.org/mine"] });
   await client.delete(namespaces, { name: "shop" });
   await running.idle();
-  expect(await said("shop")).toEqual(CALM);
+  expect(await conditionsOf("shop")).toEqual(CALM);
   const left = expectOk(await client.get(namespaces, { name: "shop" }));
   expect([left.metadata.finalizers, left.spec?.finalizers ?? []]).toEqual([["example.org/mine"], []]);
 });
@@ -161,15 +161,15 @@ describe("when the server does not play along", () => {
     });
   }
 
-  test("a kind that cannot be deleted is told of, the others go, and it is tried again", async () => {
+  test("a kind that cannot be deleted is reported, the others are deleted, and it is retried", async () => {
     const fails = { now: true };
-    const { makeNamespace, make, said, exists, client, running, advance } = await start({ between: failing(fails, "configmaps") });
+    const { makeNamespace, make, conditionsOf, exists, client, running, advance } = await start({ between: failing(fails, "configmaps") });
     await makeNamespace("shop");
     await make("shop", "a");
     await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: "shop" } });
     await client.delete(namespaces, { name: "shop" });
     await running.idle();
-    expect(await said("shop")).toMatchObject({
+    expect(await conditionsOf("shop")).toMatchObject({
       NamespaceDeletionContentFailure:
         "True ContentDeletionFailed: Failed to delete all resource types, 1 remaining: configmaps cannot be deleted",
     });
@@ -181,7 +181,7 @@ describe("when the server does not play along", () => {
 
   test("a group that cannot be discovered holds the namespace: something of it might be left", async () => {
     const broken = { now: true };
-    const { makeNamespace, said, exists, client, running, advance } = await start({
+    const { makeNamespace, conditionsOf, exists, client, running, advance } = await start({
       between: (inner) => ({
         ...inner,
         raw: (path, options) =>
@@ -193,7 +193,7 @@ describe("when the server does not play along", () => {
     await makeNamespace("shop");
     await client.delete(namespaces, { name: "shop" });
     await running.idle();
-    expect(await said("shop")).toMatchObject({
+    expect(await conditionsOf("shop")).toMatchObject({
       NamespaceDeletionDiscoveryFailure:
         "True DiscoveryFailed: Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: batch/v1: stale GroupVersion discovery: batch/v1",
     });

@@ -2,7 +2,7 @@
  * Ends namespaces: deletes what they hold, says in their conditions what holds them up, and takes off the finalizer that keeps them.
  *
  * kube-controller-manager looks again when it guesses that finalizers are done, half a quarter of a minute later. Here the last object
- * that goes brings the namespace back at once; the guess remains for what nobody watches.
+ * that goes brings the namespace back at once; the estimate remains for kinds that are not watched.
  */
 import { ok, timestamp, type Result } from "#base";
 import { namespaces, type Namespace } from "#kube";
@@ -83,9 +83,9 @@ class Namespaces {
     const sweep = await this.#sweeper.sweep({ namespace: name, deletedAt, since, signal });
     const isEmpty = sweep.remaining.size === 0 && sweep.contentErrors.length === 0 && sweep.discoveryFailures.size === 0;
     if (isEmpty && goesWithUs(namespace)) return passOf(await this.#finalize(namespace, signal));
-    const said = await this.#writeConditions(namespace, sweep, signal);
-    if (!said.ok) return passOf(said);
-    return isEmpty ? passOf(await this.#finalize(said.value, signal)) : this.#wait(name, sweep);
+    const written = await this.#writeConditions(namespace, sweep, signal);
+    if (!written.ok) return passOf(written);
+    return isEmpty ? passOf(await this.#finalize(written.value, signal)) : this.#wait(name, sweep);
   }
 
   #wait(name: string, { estimateSeconds, contentErrors, discoveryFailures, remaining }: Sweep): Pass {
@@ -124,7 +124,7 @@ class Namespaces {
   }
 }
 
-/** Nothing but our finalizer keeps it: nobody would see what its conditions say. */
+/** Only this controller's finalizer keeps it: its conditions would not be visible. */
 function goesWithUs({ metadata, spec }: Namespace): boolean {
   return (metadata.finalizers ?? []).length === 0 && (spec?.finalizers ?? []).every((finalizer) => finalizer === FINALIZER);
 }

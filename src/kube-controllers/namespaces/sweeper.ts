@@ -12,7 +12,7 @@ import type { Findings } from "./conditions.ts";
 import { Holders, type Since } from "./holders.ts";
 
 export type Sweep = Findings & {
-  /** Seconds until what is left may be gone; 0: nothing is left, or nobody knows. */
+  /** Seconds until what is left may be gone; 0: nothing is left, or unknown. */
   readonly estimateSeconds: number;
   /** What is left, by kind. */
   readonly remaining: ReadonlyMap<ServedResource, number>;
@@ -22,7 +22,7 @@ export type Sweeping = { readonly namespace: string; readonly deletedAt: number;
 
 type Swept = { readonly estimateSeconds: number; readonly left: readonly KubeObject[] };
 
-/** For finalizers, whose owners nobody can ask. */
+/** For finalizers, whose controllers report no time. */
 const FINALIZER_SECONDS = 15;
 const BACKGROUND = { propagation: "Background" } as const;
 /** One store under two names. */

@@ -1,4 +1,4 @@
-/** Services of type LoadBalancer get an address, as a cloud would give them one. From 192.0.2.0/24, which belongs to nobody. */
+/** Services of type LoadBalancer get an address, as a cloud would give them one. From 192.0.2.0/24, which is reserved for documentation. */
 import { keyText, parseKey, services as serviceResource, type Service } from "#kube";
 import type { KubeController, KubeControllerContext } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";

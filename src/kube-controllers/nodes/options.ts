@@ -2,7 +2,7 @@
 import type { ResourceList, Taint } from "#kube";
 import type { Fault } from "./faults/fault.ts";
 
-/** All on the injected clock. The defaults are short, so that nobody waits for what is not real anyway. */
+/** All on the injected clock. The defaults are short: simulated work needs no real time. */
 export type Speeds = {
   /** From the node having the Pod to its containers running: image, network, start. */
   readonly startMs: number;

@@ -56,8 +56,8 @@ test("a node that goes away is noticed, its Pods are evicted in time and run els
   await world.live(300);
   expect([
     world.simulation.nodes.stop("lattice-node-1"),
-    world.simulation.nodes.stop("nobody"),
-    world.simulation.nodes.start("nobody"),
+    world.simulation.nodes.stop("none"),
+    world.simulation.nodes.start("none"),
   ]).toEqual([true, false, false]);
   await world.live(40_000, 2_000);
   expect(await taints(world, "lattice-node-1")).toEqual([]);
@@ -72,7 +72,7 @@ test("a node that goes away is noticed, its Pods are evicted in time and run els
     "node.kubernetes.io/unreachable:NoExecute",
   ]);
   expect((await world.read(deployments, "web")).status?.availableReplicas).toBe(1);
-  expect(await world.told("Node")).toContain("Normal NodeNotReady: Node lattice-node-1 status is now: NodeNotReady");
+  expect(await world.eventsOn("Node")).toContain("Normal NodeNotReady: Node lattice-node-1 status is now: NodeNotReady");
   await world.live(320_000, 5_000);
   await world.live(500);
   const leaving = (await world.all(pods)).filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
@@ -150,7 +150,7 @@ test("a Service of type LoadBalancer gets an address of its own, and gives it ba
   await world.patch(services, "a", { spec: { type: "ClusterIP" } });
   await world.live(100);
   expect((await addresses())["a"]).toBeUndefined();
-  expect(await world.told("Service")).toContain("Normal EnsuredLoadBalancer: Ensured load balancer");
+  expect(await world.eventsOn("Service")).toContain("Normal EnsuredLoadBalancer: Ensured load balancer");
 });
 
 test("a claim on the default class is bound to a volume that goes with it; others wait", async () => {

@@ -1,5 +1,5 @@
 /**
- * What Pods use of cpu and memory: nothing runs, so somebody has to say it. By annotation on the template
+ * The cpu and memory that Pods use: nothing runs, so it is declared. By annotation on the template
  * (`simulation.lattice.dev/usage-cpu: 250m`), or by `set`, which wins and is about everything that a selector matches.
  */
 import { matches, parseQuantity, parseSelector, quantityToNumber, type Container, type Pod, type Requirement } from "#kube";
@@ -20,13 +20,13 @@ export class DeclaredUsage implements MetricsSource {
     return true;
   }
 
-  /** In thousandths of the unit; undefined when nobody has said. */
+  /** In thousandths of the unit; undefined when it is not declared. */
   milliUsage(pod: Pod, resource: string, container?: string): number | undefined {
     const own = pod.spec.containers.filter(({ name }) => container === undefined || name === container);
     const text = this.#textFor(pod, resource);
     if (text !== undefined) return share(milli(text), own.length, pod.spec.containers.length);
-    const said = own.map((one) => annotated(pod, one, resource));
-    return said.every((amount) => amount === undefined) ? undefined : said.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
+    const amounts = own.map((one) => annotated(pod, one, resource));
+    return amounts.every((amount) => amount === undefined) ? undefined : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
   }
 
   #textFor(pod: Pod, resource: string): string | undefined {

@@ -1,7 +1,7 @@
 /**
  * Claims get volumes: StorageClass `standard` is the default, and every claim on it is bound at once to a volume made for it.
  *
- * On a real cluster the controller manager binds; it finds the volume that names the claim and does the same. Whoever is first wins.
+ * On a real cluster the controller manager binds; it finds the volume that names the claim and does the same. The first writer wins.
  */
 import { ok, type Result } from "#base";
 import {

@@ -1,4 +1,4 @@
-/** Pods that nobody else deletes. */
+/** Pods that no other controller deletes. */
 import { afterEach, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { nodes, pods, type Node, type Pod } from "#kube";

@@ -1,5 +1,5 @@
 /**
- * Deletes Pods that nobody else will: finished ones when there are too many, those on nodes that are gone, those that were deleted
+ * Deletes Pods that no other controller deletes: finished ones when there are too many, those on nodes that are gone, those that were deleted
  * before they had a node, and those that cannot end because their node is out of service.
  *
  * All Pods are looked at every 20 seconds, as kube-controller-manager does: what makes a Pod garbage is often that nothing happens. When
@@ -36,7 +36,7 @@ export function podCollector({ terminatedPodThreshold = THRESHOLD }: PodCollecto
 class PodCollector {
   readonly #context: KubeControllerContext;
   readonly #threshold: number;
-  /** Nodes that Pods name and nobody has seen, and when the first Pod did. */
+  /** Nodes that Pods name and that do not exist, with the time at which this was first seen. */
   readonly #missing = new Map<string, number>();
   #finished = 0;
 
@@ -102,7 +102,7 @@ class PodCollector {
     return gone;
   }
 
-  /** Failed first: whoever watches must not think that a Pod on a dead node was still running when it went. */
+  /** The phase becomes Failed first: watchers must not see a Pod on a dead node deleted while it was Running. */
   async #remove(pod: Pod, condition: PodCondition | undefined, signal: AbortSignal): Promise<Pass> {
     const { client, logger } = this.#context;
     const key = keyOf(pod);

@@ -13,7 +13,7 @@ it.each([
   { name: "it ended", before: thing({}), after: thing({}, { phase: "Failed" }), want: true },
   { name: "it got a deadline", before: thing({}), after: thing({ activeDeadlineSeconds: 1 }), want: true },
   { name: "the kubelet gave it less", before: thing({}, has("2")), after: thing({}, has("1")), want: true },
-  { name: "its kubelet said the same again", before: thing({}, has("2")), after: thing({}, has("2")), want: false },
+  { name: "its kubelet reported the same again", before: thing({}, has("2")), after: thing({}, has("2")), want: false },
 ])("a pod: $name", ({ before, after, want }) => {
   expect(podFreesQuota(before, after, 0)).toBe(want);
 });

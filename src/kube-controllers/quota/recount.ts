@@ -1,7 +1,7 @@
 /**
  * Counts what a quota's namespace uses, from the objects that are there now.
  *
- * It reads the server, not the informers: a copy that is a moment behind would give back what was just taken, and then too much would be let
+ * It reads the server, not the informers: a stale copy would give back what was just used, and then too much would be let
  * in. The quota is read before the objects, so whatever is charged in between is a conflict, and the count begins anew.
  */
 import { ok, type Result } from "#base";

@@ -33,7 +33,7 @@ export type Fault = Mishap & { readonly on?: FaultTarget };
 /** A fault that was put in; lifting it heals what it had hit. */
 export type FaultHandle = { readonly lift: () => void };
 
-/** The faults in force. Whoever wants to know of changes subscribes: the kubelet looks at its Pods again then. */
+/** The faults in force. Subscribers are notified of changes: the kubelet then checks its Pods again. */
 export class FaultList {
   readonly #faults = new Set<Fault>();
   readonly #listeners = new Set<() => void>();
@@ -85,7 +85,7 @@ function requirements(selector: string): readonly Requirement[] {
   return parsed.ok ? parsed.value : [{ key: "", operator: "exists" }];
 }
 
-/** Walks along the pieces between the stars; no regular expression is made of what somebody wrote. */
+/** Matches the parts between the stars one by one; user input does not become a regular expression. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === text;

@@ -48,20 +48,20 @@ describe("a fault hits", () => {
     { name: "no other image", on: { image: "*:2" }, want: false },
   ])("$name", ({ on, want }) => expect(new FaultList([{ kind: "image-pull", on }]).on(pod(), container).length > 0).toBe(want));
 
-  it("until it is lifted, and everybody is told", () => {
+  it("until it is lifted, and subscribers are notified", () => {
     const faults = new FaultList();
-    let told = 0;
-    const end = faults.subscribe(() => (told += 1));
+    let notified = 0;
+    const end = faults.subscribe(() => (notified += 1));
     const handle = faults.add({ kind: "image-pull" });
     expect(faults.on(pod(), container)).toHaveLength(1);
     handle.lift();
     handle.lift();
-    expect([faults.on(pod(), container), told]).toEqual([[], 2]);
+    expect([faults.on(pod(), container), notified]).toEqual([[], 2]);
     faults.add({ kind: "probe", probe: "readiness" });
     faults.clear();
     end();
     faults.clear();
-    expect([faults.on(pod(), container), told]).toEqual([[], 4]);
+    expect([faults.on(pod(), container), notified]).toEqual([[], 4]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** IP addresses for Pods: 10.244.0.0/16, each to one Pod at a time, lowest first. Full means that the last one is shared, which nobody notices here. */
+/** IP addresses for Pods: 10.244.0.0/16, each to one Pod at a time, lowest first. When the pool is full, the last address is shared; nothing here depends on it. */
 export class AddressPool {
   readonly #byOwner = new Map<string, number>();
   readonly #taken = new Set<number>();

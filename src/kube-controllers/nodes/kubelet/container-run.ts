@@ -1,7 +1,7 @@
 /**
  * The life of one container, as a state machine on a clock. Pure: `advance` takes it as far as `now` and says when to look again.
  *
- * Stages begin when they were due, not when somebody looked: a pass that comes late gives the same history as one that comes in time.
+ * Stages begin when they were due, not when a pass ran: a late pass gives the same history as one in time.
  */
 import type { Behaviour } from "../faults/behaviour.ts";
 import type { Speeds } from "../options.ts";
@@ -22,7 +22,7 @@ export type ContainerRun = {
   readonly previous?: Ended;
 };
 
-/** What people are told about. */
+/** What becomes an event. */
 export type Happening = {
   readonly what: "pulled" | "started" | "pull-failed" | "pull-backoff" | "backed-off" | "killed";
   readonly detail?: string;

@@ -1,4 +1,4 @@
-/** One container's status, in the words of a kubelet. */
+/** One container's status, with a kubelet's reasons and messages. */
 import { sha256Hex } from "#base";
 import type { Container, ContainerState, ContainerStatus, Pod } from "#kube";
 import type { Behaviour, Role } from "../faults/behaviour.ts";

@@ -48,7 +48,7 @@ test("a Pod is Pending while its containers are created, then Running, with addr
     containerStatuses: [{ state: { running: {} }, ready: true, started: true, restartCount: 0 }],
   });
   expect(ready(await read())).not.toHaveProperty("reason");
-  expect(await cluster.told("Pod")).toEqual([
+  expect(await cluster.eventsOn("Pod")).toEqual([
     "Normal Scheduled: Successfully assigned default/p to lattice-node-1",
     'Normal Pulled: Container image "web:1" already present on machine',
     "Normal Created: Container created",
@@ -120,7 +120,7 @@ test("probes hold readiness back as long as their delays", async () => {
   expect(await state()).toMatchObject({ started: true, ready: true });
 });
 
-test("a readiness gate holds the Pod back until somebody opens it", async () => {
+test("a readiness gate keeps the Pod unready until its condition is true", async () => {
   await begin({ readinessGates: [{ conditionType: "test/gate" }] });
   await cluster.live(200);
   expect(ready(await read())).toMatchObject({
@@ -158,7 +158,7 @@ test("an image that cannot be pulled: ErrImagePull, ImagePullBackOff, and healed
   fault.lift();
   await cluster.live(40_000, 1_000);
   expect((await read()).status?.phase).toBe("Running");
-  expect(await cluster.told("Pod")).toContain("Warning Failed: Error: ImagePullBackOff");
+  expect(await cluster.eventsOn("Pod")).toContain("Warning Failed: Error: ImagePullBackOff");
 });
 
 test("a container that crashes restarts at once, then backs off longer and longer", async () => {
@@ -175,7 +175,7 @@ test("a container that crashes restarts at once, then backs off longer and longe
   expect((await state())?.state?.waiting?.message).toContain("back-off 20s");
   await cluster.live(21_000, 500);
   expect(await state()).toMatchObject({ restartCount: 3, ready: true });
-  expect(await cluster.told("Pod")).toContainEqual(
+  expect(await cluster.eventsOn("Pod")).toContainEqual(
     expect.stringMatching(/^Warning BackOff: Back-off restarting failed container web in pod p_default/),
   );
 });
@@ -187,7 +187,7 @@ test("a liveness probe that fails kills and restarts", async () => {
   );
   await cluster.live(3_000, 100);
   expect(await state()).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 137 } } });
-  expect(await cluster.told("Pod")).toContain("Normal Killing: Container web failed liveness probe, will be restarted");
+  expect(await cluster.eventsOn("Pod")).toContain("Normal Killing: Container web failed liveness probe, will be restarted");
 });
 
 test.each([
@@ -202,7 +202,7 @@ test.each([
   expect(ready(await read())).toMatchObject({ status: "False", reason: condition });
 });
 
-test("a Pod that is deleted gets its time, is told as ended, and is gone; force takes none", async () => {
+test("a deleted Pod gets its grace period, a final status, and is removed; force skips the grace period", async () => {
   await begin({ terminationGracePeriodSeconds: 30 }, undefined, { simulation: { speeds: { stopMs: 5_000 } } });
   await cluster.live(200);
   expectOk(await cluster.client.delete(pods, { namespace: "default", name: "p" }));
@@ -210,7 +210,7 @@ test("a Pod that is deleted gets its time, is told as ended, and is gone; force 
   expect((await read()).status?.phase).toBe("Running");
   await cluster.live(2_000, 500);
   expect(await cluster.all(pods)).toEqual([]);
-  expect(await cluster.told("Pod")).toContain("Normal Killing: Stopping container web");
+  expect(await cluster.eventsOn("Pod")).toContain("Normal Killing: Stopping container web");
 });
 
 test("a Pod that is deleted before it ran, and one that is over, go as well", async () => {
@@ -240,7 +240,7 @@ describe("addresses", () => {
       "10.244.0.3",
     ]);
     pool.release("a");
-    pool.release("nobody");
+    pool.release("none");
     for (let index = 0; index < 65_529; index += 1) pool.take(`p${index}`);
     expect(pool.take("last")).toBe("10.244.0.2");
     expect(pool.take("too many")).toBe("10.244.255.253");

@@ -82,7 +82,7 @@ class Kubelets {
     return step.wakeAt === undefined ? done : again(Math.max(1, step.wakeAt - now));
   }
 
-  /** Containers get their time to stop; then the end is told, and only then is the object removed: the Job controller reads the phase. */
+  /** Containers get their grace period; then the final status is written, and only then is the object removed: the Job controller reads the phase. */
   async #terminate(pod: Pod): Promise<Pass> {
     const { clock, client, record } = this.#context;
     const now = clock.now();

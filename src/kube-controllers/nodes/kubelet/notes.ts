@@ -1,4 +1,4 @@
-/** The events that a kubelet tells about a Pod, in its words. */
+/** The events of a kubelet about a Pod, with its messages. */
 import type { EventNote } from "#controller-runtime";
 import type { Container, Pod } from "#kube";
 import { allContainers, runOf, type ContainerHappening, type PodRun } from "./pod-run.ts";

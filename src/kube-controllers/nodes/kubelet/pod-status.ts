@@ -1,4 +1,4 @@
-/** A Pod's status from the lives of its containers: phase, conditions, addresses. Pure, and in a kubelet's words. */
+/** A Pod's status from the states of its containers: phase, conditions, addresses. Pure; reasons and messages are a kubelet's. */
 import type { Container, ContainerStatus, Pod, PodCondition, PodPhase, PodStatus, TruthStatus } from "#kube";
 import type { Circumstances } from "../faults/behaviour.ts";
 import { containerStatus, timeText } from "./container-status.ts";
@@ -21,11 +21,11 @@ export function podStatus(view: View, before: readonly PodCondition[]): PodStatu
   const phase = phaseOf(pod, run);
   const hasNetwork = now >= run.startedAt + circumstances.speeds.startMs;
   const podIP = pod.spec.hostNetwork === true ? hostIP : run.podIP;
-  const said = conditionsOf({ pod, inits, mains, phase, hasNetwork: hasNetwork && !isOver(phase) });
+  const draft = conditionsOf({ pod, inits, mains, phase, hasNetwork: hasNetwork && !isOver(phase) });
   return {
     ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),
     phase,
-    conditions: said.map((condition) => timed(condition, before, now, pod.metadata.generation)),
+    conditions: draft.map((condition) => timed(condition, before, now, pod.metadata.generation)),
     hostIP,
     hostIPs: [{ ip: hostIP }],
     ...(hasNetwork ? { podIP, podIPs: [{ ip: podIP }] } : {}),
@@ -64,15 +64,15 @@ type Facts = {
   readonly hasNetwork: boolean;
 };
 
-type Said = { readonly type: string; readonly status: TruthStatus; readonly reason?: string; readonly message?: string };
+type PodConditionDraft = { readonly type: string; readonly status: TruthStatus; readonly reason?: string; readonly message?: string };
 
-function conditionsOf(facts: Facts): readonly Said[] {
+function conditionsOf(facts: Facts): readonly PodConditionDraft[] {
   const containers = containersReady(facts);
   const network = { type: "PodReadyToStartContainers", status: facts.hasNetwork ? "True" : "False" } as const;
   return [network, initialized(facts), podReady(facts, containers), { ...containers, type: "ContainersReady" }];
 }
 
-function initialized({ pod, inits, mains, phase }: Facts): Said {
+function initialized({ pod, inits, mains, phase }: Facts): PodConditionDraft {
   const type = "Initialized";
   if (phase === "Succeeded") return { type, status: "True", reason: "PodCompleted" };
   if (mains.some(({ state, lastState }) => state?.waiting === undefined || lastState?.terminated !== undefined))
@@ -91,7 +91,7 @@ function initialized({ pod, inits, mains, phase }: Facts): Said {
   };
 }
 
-function containersReady({ pod, inits, mains, phase }: Facts): Said {
+function containersReady({ pod, inits, mains, phase }: Facts): PodConditionDraft {
   const type = "ContainersReady";
   if (phase === "Succeeded") return { type, status: "False", reason: "PodCompleted" };
   if (phase === "Failed") return { type, status: "False", reason: "PodFailed" };
@@ -103,7 +103,7 @@ function containersReady({ pod, inits, mains, phase }: Facts): Said {
   return { type, status: "False", reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
 }
 
-function podReady({ pod }: Facts, containers: Said): Said {
+function podReady({ pod }: Facts, containers: PodConditionDraft): PodConditionDraft {
   if (containers.status !== "True") return { ...containers, type: "Ready" };
   const complaints = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
     const gate = pod.status?.conditions?.find(({ type }) => type === conditionType);
@@ -114,8 +114,8 @@ function podReady({ pod }: Facts, containers: Said): Said {
   return { type: "Ready", status: "False", reason: "ReadinessGatesNotReady", message: complaints.join(", ") };
 }
 
-function timed(said: Said, before: readonly PodCondition[], now: number, generation: number | undefined): PodCondition {
-  const known = before.find(({ type }) => type === said.type);
-  const lastTransitionTime = known?.status === said.status ? (known.lastTransitionTime ?? timeText(now)) : timeText(now);
-  return { ...said, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
+function timed(draft: PodConditionDraft, before: readonly PodCondition[], now: number, generation: number | undefined): PodCondition {
+  const known = before.find(({ type }) => type === draft.type);
+  const lastTransitionTime = known?.status === draft.status ? (known.lastTransitionTime ?? timeText(now)) : timeText(now);
+  return { ...draft, lastTransitionTime, ...(generation === undefined ? {} : { observedGeneration: generation }) };
 }

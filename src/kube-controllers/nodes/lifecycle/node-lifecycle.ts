@@ -122,7 +122,7 @@ export function taintsFor({ spec, status }: Node, now: string): readonly Taint[]
   return [...kept, ...wanted.filter((one) => !kept.some((taint) => same(one, taint)))];
 }
 
-/** Pods on a silent node take no traffic, whatever they said last. */
+/** Pods on a node without heartbeats take no traffic, whatever their last status. */
 async function markPodsUnready({ client, clock, informers, record }: KubeControllerContext, node: string) {
   const pods = informers
     .of(podResource)

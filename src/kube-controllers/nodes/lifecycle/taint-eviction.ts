@@ -37,7 +37,7 @@ async function pass(context: KubeControllerContext, key: string): Promise<Pass> 
   return evictAt > clock.now() ? again(evictAt - clock.now()) : evict(context, pod);
 }
 
-/** Undefined: it may stay. The shortest toleration counts, from the moment when the first taint was put on. */
+/** Undefined: it may stay. The shortest toleration counts, from the time when the first taint was added. */
 export function evictionTime(taints: readonly Taint[], tolerations: readonly Toleration[], now: number): number | undefined {
   if (taints.length === 0) return undefined;
   const used = taints.map((taint) => tolerations.filter((toleration) => tolerates(toleration, taint)));
@@ -59,7 +59,7 @@ async function evict({ client, clock, record }: KubeControllerContext, pod: Pod)
   };
   record({ regarding: pod, type: "Normal", reason: "TaintManagerEviction", note: `Marking for deletion Pod ${namespace}/${name}` });
   const patch = { metadata: { uid }, status: { conditions: [condition] } };
-  const told = await client.patch(podResource, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
-  if (!told.ok) return told.error.kind === "not-found" ? done : passOf(told);
+  const reported = await client.patch(podResource, { namespace, name }, { type: "strategic", patch }, { subresource: "status" });
+  if (!reported.ok) return reported.error.kind === "not-found" ? done : passOf(reported);
   return passOf(await client.delete(podResource, { namespace, name }, { preconditions: { uid } }));
 }

@@ -1,4 +1,4 @@
-/** The simulated nodes: which there are, which are switched on. Switching one off is silent, like pulling the plug: nobody is told. */
+/** The simulated nodes and whether each is switched on. Switching one off is like a power failure: it writes nothing to the API. */
 import type { SimulatedNode } from "../options.ts";
 
 export class Machines {

@@ -47,7 +47,7 @@ export function nodeStatus(node: SimulatedNode, address: string, conditions: rea
   };
 }
 
-const SAID = [
+const REPORTED_CONDITIONS = [
   { type: "MemoryPressure", status: "False", reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" },
   { type: "DiskPressure", status: "False", reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" },
   { type: "PIDPressure", status: "False", reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" },
@@ -56,16 +56,18 @@ const SAID = [
 
 /** The time of change stays where the status does. */
 export function healthyConditions(known: readonly NodeCondition[], now: string): readonly NodeCondition[] {
-  return SAID.map((said) => {
-    const before = known.find(({ type }) => type === said.type);
-    const lastTransitionTime = before?.status === said.status ? (before.lastTransitionTime ?? now) : now;
-    return { ...said, lastHeartbeatTime: now, lastTransitionTime };
+  return REPORTED_CONDITIONS.map((reported) => {
+    const before = known.find(({ type }) => type === reported.type);
+    const lastTransitionTime = before?.status === reported.status ? (before.lastTransitionTime ?? now) : now;
+    return { ...reported, lastHeartbeatTime: now, lastTransitionTime };
   });
 }
 
 /** Whether the Node says already what a healthy one says; heartbeat times do not count. */
 export function saysHealthy({ status }: Node): boolean {
-  return SAID.every((said) =>
-    status?.conditions?.some(({ type, status: truth, reason }) => type === said.type && truth === said.status && reason === said.reason),
+  return REPORTED_CONDITIONS.every((reported) =>
+    status?.conditions?.some(
+      ({ type, status: truth, reason }) => type === reported.type && truth === reported.status && reason === reported.reason,
+    ),
   );
 }

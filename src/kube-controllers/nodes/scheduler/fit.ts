@@ -1,4 +1,4 @@
-/** Whether a Pod can run on a node, and if not, why: in the words of kube-scheduler's filters, in its order. Pure. */
+/** Whether a Pod can run on a node, and if not, why: with the messages of kube-scheduler's filters, in its order. Pure. */
 import { matches, requirementsOf, type Node, type Pod, type PodAffinityTerm } from "#kube";
 import { matchesNode } from "../../workloads/placement/node-affinity.ts";
 import { amounts, podRequests } from "../../workloads/placement/requests.ts";

@@ -1,13 +1,13 @@
 /**
  * What is used on which node. Kept up to date by changes, because adding up a thousand Pods for each of a thousand would be a million sums.
  *
- * A Pod that was just bound counts at once ("assumed"): the next one must not be put into the same hole before the watch has told.
+ * A Pod that was just bound counts at once ("assumed"): the next one must not get the same resources before the watch event arrives.
  */
 import { addQuantities, type Pod, type Quantity } from "#kube";
-import { podRequests, type Amounts } from "../../workloads/placement/requests.ts";
+import { podRequests, type ResourceAmounts } from "../../workloads/placement/requests.ts";
 import { isPodOver } from "../../workloads/pods/pod-state.ts";
 
-type Booking = { readonly node: string; readonly pod: Pod; readonly requests: Amounts };
+type Booking = { readonly node: string; readonly pod: Pod; readonly requests: ResourceAmounts };
 
 export class Ledger {
   /** By uid. */
@@ -35,7 +35,7 @@ export class Ledger {
     this.#cancel(uid);
   }
 
-  used(node: string): Amounts {
+  used(node: string): ResourceAmounts {
     return this.#used.get(node) ?? new Map();
   }
 
@@ -55,7 +55,7 @@ export class Ledger {
     this.#pods.get(booking.node)?.delete(uid);
   }
 
-  #add(node: string, amounts: Amounts, sign: 1n | -1n): void {
+  #add(node: string, amounts: ResourceAmounts, sign: 1n | -1n): void {
     const used = at(this.#used, node);
     for (const [name, amount] of amounts) {
       const signed = (amount * sign) as Quantity;

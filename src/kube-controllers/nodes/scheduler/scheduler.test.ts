@@ -80,7 +80,7 @@ describe("a Pod does not fit", () => {
       movable: true,
     },
     {
-      name: "somebody's enemy",
+      name: "a Pod that another Pod's anti-affinity excludes",
       given: pod("p"),
       there: [pod("q", near("podAntiAffinity", "web"), { app: "db" })],
       want: "node(s) didn't satisfy existing pods anti-affinity rules",
@@ -93,7 +93,7 @@ describe("a Pod does not fit", () => {
     expect(refusal).toEqual(want === undefined ? undefined : { reasons: [want], movable });
   });
 
-  it("and it is told as kube-scheduler tells it", () => {
+  it("and the message is kube-scheduler's", () => {
     const refusals = [
       { reasons: ["Insufficient cpu"], movable: true },
       { reasons: ["Insufficient cpu", "Too many pods"], movable: true },
@@ -156,7 +156,7 @@ test("Pods are spread over the nodes, and one that fits nowhere waits and says w
   const message =
     "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod.";
   expect(await scheduled(world, waiting?.metadata.name ?? "")).toMatchObject({ status: "False", reason: "Unschedulable", message });
-  expect(await world.told("Pod")).toContain(`Warning FailedScheduling: ${message}`);
+  expect(await world.eventsOn("Pod")).toContain(`Warning FailedScheduling: ${message}`);
   const gone = (await world.all(pods)).find(({ spec: { nodeName } }) => nodeName === "a");
   expectOk(await world.client.delete(pods, { namespace: "default", name: gone?.metadata.name ?? "" }));
   await world.live(500);
@@ -210,7 +210,7 @@ test("a node that is uncordoned takes what waited", async () => {
   expect((await scheduled(world, "p"))?.status).toBe("True");
 });
 
-test("a binding that the server refuses is tried again, and one that somebody else made is his", async () => {
+test("a binding that the server refuses is retried, and one of another scheduler is kept", async () => {
   let kind: "unavailable" | "conflict" | undefined = "unavailable";
   const world = await begin({
     between: (client) => ({

@@ -105,7 +105,7 @@ class Desk {
       return again(RECHECK_MS);
     }
     this.ledger.forget(pod);
-    // bound by somebody else, or gone
+    // bound by another scheduler, or deleted
     return bound.error.kind === "conflict" || bound.error.kind === "not-found" ? done : passOf(bound);
   }
 

@@ -63,7 +63,7 @@ describe("what usage means", () => {
     },
     { name: "no request", given: [{ usage: 10, request: "" }], want: "missing request for cpu in container web of Pod p0" },
     { name: "a request of nothing", given: [{ usage: 10, request: "0" }], want: "no metrics returned matched known pods" },
-  ])("$name is said", ({ given, want }) => expect(byUtilization(question(given), 50)).toEqual({ ok: false, error: want }));
+  ])("$name is reported", ({ given, want }) => expect(byUtilization(question(given), 50)).toEqual({ ok: false, error: want }));
 
   it("by value needs no requests, and a container can be meant", () => {
     expect(byValue(question([{ usage: 300, request: "" }]), 100)).toEqual({ ok: true, value: { replicas: 3, average: 300 } });
@@ -230,7 +230,7 @@ test("an autoscaler follows what the Pods use, up at once and down after five mi
     currentMetrics: [{ type: "Resource", resource: { name: "cpu", current: { averageUtilization: 100, averageValue: "100m" } } }],
     lastScaleTime: expect.any(String) as string,
   });
-  expect(await world.told("HorizontalPodAutoscaler")).toContain(
+  expect(await world.eventsOn("HorizontalPodAutoscaler")).toContain(
     "Normal SuccessfulRescale: New size: 4; reason: cpu resource utilization (percentage of request) above target",
   );
   await world.live(40_000, 1_000);
@@ -253,7 +253,7 @@ test("a target outside its bounds is brought inside, one at zero is left alone",
   await world.patch(deployments, "web", { spec: { replicas: 0 } });
   await world.live(16_000, 1_000);
   expect(await reasons(world)).toMatchObject({ ScalingActive: "False ScalingDisabled" });
-  expect((await world.told("HorizontalPodAutoscaler")).filter((text) => text.includes("Rescale"))).toEqual([
+  expect((await world.eventsOn("HorizontalPodAutoscaler")).filter((text) => text.includes("Rescale"))).toEqual([
     "Normal SuccessfulRescale: New size: 3; reason: Current number of replicas below Spec.MinReplicas",
     "Normal SuccessfulRescale: New size: 6; reason: Current number of replicas above Spec.MaxReplicas",
   ]);
@@ -271,7 +271,7 @@ test.each([
     ref: { apiVersion: "apps/v1", kind: "Dream", name: "web" },
     want: 'no matches for kind "Dream" in version "apps/v1"',
   },
-])("a target that cannot be read is said: $name", async ({ ref, want }) => {
+])("a target that cannot be read is reported: $name", async ({ ref, want }) => {
   const world = await begin({ scaleTargetRef: ref });
   const { conditions = [] } = (await world.read(horizontalPodAutoscalers, "web")).status ?? {};
   expect(conditions).toMatchObject([
@@ -279,7 +279,7 @@ test.each([
   ]);
 });
 
-test("a scale that cannot be written is said, and a tolerance of one's own is kept to", async () => {
+test("a scale that cannot be written is reported, and a custom tolerance is respected", async () => {
   const policies = [{ type: "Percent", value: 100, periodSeconds: 15 }];
   const world = await begin(
     { behavior: { scaleUp: { tolerance: "3", policies }, scaleDown: { policies } } },

@@ -43,7 +43,7 @@ function proposalOf(metric: MetricSpec, asked: Asked): Result<Readable, Unreadab
     const answer = ask({ ...asked, resource: name }, target, "resource");
     if (!answer.ok) return err(unreadable("FailedGetResourceMetric", answer.error, `failed to get ${name} resource metric value`));
     const current = valueOf(name, answer.value.proposal);
-    return ok({ ...answer.value.said, status: { type, resource: { name, current } } });
+    return ok({ ...answer.value.summary, status: { type, resource: { name, current } } });
   }
   if (type === "ContainerResource" && containerResource !== undefined) {
     const { name, container, target } = containerResource;
@@ -51,7 +51,7 @@ function proposalOf(metric: MetricSpec, asked: Asked): Result<Readable, Unreadab
     if (!answer.ok)
       return err(unreadable("FailedGetContainerResourceMetric", answer.error, `failed to get ${container} container metric value`));
     const current = valueOf(name, answer.value.proposal);
-    return ok({ ...answer.value.said, status: { type, containerResource: { name, container, current } } });
+    return ok({ ...answer.value.summary, status: { type, containerResource: { name, container, current } } });
   }
   const known = ["Pods", "Object", "External"].includes(type);
   const why = known ? `there is no source of ${type} metrics in this cluster` : `unknown metric source type "${type}"`;
@@ -68,13 +68,13 @@ function ask(
   question: Question,
   target: MetricTarget,
   what: string,
-): Result<{ proposal: Proposal; said: { replicas: number; metric: string } }, string> {
+): Result<{ proposal: Proposal; summary: { replicas: number; metric: string } }, string> {
   const { resource } = question;
   if (target.averageValue !== undefined) {
     const wanted = parseQuantity(target.averageValue);
     const proposal = wanted.ok ? byValue(question, Math.ceil(quantityToNumber(wanted.value) * 1_000)) : wanted;
     if (!proposal.ok) return err(`failed to get ${resource} usage: ${proposal.error}`);
-    return ok({ proposal: proposal.value, said: { replicas: proposal.value.replicas, metric: `${resource} resource` } });
+    return ok({ proposal: proposal.value, summary: { replicas: proposal.value.replicas, metric: `${resource} resource` } });
   }
   if (target.averageUtilization === undefined) {
     return err("invalid resource metric source: neither an average utilization target nor an average value (usage) target was set");
@@ -83,7 +83,7 @@ function ask(
   if (!proposal.ok) return err(`failed to get ${resource} utilization: ${proposal.error}`);
   return ok({
     proposal: proposal.value,
-    said: { replicas: proposal.value.replicas, metric: `${resource} ${what} utilization (percentage of request)` },
+    summary: { replicas: proposal.value.replicas, metric: `${resource} ${what} utilization (percentage of request)` },
   });
 }
 

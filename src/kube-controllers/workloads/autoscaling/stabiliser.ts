@@ -9,25 +9,32 @@ export const DOWNSCALE_WINDOW_MS = 300_000;
 type Stamped = { readonly at: number; readonly value: number };
 type Memory = { recommendations: Stamped[]; ups: Stamped[]; downs: Stamped[] };
 
-export type Said = { readonly reason: string; readonly message: string };
-export type Normalised = { readonly replicas: number; readonly able: Said; readonly limited: Said & { readonly status: "True" | "False" } };
+export type ScaleReason = { readonly reason: string; readonly message: string };
+export type Normalised = {
+  readonly replicas: number;
+  readonly able: ScaleReason;
+  readonly limited: ScaleReason & { readonly status: "True" | "False" };
+};
 
 export type Bounds = { readonly current: number; readonly desired: number; readonly min: number; readonly max: number };
 
-const READY: Said = { reason: "ReadyForNewScale", message: "recommended size matches current size" };
-const UP_STABILISED: Said = {
+const READY: ScaleReason = { reason: "ReadyForNewScale", message: "recommended size matches current size" };
+const UP_STABILISED: ScaleReason = {
   reason: "ScaleUpStabilized",
   message: "recent recommendations were lower than current one, applying the lowest recent recommendation",
 };
-const DOWN_STABILISED: Said = {
+const DOWN_STABILISED: ScaleReason = {
   reason: "ScaleDownStabilized",
   message: "recent recommendations were higher than current one, applying the highest recent recommendation",
 };
-const IN_RANGE: Said = { reason: "DesiredWithinRange", message: "the desired count is within the acceptable range" };
-const TOO_FEW: Said = { reason: "TooFewReplicas", message: "the desired replica count is less than the minimum replica count" };
-const TOO_MANY: Said = { reason: "TooManyReplicas", message: "the desired replica count is more than the maximum replica count" };
-const TOO_FAST_UP: Said = { reason: "ScaleUpLimit", message: "the desired replica count is increasing faster than the maximum scale rate" };
-const TOO_FAST_DOWN: Said = {
+const IN_RANGE: ScaleReason = { reason: "DesiredWithinRange", message: "the desired count is within the acceptable range" };
+const TOO_FEW: ScaleReason = { reason: "TooFewReplicas", message: "the desired replica count is less than the minimum replica count" };
+const TOO_MANY: ScaleReason = { reason: "TooManyReplicas", message: "the desired replica count is more than the maximum replica count" };
+const TOO_FAST_UP: ScaleReason = {
+  reason: "ScaleUpLimit",
+  message: "the desired replica count is increasing faster than the maximum scale rate",
+};
+const TOO_FAST_DOWN: ScaleReason = {
   reason: "ScaleDownLimit",
   message: "the desired replica count is decreasing faster than the maximum scale rate",
 };
@@ -57,11 +64,11 @@ export class Stabiliser {
     });
     const limited =
       up === undefined || down === undefined ? limitPlainly(bounds, stable) : limitByRules(memory, bounds, { stable, up, down, now });
-    const said = bounds.desired >= bounds.current && up !== undefined ? UP_STABILISED : DOWN_STABILISED;
+    const why = bounds.desired >= bounds.current && up !== undefined ? UP_STABILISED : DOWN_STABILISED;
     return {
       replicas: limited.replicas,
-      able: stable === bounds.desired ? READY : said,
-      limited: { ...limited.said, status: limited.replicas === stable ? "False" : "True" },
+      able: stable === bounds.desired ? READY : why,
+      limited: { ...limited.why, status: limited.replicas === stable ? "False" : "True" },
     };
   }
 
@@ -103,14 +110,14 @@ function stabilise(memory: Memory, { current, desired }: Bounds, { upMs, downMs,
   return hasBehavior ? Math.min(Math.max(current, lowest), highest) : highest;
 }
 
-type Limited = { readonly replicas: number; readonly said: Said };
+type Limited = { readonly replicas: number; readonly why: ScaleReason };
 
 /** Without `behavior`: at most twice as many, or four. */
 function limitPlainly({ current, min, max }: Bounds, stable: number): Limited {
   const fastest = Math.trunc(Math.max(2 * current, 4));
-  if (stable < min) return { replicas: min, said: TOO_FEW };
-  if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), said: max > fastest ? TOO_FAST_UP : TOO_MANY };
-  return { replicas: stable, said: IN_RANGE };
+  if (stable < min) return { replicas: min, why: TOO_FEW };
+  if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), why: max > fastest ? TOO_FAST_UP : TOO_MANY };
+  return { replicas: stable, why: IN_RANGE };
 }
 
 type Ruled = { readonly stable: number; readonly up: ScalingRules; readonly down: ScalingRules; readonly now: number };
@@ -118,12 +125,12 @@ type Ruled = { readonly stable: number; readonly up: ScalingRules; readonly down
 function limitByRules(memory: Memory, { current, min, max }: Bounds, { stable, up, down, now }: Ruled): Limited {
   if (stable > current) {
     const fastest = Math.max(current, rateLimit(memory, current, up, { now, direction: "up" }));
-    if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), said: max > fastest ? TOO_FAST_UP : TOO_MANY };
+    if (stable > Math.min(max, fastest)) return { replicas: Math.min(max, fastest), why: max > fastest ? TOO_FAST_UP : TOO_MANY };
   } else if (stable < current) {
     const fastest = Math.min(current, rateLimit(memory, current, down, { now, direction: "down" }));
-    if (stable < Math.max(min, fastest)) return { replicas: Math.max(min, fastest), said: min < fastest ? TOO_FAST_DOWN : TOO_FEW };
+    if (stable < Math.max(min, fastest)) return { replicas: Math.max(min, fastest), why: min < fastest ? TOO_FAST_DOWN : TOO_FEW };
   }
-  return { replicas: stable, said: IN_RANGE };
+  return { replicas: stable, why: IN_RANGE };
 }
 
 /** How far the policies let it go, from where it was when each period began. */

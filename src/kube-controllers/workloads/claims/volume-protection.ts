@@ -1,6 +1,6 @@
 /**
  * Keeps claims that a Pod uses, and volumes that are bound, from vanishing under them. The finalizers are put on by admission; here they are
- * taken off, once nobody is left who minds.
+ * removed, once nothing uses the volume.
  */
 import type { Result } from "#base";
 import {

@@ -4,7 +4,7 @@ import type { KubeControllerContext } from "../../context.ts";
 import type { Pass } from "../../work.ts";
 
 /** What a pass has made of the status, and when the next is due. */
-export type Run = { readonly status: CronJobStatus; readonly pass: Pass };
+export type CronJobRun = { readonly status: CronJobStatus; readonly pass: Pass };
 
 export async function deleteJob(
   { client, record }: KubeControllerContext,

@@ -39,7 +39,10 @@ test("a Job starts on the minute, and its end is noticed", async () => {
   });
   expect(await status()).toMatchObject({ lastScheduleTime: "2026-01-01T00:01:00Z", lastSuccessfulTime: expect.any(String) as string });
   expect(await status()).not.toHaveProperty("active");
-  expect((await cluster.told("CronJob")).map((text) => text.split(":")[0])).toEqual(["Normal SuccessfulCreate", "Normal SawCompletedJob"]);
+  expect((await cluster.eventsOn("CronJob")).map((text) => text.split(":")[0])).toEqual([
+    "Normal SuccessfulCreate",
+    "Normal SawCompletedJob",
+  ]);
 });
 
 test("only as many finished Jobs stay as the limits say", async () => {
@@ -69,7 +72,7 @@ test("a suspended CronJob starts nothing, and one that was asleep too long skips
   expect(await jobs()).toEqual([]);
 });
 
-test("a schedule or zone that cannot be read is told", async () => {
+test("a schedule or zone that cannot be read is reported", async () => {
   await begin({});
   const broken = async (spec: object) => {
     const answer = await cluster.client.patch(
@@ -89,17 +92,17 @@ test("a Job that goes missing is noticed, and one of another's making is wondere
   const [name = ""] = await jobs();
   expectOk(await cluster.client.delete(jobResource, { namespace: "default", name }, { propagation: "Background" }));
   await cluster.live(500);
-  expect(await cluster.told("CronJob")).toContain(`Normal MissingJob: Active job went missing: ${name}`);
+  expect(await cluster.eventsOn("CronJob")).toContain(`Normal MissingJob: Active job went missing: ${name}`);
   const { uid = "" } = (await cluster.read(cronJobs, "tick")).metadata;
   const ownerReferences = [{ apiVersion: "batch/v1", kind: "CronJob", name: "tick", uid, controller: true }];
   await cluster.create(jobResource, "stranger", { metadata: { ownerReferences }, spec: jobTemplate(SLOW).spec });
   await cluster.live(200);
-  expect(await cluster.told("CronJob")).toContain(
+  expect(await cluster.eventsOn("CronJob")).toContain(
     "Warning UnexpectedJob: Saw a job that the controller did not create or forgot: stranger",
   );
 });
 
-test("a Job that cannot be made or deleted is told", async () => {
+test("a Job that cannot be created or deleted is reported", async () => {
   let broken = true;
   await begin(
     { successfulJobsHistoryLimit: 0 },
@@ -118,10 +121,10 @@ test("a Job that cannot be made or deleted is told", async () => {
     },
   );
   await cluster.live(61_000, 1_000);
-  expect(await cluster.told("CronJob")).toContain("Warning FailedCreate: Error creating job: no");
+  expect(await cluster.eventsOn("CronJob")).toContain("Warning FailedCreate: Error creating job: no");
   broken = false;
   await cluster.live(20_000, 500);
-  expect(await cluster.told("CronJob")).toContain("Warning FailedDelete: Deleted job: never");
+  expect(await cluster.eventsOn("CronJob")).toContain("Warning FailedDelete: Deleted job: never");
 });
 
 test("a run that was started and not written down is found again, another's Job of that name is left alone", async () => {

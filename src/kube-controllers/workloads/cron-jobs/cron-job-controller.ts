@@ -8,7 +8,7 @@ import { childHandler } from "../pods/follow-children.ts";
 import { indexByController, ownedBy } from "../pods/owners.ts";
 import { timeOf } from "../pods/pod-state.ts";
 import { updateStatus } from "../pods/status-update.ts";
-import { deleteJob, withoutActive, type Run } from "./active-jobs.ts";
+import { deleteJob, withoutActive, type CronJobRun } from "./active-jobs.ts";
 import { parseSchedule, type CronSchedule } from "./cron-schedule.ts";
 import { dueRun, untilNext } from "./missed-schedules.ts";
 import { startJob } from "./start-job.ts";
@@ -98,7 +98,7 @@ function unexpected(regarding: CronJob, name: string): EventNote {
   return { regarding, type: "Warning", reason: "UnexpectedJob", note: `Saw a job that the controller did not create or forgot: ${name}` };
 }
 
-async function runIfDue(context: KubeControllerContext, cronJob: CronJob): Promise<Run> {
+async function runIfDue(context: KubeControllerContext, cronJob: CronJob): Promise<CronJobRun> {
   const status = cronJob.status ?? {};
   if (cronJob.metadata.deletionTimestamp !== undefined || cronJob.spec.suspend === true) return { status, pass: done };
   const planned = scheduleOf(context, cronJob);
@@ -106,7 +106,7 @@ async function runIfDue(context: KubeControllerContext, cronJob: CronJob): Promi
   const now = context.clock.now();
   const due = dueRun(cronJob, planned.schedule, now);
   const until = untilNext(cronJob, planned.schedule, now);
-  const later: Run = { status, pass: until === undefined ? done : again(until) };
+  const later: CronJobRun = { status, pass: until === undefined ? done : again(until) };
   if (due === undefined) return later;
   if (due.tooManyMissed) {
     const note = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
@@ -115,7 +115,7 @@ async function runIfDue(context: KubeControllerContext, cronJob: CronJob): Promi
   return (await startJob(context, cronJob, { ...planned, at: due.at, now })) ?? later;
 }
 
-/** A schedule or zone that cannot be read is told once and waits for somebody to mend it. */
+/** A schedule or zone that cannot be read is reported once, until the CronJob changes. */
 function scheduleOf(
   { record }: KubeControllerContext,
   cronJob: CronJob,

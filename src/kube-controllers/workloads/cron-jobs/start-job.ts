@@ -5,7 +5,7 @@ import { again, done, passOf, type Pass } from "../../work.ts";
 import { controllerReference, isControlledBy } from "../pods/owners.ts";
 import { isNamespaceEnding } from "../pods/pod-control.ts";
 import { timeOf } from "../pods/pod-state.ts";
-import { deleteJob, withoutActive, type Run } from "./active-jobs.ts";
+import { deleteJob, withoutActive, type CronJobRun } from "./active-jobs.ts";
 import type { CronSchedule } from "./cron-schedule.ts";
 import { untilNext } from "./missed-schedules.ts";
 import { zonedText, type Zone } from "./time-zone.ts";
@@ -15,7 +15,7 @@ const SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 export type Planned = { readonly schedule: CronSchedule; readonly zone: Zone; readonly at: number; readonly now: number };
 
 /** Undefined when nothing is to be started now. */
-export async function startJob(context: KubeControllerContext, cronJob: CronJob, planned: Planned): Promise<Run | undefined> {
+export async function startJob(context: KubeControllerContext, cronJob: CronJob, planned: Planned): Promise<CronJobRun | undefined> {
   if (!mayStart(context, cronJob, planned)) return undefined;
   const replaced = await replaceActive(context, cronJob);
   if (!replaced.done) return { status: replaced.status, pass: again(1_000) };
@@ -66,18 +66,18 @@ async function replaceActive(
   return { status, done: true };
 }
 
-/** Made by an earlier pass that could not write it down; or somebody else's, and then this run is skipped. */
+/** Created by an earlier pass whose status write failed; or by another owner, and then this run is skipped. */
 async function adopt(
   { client }: KubeControllerContext,
   cronJob: CronJob,
   { status, wanted, planned }: { status: CronJobStatus; wanted: Job; planned: Planned },
-): Promise<Run> {
+): Promise<CronJobRun> {
   const there = await client.get(jobs, keyOf(wanted));
   if (!there.ok) return { status, pass: passOf(there) };
   return isControlledBy(there.value, cronJob) ? started(cronJob, status, there.value, planned) : { status, pass: done };
 }
 
-function started(cronJob: CronJob, status: CronJobStatus, job: Job, planned: Planned): Run {
+function started(cronJob: CronJob, status: CronJobStatus, job: Job, planned: Planned): CronJobRun {
   const { name, namespace = "", uid = "", resourceVersion = "" } = job.metadata;
   const active = [...(status.active ?? []), { apiVersion: "batch/v1", kind: "Job", name, namespace, uid, resourceVersion }];
   const next = { ...status, active, lastScheduleTime: secondsText(planned.at) };

@@ -40,13 +40,13 @@ export function localTime({ format }: Zone, at: number): LocalTime {
   return { year, month, day, weekday, hour: read("hour"), minute: read("minute"), second: read("second") };
 }
 
-/** How far the zone is ahead of UTC at this moment. */
+/** How far the zone is ahead of UTC at this time. */
 export function offsetMs(zone: Zone, at: number): number {
   const { year, month, day, hour, minute, second } = localTime(zone, at);
   return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1_000) * 1_000;
 }
 
-/** The moment a day begins there. Where summer time skips midnight, the first moment after it. `day` may be one too many: it carries over. */
+/** The time at which a day begins there. Where summer time skips midnight, the first time after it. `day` may be one too many: it carries over. */
 export function startOfDay(zone: Zone, year: number, month: number, day: number): number {
   const wall = Date.UTC(year, month - 1, day);
   const guess = wall - offsetMs(zone, wall);

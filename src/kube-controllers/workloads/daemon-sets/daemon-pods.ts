@@ -1,4 +1,4 @@
-/** The Pods of a DaemonSet: made for one node each, and told apart by it. Pure. */
+/** The Pods of a DaemonSet: created for one node each, and identified by it. Pure. */
 import type { Affinity, DaemonSet, Pod, PodSpec, PodTemplate, Toleration } from "#kube";
 import { NO_EXECUTE, NO_SCHEDULE, NODE_NOT_READY, NODE_UNREACHABLE, NODE_UNSCHEDULABLE } from "../placement/taints.ts";
 import { timeOf } from "../pods/pod-state.ts";

@@ -98,7 +98,7 @@ test("with surge the new one is ready before the old one goes", async () => {
   expect(await placed()).toEqual(ALL.map((text) => text.replace(":1", ":2")));
 });
 
-test("OnDelete waits for somebody to delete", async () => {
+test("OnDelete replaces a Pod only after it is deleted", async () => {
   await begin({ updateStrategy: { type: "OnDelete" } });
   await cluster.live(200);
   await cluster.patch(daemonSets, "agent", image("agent:2"));
@@ -123,7 +123,7 @@ test("a daemon that failed or ended is replaced, failed ones more and more slowl
     expect((await cluster.all(pods)).map(({ metadata }) => metadata.name)).not.toContain(name);
   }
   expect(await placed()).toEqual(ALL);
-  expect(await cluster.told("DaemonSet")).toContainEqual(
+  expect(await cluster.eventsOn("DaemonSet")).toContainEqual(
     expect.stringMatching(
       /^Warning FailedDaemonPod: Found failed daemon pod default\/agent-[a-z0-9]+ on node lattice-node-1, will try to kill it$/,
     ),
@@ -149,7 +149,7 @@ test("minReadySeconds counts, and one that waits is unavailable", async () => {
   expect(await status()).toMatchObject({ numberAvailable: 3 });
 });
 
-test("what cannot be created is told, and counted as expected no longer", async () => {
+test("a Pod that cannot be created is reported, and is no longer expected", async () => {
   let broken = true;
   await begin(
     {},
@@ -165,7 +165,7 @@ test("what cannot be created is told, and counted as expected no longer", async 
     },
   );
   await cluster.live(60);
-  expect(await cluster.told("DaemonSet")).toContain("Warning FailedCreate: Error creating: no");
+  expect(await cluster.eventsOn("DaemonSet")).toContain("Warning FailedCreate: Error creating: no");
   broken = false;
   await cluster.live(30_000, 1_000);
   expect((await status())?.numberReady).toBe(3);

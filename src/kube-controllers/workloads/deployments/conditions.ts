@@ -14,30 +14,39 @@ export const REASONS = {
   unavailable: "MinimumReplicasUnavailable",
 } as const;
 
-export type Conditions = readonly WorkloadCondition[];
+export type DeploymentConditions = readonly WorkloadCondition[];
 
-export type Said = { readonly type: string; readonly status: TruthStatus; readonly reason: string; readonly message: string };
+export type DeploymentConditionDraft = {
+  readonly type: string;
+  readonly status: TruthStatus;
+  readonly reason: string;
+  readonly message: string;
+};
 
-export function conditionOf(conditions: Conditions | undefined, type: string): WorkloadCondition | undefined {
+export function conditionOf(conditions: DeploymentConditions | undefined, type: string): WorkloadCondition | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
-export function withCondition(conditions: Conditions, said: Said, now: string): Conditions {
-  const known = conditionOf(conditions, said.type);
-  if (known?.status === said.status && known.reason === said.reason) return conditions;
-  return put(conditions, said, now);
+export function withCondition(conditions: DeploymentConditions, draft: DeploymentConditionDraft, now: string): DeploymentConditions {
+  const known = conditionOf(conditions, draft.type);
+  if (known?.status === draft.status && known.reason === draft.reason) return conditions;
+  return put(conditions, draft, now);
 }
 
-/** Also when status and reason are the same: progress is told by the time of its last update. */
-export function withFreshCondition(conditions: Conditions, said: Said, now: string): Conditions {
-  return put(conditions, said, now);
+/** Also when status and reason are the same: progress is measured by the time of its last update. */
+export function withFreshCondition(conditions: DeploymentConditions, draft: DeploymentConditionDraft, now: string): DeploymentConditions {
+  return put(conditions, draft, now);
 }
 
-export function withoutCondition(conditions: Conditions, type: string): Conditions {
+export function withoutCondition(conditions: DeploymentConditions, type: string): DeploymentConditions {
   return conditions.some((condition) => condition.type === type) ? conditions.filter((condition) => condition.type !== type) : conditions;
 }
 
-function put(conditions: Conditions, { type, status, reason, message }: Said, now: string): Conditions {
+function put(
+  conditions: DeploymentConditions,
+  { type, status, reason, message }: DeploymentConditionDraft,
+  now: string,
+): DeploymentConditions {
   const known = conditionOf(conditions, type);
   const lastTransitionTime = known?.status === status ? (known.lastTransitionTime ?? now) : now;
   return [...withoutCondition(conditions, type), { type, status, lastUpdateTime: now, lastTransitionTime, reason, message }];

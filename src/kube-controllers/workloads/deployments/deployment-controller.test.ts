@@ -153,7 +153,7 @@ test("the old annotation for a rollback still works, and says when there is noth
   await rollBackTo("0");
   await cluster.live(300);
   expect(await images()).toEqual(["web:1"]);
-  expect((await cluster.told("Deployment")).filter((text) => text.includes("Rollback"))).toEqual([
+  expect((await cluster.eventsOn("Deployment")).filter((text) => text.includes("Rollback"))).toEqual([
     "Warning DeploymentRollbackRevisionNotFound: Unable to find last revision.",
     "Warning DeploymentRollbackRevisionNotFound: Unable to find the revision to rollback to.",
     'Warning DeploymentRollbackTemplateUnchanged: The rollback revision contains the same template as current deployment "web"',
@@ -161,7 +161,7 @@ test("the old annotation for a rollback still works, and says when there is noth
   ]);
 });
 
-test("what a quota refuses is said on the ReplicaSet and on the Deployment, and mended when there is room", async () => {
+test("a quota refusal is reported on the ReplicaSet and on the Deployment, and cleared when there is room", async () => {
   let full = true;
   await begin(
     {},
@@ -182,13 +182,15 @@ test("what a quota refuses is said on the ReplicaSet and on the Deployment, and 
     reason: "FailedCreate",
     message: expect.stringContaining("exceeded quota") as string,
   });
-  expect(await cluster.told("ReplicaSet")).toContain('Warning FailedCreate: Error creating: pods "web" is forbidden: exceeded quota: few');
+  expect(await cluster.eventsOn("ReplicaSet")).toContain(
+    'Warning FailedCreate: Error creating: pods "web" is forbidden: exceeded quota: few',
+  );
   full = false;
   await cluster.live(30_000, 1_000);
   expect(await reasons()).toEqual({ Available: "MinimumReplicasAvailable", Progressing: "NewReplicaSetAvailable" });
 });
 
-test("a ReplicaSet that cannot be created is told, and tried again", async () => {
+test("a ReplicaSet that cannot be created is reported, and retried", async () => {
   let broken = true;
   await begin(
     {},
@@ -204,7 +206,7 @@ test("a ReplicaSet that cannot be created is told, and tried again", async () =>
   );
   await cluster.live(40);
   expect(await reasons()).toMatchObject({ Progressing: "ReplicaSetCreateError" });
-  expect((await cluster.told("Deployment"))[0]).toMatch(
+  expect((await cluster.eventsOn("Deployment"))[0]).toMatch(
     /^Warning ReplicaSetCreateError: Failed to create new replica set "web-[a-z0-9]+": no$/,
   );
   broken = false;

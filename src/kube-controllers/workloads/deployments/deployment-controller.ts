@@ -29,7 +29,7 @@ import { indexByController, ownedBy, ownedOrOrphaned, resolveController } from "
 import { isPodOver } from "../pods/pod-state.ts";
 import { updateStatus } from "../pods/status-update.ts";
 import { conditionOf, REASONS, withCondition } from "./conditions.ts";
-import { deploymentWork, momentOf, type DeploymentWork } from "./deployment-work.ts";
+import { deploymentWork, rolloutTimeOf, type DeploymentWork } from "./deployment-work.ts";
 import { activeSets, isRolling, progressDeadlineMs } from "./limits.ts";
 import { rolloutOf, syncRevision } from "./new-set.ts";
 import { rollbackTarget, rollBack } from "./rollback.ts";
@@ -81,7 +81,7 @@ async function pass(work: DeploymentWork, caches: Caches, key: string): Promise<
   const sets = await claim(claimant, ownedOrOrphaned(caches.sets, deployment));
   if (!sets.ok) return passOf(sets);
   const rollout = rolloutOf(deployment, sets.value);
-  if (deployment.metadata.deletionTimestamp !== undefined) return write(work, rollout, deploymentStatus(rollout, momentOf(work)));
+  if (deployment.metadata.deletionTimestamp !== undefined) return write(work, rollout, deploymentStatus(rollout, rolloutTimeOf(work)));
   return roll(work, caches, rollout);
 }
 
@@ -102,19 +102,19 @@ async function roll(work: DeploymentWork, caches: Caches, rollout: Rollout): Pro
   return isRolling(current.deployment) ? rollGradually(work, current) : recreate(work, caches, current);
 }
 
-/** Paused Deployments make no progress, and nobody shall think that they are stuck. */
+/** Paused Deployments make no progress, and must not be reported as stuck. */
 async function notePause(work: DeploymentWork, rollout: Rollout): Promise<Result<Rollout, KubeError>> {
   const { deployment } = rollout;
   const known = conditionOf(deployment.status?.conditions, "Progressing");
   if (progressDeadlineMs(deployment) === undefined || known?.reason === REASONS.timedOut) return ok(rollout);
   const paused = deployment.spec.paused === true;
   if (paused === (known?.reason === REASONS.paused)) return ok(rollout);
-  const said = paused
+  const draft = paused
     ? { reason: REASONS.paused, message: "Deployment is paused" }
     : { reason: REASONS.resumed, message: "Deployment is resumed" };
   const conditions = withCondition(
     deployment.status?.conditions ?? [],
-    { type: "Progressing", status: "Unknown", ...said },
+    { type: "Progressing", status: "Unknown", ...draft },
     timestamp(work.clock),
   );
   const written = await updateStatus(work.client, deploymentResource, deployment, { ...deployment.status, conditions });
@@ -131,7 +131,7 @@ async function scale(work: DeploymentWork, rollout: Rollout): Promise<Pass> {
     const cleaned = await cleanUp(work, deployment, oldSets);
     if (!cleaned.ok) return passOf(cleaned);
   }
-  return write(work, synced.value, deploymentStatus(synced.value, momentOf(work)));
+  return write(work, synced.value, deploymentStatus(synced.value, rolloutTimeOf(work)));
 }
 
 async function undo(work: DeploymentWork, rollout: Rollout): Promise<Pass> {
@@ -183,7 +183,7 @@ async function finishClean(work: DeploymentWork, rollout: Rollout): Promise<Pass
 }
 
 async function finish(work: DeploymentWork, rollout: Rollout): Promise<Pass> {
-  const status = rolloutStatus(rollout, momentOf(work));
+  const status = rolloutStatus(rollout, rolloutTimeOf(work));
   if (!jsonEqual(status, rollout.deployment.status)) return write(work, rollout, status);
   const wait = deadlineWaitMs(rollout, status, work.clock.now());
   return wait === undefined ? done : again(wait);

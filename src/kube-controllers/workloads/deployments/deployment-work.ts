@@ -3,7 +3,7 @@ import { timestamp, type Clock } from "#base";
 import type { KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import type { KubeControllerContext } from "../../context.ts";
-import type { Moment } from "./rollout-status.ts";
+import type { RolloutTime } from "./rollout-status.ts";
 
 export type DeploymentWork = {
   readonly client: KubeClient;
@@ -21,6 +21,6 @@ export function deploymentWork({ client, clock, record }: KubeControllerContext)
   };
 }
 
-export function momentOf({ clock }: DeploymentWork): Moment {
+export function rolloutTimeOf({ clock }: DeploymentWork): RolloutTime {
   return { now: clock.now(), nowText: timestamp(clock) };
 }

@@ -10,7 +10,7 @@ import { controllerReference, isControlledBy } from "../pods/owners.ts";
 import { isNamespaceEnding } from "../pods/pod-control.ts";
 import { templateHash } from "../revisions/hashes.ts";
 import { POD_TEMPLATE_HASH, sameTemplate } from "../revisions/template-equality.ts";
-import { conditionOf, REASONS, withCondition, type Said } from "./conditions.ts";
+import { conditionOf, REASONS, withCondition, type DeploymentConditionDraft } from "./conditions.ts";
 import type { DeploymentWork } from "./deployment-work.ts";
 import { newSetSize, progressDeadlineMs } from "./limits.ts";
 import { annotationOf, maxRevision, newSetAnnotations, REVISION } from "./revisions.ts";
@@ -40,8 +40,8 @@ async function syncKnownSet(work: DeploymentWork, rollout: Rollout, newSet: Repl
   }
   const message = `Found new replica set "${newSet.metadata.name}"`;
   const found = conditionOf(deployment.status?.conditions, "Progressing") === undefined;
-  const said: Said = { type: "Progressing", status: "True", reason: REASONS.newSetFound, message };
-  return noteRevision(work, rollout, annotationOf(newSet, REVISION) ?? "", found ? said : undefined);
+  const draft: DeploymentConditionDraft = { type: "Progressing", status: "True", reason: REASONS.newSetFound, message };
+  return noteRevision(work, rollout, annotationOf(newSet, REVISION) ?? "", found ? draft : undefined);
 }
 
 /** Writes revision and condition in one go, and nothing when both are there. */
@@ -49,13 +49,13 @@ async function noteRevision(
   work: DeploymentWork,
   rollout: Rollout,
   revision: string,
-  said: Said | undefined,
+  draft: DeploymentConditionDraft | undefined,
 ): Promise<Result<Rollout, KubeError>> {
   const { deployment } = rollout;
   const { status, metadata } = deployment;
   const known = status?.conditions ?? [];
   const conditions =
-    said === undefined || progressDeadlineMs(deployment) === undefined ? known : withCondition(known, said, timestamp(work.clock));
+    draft === undefined || progressDeadlineMs(deployment) === undefined ? known : withCondition(known, draft, timestamp(work.clock));
   if (annotationOf(deployment, REVISION) === revision && conditions === known) return ok(rollout);
   const annotations = { ...metadata.annotations, [REVISION]: revision };
   const next = { ...deployment, metadata: { ...metadata, annotations }, status: { ...status, conditions } };
@@ -75,8 +75,13 @@ async function createSet(work: DeploymentWork, rollout: Rollout): Promise<Result
   const { name } = created.value.metadata;
   const size = created.value.spec.replicas ?? 0;
   if (size > 0) work.tell(deployment, "ScalingReplicaSet", `Scaled up replica set ${name} from 0 to ${size}`);
-  const said: Said = { type: "Progressing", status: "True", reason: REASONS.newSetCreated, message: `Created new replica set "${name}"` };
-  return noteRevision(work, { ...rollout, newSet: created.value }, String(revision), said);
+  const draft: DeploymentConditionDraft = {
+    type: "Progressing",
+    status: "True",
+    reason: REASONS.newSetCreated,
+    message: `Created new replica set "${name}"`,
+  };
+  return noteRevision(work, { ...rollout, newSet: created.value }, String(revision), draft);
 }
 
 function newSetFor(deployment: Deployment, oldSets: readonly ReplicaSet[], revision: bigint): ReplicaSet {
@@ -137,8 +142,8 @@ async function noteCreateFailure(
   if (isNamespaceEnding(error)) return { ok: false, error };
   const message = `Failed to create new replica set "${wanted.metadata.name}": ${error.message}`;
   if (progressDeadlineMs(deployment) !== undefined) {
-    const said: Said = { type: "Progressing", status: "False", reason: REASONS.createFailed, message };
-    const conditions = withCondition(deployment.status?.conditions ?? [], said, timestamp(work.clock));
+    const draft: DeploymentConditionDraft = { type: "Progressing", status: "False", reason: REASONS.createFailed, message };
+    const conditions = withCondition(deployment.status?.conditions ?? [], draft, timestamp(work.clock));
     const status = { ...deployment.status, conditions };
     await work.client.update(deployments, { ...deployment, status }, { subresource: "status" });
   }

@@ -8,19 +8,19 @@ import type { Deployment, DeploymentStatus, ReplicaSet } from "#kube";
 import { timeOf } from "../pods/pod-state.ts";
 import { omitEmpty } from "../pods/status-update.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
-import { conditionOf, REASONS, withCondition, withFreshCondition, withoutCondition, type Conditions } from "./conditions.ts";
+import { conditionOf, REASONS, withCondition, withFreshCondition, withoutCondition, type DeploymentConditions } from "./conditions.ts";
 import { maxUnavailable, progressDeadlineMs, totalAvailable, totalReplicas } from "./limits.ts";
 
 export type Rollout = { readonly deployment: Deployment; readonly newSet: ReplicaSet | undefined; readonly oldSets: readonly ReplicaSet[] };
 
-export type Moment = { readonly now: number; readonly nowText: string };
+export type RolloutTime = { readonly now: number; readonly nowText: string };
 
 export function allSets({ newSet, oldSets }: Rollout): readonly ReplicaSet[] {
   return newSet === undefined ? oldSets : [...oldSets, newSet];
 }
 
 /** Counters and availability; for Deployments that are paused or being scaled, that is all. */
-export function deploymentStatus(rollout: Rollout, { nowText }: Moment): DeploymentStatus {
+export function deploymentStatus(rollout: Rollout, { nowText }: RolloutTime): DeploymentStatus {
   const { deployment, newSet } = rollout;
   const sets = allSets(rollout);
   const available = totalAvailable(sets);
@@ -54,13 +54,13 @@ function availability(enough: boolean) {
 }
 
 /** The same, with what it says about progress and about Pods that cannot be created. */
-export function rolloutStatus(rollout: Rollout, moment: Moment): DeploymentStatus {
-  const status = deploymentStatus(rollout, moment);
-  const conditions = withReplicaFailure(rollout, progressConditions(rollout, status, moment));
+export function rolloutStatus(rollout: Rollout, time: RolloutTime): DeploymentStatus {
+  const status = deploymentStatus(rollout, time);
+  const conditions = withReplicaFailure(rollout, progressConditions(rollout, status, time));
   return { ...status, conditions };
 }
 
-function progressConditions(rollout: Rollout, status: DeploymentStatus, { now, nowText }: Moment): Conditions {
+function progressConditions(rollout: Rollout, status: DeploymentStatus, { now, nowText }: RolloutTime): DeploymentConditions {
   const { deployment, newSet } = rollout;
   const conditions = status.conditions ?? [];
   if (progressDeadlineMs(deployment) === undefined) return withoutCondition(conditions, "Progressing");
@@ -101,7 +101,7 @@ function hasProgressed(before: DeploymentStatus, after: DeploymentStatus): boole
   );
 }
 
-function hasTimedOut(deployment: Deployment, conditions: Conditions, now: number): boolean {
+function hasTimedOut(deployment: Deployment, conditions: DeploymentConditions, now: number): boolean {
   const known = conditionOf(conditions, "Progressing");
   const deadline = progressDeadlineMs(deployment);
   if (known === undefined || deadline === undefined || known.reason === REASONS.newSetAvailable) return false;
@@ -118,15 +118,15 @@ export function deadlineWaitMs({ deployment }: Rollout, status: DeploymentStatus
 }
 
 /** A ReplicaSet that cannot create Pods says so; the Deployment repeats it, the newest first. */
-function withReplicaFailure(rollout: Rollout, conditions: Conditions): Conditions {
+function withReplicaFailure(rollout: Rollout, conditions: DeploymentConditions): DeploymentConditions {
   const candidates = rollout.newSet === undefined ? rollout.oldSets : [rollout.newSet, ...rollout.oldSets];
   const failure = candidates.flatMap(({ status }) => conditionOf(status?.conditions, "ReplicaFailure") ?? [])[0];
   if (failure === undefined) return withoutCondition(conditions, "ReplicaFailure");
   const known = conditionOf(conditions, "ReplicaFailure");
   if (known?.status === failure.status && known.reason === failure.reason) return conditions;
   const { type, status, reason = "", message = "", lastTransitionTime = "" } = failure;
-  const said = { type, status, lastUpdateTime: lastTransitionTime, lastTransitionTime, reason, message };
-  return [...withoutCondition(conditions, "ReplicaFailure"), said];
+  const draft = { type, status, lastUpdateTime: lastTransitionTime, lastTransitionTime, reason, message };
+  return [...withoutCondition(conditions, "ReplicaFailure"), draft];
 }
 
 function sum(sets: readonly ReplicaSet[], count: (set: ReplicaSet) => number | undefined): number {

@@ -11,10 +11,10 @@ import { activeSets, isRolling, maxSurge, maxUnavailable, newSetSize, totalAvail
 import { annotationOf, DESIRED_REPLICAS, MAX_REPLICAS, wholeNumber } from "./revisions.ts";
 import { allSets, type Rollout } from "./rollout-status.ts";
 
-export type Step = { readonly set: ReplicaSet; readonly size: number };
+export type ScaleStep = { readonly set: ReplicaSet; readonly size: number };
 
 /** Growing the new set, as far as the surge allows; or shrinking it to a smaller Deployment. */
-export function planNewSet(rollout: Rollout): readonly Step[] {
+export function planNewSet(rollout: Rollout): readonly ScaleStep[] {
   const { deployment, newSet } = rollout;
   if (newSet === undefined) return [];
   const [size, desired] = [replicasOf(newSet), replicasOf(deployment)];
@@ -23,7 +23,7 @@ export function planNewSet(rollout: Rollout): readonly Step[] {
 }
 
 /** Shrinking the old sets, as far as availability allows: first their Pods that are not available anyway, then the others, oldest set first. */
-export function planOldSets(rollout: Rollout): readonly Step[] {
+export function planOldSets(rollout: Rollout): readonly ScaleStep[] {
   const { deployment, newSet } = rollout;
   const old = activeSets(rollout.oldSets).toSorted(byCreation);
   if (newSet === undefined || old.length === 0) return [];
@@ -37,7 +37,7 @@ export function planOldSets(rollout: Rollout): readonly Step[] {
   return [...unhealthy, ...(surplus > 0 ? shrink(shrunk, surplus, replicasOf) : [])];
 }
 
-function shrink(sets: readonly ReplicaSet[], budget: number, removableOf: (set: ReplicaSet) => number): readonly Step[] {
+function shrink(sets: readonly ReplicaSet[], budget: number, removableOf: (set: ReplicaSet) => number): readonly ScaleStep[] {
   let left = budget;
   return sets.flatMap((set) => {
     const count = Math.min(left, replicasOf(set) === 0 ? 0 : removableOf(set));
@@ -51,7 +51,7 @@ function resized(set: ReplicaSet, size: number | undefined): ReplicaSet {
   return size === undefined ? set : { ...set, spec: { ...set.spec, replicas: size } };
 }
 
-/** Whether somebody changed the Deployment's size since its ReplicaSets were last sized. */
+/** Whether the Deployment's size was changed since its ReplicaSets were last scaled. */
 export function isScalingEvent(rollout: Rollout): boolean {
   return activeSets(allSets(rollout)).some((set) => {
     const desired = wholeNumber(annotationOf(set, DESIRED_REPLICAS));
@@ -60,7 +60,7 @@ export function isScalingEvent(rollout: Rollout): boolean {
 }
 
 /** A new size for the Deployment. In the middle of a rollout the change is shared out in proportion, so that no version wins by it. */
-export function planScaling(rollout: Rollout): readonly Step[] {
+export function planScaling(rollout: Rollout): readonly ScaleStep[] {
   const { deployment, newSet, oldSets } = rollout;
   const only = activeOrLatest(rollout);
   if (only !== undefined) return replicasOf(only) === replicasOf(deployment) ? [] : [{ set: only, size: replicasOf(deployment) }];
@@ -85,7 +85,7 @@ function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
   );
 }
 
-function planProportions(rollout: Rollout): readonly Step[] {
+function planProportions(rollout: Rollout): readonly ScaleStep[] {
   const { deployment } = rollout;
   const desired = replicasOf(deployment);
   const active = activeSets(allSets(rollout));

@@ -1,4 +1,4 @@
-/** Performs the steps of a scale plan, and removes ReplicaSets that nobody will roll back to. */
+/** Performs the steps of a scale plan, and removes ReplicaSets beyond the history limit. */
 import { ok, type Result } from "#base";
 import { keyOf, replicaSets, type Deployment, type ReplicaSet } from "#kube";
 import type { KubeError } from "#kube-client";
@@ -6,13 +6,13 @@ import { replicasOf } from "../replica-sets/replica-kind.ts";
 import type { DeploymentWork } from "./deployment-work.ts";
 import { historyLimit } from "./limits.ts";
 import { annotationOf, compareRevisions, revisionOf, sizeAnnotations } from "./revisions.ts";
-import { byCreation, type Step } from "./scale-plan.ts";
+import { byCreation, type ScaleStep } from "./scale-plan.ts";
 
 /** True when a size has changed. Steps whose size is right still bring the size annotations up to date. */
 export async function performSteps(
   work: DeploymentWork,
   deployment: Deployment,
-  steps: readonly Step[],
+  steps: readonly ScaleStep[],
 ): Promise<Result<boolean, KubeError>> {
   const latest = new Map<string, ReplicaSet>();
   let scaled = false;
@@ -26,7 +26,7 @@ export async function performSteps(
   return ok(scaled);
 }
 
-async function scaleSet(work: DeploymentWork, deployment: Deployment, { set, size }: Step): Promise<Result<ReplicaSet, KubeError>> {
+async function scaleSet(work: DeploymentWork, deployment: Deployment, { set, size }: ScaleStep): Promise<Result<ReplicaSet, KubeError>> {
   const before = replicasOf(set);
   const sizes = sizeAnnotations(deployment);
   const annotated = Object.entries(sizes).every(([name, value]) => annotationOf(set, name) === value);

@@ -1,7 +1,7 @@
 import type { JobCondition, TruthStatus } from "#kube";
-/** Conditions of Jobs, and the ways in which one ends. */
+/** Conditions of Jobs, and the ways in which a Job ends. */
 
-export type Conditions = readonly JobCondition[];
+export type JobConditions = readonly JobCondition[];
 
 /** How a Job ends, decided before it has: its Pods must end first. */
 export type Ending = { readonly result: "Complete" | "Failed"; readonly reason: string; readonly message: string };
@@ -13,13 +13,13 @@ export const failedBy = (reason: string, message: string): Ending => ({ result: 
 /** The condition that announces the end. */
 export const TARGETS = { Complete: "SuccessCriteriaMet", Failed: "FailureTarget" } as const;
 
-export function newCondition(type: string, said: { status?: TruthStatus; reason: string; message: string }, now: string): JobCondition {
-  const { status = "True", reason, message } = said;
+export function newCondition(type: string, draft: { status?: TruthStatus; reason: string; message: string }, now: string): JobCondition {
+  const { status = "True", reason, message } = draft;
   return { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message };
 }
 
-/** In its place if it is there and says something else; a `False` that nobody knows of is not added. */
-export function ensureCondition(conditions: Conditions, wanted: JobCondition): Conditions {
+/** Replaces the condition of the same type if it differs; a `False` without an earlier condition is not added. */
+export function ensureCondition(conditions: JobConditions, wanted: JobCondition): JobConditions {
   const index = conditions.findIndex(({ type }) => type === wanted.type);
   const known = conditions[index];
   if (known === undefined) return wanted.status === "False" ? conditions : [...conditions, wanted];

@@ -50,7 +50,7 @@ test("a Job runs its Pods to the end, counts them once, and says so", async () =
   expect((await pods()).map(({ metadata, status: { phase } = {} }) => [metadata.finalizers, phase])).toEqual(
     Array.from({ length: 5 }, () => [undefined, "Succeeded"]),
   );
-  expect(await cluster.told("Job")).toContain("Normal Completed: Job completed");
+  expect(await cluster.eventsOn("Job")).toContain("Normal Completed: Job completed");
 });
 
 test("without completions the first success ends the making of Pods", async () => {
@@ -72,7 +72,7 @@ test("failures are retried with growing waits until the limit", async () => {
     "FailureTarget=True BackoffLimitExceeded: Job has reached the specified backoff limit",
     "Failed=True BackoffLimitExceeded: Job has reached the specified backoff limit",
   ]);
-  expect(await cluster.told("Job")).toContain("Warning BackoffLimitExceeded: Job has reached the specified backoff limit");
+  expect(await cluster.eventsOn("Job")).toContain("Warning BackoffLimitExceeded: Job has reached the specified backoff limit");
 });
 
 test("with OnFailure the restarts inside the Pod are the failures", async () => {
@@ -112,7 +112,7 @@ test("suspending takes the Pods away without counting them; resuming begins anew
   expect((await status()).startTime === first).toBe(false);
   await cluster.live(11_000, 500);
   expect(await status()).toMatchObject({ succeeded: 1 });
-  expect((await cluster.told("Job")).filter((text) => /Suspended|Resumed/.test(text))).toEqual([
+  expect((await cluster.eventsOn("Job")).filter((text) => /Suspended|Resumed/.test(text))).toEqual([
     "Normal Suspended: Job suspended",
     "Normal Resumed: Job resumed",
   ]);
@@ -197,12 +197,12 @@ test("a failure policy can look away, or fail the Job at once", async () => {
   await cluster.live(15_000, 500);
   expect(await status()).not.toHaveProperty("failed");
   expect((await status()).conditions ?? []).toEqual([]);
-  const { conditions: said = [] } = (await cluster.read(jobs, "strict")).status ?? {};
-  expect(said.map(({ type, reason }) => [type, reason])).toEqual([
+  const { conditions: reported = [] } = (await cluster.read(jobs, "strict")).status ?? {};
+  expect(reported.map(({ type, reason }) => [type, reason])).toEqual([
     ["FailureTarget", "PodFailurePolicy"],
     ["Failed", "PodFailurePolicy"],
   ]);
-  expect(said[0]?.message).toMatch(
+  expect(reported[0]?.message).toMatch(
     /^Container web for pod default\/strict-[a-z0-9]+ failed with exit code 42 matching FailJob rule at index 1$/,
   );
 });
@@ -248,7 +248,7 @@ test("Pods of a Job that is gone lose their finalizer and can go", async () => {
   expect(await pods()).toEqual([]);
 });
 
-test("a Job that somebody else manages is left alone", async () => {
+test("a Job with managedBy of another controller is left alone", async () => {
   await begin({ spec: { managedBy: "example.com/other" } });
   await cluster.live(200);
   expect([await pods(), await status()]).toEqual([[], {}]);
@@ -263,7 +263,7 @@ test("a Pod that was deleted by hand counts as failed and is replaced", async ()
   expect(await status()).toMatchObject({ failed: 1, active: 1 });
 });
 
-test("what cannot be created is told and tried again", async () => {
+test("a Pod that cannot be created is reported and retried", async () => {
   let broken = true;
   await begin(
     { spec: { completions: 3, parallelism: 3 } },
@@ -278,7 +278,7 @@ test("what cannot be created is told and tried again", async () => {
     },
   );
   await cluster.live(100);
-  expect(await cluster.told("Job")).toContain("Warning FailedCreate: Error creating: no");
+  expect(await cluster.eventsOn("Job")).toContain("Warning FailedCreate: Error creating: no");
   broken = false;
   await cluster.live(10_000, 200);
   expect((await status()).succeeded).toBe(3);

@@ -142,13 +142,13 @@ function isReached({ job, succeeded }: JobView, { active }: Managed): boolean {
 function noteSuspension({ clock, record }: JobWork, job: Job): JobStatus | undefined {
   const now = timestamp(clock);
   const isOff = isSuspended(job);
-  const said = isOff
+  const draft = isOff
     ? ({ status: "True", reason: "JobSuspended", message: "Job suspended" } as const)
     : ({ status: "False", reason: "JobResumed", message: "Job resumed" } as const);
   const known = job.status?.conditions ?? [];
-  const conditions = ensureCondition(known, newCondition("Suspended", said, now));
+  const conditions = ensureCondition(known, newCondition("Suspended", draft, now));
   if (conditions === known) return job.status;
-  record({ regarding: job, type: "Normal", reason: isOff ? "Suspended" : "Resumed", note: said.message });
+  record({ regarding: job, type: "Normal", reason: isOff ? "Suspended" : "Resumed", note: draft.message });
   const { startTime: _started, ...rest } = job.status ?? {};
   return { ...rest, conditions, ...(isOff ? {} : { startTime: now }) };
 }

@@ -126,7 +126,7 @@ function uncounted(succeeded: readonly string[], failed: readonly string[]): Non
   return { ...(succeeded.length === 0 ? {} : { succeeded }), ...(failed.length === 0 ? {} : { failed }) };
 }
 
-/** The end is said before it is there: whoever waits for success need not wait for the last Pod to go. */
+/** SuccessCriteriaMet is written before Complete: clients that wait for success need not wait for the last Pod to end. */
 function announce(job: Job, status: JobStatus, ending: Ending | undefined, now: string): JobStatus {
   if (ending === undefined || conditionOf(job, TARGETS[ending.result]) !== undefined) return status;
   return { ...status, conditions: [...(status.conditions ?? []), newCondition(TARGETS[ending.result], ending, now)] };

@@ -28,7 +28,7 @@ async function pass({ client, clock, informers }: KubeControllerContext, key: st
   const expiry = cached === undefined ? undefined : expiryOf(cached);
   if (expiry === undefined) return done;
   if (expiry > clock.now()) return again(expiry - clock.now());
-  // the cache may be behind somebody who has just made the TTL longer
+  // the cache may be stale: the TTL may have just been extended
   const fresh = await client.get(jobs, parseKey(key));
   if (!fresh.ok) return fresh.error.kind === "not-found" ? done : passOf(fresh);
   const left = (expiryOf(fresh.value) ?? Infinity) - clock.now();

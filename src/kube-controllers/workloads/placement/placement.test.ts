@@ -18,7 +18,7 @@ const asks = (key: string, operator: string, values?: string[]): PodSpec => ({
 
 describe("a node is asked for", () => {
   it.each<{ name: string; given: PodSpec; want: boolean }>([
-    { name: "by nobody", given: { containers: [] }, want: true },
+    { name: "by no container", given: { containers: [] }, want: true },
     { name: "by its labels", given: { containers: [], nodeSelector: { zone: "a" } }, want: true },
     { name: "by labels it has not", given: { containers: [], nodeSelector: { toString: "a" } }, want: false },
     { name: "In", given: asks("zone", "In", ["a", "b"]), want: true },

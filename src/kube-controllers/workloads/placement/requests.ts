@@ -5,16 +5,16 @@
 import { memoizeByObject } from "#base";
 import { addQuantities, parseQuantity, type Container, type Pod, type Quantity, type ResourceList } from "#kube";
 
-export type Amounts = ReadonlyMap<string, Quantity>;
+export type ResourceAmounts = ReadonlyMap<string, Quantity>;
 
-export function podRequests({ spec }: Pod): Amounts {
+export function podRequests({ spec }: Pod): ResourceAmounts {
   return specRequests(spec);
 }
 
 /** The scheduler adds up the same Pods on every pass. */
-const specRequests = memoizeByObject((spec: Pod["spec"]): Amounts => {
-  let sidecars: Amounts = new Map();
-  let greatestInit: Amounts = new Map();
+const specRequests = memoizeByObject((spec: Pod["spec"]): ResourceAmounts => {
+  let sidecars: ResourceAmounts = new Map();
+  let greatestInit: ResourceAmounts = new Map();
   for (const container of spec.initContainers ?? []) {
     const asked = amounts(container.resources?.requests);
     if (container.restartPolicy === "Always") sidecars = plus(sidecars, asked);
@@ -24,12 +24,12 @@ const specRequests = memoizeByObject((spec: Pod["spec"]): Amounts => {
   return plus(greater(together, greatestInit), amounts(spec.overhead));
 });
 
-export function requestsOf({ resources }: Container): Amounts {
+export function requestsOf({ resources }: Container): ResourceAmounts {
   return amounts(resources?.requests);
 }
 
 /** A quantity that does not parse counts as nothing: the server has refused it long ago. */
-export function amounts(list: ResourceList | undefined): Amounts {
+export function amounts(list: ResourceList | undefined): ResourceAmounts {
   return new Map(
     Object.entries(list ?? {}).flatMap(([name, text]) => {
       const parsed = parseQuantity(text);
@@ -38,7 +38,7 @@ export function amounts(list: ResourceList | undefined): Amounts {
   );
 }
 
-export function plus(a: Amounts, b: Amounts): Amounts {
+export function plus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   if (b.size === 0) return a;
   const sum = new Map(a);
   for (const [name, amount] of b) {
@@ -48,7 +48,7 @@ export function plus(a: Amounts, b: Amounts): Amounts {
   return sum;
 }
 
-function greater(a: Amounts, b: Amounts): Amounts {
+function greater(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   const result = new Map(a);
   for (const [name, amount] of b) {
     const other = result.get(name);

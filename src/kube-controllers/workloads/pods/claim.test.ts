@@ -49,7 +49,7 @@ test("an owner that has just been deleted adopts nothing, and neither does one t
   }
 });
 
-test("Pods that cannot be deleted are told of, and a Pod that is gone already is no failure", async () => {
+test("Pods that cannot be deleted are reported, and a Pod that is already deleted is no failure", async () => {
   let answer: "refuse" | "gone" | "pass" = "refuse";
   cluster = await simulatedCluster({
     between: (client) => ({
@@ -66,7 +66,7 @@ test("Pods that cannot be deleted are told of, and a Pod that is gone already is
   await cluster.live(40);
   const { status } = await cluster.read(replicaSets, "web");
   expect(status?.conditions).toMatchObject([{ type: "ReplicaFailure", reason: "FailedDelete", message: "unable to delete pods: no" }]);
-  expect(await cluster.told("ReplicaSet")).toContain("Warning FailedDelete: Error deleting: no");
+  expect(await cluster.eventsOn("ReplicaSet")).toContain("Warning FailedDelete: Error deleting: no");
   answer = "gone";
   await cluster.live(2_000, 200);
   expect((await cluster.read(replicaSets, "web")).status?.conditions ?? []).toEqual([]);

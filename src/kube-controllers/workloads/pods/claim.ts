@@ -9,7 +9,7 @@ import { keyOf, keyText, matches, type Json, type KubeObject, type Requirement, 
 import type { KubeClient, KubeError } from "#kube-client";
 import { controllerOf, controllerReference, isControlledBy } from "./owners.ts";
 
-export type Claimant<T extends KubeObject> = {
+export type PodClaimant<T extends KubeObject> = {
   readonly client: KubeClient;
   readonly owner: KubeObject;
   readonly ownerResource: Resource;
@@ -23,7 +23,7 @@ export type Claimant<T extends KubeObject> = {
 
 /** Those of `candidates` that belong to the owner now. One that cannot be claimed fails the pass, after the others were tried. */
 export async function claim<T extends KubeObject>(
-  claimant: Claimant<T>,
+  claimant: PodClaimant<T>,
   candidates: readonly T[],
 ): Promise<Result<readonly T[], KubeError>> {
   const mayAdopt = once(() => recheck(claimant));
@@ -44,12 +44,12 @@ export async function claim<T extends KubeObject>(
 type MayAdopt = () => Promise<Result<void, KubeError>>;
 
 /** Most objects are the owner's already and stay so: of thousands, none waits for a turn. */
-function isClaimed<T extends KubeObject>({ owner, selector, accepts }: Claimant<T>, object: T): boolean {
+function isClaimed<T extends KubeObject>({ owner, selector, accepts }: PodClaimant<T>, object: T): boolean {
   return isControlledBy(object, owner) && matches(selector, object.metadata.labels) && (accepts?.(object) ?? true);
 }
 
 async function claimOne<T extends KubeObject>(
-  claimant: Claimant<T>,
+  claimant: PodClaimant<T>,
   object: T,
   mayAdopt: MayAdopt,
 ): Promise<Result<T | undefined, KubeError>> {
@@ -63,16 +63,16 @@ async function claimOne<T extends KubeObject>(
   return allowed.ok ? adopt(claimant, object) : allowed;
 }
 
-async function recheck<T extends KubeObject>({ client, owner, ownerResource }: Claimant<T>): Promise<Result<void, KubeError>> {
+async function recheck<T extends KubeObject>({ client, owner, ownerResource }: PodClaimant<T>): Promise<Result<void, KubeError>> {
   const fresh = await client.get(ownerResource, keyOf(owner));
   if (!fresh.ok) return fresh;
-  const said = `${ownerResource.kind} ${keyText(keyOf(owner))}`;
-  if (fresh.value.metadata.uid !== owner.metadata.uid) return err({ kind: "conflict", message: `original ${said} is gone` });
+  const ownerText = `${ownerResource.kind} ${keyText(keyOf(owner))}`;
+  if (fresh.value.metadata.uid !== owner.metadata.uid) return err({ kind: "conflict", message: `original ${ownerText} is gone` });
   if (fresh.value.metadata.deletionTimestamp === undefined) return ok(undefined);
-  return err({ kind: "conflict", message: `${said} has just been deleted` });
+  return err({ kind: "conflict", message: `${ownerText} has just been deleted` });
 }
 
-async function adopt<T extends KubeObject>(claimant: Claimant<T>, object: T): Promise<Result<T | undefined, KubeError>> {
+async function adopt<T extends KubeObject>(claimant: PodClaimant<T>, object: T): Promise<Result<T | undefined, KubeError>> {
   const { client, owner, ownerResource, resource, finalizer } = claimant;
   const reference = controllerReference(owner, ownerResource);
   const metadata: Json = {
@@ -84,8 +84,8 @@ async function adopt<T extends KubeObject>(claimant: Claimant<T>, object: T): Pr
   return patched.ok || patched.error.kind !== "not-found" ? patched : ok(undefined);
 }
 
-/** Gone already, or somebody else's by now (`invalid`: the uid in the patch is not its own): either way it is not ours. */
-async function release<T extends KubeObject>(claimant: Claimant<T>, object: T): Promise<Result<undefined, KubeError>> {
+/** Deleted already, or adopted by another owner (`invalid`: the uid in the patch is not its own): either way it is not this owner's. */
+async function release<T extends KubeObject>(claimant: PodClaimant<T>, object: T): Promise<Result<undefined, KubeError>> {
   const { client, owner, resource, finalizer } = claimant;
   const metadata: Json = {
     uid: object.metadata.uid,

@@ -10,7 +10,7 @@ import { controllerOf, resolveController } from "./owners.ts";
 export type Following<O extends KubeObject> = {
   readonly owners: Informer<O>;
   readonly ownerResource: Resource<O>;
-  /** Absent: orphans are nobody's business. */
+  /** Absent: orphans are ignored. */
   readonly selectorOf?: (owner: O) => readonly Requirement[];
   readonly enqueue: (ownerKey: string) => void;
   readonly expectations?: Expectations;

@@ -28,7 +28,7 @@ export function indexByController<T extends KubeObject>(informer: Informer<T>): 
   return informer;
 }
 
-/** What the owner controls, and, because it might adopt them, what nobody controls. */
+/** The objects that the owner controls, and, because it might adopt them, those without a controller. */
 export function ownedOrOrphaned<T extends KubeObject>(informer: Informer<T>, owner: KubeObject): readonly T[] {
   const { namespace } = owner.metadata;
   return [...ownedBy(informer, owner), ...informer.byIndex(BY_CONTROLLER, indexKey(namespace, undefined))];

@@ -1,4 +1,4 @@
-/** Creates and deletes Pods on behalf of an owner, and says so in events on that owner, in the words that people search for. */
+/** Creates and deletes Pods on behalf of an owner, and records events on that owner, with kube-controller-manager's messages. */
 import { err, ok, type Result } from "#base";
 import type { EventNote } from "#controller-runtime";
 import { pods, type KubeObject, type Pod, type PodTemplate, type Resource } from "#kube";
@@ -10,7 +10,7 @@ export type PodOwner = { readonly object: KubeObject; readonly resource: Resourc
 
 export type PodControl = {
   readonly create: (owner: PodOwner, template: PodTemplate, generateName?: string) => Promise<Result<Pod, KubeError>>;
-  /** A Pod that is gone already is an error of kind `not-found`; whoever does not mind says so. */
+  /** A Pod that is already deleted is an error of kind `not-found`; callers may ignore it. */
   readonly remove: (owner: PodOwner, name: string) => Promise<Result<void, KubeError>>;
 };
 
@@ -65,7 +65,7 @@ export function podFromTemplate({ object, resource }: PodOwner, template: PodTem
   };
 }
 
-/** A namespace on its way out takes nothing new. That is nobody's failure and must not be tried for ever. */
+/** A terminating namespace accepts no new objects. That is not a failure and must not be retried. */
 export function isNamespaceEnding({ status }: KubeError): boolean {
   return status?.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
 }

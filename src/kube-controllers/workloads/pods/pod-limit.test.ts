@@ -38,13 +38,13 @@ const podsOf = async ({ all }: SimulatedCluster, app: string) =>
   (await all(pods)).filter(({ metadata }) => metadata.labels?.["app"] === app).length;
 
 test("a ReplicaSet of 2147483647 ends at half of the limit, says so, and leaves room for others", async () => {
-  const { create, read, told, live, client } = await begin();
+  const { create, read, eventsOn, live, client } = await begin();
   await create(replicaSets, "huge", workload("huge"));
   await live(200);
   const { status } = await read(replicaSets, "huge");
   expect(status).toMatchObject({ replicas: 20, readyReplicas: 20 });
   expect(status?.conditions?.[0]).toMatchObject({ type: "ReplicaFailure", status: "True", reason: "FailedCreate" });
-  expect(await told("ReplicaSet")).toContain(
+  expect(await eventsOn("ReplicaSet")).toContain(
     `Warning FailedCreate: Error creating: ${LIMITED}; delete some, or raise the limit (lattice api-server --pod-limit)`,
   );
   await create(deployments, "small", workload("small", { replicas: 3 }));
@@ -80,7 +80,7 @@ test("claims of a StatefulSet are limited as its Pods are", async () => {
   await one.live(300);
   expect((await one.all(persistentVolumeClaims)).length).toBeLessThanOrEqual(40);
   expect(await podsOf(one, "db")).toBeGreaterThan(1);
-  expect((await one.told("StatefulSet")).join("\n")).toContain("limited to 40 persistentvolumeclaims of StatefulSets");
+  expect((await one.eventsOn("StatefulSet")).join("\n")).toContain("limited to 40 persistentvolumeclaims of StatefulSets");
   const large = [claim("large", { text: "x".repeat(200_000) }), claim("other", { text: "x".repeat(200_000) })];
   await one.create(statefulSets, "large", workload("large", { volumeClaimTemplates: large }));
   await one.live(100);
@@ -116,7 +116,7 @@ test("daemons are limited too", async () => {
   await one.create(daemonSets, "daemon", { spec: { selector: spec.selector, template: spec.template } });
   await one.live(100);
   expect(await podsOf(one, "daemon")).toBe(0);
-  expect((await one.told("DaemonSet")).join("\n")).toContain("limited to 1 pods");
+  expect((await one.eventsOn("DaemonSet")).join("\n")).toContain("limited to 1 pods");
 });
 
 /** A limit on an informer that a test drives by hand. */
@@ -144,7 +144,7 @@ function ownedPod(name: string, by: string): Pod {
   return { apiVersion: "v1", kind: "Pod", metadata: { name, uid: `uid-${name}`, ownerReferences: [reference] }, spec: { containers: [] } };
 }
 
-test("Pods count from the moment they are created, once, whether or not the cache has them", async () => {
+test("Pods count from their creation on, once, whether or not the cache has them", async () => {
   const { limit, see, again, clock } = limitOf(4);
   expect(again()).toBe(limit);
   const create = async (name: string, sees = false) => {

@@ -142,7 +142,7 @@ describe("expectations", () => {
     expectations.expectCreations("a", 1);
     expectations.forget("a");
     expect(expectations.satisfied("a")).toBe(true);
-    expectations.created("nobody");
+    expectations.created("none");
   });
 });
 

@@ -41,7 +41,7 @@ function zeroed(names: readonly string[]): Readonly<Record<string, undefined>> {
   return Object.fromEntries(names.map((name) => [name, undefined]));
 }
 
-/** The first failure stays as it was said until there is none: its words must not change with every Pod that is refused. */
+/** The first failure is kept until there is none: its message must not change with every refused Pod. */
 function failureConditions({ spec, status }: Replicated, { active, failure, nowText }: Observed): readonly WorkloadCondition[] {
   const conditions = status?.conditions ?? [];
   const known = conditions.some(({ type }) => type === FAILURE);

@@ -19,7 +19,7 @@ export function fnv1a(bytes: Uint8Array): number {
   return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, PRIME) >>> 0, OFFSET);
 }
 
-/** Without vowels and look-alikes, so that no hash spells a word. */
+/** Without vowels and look-alikes, so that hashes contain no readable text. */
 const SAFE = "bcdfghjklmnpqrstvwxz2456789";
 
 export function safeEncode(text: string): string {

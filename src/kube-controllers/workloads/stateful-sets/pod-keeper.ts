@@ -39,9 +39,9 @@ export class PodKeeper {
     if (!created.ok && created.error.kind === "already-exists") return created;
     if (created.ok) {
       const owned = await this.setClaimOwners(set, created.value);
-      if (!owned.ok) return this.#told("update", set, pod, owned);
+      if (!owned.ok) return this.#recorded("update", set, pod, owned);
     }
-    return this.#told("create", set, pod, created);
+    return this.#recorded("create", set, pod, created);
   }
 
   async #createWithClaims(set: StatefulSet, pod: Pod): Promise<Result<Pod, KubeError>> {
@@ -54,19 +54,19 @@ export class PodKeeper {
     return created;
   }
 
-  /** Puts labels and volumes right that somebody changed. Volumes of a Pod cannot be changed; the server's answer says so. */
+  /** Restores changed labels and volumes. Volumes of a Pod cannot be changed; the server refuses the update. */
   async mend(set: StatefulSet, pod: Pod): Answer {
     const named = hasIdentity(set, pod) ? pod : withIdentity(set, pod);
     const stored = hasStorage(set, named) ? named : withStorage(set, named);
     if (stored !== named) {
       const claimed = await this.createClaims(set, pod);
-      if (!claimed.ok) return this.#told("update", set, pod, claimed);
+      if (!claimed.ok) return this.#recorded("update", set, pod, claimed);
     }
     if (!this.claimOwnersAreRight(set, pod)) {
       const owned = await this.setClaimOwners(set, pod);
-      if (!owned.ok) return this.#told("update", set, pod, owned);
+      if (!owned.ok) return this.#recorded("update", set, pod, owned);
     }
-    return stored === pod ? ok(undefined) : this.#told("update", set, pod, await this.#client.update(pods, stored));
+    return stored === pod ? ok(undefined) : this.#recorded("update", set, pod, await this.#client.update(pods, stored));
   }
 
   async remove(set: StatefulSet, pod: Pod): Answer {
@@ -74,7 +74,7 @@ export class PodKeeper {
     this.#expectations.expectDeletions(owner, [key]);
     const deleted = await this.#client.delete(pods, keyOf(pod));
     if (!deleted.ok || !deleted.value) this.#expectations.deleted(owner, key);
-    return this.#told("delete", set, pod, deleted);
+    return this.#recorded("delete", set, pod, deleted);
   }
 
   async createMissingClaims(set: StatefulSet, pod: Pod): Answer {
@@ -146,7 +146,7 @@ export class PodKeeper {
     return { ...created.error, message: `failed to create PVC ${claim.metadata.name}: ${created.error.message}` };
   }
 
-  #told(verb: "create" | "update" | "delete", set: StatefulSet, pod: Pod, answer: Result<unknown, KubeError>): Result<void, KubeError> {
+  #recorded(verb: "create" | "update" | "delete", set: StatefulSet, pod: Pod, answer: Result<unknown, KubeError>): Result<void, KubeError> {
     const title = `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)}`;
     const about = `${title} Pod ${pod.metadata.name} in StatefulSet ${set.metadata.name}`;
     if (answer.ok) {

@@ -36,9 +36,9 @@ const claim = (...ownerReferences: ReturnType<typeof owner>[]): PersistentVolume
 
 describe("who owns a claim", () => {
   it.each([
-    { name: "nobody, when everything is kept", policy: ["Retain", "Retain"], ordinal: 5, want: undefined },
+    { name: "none, when everything is kept", policy: ["Retain", "Retain"], ordinal: 5, want: undefined },
     { name: "the set, when it goes with the set", policy: ["Retain", "Delete"], ordinal: 0, want: "StatefulSet" },
-    { name: "nobody, while its Pod is wanted", policy: ["Delete", "Retain"], ordinal: 0, want: undefined },
+    { name: "none, while its Pod is wanted", policy: ["Delete", "Retain"], ordinal: 0, want: undefined },
     { name: "its Pod, when that is condemned", policy: ["Delete", "Retain"], ordinal: 5, want: "Pod" },
     { name: "the set, while its Pod is wanted", policy: ["Delete", "Delete"], ordinal: 0, want: "StatefulSet" },
     { name: "the Pod, when both are to be deleted and it is condemned", policy: ["Delete", "Delete"], ordinal: 5, want: "Pod" },

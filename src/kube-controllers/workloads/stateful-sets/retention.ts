@@ -1,6 +1,6 @@
 /**
  * Whether claims go with their set or Pod: `persistentVolumeClaimRetentionPolicy`, kept as owner references that the garbage collector
- * follows. A claim that somebody else controls is left alone.
+ * follows. A claim with another controller is left alone.
  */
 import {
   apiVersionOf,
@@ -16,13 +16,13 @@ import {
 import { controllerReference } from "../pods/owners.ts";
 import { isInRange, ordinalOf } from "./identity.ts";
 
-type Wanted = "set" | "pod" | "nobody";
+type Wanted = "set" | "pod" | "none";
 
 function wantedOwner(set: StatefulSet, pod: Pod): Wanted {
   const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
   const condemned = !isInRange(set, ordinalOf(pod));
   if (whenScaled === "Delete" && condemned) return "pod";
-  return whenDeleted === "Delete" ? "set" : "nobody";
+  return whenDeleted === "Delete" ? "set" : "none";
 }
 
 /** A policy that keeps everything touches no claim that has other owners. */
@@ -40,7 +40,7 @@ export function hasForeignController(claim: PersistentVolumeClaim, set: Stateful
   });
 }
 
-/** An owner of the same name that is gone: the garbage collector is about to take the claim, and nobody else shall. */
+/** An owner of the same name that is gone: the garbage collector is about to delete the claim, so it is not adopted. */
 export function hasStaleOwner(claim: PersistentVolumeClaim, owner: KubeObject, resource: Resource): boolean {
   return references(claim).some((reference) => names(reference, owner, resource) && reference.uid !== owner.metadata.uid);
 }
@@ -57,7 +57,7 @@ export function ownersAreRight(claim: PersistentVolumeClaim, set: StatefulSet, p
 export function withRightOwners(claim: PersistentVolumeClaim, set: StatefulSet, pod: Pod): PersistentVolumeClaim {
   const foreign = hasForeignController(claim, set, pod);
   const others = references(claim).filter((reference) => !names(reference, set, statefulSets) && !names(reference, pod, pods));
-  const wanted = foreign ? "nobody" : wantedOwner(set, pod);
+  const wanted = foreign ? "none" : wantedOwner(set, pod);
   const own = wanted === "set" ? [controllerReference(set, statefulSets)] : wanted === "pod" ? [controllerReference(pod, pods)] : [];
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: [...others, ...own] } };
 }

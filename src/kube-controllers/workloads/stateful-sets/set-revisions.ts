@@ -47,7 +47,7 @@ async function ensure(client: KubeClient, { newest, equal, number, draft, collis
   return revision.ok ? ok({ revision: revision.value, collisions }) : revision;
 }
 
-/** Removes the oldest revisions that no Pod has and nobody moves to. */
+/** Removes the oldest revisions that no Pod has and that are not the update revision. */
 export async function truncateHistory(
   client: KubeClient,
   set: StatefulSet,

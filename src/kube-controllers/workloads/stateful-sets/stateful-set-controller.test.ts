@@ -53,7 +53,7 @@ test("Pods come one after the other, each when the one before is ready, with nam
   const first = await cluster.read(podResource, "db-0");
   expect(first.metadata.labels).toMatchObject({ "statefulset.kubernetes.io/pod-name": "db-0", "apps.kubernetes.io/pod-index": "0" });
   expect([first.spec.hostname, first.spec.subdomain]).toEqual(["db-0", "db"]);
-  expect(await cluster.told("StatefulSet")).toEqual(
+  expect(await cluster.eventsOn("StatefulSet")).toEqual(
     [0, 1, 2].map((ordinal) => `Normal SuccessfulCreate: Create Pod db-${ordinal} in StatefulSet db successful`),
   );
 });
@@ -141,7 +141,7 @@ test("with retention policies claims follow their Pods and their set", async () 
   expect([await pods(), await claims(), (await cluster.all(persistentVolumes)).length]).toEqual([[], [], 0]);
 });
 
-test("a claim that somebody else controls is left alone, and that is said", async () => {
+test("a claim with another controller is left alone, and an event reports it", async () => {
   await begin({
     replicas: 1,
     volumeClaimTemplates: [claim],
@@ -174,13 +174,13 @@ test("a Pod that failed or ended is replaced under its name", async () => {
   expect([after.metadata.uid === before, after.status?.phase]).toEqual([false, "Running"]);
 });
 
-test("a label that somebody took off a Pod is put back", async () => {
+test("a label that was removed from a Pod is restored", async () => {
   await begin({ replicas: 1 });
   await cluster.live(200);
   await cluster.patch(podResource, "db-0", { metadata: { labels: { "statefulset.kubernetes.io/pod-name": null } } });
   await cluster.live(100);
   expect((await cluster.read(podResource, "db-0")).metadata.labels).toMatchObject({ "statefulset.kubernetes.io/pod-name": "db-0" });
-  expect(await cluster.told("StatefulSet")).toContain("Normal SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful");
+  expect(await cluster.eventsOn("StatefulSet")).toContain("Normal SuccessfulUpdate: Update Pod db-0 in StatefulSet db successful");
 });
 
 test("scaling down in order waits for the one that is not well, unless it is the one to go", async () => {
@@ -210,7 +210,7 @@ test("minReadySeconds holds the next Pod back", async () => {
   expect((await pods()).length).toBe(2);
 });
 
-test("what cannot be created is told on the set", async () => {
+test("a Pod that cannot be created is reported on the set", async () => {
   let broken: string | undefined = "Pod";
   await begin(
     { replicas: 1, volumeClaimTemplates: [claim] },
@@ -225,11 +225,11 @@ test("what cannot be created is told on the set", async () => {
     },
   );
   await cluster.live(40);
-  expect(await cluster.told("StatefulSet")).toContain("Warning FailedCreate: Create Pod db-0 in StatefulSet db failed error: no");
+  expect(await cluster.eventsOn("StatefulSet")).toContain("Warning FailedCreate: Create Pod db-0 in StatefulSet db failed error: no");
   broken = "PersistentVolumeClaim";
   expectOk(await cluster.client.delete(persistentVolumeClaims, { namespace: "default", name: "data-db-0" }));
   await cluster.live(2_000, 200);
-  expect(await cluster.told("StatefulSet")).toContain(
+  expect(await cluster.eventsOn("StatefulSet")).toContain(
     "Warning FailedCreate: Create Claim data-db-0 for Pod db-0 in StatefulSet db failed error: no",
   );
   broken = undefined;
