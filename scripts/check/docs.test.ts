@@ -100,6 +100,24 @@ describe("checkDocs", () => {
       want: ["src/base/a.ts:2  a is public and its doc comment has no @example"],
     },
     {
+      name: "a type in a public signature is exported, too",
+      files: entry(
+        `import type { C } from "#other";\n/**\n * A.\n * @example a()\n */\nexport function a(c: C, d: D): Promise<B> {\n  const hidden: Hidden = c;\n}\ntype D = 1;\ntype Hidden = 2;\n/** B */\nexport type B<T = 1> = { readonly c: C; readonly t: T };\n`,
+      ),
+      want: [
+        "src/base/a.ts:6  a is public and its signature has C, which src/base/index.ts does not export",
+        "src/base/a.ts:6  a is public and its signature has D, which src/base/index.ts does not export",
+        "src/base/a.ts:12  B is public and its signature has C, which src/base/index.ts does not export",
+      ],
+    },
+    {
+      name: "private members of a public class are not part of its signature",
+      files: entry(
+        `/**\n * A.\n * @example new a()\n */\nexport class a {\n  readonly #c: C;\n  private d: C;\n  e(): C {}\n}\nexport type C = 1;\n/** B */\nexport type B = 1;\n`,
+      ),
+      want: ["src/base/a.ts:5  a is public and its signature has C, which src/base/index.ts does not export"],
+    },
+    {
       name: "the comment of something else does not count",
       files: entry(documented.replace("export type B", "const c = 1;\nexport type B")),
       want: ["src/base/a.ts:3  B is public and has no doc comment"],

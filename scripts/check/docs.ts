@@ -9,6 +9,7 @@ import { blockFindings } from "./doc-blocks/check-blocks.ts";
 import type { Finding } from "./finding.ts";
 import { folderOf } from "./layer-rules.ts";
 import { undocumentedExports } from "./public-docs.ts";
+import { unexportedTypes } from "./public-types.ts";
 import { lineAt, listFiles, readText, readTexts } from "./tree.ts";
 
 const README_LINES = 30;
@@ -26,6 +27,7 @@ export async function checkDocs(root: string): Promise<readonly Finding[]> {
     ...folderFindings(files, texts),
     ...adrFindings(texts),
     ...undocumentedExports(texts, manifest),
+    ...unexportedTypes(texts, manifest),
     ...blockFindings(texts, manifest),
     ...citationFindings(files, texts),
   ];

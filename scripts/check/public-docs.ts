@@ -9,9 +9,9 @@ import { posix } from "node:path";
 import type { Finding } from "./finding.ts";
 import { lineAt } from "./tree.ts";
 
-type Texts = ReadonlyMap<string, string>;
-type Exported = { readonly name: string; readonly isType: boolean; readonly from: string };
-type Manifest = {
+export type Texts = ReadonlyMap<string, string>;
+export type Exported = { readonly name: string; readonly isType: boolean; readonly from: string };
+export type Manifest = {
   readonly exports?: Readonly<Record<string, { readonly types?: string } | string>>;
   readonly imports?: Readonly<Record<string, { readonly source?: string }>>;
 };
@@ -24,14 +24,14 @@ export function undocumentedExports(texts: Texts, manifestText: string | undefin
 }
 
 /** "./dist/types/patch/index.d.ts" is made from "src/patch/index.ts". */
-function entryFiles({ exports = {} }: Manifest): readonly string[] {
+export function entryFiles({ exports = {} }: Manifest): readonly string[] {
   return Object.values(exports).flatMap((entry) => {
     const types = typeof entry === "string" ? undefined : entry.types;
     return types === undefined ? [] : [types.replace(/^\.\/dist\/types\//, "src/").replace(/\.d\.ts$/, ".ts")];
   });
 }
 
-function exportsOf(texts: Texts, file: string): readonly Exported[] {
+export function exportsOf(texts: Texts, file: string): readonly Exported[] {
   const text = texts.get(file) ?? "";
   return [...text.matchAll(/^export (type )?\{([^}]*)\} from "([^"]+)";/gm)].flatMap(([, allTypes, names = "", from = ""]) =>
     names
@@ -63,6 +63,6 @@ function check(texts: Texts, manifest: Manifest, exported: Exported): readonly F
   return [{ file, line, message: `${exported.name} is public and its doc comment has no @example` }];
 }
 
-function fileOf({ imports = {} }: Manifest, from: string): string {
+export function fileOf({ imports = {} }: Manifest, from: string): string {
   return from.startsWith("#") ? (imports[from]?.source ?? from).replace(/^\.\//, "") : from;
 }

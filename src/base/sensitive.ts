@@ -5,6 +5,7 @@
 const REDACTED = "[redacted]";
 const values = new WeakMap<Sensitive<unknown>, unknown>();
 
+/** A value that does not print: neither in logs nor in errors nor as JSON. */
 export class Sensitive<T> {
   constructor(value: T) {
     values.set(this, value);

@@ -39,3 +39,21 @@ export { plain, secret, type Provisioned, type Provisioner, type ProvisionReques
 export { convertCompose, type ConvertedCompose } from "./compose/convert.ts";
 export { describeCompose, isCompose } from "./compose/detect.ts";
 export type { ComposeNotice } from "./compose/notice.ts";
+export type { Err, Ok, Result, Sensitive } from "#base";
+export type { Json, JsonObject, KubeObject, ObjectKey, Resource, YamlError } from "#kube";
+export {
+  formatFieldError,
+  parseLatticeObject,
+  parseLatticeService,
+  type FieldError,
+  type FieldErrorKind,
+  type LatticeCluster,
+  type LatticeEnvironment,
+  type LatticeExternalService,
+  type LatticeImageRegistry,
+  type LatticeObject,
+  type LatticeSecretBindings,
+  type LatticeService,
+  type LatticeServiceConfig,
+  type LatticeServiceRegistration,
+} from "#crds";

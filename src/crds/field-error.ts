@@ -6,8 +6,10 @@ import type * as z from "zod";
 import { didYouMean } from "./nearest.ts";
 import { below, type Structural } from "./structural.ts";
 
+/** What is wrong with a field. */
 export type FieldErrorKind = "required" | "unknown-field" | "wrong-type" | "not-allowed" | "invalid" | "immutable";
 
+/** A mistake in an object: the field, and what would fix it. */
 export type FieldError = {
   readonly kind: FieldErrorKind;
   /** "spec.nodes.controlPlane", "spec.containers[main].image", "spec.mirrors[0].from"; "" for the object itself. */
@@ -15,7 +17,11 @@ export type FieldError = {
   readonly message: string;
 };
 
-/** "path: message", for people. */
+/**
+ * "path: message", for people.
+ *
+ * @example formatFieldError({ kind: "required", path: "spec.containers", message: "is required" })
+ */
 export function formatFieldError({ path, message }: FieldError): string {
   return path === "" ? message : `${path}: ${message}`;
 }

@@ -51,7 +51,11 @@ function anyKind<T extends LatticeObject>(kind: LatticeKind<T>): AnyLatticeKind 
   };
 }
 
-/** The object as its own kind, found by `apiVersion` and `kind`. */
+/**
+ * The object as its own kind, found by `apiVersion` and `kind`.
+ *
+ * @example parseLatticeObject({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeServiceConfig", metadata: { name: "web" }, spec: {} })
+ */
 export function parseLatticeObject(value: unknown): Result<LatticeObject, readonly FieldError[]> {
   const kind = findKind(value);
   return kind.ok ? kind.value.parse(value) : kind;

@@ -83,6 +83,7 @@ const spec = () =>
     machineFieldOnlyFor("vmSize", "azure"),
   ]);
 
+/** A cluster to provision, with its status. */
 export type LatticeCluster = ObjectOf<"LatticeCluster", ReturnType<typeof spec>, ReturnType<typeof clusterStatus>>;
 export type LatticeClusterSpec = LatticeCluster["spec"];
 export type LatticeClusterStatus = NonNullable<LatticeCluster["status"]>;

@@ -118,6 +118,7 @@ const status = () =>
     ).optional(),
   });
 
+/** An environment: namespaces, isolation, defaults of services. */
 export type LatticeEnvironment = ObjectOf<"LatticeEnvironment", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeEnvironmentKind = defineKind<LatticeEnvironment>({

@@ -58,6 +58,7 @@ const status = () =>
     hosts: listOf("Hosts that are open to the requesters.", anyText("A host.", 253), { max: 64, type: "set" }).optional(),
   });
 
+/** A service outside the mesh, and which services may call it. */
 export type LatticeExternalService = ObjectOf<"LatticeExternalService", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeExternalServiceKind = defineKind<LatticeExternalService>({

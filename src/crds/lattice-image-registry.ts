@@ -44,6 +44,7 @@ const spec = () =>
 
 const status = () => statusOf(SIMPLE_PHASES, { placedIn: count("Number of namespaces that have the credentials.").optional() });
 
+/** Pull credentials and mirrors of an image registry. */
 export type LatticeImageRegistry = ObjectOf<"LatticeImageRegistry", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeImageRegistryKind = defineKind<LatticeImageRegistry>({

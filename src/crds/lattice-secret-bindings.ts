@@ -14,6 +14,7 @@ const spec = () =>
 
 const status = () => statusOf(SIMPLE_PHASES, {});
 
+/** Values for `${secrets.*}`. */
 export type LatticeSecretBindings = ObjectOf<"LatticeSecretBindings", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeSecretBindingsKind = defineKind<LatticeSecretBindings>({

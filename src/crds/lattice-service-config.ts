@@ -28,6 +28,7 @@ const spec = () =>
 
 const status = () => statusOf(SIMPLE_PHASES, {});
 
+/** Values for `${config.*}`. */
 export type LatticeServiceConfig = ObjectOf<"LatticeServiceConfig", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeServiceConfigKind = defineKind<LatticeServiceConfig>({

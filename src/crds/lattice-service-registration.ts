@@ -82,6 +82,7 @@ const status = () =>
     lastApplied: timestampField("When it was applied.").optional(),
   });
 
+/** Services from a Git repository. */
 export type LatticeServiceRegistration = ObjectOf<"LatticeServiceRegistration", ReturnType<typeof spec>, ReturnType<typeof status>>;
 
 export const latticeServiceRegistrationKind = defineKind<LatticeServiceRegistration>({

@@ -124,6 +124,7 @@ const status = () =>
     ).optional(),
   });
 
+/** A workload with its resources, routes and agreements. */
 export type LatticeService = ObjectOf<"LatticeService", ReturnType<typeof spec>, ReturnType<typeof status>>;
 export type LatticeServiceSpec = LatticeService["spec"];
 export type LatticeServiceStatus = NonNullable<LatticeService["status"]>;
@@ -158,4 +159,9 @@ export const latticeServiceKind = defineKind<LatticeService>({
 });
 
 export const latticeServices = latticeServiceKind.resource;
+/**
+ * A LatticeService from an unknown value: with defaults, or every mistake with its path.
+ *
+ * @example parseLatticeService({ apiVersion: "lattice.dev/v1alpha1", kind: "LatticeService", metadata: { name: "web" }, spec: { containers: { main: { image: "web:1" } } } })
+ */
 export const parseLatticeService = latticeServiceKind.parse;

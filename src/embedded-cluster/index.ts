@@ -25,16 +25,38 @@ export type { ClusterOptions, ClusterUser, ControllerOptions, FixtureObject, Ope
 export { resources, type AnyObject } from "./resources.ts";
 export type { FieldIndex } from "./schemas/index.ts";
 export { startEmbeddedCluster } from "./start.ts";
-export { expectOk, FakeClock, type Clock, type Err, type Ok, type Result } from "#base";
+export { expectOk, FakeClock, type Clock, type Err, type Logger, type Ok, type Result } from "#base";
 export {
   defineResource,
   type Json,
   type JsonObject,
+  type JsonPrimitive,
   type KubeList,
   type KubeObject,
   type ObjectKey,
+  type ObjectMeta,
   type Resource,
   type Status,
+  type StatusCause,
+  type Subresource,
 } from "#kube";
 export type { Fault, FaultHandle, FaultTarget, Mishap, SimulatedNode, Simulation, SimulationOptions, Speeds } from "#kube-controllers";
-export type { KubeClient, KubeError, KubeErrorKind, KubeReader, KubeWatcher, KubeWriter, PatchBody, WatchEvent } from "#kube-client";
+export type {
+  ApplyOptions,
+  CallOptions,
+  DeleteCollectionQuery,
+  DeleteOptions,
+  KubeClient,
+  KubeError,
+  KubeErrorKind,
+  KubeRaw,
+  KubeReader,
+  KubeWatcher,
+  KubeWriter,
+  ListQuery,
+  PatchBody,
+  PatchOptions,
+  Transport,
+  WatchEvent,
+  WatchQuery,
+} from "#kube-client";

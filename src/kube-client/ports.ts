@@ -9,6 +9,7 @@ import type { KubeError } from "./errors.ts";
 
 export type Answer<T> = Promise<Result<T, KubeError>>;
 
+/** Options of every request. */
 export type CallOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Overrides the client's own limit for this call. */
@@ -17,6 +18,7 @@ export type CallOptions = {
   readonly mayLeave?: (() => boolean) | undefined;
 };
 
+/** Which objects a list returns. */
 export type ListQuery = {
   /** Absent: all namespaces. */
   readonly namespace?: string | undefined;
@@ -27,6 +29,7 @@ export type ListQuery = {
   readonly resourceVersion?: string | undefined;
 };
 
+/** Which objects a watch reports, and from which version. */
 export type WatchQuery = Omit<ListQuery, "limit" | "continue"> & { readonly timeoutSeconds?: number | undefined };
 
 /** What a watch tells: an object that came, changed or went, or how far it has got. */
@@ -54,6 +57,7 @@ export interface KubeWatcher {
   ): AsyncIterable<Result<WatchEvent<T>, KubeError>>;
 }
 
+/** Options of a server-side apply. */
 export type ApplyOptions = CallOptions & {
   readonly fieldManager: string;
   /** Take fields over from other managers. */
@@ -68,8 +72,10 @@ export type PatchBody =
   | { readonly type: "merge"; readonly patch: Json }
   | { readonly type: "strategic"; readonly patch: Json };
 
+/** Options of a patch. */
 export type PatchOptions = CallOptions & { readonly fieldManager?: string; readonly subresource?: Subresource; readonly dryRun?: boolean };
 
+/** Options of a deletion. */
 export type DeleteOptions = CallOptions & {
   readonly propagation?: "Background" | "Foreground" | "Orphan";
   /** Absent: what the object says. 0: at once. */

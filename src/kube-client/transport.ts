@@ -23,6 +23,7 @@ export type TransportAnswer = {
   readonly body: AsyncIterable<Result<Uint8Array, KubeError>>;
 };
 
+/** Sends one request to an API server. */
 export interface Transport {
   /** Resolves when the answer's head has arrived. The signal also ends the body. */
   send(request: TransportRequest, signal: AbortSignal): Promise<Result<TransportAnswer, KubeError>>;

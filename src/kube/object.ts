@@ -8,6 +8,7 @@ export type OwnerReference = {
   readonly blockOwnerDeletion?: boolean;
 };
 
+/** The metadata of a Kubernetes object. */
 export type ObjectMeta = {
   readonly name: string;
   readonly namespace?: string;

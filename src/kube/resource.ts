@@ -19,6 +19,7 @@ export type Resource<T extends KubeObject = KubeObject> = {
   readonly type?: T;
 };
 
+/** Part of an object that has a path of its own. */
 export type Subresource = "status" | "scale" | "finalize" | "ephemeralcontainers";
 
 /**

@@ -1,6 +1,7 @@
 /** `kind: Status`: how an API server reports a failure. */
 import { field, isJsonObject } from "./json.ts";
 
+/** One cause in the details of a Status: the field, the reason and a message. */
 export type StatusCause = { readonly reason?: string; readonly message?: string; readonly field?: string };
 
 /** The result of a request that returns no object; mostly a failure. */

@@ -28,6 +28,7 @@ import { writePlainYaml } from "./yaml-writer.ts";
 
 export const MAX_YAML_BYTES = 10 * 1024 * 1024;
 
+/** Why a text is not accepted as YAML, with its place where known. */
 export type YamlError = { readonly kind: "yaml"; readonly message: string; readonly line?: number; readonly column?: number };
 
 class Refused extends Error {}

@@ -36,3 +36,4 @@ export {
   type PatchTextResult,
   type ThreeWayText,
 } from "./text.ts";
+export type { Err, Ok, Result } from "#base";
