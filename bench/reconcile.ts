@@ -3,7 +3,7 @@
  * status comparison, metrics and trace. Beside it, a bare loop that plans and compares the same objects.
  */
 import { MetricsRegistry, noTracing, ok, seededRandom, silentLogger, systemClock } from "#base";
-import { bindController, createManager, defineController, watch, type Plan, type Runtime } from "#controller-runtime";
+import { bindController, createManager, defineController, watch, type Plan } from "#controller-runtime";
 import { defineResource, jsonEqual, type KubeObject } from "#kube";
 import { createKubeClient } from "#kube-client";
 import type { BenchResult } from "../scripts/bench/bench.ts";
@@ -83,19 +83,18 @@ async function settled(api: ScriptedApi, passes: Countdown): Promise<void> {
 
 function managerOf(api: ScriptedApi, passes: Countdown) {
   const random = seededRandom(2);
-  const painter = defineController<Widget, null, never, Runtime>({
+  const painter = defineController<Widget, null, never>({
     name: "painter",
     reconciles: widgets,
     owns: [configMaps],
-    watches: [watch(bells, (_bell, cache) => cache.list(widgets).map(({ metadata }) => metadata))],
+    watches: [watch(bells, (_bell, { cache }) => cache.list(widgets).map(({ metadata }) => metadata))],
     observe: () => Promise.resolve(ok(null)),
     plan: (widget) => ok<Plan<never>>(plan(widget)),
-    perform: (command) => command,
     status: () => (passes.one(), { painted: true }),
   });
   return createManager({
     client: createKubeClient({ transport: api.transport, clock: systemClock, random }),
-    controllers: [bindController(painter, (runtime) => runtime)],
+    controllers: [bindController(painter, {})],
     clock: systemClock,
     random,
     logger: silentLogger,

@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, test } from "vitest";
 import { err, map, ok, type Result } from "#base";
 import { defineResource, type KubeObject } from "#kube";
-import { defineController, index, nothing, watch, type Plan, type PlanError, type Runtime } from "./controller.ts";
+import { defineController, index, nothing, watch, type Plan, type PlanError } from "./controller.ts";
 import { settled, type ReconcileOutcome } from "./outcome.ts";
 
 /* A small cluster controller; what it uses is declared as briefly as possible. */
@@ -9,7 +9,7 @@ type LatticeCluster = KubeObject & { readonly spec: { readonly nodes: number } }
 type Observed = { readonly ownedBy: "self" | "parent"; readonly phase: Phase };
 type Phase = "Pending" | "Provisioning" | "Pivoting" | "Ready" | "Failed" | "Deleting" | "Unpivoting";
 type Command = { readonly kind: "start-pivot" | "start-unpivot"; readonly cluster: string };
-type Context = Runtime & { readonly link: { send(command: Command): Promise<void> } };
+type Shared = { readonly link: { send(command: Command): Promise<void> } };
 
 const resource = (kind: string) =>
   defineResource<KubeObject>({ group: "cluster.x-k8s.io", version: "v1beta2", kind, plural: kind.toLowerCase(), namespaced: true });
@@ -25,10 +25,10 @@ const phaseOf = (_cluster: LatticeCluster, observed: Observed) => observed.phase
 const compileCluster = (cluster: LatticeCluster): Result<readonly KubeObject[], { kind: "compile-error"; message: string }> =>
   cluster.spec.nodes > 0 ? ok([cluster]) : err({ kind: "compile-error", message: "no nodes" });
 const observe = async (): Promise<Result<Observed, never>> => ok({ ownedBy: "self", phase: "Ready" });
-const perform = async (command: Command, { link }: Context): Promise<ReconcileOutcome> => (await link.send(command), settled);
+const perform = async (command: Command, { link }: Shared): Promise<ReconcileOutcome> => (await link.send(command), settled);
 const status = (_cluster: LatticeCluster, observed: Observed) => ({ phase: observed.phase });
 
-export const clusterController = defineController<LatticeCluster, Observed, Command, Context>({
+export const clusterController = defineController<LatticeCluster, Observed, Command, Shared>({
   name: "cluster",
   reconciles: latticeCluster,
   owns: [capiCluster, kubeadmControlPlane, machineDeployment],
@@ -45,7 +45,7 @@ function plan(cluster: LatticeCluster, observed: Observed): Result<Plan<Command>
       return map(compileCluster(cluster), (objects) => ({ apply: objects, commands: [] }));
     case "Pivoting": // sent on every pass: the child ignores a pivot it has already finished
       return ok({ apply: [], commands: [{ kind: "start-pivot", cluster: cluster.metadata.name }] });
-    case "Ready": // whoever owns the objects drives them; the parent's copy is a mirror and would start a tug of war
+    case "Ready": // only the owner applies the objects; the parent's copy is a mirror
       return observed.ownedBy === "self" ? map(compileCluster(cluster), (objects) => ({ apply: objects, commands: [] })) : nothing;
     case "Failed": // a person must act; the reason stands in the status
       return nothing;
@@ -68,7 +68,7 @@ test("a controller with a teardown gets a finalizer, and may name its own", () =
 
 test("a name that would not fit into a label is a bug", () => {
   for (const name of ["", "Cluster", "a.b", "x".repeat(41), "1a", "a-"]) {
-    expect(() => defineController({ ...clusterController, name })).toThrow("is no name for a controller");
+    expect(() => defineController({ ...clusterController, name })).toThrow("must be lower case, begin with a letter");
   }
 });
 
@@ -79,4 +79,19 @@ test("watches and indexes know the type of what they are given", () => {
   });
   const indexed = index(latticeCluster, "by-nodes", (cluster) => [String(cluster.spec.nodes)]);
   expect([watched.resource.kind, indexed.name]).toEqual(["LatticeCluster", "by-nodes"]);
+});
+
+test("an observation cannot write: its client has no methods that do", () => {
+  defineController({
+    ...clusterController,
+    observe: async (cluster, { client }) => {
+      // @ts-expect-error: create is not a method of the client that observe gets
+      await client.create(latticeCluster, cluster);
+      // @ts-expect-error: neither is apply
+      await client.apply(latticeCluster, cluster, { fieldManager: "x" });
+      // @ts-expect-error: nor delete
+      await client.delete(latticeCluster, cluster.metadata);
+      return ok({ ownedBy: "self", phase: "Ready" });
+    },
+  });
 });

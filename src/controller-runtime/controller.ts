@@ -1,12 +1,14 @@
 /**
- * A controller is data: what it reconciles, owns and watches, and five functions. Importing one starts nothing; a manager runs it.
+ * A controller is data: a static declaration of what it reconciles, owns, watches and reads, and functions. Importing one starts
+ * nothing; a manager runs it. RBAC and informers follow from the declaration alone.
  *
- * The types of what is observed and commanded are hidden by `bindController`, so that a manager can hold many controllers in
- * one list.
+ * `observe` gets a client that can only read. Everything that changes the cluster or the process goes through `apply`, `perform` and
+ * `teardown`. The types of a controller's observations and commands are hidden by `bindController`, so that a manager can hold many
+ * controllers in one list.
  */
 import { ok, type Clock, type Logger, type Ok, type Result } from "#base";
 import type { KubeObject, NewCondition, ObjectKey, Resource } from "#kube";
-import type { KubeClient } from "#kube-client";
+import type { KubeClient, KubeReader } from "#kube-client";
 import type { ChangeSet } from "./apply/change-set.ts";
 import type { AccessPlan, Prune } from "./apply/engine.ts";
 import type { ApplyOrder, PlannedObjects } from "./apply/waves.ts";
@@ -15,38 +17,47 @@ import type { EventNote } from "./events/event.ts";
 import type { FailureCause, ReconcileOutcome } from "./outcome.ts";
 import type { Need } from "./rbac.ts";
 
-/** What the runner gives every pass. A controller's own Context usually adds to it. */
-export type Runtime = {
+/** What the runner gives `observe`: reads, and nothing that writes. */
+export type ReadRuntime = {
   readonly cache: CacheReader;
-  /** Refuses writes once this process no longer leads. */
-  readonly client: KubeClient;
+  readonly client: KubeReader;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** An event about an object. */
-  readonly record: (note: EventNote) => void;
   /** Fires when the pass must end: shutdown, lost lease, or its own time limit. */
   readonly signal: AbortSignal;
 };
 
-export type Plan<Command> = {
+/** What the runner gives `perform` and `teardown`. */
+export type Runtime = Omit<ReadRuntime, "client"> & {
+  /** Refuses writes once this process no longer leads. */
+  readonly client: KubeClient;
+  /** Sends an event about an object. */
+  readonly record: (note: EventNote) => void;
+};
+
+export type Plan<Command, Details = undefined> = {
   /**
-   * What decides who reaches whom. It is carried out before `apply`, object by object, and whatever becomes of the rest: a revocation
+   * What decides who reaches whom. It is carried out before `apply`, object by object, and independently of it: a revocation
    * must not wait for a workload.
    */
   readonly access?: AccessPlan;
   /**
    * A list is sorted into waves by kind; a list of lists is waves already. What this owner applied before and is missing here
-   * is pruned, but an empty `apply` prunes nothing: "I have nothing to say now" must never read as "delete everything".
+   * is pruned, but an empty `apply` prunes nothing: "nothing is known now" must never read as "delete everything".
    */
   readonly apply: PlannedObjects;
   /** true: prune even though `apply` is empty. false: never prune in this pass. Kinds: only those, and nothing of others. */
   readonly prune?: Prune;
   /** Performed one after the other once everything was applied. Each must be safe to repeat: every pass sends them again. */
   readonly commands: readonly Command[];
-  /** The commands are performed although something was not applied: they close, and do not build on it. */
+  /** The commands are performed although something was not applied: they do not build on it. */
   readonly commandsAnyway?: boolean;
-  /** How the pass ends when all of it went well; settled when absent. */
+  /** How the pass ends when all of it succeeded; settled when absent. */
   readonly outcome?: ReconcileOutcome;
+  /** A first step: once all of it succeeded the object is observed and planned again, in the same pass. */
+  readonly again?: true;
+  /** For `status`: what the plan was made from, such as the result of a compiler. */
+  readonly details?: Details;
 };
 
 /** `reason` goes into the Ready condition, `message` says what to change. */
@@ -61,16 +72,30 @@ export const nothing: Ok<Plan<never>> = ok({ apply: [], commands: [] });
  */
 export type DesiredStatus = { readonly [field: string]: unknown; readonly conditions?: readonly NewCondition[] };
 
-export type PassResult = { readonly outcome: ReconcileOutcome; readonly changes: ChangeSet };
-
-export type Watch = {
-  readonly resource: Resource;
-  /** Which objects must be looked at again when this one changes. Method syntax: `watch` ties the parameter to the resource. */
-  mapTo(object: KubeObject, cache: CacheReader): readonly ObjectKey[];
+export type PassResult<Details = undefined> = {
+  readonly outcome: ReconcileOutcome;
+  readonly changes: ChangeSet;
+  /** Of the plan; undefined when there was none. */
+  readonly details: Details | undefined;
 };
 
-export function watch<T extends KubeObject>(resource: Resource<T>, mapTo: (object: T, cache: CacheReader) => readonly ObjectKey[]): Watch {
-  const typed: { readonly resource: Resource; mapTo(object: T, cache: CacheReader): readonly ObjectKey[] } = { resource, mapTo };
+/** What a watch may read to find the keys that a change concerns. */
+export type WatchContext = { readonly cache: CacheReader };
+
+export type Watch<Shared = unknown> = {
+  readonly resource: Resource;
+  /** Which objects must be reconciled when this one changes. Method syntax: `watch` ties the parameter to the resource. */
+  mapTo(object: KubeObject, context: WatchContext & Shared): readonly ObjectKey[];
+};
+
+export function watch<T extends KubeObject, Shared = unknown>(
+  resource: Resource<T>,
+  mapTo: (object: T, context: WatchContext & Shared) => readonly ObjectKey[],
+): Watch<Shared> {
+  const typed: { readonly resource: Resource; mapTo(object: T, context: WatchContext & Shared): readonly ObjectKey[] } = {
+    resource,
+    mapTo,
+  };
   return typed;
 }
 
@@ -82,7 +107,7 @@ export function index<T extends KubeObject>(resource: Resource<T>, name: string,
   return typed;
 }
 
-/** What a controller touches: all that informers and RBAC need to know of it. */
+/** What a controller reads and writes, as a static value: all that informers and RBAC need to know of it. */
 export type ControllerDeclaration = {
   /** Lower case, at most 40 characters: part of a label value on everything it applies. */
   readonly name: string;
@@ -90,23 +115,22 @@ export type ControllerDeclaration = {
   /** Kinds it applies and prunes. A kind that a newer version no longer makes stays here for one release, so that it is pruned. */
   readonly owns?: readonly Resource[];
   /**
-   * Those of them that decide who reaches whom. Nothing in them but metadata and status is another client's; when the owner goes they are
-   * deleted first.
+   * Those of them that decide who reaches whom. Only their metadata and status may have fields of other clients; when the owner is
+   * deleted they are deleted first.
    */
   readonly access?: readonly Resource[];
-  readonly watches?: readonly Watch[];
+  /** Kinds whose changes cause passes. */
+  readonly watches?: readonly { readonly resource: Resource }[];
   /** Kinds it only looks up in the cache. */
   readonly reads?: readonly Resource[];
-  /** Those of the kinds above that a cluster may lack; `cache.isServed` tells. All others are waited for before anything starts. */
+  /** Those of the kinds above that a cluster may lack, as `cache.isServed` reports. All others are waited for before anything starts. */
   readonly optional?: readonly Resource[];
   readonly indexes?: readonly Index[];
-  /** What else brings objects back, beside changes that informers tell of. The returned function ends it. */
-  readonly triggers?: (enqueue: (key: ObjectKey) => void) => () => void;
   /** Types of conditions whose changes are events, beside Ready. */
   readonly announces?: readonly string[];
-  /** false: nothing is written into the status of what it reconciles, because that is not a kind of ours. */
+  /** false: nothing is written into the status of what it reconciles, because the kind belongs to another product. */
   readonly writesStatus?: false;
-  /** What its commands and clean-up need beyond that. */
+  /** What its observations, commands and teardown need beyond that. */
   readonly permissions?: readonly Need[];
   /** Given by default when there is a `teardown`. */
   readonly finalizer?: string;
@@ -115,24 +139,38 @@ export type ControllerDeclaration = {
   readonly force?: boolean;
 };
 
-export type Controller<O extends KubeObject, Observed, Command, Context> = ControllerDeclaration & {
+/** `Shared`: what all passes of the controller use beside the runtime, such as a model of the cluster. Given to `bindController`. */
+export type Controller<O extends KubeObject, Observed, Command, Shared = unknown, Details = undefined> = Omit<
+  ControllerDeclaration,
+  "reconciles" | "watches"
+> & {
   readonly reconciles: Resource<O>;
+  readonly watches?: readonly Watch<Shared>[];
+  /** Other sources of keys, beside changes that informers report. The returned function ends the subscription. */
+  readonly triggers?: (enqueue: (key: ObjectKey) => void, shared: Shared) => () => void;
   /** For kinds whose schema is looser than the type; the error's message reaches the status. */
   readonly parse?: (raw: KubeObject) => Result<O, PlanError>;
-  readonly observe: (object: O, context: Context) => Promise<Result<Observed, FailureCause>>;
+  /** Reads, and changes nothing. */
+  readonly observe: (object: O, context: ReadRuntime & Shared) => Promise<Result<Observed, FailureCause>>;
   /** Pure. */
-  readonly plan: (object: O, observed: Observed) => Result<Plan<Command>, PlanError>;
-  readonly perform: (command: Command, context: Context) => Promise<ReconcileOutcome>;
-  /** Pure. Not called when `observe` failed: the last status stays and Ready says why. */
-  readonly status: (object: O, observed: Observed, result: PassResult) => DesiredStatus;
-  /** Settled lets the object go; anything else keeps the finalizer. Sent again on every pass until then. */
-  readonly teardown?: (object: O, context: Context) => Promise<ReconcileOutcome>;
+  readonly plan: (object: O, observed: Observed) => Result<Plan<Command, Details>, PlanError>;
+  /** Absent: `plan` has no commands. */
+  readonly perform?: (command: Command, context: Runtime & Shared) => Promise<ReconcileOutcome>;
+  /** Pure. Not called when `observe` failed: the last status stays and Ready says why. Absent: Ready is the whole status. */
+  readonly status?: (object: O, observed: Observed, result: PassResult<Details>) => DesiredStatus;
+  /**
+   * Runs when the object is deleted. Settled removes the finalizer; anything else keeps it. Sent again on every pass until then.
+   * "by-plan": `plan` cleans up, and its outcome decides. Absent with a finalizer: what was applied is released, and that is all.
+   */
+  readonly teardown?: "by-plan" | ((object: O, context: Runtime & Shared) => Promise<ReconcileOutcome>);
 };
 
-export function defineController<O extends KubeObject, Observed, Command, Context>(
-  controller: Controller<O, Observed, Command, Context>,
-): Controller<O, Observed, Command, Context> {
-  if (!/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/.test(controller.name)) throw new Error(`"${controller.name}" is no name for a controller`);
+export function defineController<O extends KubeObject, Observed, Command, Shared = unknown, Details = undefined>(
+  controller: Controller<O, Observed, Command, Shared, Details>,
+): Controller<O, Observed, Command, Shared, Details> {
+  if (!/^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$/.test(controller.name)) {
+    throw new Error(`controller name "${controller.name}": must be lower case, begin with a letter, and have at most 40 characters`);
+  }
   if (controller.teardown === undefined || controller.finalizer !== undefined) return controller;
   return { ...controller, finalizer: `lattice.dev/${controller.name}` };
 }

@@ -32,8 +32,10 @@ export {
   type PassResult,
   type Plan,
   type PlanError,
+  type ReadRuntime,
   type Runtime,
   type Watch,
+  type WatchContext,
 } from "./controller.ts";
 export type { EventNote } from "./events/event.ts";
 export { EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
@@ -55,6 +57,7 @@ export {
   waiting,
   worstOf,
   type FailureCause,
+  type FailureKind,
   type Handling,
   type ReconcileOutcome,
   type Requeue,

@@ -3,7 +3,7 @@ import { err, ok, sleep } from "#base";
 import { failWith } from "#embedded-cluster";
 import { configMap, configMaps, ControllerWorld, secrets, widget, widgets } from "../../test/builders/controller-world.ts";
 import { widgetController } from "../../test/builders/widget-controller.ts";
-import { type Runtime } from "./controller.ts";
+import { type ReadRuntime } from "./controller.ts";
 import { createManager } from "./manager.ts";
 
 const names = async (world: ControllerWorld) => (await world.objects(configMaps)).map(({ metadata }) => metadata.name);
@@ -25,7 +25,7 @@ test("a pass that failed marks its span", async () => {
   await world.put(widgets, widget("a"));
   const marks: unknown[] = [];
   const span = { set: (fields: object) => void marks.push(fields), fail: (message: string) => void marks.push(message) };
-  world.start([widgetController({ observe: () => Promise.resolve(err({ kind: "x", message: "blind" })) })], {
+  world.start([widgetController({ observe: () => Promise.resolve(err({ kind: "unavailable", message: "blind" })) })], {
     tracer: { span: (_name, _fields, work) => work(span) },
   });
   await world.clock.advance(100);
@@ -35,9 +35,9 @@ test("a pass that failed marks its span", async () => {
 
 test("on a stop, passes under way get time to finish; then they are cancelled; then they are abandoned", async () => {
   const rows = [
-    { work: (runtime: Runtime) => sleep(runtime.clock, 2_000, new AbortController().signal), status: "True", leftBehind: false },
-    { work: (runtime: Runtime) => sleep(runtime.clock, 60_000, runtime.signal), status: undefined, leftBehind: false },
-    { work: (runtime: Runtime) => sleep(runtime.clock, 60_000, new AbortController().signal), status: undefined, leftBehind: true },
+    { work: (runtime: ReadRuntime) => sleep(runtime.clock, 2_000, new AbortController().signal), status: "True", leftBehind: false },
+    { work: (runtime: ReadRuntime) => sleep(runtime.clock, 60_000, runtime.signal), status: undefined, leftBehind: false },
+    { work: (runtime: ReadRuntime) => sleep(runtime.clock, 60_000, new AbortController().signal), status: undefined, leftBehind: true },
   ];
   for (const { work, status, leftBehind } of rows) {
     await using world = await ControllerWorld.open();

@@ -119,7 +119,7 @@ test("the fleet looks at settled objects every ten minutes", () => {
 });
 
 test("the worst outcome speaks for all, and the shortest wait among waits", () => {
-  const cause = failed({ kind: "x", message: "" });
+  const cause = failed({ kind: "apply", message: "" });
   expect(worstOf([])).toEqual(settled);
   expect(worstOf([waiting("A", 5), settled, waiting("B", 3), waiting("C", 4)])).toMatchObject({ reason: "B" });
   expect(worstOf([waiting("A", 5), stalled("S"), waiting("B", 3)])).toMatchObject({ kind: "stalled" });

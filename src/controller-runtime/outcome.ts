@@ -6,9 +6,26 @@
  */
 import type { LogLevel } from "#base";
 import type { ConditionStatus } from "#kube";
+import type { KubeErrorKind } from "#kube-client";
 
-/** Why something failed. `KubeError` is one by its shape. */
-export type FailureCause = { readonly kind: string; readonly message: string; readonly retryAfterMs?: number };
+/** What kind of thing made a pass fail. */
+export type FailureKind =
+  | KubeErrorKind
+  /** Objects were not applied; the change set names them. */
+  | "apply"
+  /** Something with that name or field belongs to another client. */
+  | "not-ours"
+  /** A Secret that Lattice keeps for itself has unusable content. */
+  | "unusable-secret"
+  /** A plan asked to be made again too often. */
+  | "incomplete-plan"
+  /** The object is being deleted, and its clean-up failed. */
+  | "teardown"
+  /** A bug: a controller threw. */
+  | "internal";
+
+/** Why a pass failed. `KubeError` is one by its shape. */
+export type FailureCause = { readonly kind: FailureKind; readonly message: string; readonly retryAfterMs?: number };
 
 export type Settled = { readonly kind: "settled" };
 /** Nothing is wrong and nothing is left to do but wait; a watched change comes earlier than `afterMs` when all goes well. */
@@ -116,20 +133,43 @@ export function handlingOf(outcome: ReconcileOutcome, settledMs: number = REQUEU
   }
 }
 
-/** "Unknown", not "False": a pass that broke off says nothing about the thing itself, which may run as well as ever. */
+/** "Unknown", not "False": a pass that failed reports nothing about the object itself, which may run as well as before. */
 function handlingOfFailure(cause: FailureCause): Handling {
   const requeue: Requeue = { kind: "backoff", atLeastMs: cause.retryAfterMs ?? 0 };
-  // Being told to stop is no failure of the object, and a status write would be refused anyway.
-  if (cause.kind === "cancelled") return { requeue, ready: undefined, event: undefined, level: "debug", result: "cancelled" };
-  // A write that lost a race is the daily bread of a cache: the next pass sees the winner.
-  if (cause.kind === "conflict") return { requeue, ready: undefined, event: undefined, level: "info", result: "failed" };
-  const ready = { status: "Unknown", reason: reasonOf(cause), message: cause.message } as const;
-  const event = { type: "Warning", reason: ready.reason, note: cause.message, when: "always" } as const;
-  const bug = cause.kind === "internal";
-  return { requeue, ready, event, level: bug ? "error" : "warn", result: bug ? "bug" : "failed" };
+  switch (cause.kind) {
+    case "cancelled": // shutdown is no failure of the object, and a status write would be refused anyway
+      return { requeue, ready: undefined, event: undefined, level: "debug", result: "cancelled" };
+    case "conflict": // a cache is often older than the object: the next pass sees the newer one
+      return { requeue, ready: undefined, event: undefined, level: "info", result: "failed" };
+    case "internal":
+      return { requeue, ...failureNotes("InternalError", cause.message), level: "error", result: "bug" };
+    case "teardown":
+      return { requeue, ...failureNotes("TeardownFailed", cause.message), level: "warn", result: "failed" };
+    case "apply":
+    case "not-ours":
+    case "unusable-secret":
+    case "incomplete-plan":
+    case "bad-request":
+    case "unauthorized":
+    case "forbidden":
+    case "not-found":
+    case "already-exists":
+    case "gone":
+    case "invalid":
+    case "too-many-requests":
+    case "unsupported-media-type":
+    case "server-error":
+    case "unavailable":
+    case "timeout":
+    case "network":
+    case "protocol":
+      return { requeue, ...failureNotes("ReconcileFailed", cause.message), level: "warn", result: "failed" };
+  }
 }
 
-function reasonOf(cause: FailureCause): RuntimeReason {
-  if (cause.kind === "internal") return "InternalError";
-  return cause.kind === "teardown" ? "TeardownFailed" : "ReconcileFailed";
+function failureNotes(reason: RuntimeReason, message: string): Pick<Handling, "ready" | "event"> {
+  return {
+    ready: { status: "Unknown", reason, message },
+    event: { type: "Warning", reason, note: message, when: "always" },
+  };
 }

@@ -1,88 +1,121 @@
 /**
- * One pass of a controller over one object: observe, plan, apply, perform, status. No cache, no queue, no status write: those
- * are the reconciler's.
+ * One pass of a controller over one object: observe, plan, apply, perform, status. The cache, the queue and the status write are
+ * the reconciler's.
  */
-import type { KubeObject } from "#kube";
+import { ok, type Result } from "#base";
+import type { KubeObject, ObjectKey } from "#kube";
 import { NO_CHANGES, outcomeOfChanges, type ChangeSet } from "./apply/change-set.ts";
-import type { Controller, ControllerDeclaration, DesiredStatus, PassResult, Plan, PlanError, Runtime } from "./controller.ts";
+import type {
+  Controller,
+  ControllerDeclaration,
+  DesiredStatus,
+  PassResult,
+  Plan,
+  PlanError,
+  ReadRuntime,
+  Runtime,
+  Watch,
+} from "./controller.ts";
 import { failed, REQUEUE, settled, stalled, worstOf, type ReconcileOutcome } from "./outcome.ts";
 
 export type ApplyPlan = (plan: Pick<Plan<never>, "access" | "apply" | "prune">) => Promise<ChangeSet>;
 
-export type ReconcilePass = PassResult & {
+export type ReconcilePass = Pick<PassResult, "outcome" | "changes"> & {
   /** Undefined when nothing was observed: the last status stays. */
   readonly status: DesiredStatus | undefined;
 };
 
-/** A controller whose own types are hidden, together with its context: what a manager runs. */
-export type BoundController = ControllerDeclaration & {
-  readonly pass: (object: KubeObject, runtime: Runtime, apply: ApplyPlan) => Promise<ReconcilePass>;
-  readonly cleanUp: ((object: KubeObject, runtime: Runtime) => Promise<ReconcileOutcome>) | undefined;
+/** The runtime of one pass: what `observe` gets, and what everything after it gets. */
+export type PassRuntime = { readonly read: ReadRuntime; readonly write: Runtime };
+
+/** How an object is cleaned up before its finalizer is removed; "release": what was applied is released, and that is all. */
+export type CleanUp = "by-plan" | "release" | ((object: KubeObject, runtime: Runtime) => Promise<ReconcileOutcome>);
+
+/** A controller whose own types are hidden, together with what its passes share: what a manager runs. */
+export type BoundController = Omit<ControllerDeclaration, "watches"> & {
+  readonly watches: readonly Watch[];
+  readonly triggers: ((enqueue: (key: ObjectKey) => void) => () => void) | undefined;
+  readonly pass: (object: KubeObject, runtime: PassRuntime, apply: ApplyPlan) => Promise<ReconcilePass>;
+  readonly cleanUp: CleanUp;
 };
 
-/** `contextOf` makes a controller's Context out of what the runner gives it: `(runtime) => ({ ...runtime, link })`. */
-export function bindController<O extends KubeObject, Observed, Command, Context>(
-  controller: Controller<O, Observed, Command, Context>,
-  contextOf: (runtime: Runtime) => Context,
+export function bindController<O extends KubeObject, Observed, Command, Shared, Details>(
+  controller: Controller<O, Observed, Command, Shared, Details>,
+  shared: Shared,
 ): BoundController {
-  const { teardown } = controller;
+  const { watches = [], triggers } = controller;
   return {
     ...controller,
-    async pass(raw, runtime, apply) {
+    watches: watches.map(({ resource, mapTo }) => ({ resource, mapTo: (object, context) => mapTo(object, { ...context, ...shared }) })),
+    triggers: triggers === undefined ? undefined : (enqueue) => triggers(enqueue, shared),
+    async pass(raw, { read, write }, apply) {
       const object = parsed(controller, raw);
       if (!object.ok) return { outcome: outcomeOfPlanError(object.error), changes: NO_CHANGES, status: undefined };
-      return runPass(controller, object.value, contextOf(runtime), apply);
+      return runPass(controller, object.value, { read: { ...read, ...shared }, write: { ...write, ...shared }, apply });
     },
-    cleanUp: teardown === undefined ? undefined : (raw, runtime) => cleanUp(controller, teardown, raw, contextOf(runtime)),
+    cleanUp: cleanUpOf(controller, shared),
   };
 }
 
-function parsed<O extends KubeObject, Observed, Command, Context>(controller: Controller<O, Observed, Command, Context>, raw: KubeObject) {
+function parsed<O extends KubeObject>(controller: { readonly parse?: (raw: KubeObject) => Result<O, PlanError> }, raw: KubeObject) {
   // without a parser the API server's schema is the parser: the cache for Resource<O> holds nothing else
-  return controller.parse === undefined ? ({ ok: true, value: raw as O } as const) : controller.parse(raw);
+  return controller.parse === undefined ? ok(raw as O) : controller.parse(raw);
 }
 
-async function cleanUp<O extends KubeObject, Observed, Command, Context>(
-  controller: Controller<O, Observed, Command, Context>,
-  teardown: NonNullable<Controller<O, Observed, Command, Context>["teardown"]>,
-  raw: KubeObject,
-  context: Context,
-): Promise<ReconcileOutcome> {
-  const object = parsed(controller, raw);
-  return object.ok ? teardown(object.value, context) : outcomeOfPlanError(object.error);
+function cleanUpOf<O extends KubeObject, Observed, Command, Shared, Details>(
+  controller: Controller<O, Observed, Command, Shared, Details>,
+  shared: Shared,
+): CleanUp {
+  const { teardown = "release" } = controller;
+  if (typeof teardown === "string") return teardown;
+  return (raw, runtime) => {
+    const object = parsed(controller, raw);
+    return object.ok ? teardown(object.value, { ...runtime, ...shared }) : Promise.resolve(outcomeOfPlanError(object.error));
+  };
 }
 
-async function runPass<O extends KubeObject, Observed, Command, Context>(
-  controller: Controller<O, Observed, Command, Context>,
+type PassContext<Shared> = { readonly read: ReadRuntime & Shared; readonly write: Runtime & Shared; readonly apply: ApplyPlan };
+
+/** A plan with `again` is a first step. More of them than this cannot be meant: something that is observed changes all the time. */
+const MOST_ROUNDS = 8;
+
+async function runPass<O extends KubeObject, Observed, Command, Shared, Details>(
+  controller: Controller<O, Observed, Command, Shared, Details>,
   object: O,
-  context: Context,
-  apply: ApplyPlan,
+  context: PassContext<Shared>,
 ): Promise<ReconcilePass> {
-  const observed = await controller.observe(object, context);
-  if (!observed.ok) return { outcome: failed(observed.error), changes: NO_CHANGES, status: undefined };
-  const result = await carryOut(controller, { object, observed: observed.value }, context, apply);
-  return { ...result, status: controller.status(object, observed.value, result) };
+  for (let round = 1; round <= MOST_ROUNDS; round += 1) {
+    const observed = await controller.observe(object, context.read);
+    if (!observed.ok) return { outcome: failed(observed.error), changes: NO_CHANGES, status: undefined };
+    const plan = controller.plan(object, observed.value);
+    const result = plan.ok
+      ? await carryOut(controller, plan.value, context)
+      : { outcome: outcomeOfPlanError(plan.error), changes: NO_CHANGES, details: undefined };
+    if (plan.ok && plan.value.again === true && result.outcome.kind === "settled") continue;
+    return { ...result, status: controller.status?.(object, observed.value, result) };
+  }
+  const message = `the plan was not complete after ${MOST_ROUNDS} rounds`;
+  return { outcome: failed({ kind: "incomplete-plan", message }), changes: NO_CHANGES, status: undefined };
 }
 
-async function carryOut<O extends KubeObject, Observed, Command, Context>(
-  controller: Controller<O, Observed, Command, Context>,
-  seen: { readonly object: O; readonly observed: Observed },
-  context: Context,
-  apply: ApplyPlan,
-): Promise<PassResult> {
-  const plan = controller.plan(seen.object, seen.observed);
-  if (!plan.ok) return { outcome: outcomeOfPlanError(plan.error), changes: NO_CHANGES };
-  const changes = await apply(plan.value);
+async function carryOut<O extends KubeObject, Observed, Command, Shared, Details>(
+  { name, perform }: Controller<O, Observed, Command, Shared, Details>,
+  plan: Plan<Command, Details>,
+  { write, apply }: PassContext<Shared>,
+): Promise<PassResult<Details>> {
+  const { details } = plan;
+  const changes = await apply(plan);
   const applied = outcomeOfChanges(changes);
-  if (applied.kind !== "settled" && plan.value.commandsAnyway !== true) return { outcome: applied, changes };
-  const outcomes: ReconcileOutcome[] = [applied, plan.value.outcome ?? settled];
-  for (const command of plan.value.commands) {
-    const outcome = await controller.perform(command, context);
+  if (applied.kind !== "settled" && plan.commandsAnyway !== true) return { outcome: applied, changes, details };
+  const outcomes: ReconcileOutcome[] = [applied, plan.outcome ?? settled];
+  for (const command of plan.commands) {
+    if (perform === undefined) throw new Error(`controller ${name} plans commands and has no perform`);
+    const outcome = await perform(command, write);
     outcomes.push(outcome);
     // later commands may build on this one; a wait is no obstacle, a failure is
     if (outcome.kind === "failed" || outcome.kind === "stalled") break;
   }
-  return { outcome: worstOf(outcomes), changes };
+  return { outcome: worstOf(outcomes), changes, details };
 }
 
 export function outcomeOfPlanError(error: PlanError): ReconcileOutcome {

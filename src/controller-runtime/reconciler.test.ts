@@ -75,7 +75,7 @@ test("a watched kind brings those back that it concerns, through an index", asyn
       observe: ({ metadata }) => (passes.push(metadata.name), Promise.resolve(ok({ count: 0 }))),
       indexes: [index(widgets, "colour", ({ spec }) => [spec.colour ?? ""])],
       watches: [
-        watch(secrets, ({ metadata }, cache) =>
+        watch(secrets, ({ metadata }, { cache }) =>
           cache.byIndex(widgets, "colour", metadata.name).map((found) => ({ namespace: "shop", name: found.metadata.name })),
         ),
       ],
@@ -129,7 +129,7 @@ test("outcomes reach status, events, metrics and the time of the next pass", asy
     },
     {
       name: "failed",
-      more: { observe: () => Promise.resolve(err({ kind: "busy", message: "later", retryAfterMs: 8_000 })) },
+      more: { observe: () => Promise.resolve(err({ kind: "too-many-requests", message: "later", retryAfterMs: 8_000 })) },
       reason: "ReconcileFailed",
       event: "Warning ReconcileFailed: later",
       after: 8_000,
@@ -152,7 +152,7 @@ test("outcomes reach status, events, metrics and the time of the next pass", asy
 test("commands are performed in order once everything was applied; a failure ends the pass", async () => {
   const rows = [
     { outcomes: [settled, waiting("Soon", 9, ""), settled], performed: 3, reason: "Soon" },
-    { outcomes: [settled, failed({ kind: "x", message: "no" }), settled], performed: 2, reason: "ReconcileFailed" },
+    { outcomes: [settled, failed({ kind: "apply", message: "no" }), settled], performed: 2, reason: "ReconcileFailed" },
     { outcomes: [stalled("Stuck"), settled], performed: 1, reason: "Stuck" },
   ];
   for (const { outcomes, performed, reason } of rows) {
@@ -208,7 +208,9 @@ test("when nothing could be observed the last status stays, and the Ready condit
   await using world = await ControllerWorld.open();
   let broken = false;
   await world.put(widgets, widget("a", { count: 3 }));
-  world.start([widgetController({ observe: () => Promise.resolve(broken ? err({ kind: "x", message: "blind" }) : ok({ count: 3 })) })]);
+  world.start([
+    widgetController({ observe: () => Promise.resolve(broken ? err({ kind: "unavailable", message: "blind" }) : ok({ count: 3 })) }),
+  ]);
   await world.clock.advance(1_000);
   broken = true;
   await world.clock.advance(70_000);

@@ -5,7 +5,7 @@
  */
 import { ok, type Clock, type Logger, type Result } from "#base";
 import { field, findCondition, isBeingDeleted, type KubeObject, type NewCondition, type ObjectKey } from "#kube";
-import type { KubeClient, KubeError } from "#kube-client";
+import type { KubeClient, KubeError, KubeReader } from "#kube-client";
 import { outcomeOfChanges } from "./apply/change-set.ts";
 import type { ApplyEngine } from "./apply/engine.ts";
 import type { CacheReader } from "./cache.ts";
@@ -13,7 +13,7 @@ import type { DesiredStatus, Runtime } from "./controller.ts";
 import type { EventNote } from "./events/event.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizers.ts";
 import { failed, handlingOf, settled, type Handling, type ReconcileOutcome } from "./outcome.ts";
-import type { BoundController, ReconcilePass } from "./pass.ts";
+import type { BoundController, PassRuntime, ReconcilePass } from "./pass.ts";
 import { safeText } from "./safe-text.ts";
 import { conditionsOf, writeStatus } from "./status-writer.ts";
 
@@ -33,10 +33,12 @@ export const READY = "Ready";
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
+  readonly #reader: KubeReader;
   #statusForbidden = false;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#reader = readOnly(options.client);
   }
 
   /** How to go on with this key; undefined when there is nothing left to do for it. Never throws. */
@@ -44,28 +46,29 @@ export class Reconciler {
     const { cache, client, clock, controller, logger, record } = this.#options;
     const object = cache.get(controller.reconciles, key);
     if (object === undefined) return undefined;
-    const runtime: Runtime = { cache, client, clock, logger: logger.with({ ...key }), record, signal };
+    const write: Runtime = { cache, client, clock, logger: logger.with({ ...key }), record, signal };
+    const runtime: PassRuntime = { read: { cache, client: this.#reader, clock, logger: write.logger, signal }, write };
     try {
-      const pass = await (isBeingDeleted(object) ? this.#letGo(object, runtime) : this.#bringForward(object, runtime));
-      return pass === undefined ? undefined : await this.#report(pass, runtime);
+      const pass = await (isBeingDeleted(object) ? this.#cleanUp(object, runtime) : this.#advance(object, runtime));
+      return pass === undefined ? undefined : await this.#report(pass, write);
     } catch (thrown) {
-      this.#logBug(thrown, runtime.logger);
-      return this.#reportBug(object, runtime);
+      this.#logBug(thrown, write.logger);
+      return this.#reportBug(object, write);
     }
   }
 
-  async #bringForward(object: KubeObject, runtime: Runtime): Promise<Finished | undefined> {
-    const held = await this.#hold(object, runtime.signal);
+  async #advance(object: KubeObject, runtime: PassRuntime): Promise<FinishedPass | undefined> {
+    const held = await this.#hold(object, runtime.write.signal);
     if (!held.ok) return { object, outcome: failed(held.error), status: undefined };
     return held.value === undefined ? undefined : this.#pass(held.value, runtime);
   }
 
-  async #pass(object: KubeObject, runtime: Runtime): Promise<Finished> {
+  async #pass(object: KubeObject, runtime: PassRuntime): Promise<FinishedPass> {
     const { controller, engine } = this.#options;
     const owner = { controller: controller.name, object };
     const pass: ReconcilePass = await controller.pass(object, runtime, async ({ access, apply: planned, prune }) => {
-      const changes = await engine.apply({ owner, access, planned, prune, signal: runtime.signal });
-      for (const { object: name, fields } of changes.healed) runtime.record(foreignFieldsRemoved(object, name, fields));
+      const changes = await engine.apply({ owner, access, planned, prune, signal: runtime.write.signal });
+      for (const { object: name, fields } of changes.healed) runtime.write.record(foreignFieldsRemoved(object, name, fields));
       return changes;
     });
     return { object, outcome: pass.outcome, status: pass.status };
@@ -80,19 +83,22 @@ export class Reconciler {
   }
 
   /**
-   * Deletion. Without a finalizer of ours there is nothing to do, and applying would bring back what the garbage collector
-   * takes away. A controller with a finalizer and no teardown cleans up in its plan: settled means clean.
+   * Deletion. Without a finalizer of ours there is nothing to do, and applying would create again what the garbage collector
+   * deletes.
    */
-  async #letGo(object: KubeObject, runtime: Runtime): Promise<Finished | undefined> {
-    const { controller } = this.#options;
-    if (controller.finalizer === undefined || !hasFinalizer(object, controller.finalizer)) return undefined;
-    const done: Finished =
-      controller.cleanUp === undefined
-        ? await this.#pass(object, runtime)
-        : { object, outcome: await controller.cleanUp(object, runtime), status: undefined };
+  async #cleanUp(object: KubeObject, runtime: PassRuntime): Promise<FinishedPass | undefined> {
+    const { finalizer } = this.#options.controller;
+    if (finalizer === undefined || !hasFinalizer(object, finalizer)) return undefined;
+    const done = await this.#tearDown(object, runtime);
     if (done.outcome.kind !== "settled") return { ...done, outcome: asTeardown(done.outcome) };
-    const released = await this.#release(object, controller.finalizer, runtime.signal);
+    const released = await this.#release(object, finalizer, runtime.write.signal);
     return released.kind === "settled" ? undefined : { ...done, outcome: asTeardown(released) };
+  }
+
+  async #tearDown(object: KubeObject, runtime: PassRuntime): Promise<FinishedPass> {
+    const { cleanUp } = this.#options.controller;
+    if (cleanUp === "by-plan") return this.#pass(object, runtime);
+    return { object, outcome: cleanUp === "release" ? settled : await cleanUp(object, runtime.write), status: undefined };
   }
 
   async #release(object: KubeObject, finalizer: string, signal: AbortSignal): Promise<ReconcileOutcome> {
@@ -104,11 +110,11 @@ export class Reconciler {
     return removed.ok ? settled : failed(removed.error);
   }
 
-  async #report({ object, outcome, status }: Finished, runtime: Runtime): Promise<Handling> {
+  async #report({ object, outcome, status }: FinishedPass, runtime: Runtime): Promise<Handling> {
     const handling = handlingOf(outcome, this.#options.settledMs);
     const desired = this.#options.controller.writesStatus === false ? undefined : withReady(status, handling);
     const written = desired === undefined ? ok(false) : await this.#writeStatus(object, desired, runtime.signal);
-    this.#tell(object, handling, desired);
+    this.#sendEvent(object, handling, desired);
     this.#announce(object, desired);
     runtime.logger[handling.level]("reconciled", { result: handling.result, ...describe(outcome) });
     // the outcome stands when it was bad enough; a status that could not be written must not end in "settled"
@@ -134,7 +140,7 @@ export class Reconciler {
     return writeStatus({ client, clock, resource: controller.reconciles, object, desired, signal });
   }
 
-  #tell(object: KubeObject, { event }: Handling, desired: DesiredStatus | undefined): void {
+  #sendEvent(object: KubeObject, { event }: Handling, desired: DesiredStatus | undefined): void {
     if (event === undefined) return;
     const before = findCondition(conditionsOf(field(object, "status")), READY);
     const after = desired?.conditions?.find((condition) => condition.type === READY);
@@ -170,7 +176,15 @@ export class Reconciler {
   }
 }
 
-type Finished = { readonly object: KubeObject; readonly outcome: ReconcileOutcome; readonly status: DesiredStatus | undefined };
+type FinishedPass = { readonly object: KubeObject; readonly outcome: ReconcileOutcome; readonly status: DesiredStatus | undefined };
+
+/** Without the methods that write, also for code that ignores types. */
+function readOnly(client: KubeReader): KubeReader {
+  return {
+    get: (resource, key, options) => client.get(resource, key, options),
+    list: (resource, query, options) => client.list(resource, query, options),
+  };
+}
 
 /** For the person who added them, and will look for them. */
 function foreignFieldsRemoved(regarding: KubeObject, object: string, fields: string): EventNote {

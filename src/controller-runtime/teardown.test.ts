@@ -17,7 +17,7 @@ test("a finalizer goes only after its clean-up succeeded; until then status and 
       teardown: () =>
         Promise.resolve(
           cloud === "down"
-            ? failed({ kind: "cloud", message: "no answer" })
+            ? failed({ kind: "unavailable", message: "no answer" })
             : cloud === "busy"
               ? waiting("Draining", 1_000, "2 left")
               : settled,
@@ -70,13 +70,27 @@ test("a release that meets a changed owner, and a finalizer that cannot be taken
   await world.end();
 });
 
-test("a controller with a finalizer and no teardown cleans up in its plan", async () => {
+test("a controller with a finalizer and no teardown releases what it applied, and runs no pass for it", async () => {
+  await using world = await ControllerWorld.open();
+  let plans = 0;
+  const far = configMap("far", {}, { namespace: "other" });
+  await world.put(widgets, widget("a"));
+  world.start([widgetController({ finalizer: "lattice.dev/x", plan: () => ((plans += 1), ok({ apply: [far], commands: [] })) })]);
+  await world.clock.advance(1_000);
+  const before = plans;
+  await world.remove(widgets, { namespace: "shop", name: "a" });
+  await world.clock.advance(1_000);
+  expect([await names(world), await world.widget("a"), plans]).toEqual([[], undefined, before]);
+  await world.end();
+});
+
+test("a controller with a teardown by plan cleans up in its plan", async () => {
   await using world = await ControllerWorld.open();
   let deleted = false;
   await world.put(widgets, widget("a"));
   const plan: WidgetController["plan"] = ({ metadata }) =>
     ok({ ...nothing.value, outcome: metadata.deletionTimestamp !== undefined && !deleted ? waiting("Unpivoting", 1_000) : settled });
-  world.start([widgetController({ finalizer: "lattice.dev/plan", plan })]);
+  world.start([widgetController({ teardown: "by-plan", plan })]);
   await world.clock.advance(1_000);
   await world.remove(widgets, { namespace: "shop", name: "a" });
   await world.clock.advance(3_000);

@@ -5,15 +5,11 @@
 import { jsonEqual, type KubeObject, type ObjectKey, type Resource } from "#kube";
 import { ownerKeyOf } from "./identity.ts";
 import type { InformerSet } from "./cache.ts";
-import type { ControllerDeclaration } from "./controller.ts";
+import type { BoundController } from "./pass.ts";
 
 /** Calls `enqueue` for what is there and for every change from now on; the returned function ends that. */
-export function subscribeTriggers(
-  controller: ControllerDeclaration,
-  informers: InformerSet,
-  enqueue: (key: ObjectKey) => void,
-): () => void {
-  const { name, reconciles, owns = [], watches = [] } = controller;
+export function subscribeTriggers(controller: BoundController, informers: InformerSet, enqueue: (key: ObjectKey) => void): () => void {
+  const { name, reconciles, owns = [], watches, triggers } = controller;
   const both = (before: KubeObject | undefined, after: KubeObject | undefined, keysOf: (object: KubeObject) => readonly ObjectKey[]) => {
     // both sides: an object that changed hands concerns the old owner as well
     for (const object of [before, after]) if (object !== undefined) keysOf(object).forEach(enqueue);
@@ -26,10 +22,12 @@ export function subscribeTriggers(
       informers.subscribe(resource, ({ before, after }) => both(before, after, (object) => ownersOf(object, reconciles, name))),
     ),
     ...watches.map((watch) =>
-      informers.subscribe(watch.resource, ({ before, after }) => both(before, after, (object) => watch.mapTo(object, informers))),
+      informers.subscribe(watch.resource, ({ before, after }) =>
+        both(before, after, (object) => watch.mapTo(object, { cache: informers })),
+      ),
     ),
   ];
-  if (controller.triggers !== undefined) unsubscribe.push(controller.triggers(enqueue));
+  if (triggers !== undefined) unsubscribe.push(triggers(enqueue));
   for (const object of informers.list(reconciles)) enqueue({ namespace: object.metadata.namespace, name: object.metadata.name });
   return () => unsubscribe.forEach((end) => end());
 }

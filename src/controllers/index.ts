@@ -3,9 +3,11 @@ export { acceptanceController, type AcceptanceOptions, type AcceptanceFindings }
 export { ENVIRONMENT_REASONS, environmentController } from "./environment/controller.ts";
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";
 export { namespaceController, namespaceLabels } from "./namespace/controller.ts";
+export type { OperatorReach } from "./namespace/reach.ts";
 export { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 export { SERVICE_REASONS } from "./service/conditions.ts";
 export { serviceController } from "./service/controller.ts";
-export { CompiledTimes, type ServiceControllerContext } from "./service/observe.ts";
+export type { ServiceShared } from "./service/commands.ts";
+export { CompileRecords } from "./service/compile-records.ts";
 export { HASH_KEY_SECRET } from "./world/config-hash-key.ts";
-export { FollowedWorld, type FollowedWorldOptions, type AffectedKeys } from "./world/followed-world.ts";
+export { FollowedWorld, type AffectedKeys, type FollowedWorldOptions } from "./world/followed-world.ts";

@@ -1,15 +1,22 @@
-/** The controllers of this release, as a list: the manager runs them and RBAC is computed from them. */
-import { silentLogger } from "#base";
-import { bindController, rbacFor, type BoundController, type RbacRule, type ManagerScope } from "#controller-runtime";
+/** The controllers of this release as a static list: the manager runs them, and RBAC is computed from their declarations. */
+import {
+  bindController,
+  rbacFor,
+  type BoundController,
+  type ControllerDeclaration,
+  type ManagerScope,
+  type RbacRule,
+} from "#controller-runtime";
 import {
   acceptanceController,
-  CompiledTimes,
+  CompileRecords,
   environmentController,
   externalServiceController,
-  FollowedWorld,
   HASH_KEY_SECRET,
   namespaceController,
   serviceController,
+  type FollowedWorld,
+  type OperatorReach,
 } from "#controllers";
 import { latticeKinds, type LatticeObject } from "#crds";
 import { configMaps, type KubeObject } from "#kube";
@@ -23,30 +30,42 @@ const SERVED = new Set<LatticeObject["kind"]>(["LatticeService", "LatticeExterna
 /** Kinds that services are compiled with. */
 const READ_BY_SERVICES = new Set<LatticeObject["kind"]>(["LatticeServiceConfig", "LatticeSecretBindings"]);
 
+/** Kinds that are only validated, each with the controller that does it. */
+const ACCEPTED = latticeKinds
+  .filter(({ kind }) => !SERVED.has(kind as LatticeObject["kind"]))
+  .map((kind) => ({
+    kind: kind.kind,
+    namespaced: kind.resource.namespaced,
+    controller: acceptanceController(kind, { readByOthers: READ_BY_SERVICES.has(kind.kind as LatticeObject["kind"]) }),
+  }));
+
 /** Kinds without a namespace that nothing else reads: an operator for some namespaces leaves them to one for the cluster. */
-export function unhandledKinds({ namespaces }: FollowedWorld["reach"]): readonly string[] {
-  const others = latticeKinds.filter(({ kind, resource }) => !SERVED.has(kind as LatticeObject["kind"]) && !resource.namespaced);
-  return namespaces === undefined ? [] : others.map(({ kind }) => kind);
+export function unhandledKinds({ namespaces }: OperatorReach): readonly string[] {
+  return namespaces === undefined ? [] : ACCEPTED.filter(({ namespaced }) => !namespaced).map(({ kind }) => kind);
+}
+
+function acceptanceControllers(reach: OperatorReach) {
+  const unhandled = new Set(unhandledKinds(reach));
+  return ACCEPTED.filter(({ kind }) => !unhandled.has(kind)).map(({ controller }) => controller);
+}
+
+/** What the controllers read and write. No instance of anything is needed. */
+export function operatorDeclarations(reach: OperatorReach): readonly ControllerDeclaration[] {
+  return [namespaceController, environmentController, externalServiceController, serviceController, ...acceptanceControllers(reach)];
 }
 
 export function operatorControllers(followed: FollowedWorld): readonly BoundController[] {
-  const compiled = new CompiledTimes();
-  const unhandled = new Set(unhandledKinds(followed.reach));
-  const others = latticeKinds.filter(({ kind }) => !SERVED.has(kind as LatticeObject["kind"]) && !unhandled.has(kind));
   return [
-    bindController(namespaceController(followed), (runtime) => runtime),
-    bindController(environmentController(followed), (runtime) => runtime),
-    bindController(externalServiceController(followed), (runtime) => runtime),
-    bindController(serviceController(followed), (runtime) => ({ ...runtime, followed, compiled })),
-    ...others.map((kind) => {
-      const readByOthers = READ_BY_SERVICES.has(kind.kind as LatticeObject["kind"]);
-      return bindController(acceptanceController(kind, { readByOthers }), (runtime) => runtime);
-    }),
+    bindController(namespaceController, { followed }),
+    bindController(environmentController, { followed }),
+    bindController(externalServiceController, { followed }),
+    bindController(serviceController, { followed, records: new CompileRecords() }),
+    ...acceptanceControllers(followed.reach).map((controller) => bindController(controller, {})),
   ];
 }
 
 /** Where an operator with these flags works; undefined: everywhere. Declared provisioners are in its own namespace. */
-export function operatorScope({ home, namespaces }: FollowedWorld["reach"]): ManagerScope | undefined {
+export function operatorScope({ home, namespaces }: OperatorReach): ManagerScope | undefined {
   return namespaces === undefined ? undefined : { namespaces, more: [{ resource: configMaps, namespace: home }] };
 }
 
@@ -62,9 +81,8 @@ const HASH_KEY_RULES: readonly RbacRule[] = [
  */
 export function operatorRbac(namespace: string = OPERATOR_NAMESPACE, namespaces?: readonly string[]): readonly KubeObject[] {
   const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } };
-  // what controllers declare does not depend on any world
-  const nowhere = new FollowedWorld({ namespace, namespaces, randomBytes: (count) => new Uint8Array(count), logger: silentLogger });
+  const reach = { home: namespace, namespaces };
   const clusterName = namespace === OPERATOR_NAMESPACE ? OPERATOR_NAME : `${OPERATOR_NAME}-${namespace}`;
-  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(nowhere.reach), homeRules: HASH_KEY_RULES };
-  return [home, ...rbacFor(operatorControllers(nowhere), options)];
+  const options = { name: OPERATOR_NAME, namespace, clusterName, scope: operatorScope(reach), homeRules: HASH_KEY_RULES };
+  return [home, ...rbacFor(operatorDeclarations(reach), options)];
 }

@@ -1,13 +1,13 @@
 /** A controller for tests: a Widget becomes `count` ConfigMaps of its colour. Any part of it can be replaced. */
 import { ok } from "#base";
-import { bindController, defineController, settled, type BoundController, type Controller, type Runtime } from "#controller-runtime";
+import { bindController, defineController, settled, type BoundController, type Controller } from "#controller-runtime";
 import { configMap, configMaps, widgets, type Widget } from "./controller-world.ts";
 
 export type ObservedWidget = { readonly count: number };
-export type WidgetController = Controller<Widget, ObservedWidget, string, Runtime>;
+export type WidgetController = Controller<Widget, ObservedWidget, string>;
 
 export function widgetController(more: Partial<WidgetController> = {}): BoundController {
-  const controller = defineController<Widget, ObservedWidget, string, Runtime>({
+  const controller = defineController<Widget, ObservedWidget, string>({
     name: "widget",
     reconciles: widgets,
     owns: [configMaps],
@@ -20,5 +20,5 @@ export function widgetController(more: Partial<WidgetController> = {}): BoundCon
     status: (_widget, { count }) => ({ configMaps: count }),
     ...more,
   });
-  return bindController(controller, (runtime) => runtime);
+  return bindController(controller, {});
 }

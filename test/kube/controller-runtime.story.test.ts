@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk, MetricsRegistry, noTracing, ok, silentLogger, systemClock } from "#base";
-import { bindController, createManager, defineController, settled, type Plan, type Runtime } from "#controller-runtime";
+import { bindController, createManager, defineController, settled, type Plan } from "#controller-runtime";
 import { defineResource, formatYamlDocuments, type KubeObject } from "#kube";
 import { createKubeClient, httpTransport, loadKubeconfig, type KubeClient, type Transport } from "#kube-client";
 import { eventually, sharedPlane, type PlaneAccess } from "./harness/index.ts";
@@ -69,13 +69,12 @@ let writes = 0;
 let running: Promise<void>;
 const stop = new AbortController();
 
-const controller = defineController<Gadget, null, never, Runtime>({
+const controller = defineController<Gadget, null, never>({
   name: "gadget",
   reconciles: gadgets,
   owns: [deployments, configMaps],
   observe: () => Promise.resolve(ok(null)),
   plan: (gadget) => ok(plan(gadget)),
-  perform: (command) => command,
   status: () => ((passes += 1), { painted: true }),
   teardown: () => Promise.resolve(settled),
 });
@@ -97,7 +96,7 @@ beforeAll(async () => {
   client = createKubeClient({ transport: counting, clock: systemClock, random: Math.random });
   const manager = createManager({
     client,
-    controllers: [bindController(controller, (runtime) => runtime)],
+    controllers: [bindController(controller, {})],
     clock: systemClock,
     random: Math.random,
     logger: silentLogger,

@@ -13,7 +13,6 @@ import {
   nothing,
   settled,
   type ControllerManager,
-  type Runtime,
 } from "#controller-runtime";
 import { defineResource, type KubeObject } from "#kube";
 import { createKubeClient } from "#kube-client";
@@ -30,7 +29,7 @@ const configMaps = defineResource<KubeObject>({ group: "", version: "v1", kind: 
  * The worst kind of controller: it writes all the time, in long passes, and listens to no signal. Only the fence is between it
  * and the API server.
  */
-const beater = defineController<Widget, null, { readonly write: string }, Runtime>({
+const beater = defineController<Widget, null, { readonly write: string }>({
   name: "beater",
   reconciles: widgets,
   owns: [configMaps],
@@ -46,7 +45,6 @@ const beater = defineController<Widget, null, { readonly write: string }, Runtim
     }
     return settled;
   },
-  status: () => ({}),
 });
 
 type Replica = {
@@ -79,7 +77,7 @@ class World {
     const client = createKubeClient({ transport, clock, random });
     const manager = createManager({
       client,
-      controllers: [bindController(beater, (runtime) => runtime)],
+      controllers: [bindController(beater, {})],
       clock,
       random,
       logger: silentLogger,

@@ -14,7 +14,6 @@ import {
   type DesiredStatus,
   type Plan,
   type PlanError,
-  type Runtime,
 } from "#controller-runtime";
 import type { AnyLatticeKind, FieldError } from "#crds";
 import { field, type KubeObject, type NewCondition } from "#kube";
@@ -34,13 +33,12 @@ const LOOK_AGAIN_MS = 600_000;
 export function acceptanceController(
   kind: AnyLatticeKind,
   { readByOthers = false }: AcceptanceOptions = {},
-): Controller<KubeObject, AcceptanceFindings, never, Runtime> {
-  return defineController<KubeObject, AcceptanceFindings, never, Runtime>({
+): Controller<KubeObject, AcceptanceFindings, never> {
+  return defineController<KubeObject, AcceptanceFindings, never>({
     name: `accept-${kind.shortName}`,
     reconciles: kind.resource,
     observe: (object) => Promise.resolve(ok({ errors: errorsIn(kind, object), unbuilt: readByOthers ? [] : usedFields(object) })),
     plan,
-    perform: (command) => command,
     status: statusOf,
   });
 }

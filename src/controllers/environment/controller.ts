@@ -14,12 +14,12 @@ import {
   waiting,
   watch,
   type CacheReader,
-  type Controller,
   type DesiredStatus,
   type ReconcileOutcome,
   type PassResult,
   type Plan,
   type PlanError,
+  type ReadRuntime,
   type Runtime,
 } from "#controller-runtime";
 import { latticeEnvironments, parseLatticeEnvironment, type FieldError, type LatticeEnvironment } from "#crds";
@@ -40,10 +40,10 @@ import { acceptedCondition, describeErrors, implementedCondition } from "../acce
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
 import { reachProblem } from "../namespace/reach.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
 import { isolationObjects } from "./isolation.ts";
 
-type Observed =
+type ObservedEnvironment =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "taken"; readonly namespace: string; readonly by: string }
   | { readonly kind: "reserved"; readonly namespace: string; readonly why: string }
@@ -60,7 +60,7 @@ type Observed =
       readonly gateway: string | undefined;
     };
 
-type Command = { readonly kind: "make-namespace"; readonly name: string };
+type Command = { readonly kind: "create-namespace"; readonly name: string };
 
 /** Reasons in the conditions of a LatticeEnvironment, with when each surfaces; docs are checked against them. */
 export const ENVIRONMENT_REASONS = {
@@ -83,22 +83,22 @@ const SOON_MS = 1_000;
 /** Only a restart with other flags changes it. */
 const OUTSIDE_MS = 600_000;
 
-export function environmentController(followed: FollowedWorld): Controller<LatticeEnvironment, Observed, Command, Runtime> {
-  return defineController<LatticeEnvironment, Observed, Command, Runtime>({
-    name: "environment",
-    reconciles: latticeEnvironments,
-    owns: [resourceQuotas, limitRanges],
-    watches: [watch(namespaces, ({ metadata }, cache) => environmentsOf(metadata.name, cache).map(({ metadata: { name } }) => ({ name })))],
-    reads: [ciliumNetworkPolicies, authorizationPolicies, peerAuthentications, gateways],
-    optional: meshKinds,
-    triggers: followed.triggers("environments"),
-    permissions: [{ resource: namespaces, verbs: ["create"] }],
-    observe: (environment, { cache }) => Promise.resolve(ok(look(environment, followed, cache))),
-    plan,
-    perform: makeNamespace,
-    status: statusOf,
-  });
-}
+export const environmentController = defineController<LatticeEnvironment, ObservedEnvironment, Command, WorldContext>({
+  name: "environment",
+  reconciles: latticeEnvironments,
+  owns: [resourceQuotas, limitRanges],
+  watches: [
+    watch(namespaces, ({ metadata }, { cache }) => environmentsOf(metadata.name, cache).map(({ metadata: { name } }) => ({ name }))),
+  ],
+  reads: [ciliumNetworkPolicies, authorizationPolicies, peerAuthentications, gateways],
+  optional: meshKinds,
+  triggers: (enqueue, { followed }) => followed.subscribe("environments", enqueue),
+  permissions: [{ resource: namespaces, verbs: ["create"] }],
+  observe: (environment, context) => Promise.resolve(ok(observeEnvironment(environment, context))),
+  plan,
+  perform: createNamespace,
+  status: statusOf,
+});
 
 function namespaceOf({ metadata, spec }: LatticeEnvironment): string {
   return spec.namespace ?? metadata.name;
@@ -108,7 +108,10 @@ function environmentsOf(namespace: string, cache: CacheReader): readonly Lattice
   return cache.list(latticeEnvironments).filter((environment) => namespaceOf(environment) === namespace);
 }
 
-function look(raw: LatticeEnvironment, followed: FollowedWorld, cache: CacheReader): Observed {
+function observeEnvironment(
+  raw: LatticeEnvironment,
+  { followed, cache }: WorldViewContext & Pick<ReadRuntime, "cache">,
+): ObservedEnvironment {
   const { world } = followed;
   const parsed = parseLatticeEnvironment(raw);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.error };
@@ -140,7 +143,7 @@ function byAge(a: KubeObject, b: KubeObject): number {
   return (first ?? "") < (second ?? "") ? -1 : 1;
 }
 
-function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan<Command>, PlanError> {
+function plan(_environment: LatticeEnvironment, observed: ObservedEnvironment): Result<Plan<Command>, PlanError> {
   switch (observed.kind) {
     case "invalid":
       return err({ kind: "invalid-spec", message: describeErrors(observed.errors) });
@@ -156,7 +159,7 @@ function plan(_environment: LatticeEnvironment, observed: Observed): Result<Plan
       }
       if (!exists) {
         const soon = waiting("NamespaceNotReady", SOON_MS, problem?.message);
-        return ok({ apply: [], commands: [{ kind: "make-namespace", name: namespace }], outcome: soon });
+        return ok({ apply: [], commands: [{ kind: "create-namespace", name: namespace }], outcome: soon });
       }
       const waited = missingProblem(missing);
       const outcome: ReconcileOutcome =
@@ -180,7 +183,7 @@ function describeReserved({ namespace, why }: { readonly namespace: string; read
   return `namespace ${namespace} cannot be closed: ${why}; use another spec.namespace`;
 }
 
-async function makeNamespace({ name }: Command, { client, signal }: Runtime): Promise<ReconcileOutcome> {
+async function createNamespace({ name }: Command, { client, signal }: Runtime): Promise<ReconcileOutcome> {
   const made = await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } }, { signal });
   return made.ok || made.error.kind === "already-exists" ? settled : failed(made.error);
 }
@@ -188,7 +191,7 @@ async function makeNamespace({ name }: Command, { client, signal }: Runtime): Pr
 /** Fields that nothing acts on yet. */
 const UNBUILT = ["clusters", "clusterSelector"] as const;
 
-function statusOf({ spec, status }: LatticeEnvironment, observed: Observed, { outcome }: PassResult): DesiredStatus {
+function statusOf({ spec, status }: LatticeEnvironment, observed: ObservedEnvironment, { outcome }: PassResult): DesiredStatus {
   const unbuilt = UNBUILT.filter((name) => spec[name] !== undefined).map((name) => `spec.${name}`);
   const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
   const conditions = [accepted, ...implementedCondition(unbuilt, status?.conditions)];

@@ -6,13 +6,12 @@ import {
   REQUEUE,
   stalled,
   waiting,
-  type Controller,
   type DesiredStatus,
   type ReconcileOutcome,
   type PassResult,
   type Plan,
   type PlanError,
-  type Runtime,
+  type ReadRuntime,
 } from "#controller-runtime";
 import { latticeExternalServices, parseLatticeExternalService, type FieldError, type LatticeExternalService } from "#crds";
 import { keyText, namespaces, serviceEntries, type KubeObject, type NewCondition } from "#kube";
@@ -21,9 +20,9 @@ import { acceptedCondition, describeErrors, implementedCondition } from "../acce
 import { reachProblem } from "../namespace/reach.ts";
 import { describeMissing } from "../namespace/protection.ts";
 import { listErrors, notCompiledOutcome, waitingText } from "../service/error-text.ts";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
 
-type Observed =
+type ObservedExternal =
   | { readonly kind: "invalid"; readonly errors: readonly FieldError[] }
   | { readonly kind: "not-compiled"; readonly errors: readonly ServiceError[] }
   | { readonly kind: "waiting"; readonly reason: keyof typeof EXTERNAL_SERVICE_REASONS; readonly message: string }
@@ -40,26 +39,25 @@ export const EXTERNAL_SERVICE_REASONS = {
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace; the message has the command that grants them",
 } as const satisfies Record<string, string>;
 
-export function externalServiceController(followed: FollowedWorld): Controller<LatticeExternalService, Observed, never, Runtime> {
-  return defineController<LatticeExternalService, Observed, never, Runtime>({
-    name: "external-service",
-    reconciles: latticeExternalServices,
-    owns: [serviceEntries],
-    access: [serviceEntries],
-    reads: [namespaces],
-    optional: [serviceEntries],
-    triggers: followed.triggers("externals"),
-    observe: (external, context) => Promise.resolve(ok(look(external, followed, context))),
-    plan,
-    perform: (command) => command,
-    status: statusOf,
-    // entries in the namespace of an environment have no owner reference: the runtime releases them
-    finalizer: "lattice.dev/external-service",
-    teardown: () => Promise.resolve({ kind: "settled" }),
-  });
-}
+export const externalServiceController = defineController<LatticeExternalService, ObservedExternal, never, WorldContext>({
+  name: "external-service",
+  reconciles: latticeExternalServices,
+  owns: [serviceEntries],
+  access: [serviceEntries],
+  reads: [namespaces],
+  optional: [serviceEntries],
+  triggers: (enqueue, { followed }) => followed.subscribe("externals", enqueue),
+  observe: (external, context) => Promise.resolve(ok(observeExternal(external, context))),
+  plan,
+  status: statusOf,
+  // entries in the namespace of an environment have no owner reference: the runtime releases them
+  finalizer: "lattice.dev/external-service",
+});
 
-function look(external: LatticeExternalService, { world, reach }: FollowedWorld, { cache }: Runtime): Observed {
+function observeExternal(
+  external: LatticeExternalService,
+  { followed: { world, reach }, cache }: WorldViewContext & Pick<ReadRuntime, "cache">,
+): ObservedExternal {
   const parsed = parseLatticeExternalService(external);
   if (!parsed.ok) return { kind: "invalid", errors: parsed.error };
   const compiled = world.compileExternal(keyText(external.metadata));
@@ -84,7 +82,7 @@ const ENTRIES: ReadonlySet<string> = new Set([serviceEntries.kind]);
 /** No host of it is known to the mesh. */
 const CLOSED: Plan<never> = { access: { apply: [], kinds: ENTRIES }, apply: [], prune: false, commands: [] };
 
-function plan(_external: LatticeExternalService, observed: Observed): Result<Plan<never>, PlanError> {
+function plan(_external: LatticeExternalService, observed: ObservedExternal): Result<Plan<never>, PlanError> {
   switch (observed.kind) {
     case "invalid":
       return ok({ ...CLOSED, outcome: stalled("InvalidSpec", describeErrors(observed.errors)) });
@@ -98,11 +96,11 @@ function plan(_external: LatticeExternalService, observed: Observed): Result<Pla
   }
 }
 
-function waitFor({ reason, message }: Extract<Observed, { kind: "waiting" }>): ReconcileOutcome {
+function waitFor({ reason, message }: Extract<ObservedExternal, { kind: "waiting" }>): ReconcileOutcome {
   return reason === "NamespaceOutOfReach" ? stalled(reason, message) : waiting(reason, NAMESPACE_SOON_MS, message);
 }
 
-function statusOf({ status }: LatticeExternalService, observed: Observed, { outcome }: PassResult): DesiredStatus {
+function statusOf({ status }: LatticeExternalService, observed: ObservedExternal, { outcome }: PassResult): DesiredStatus {
   const conditions = [
     acceptedCondition(observed.kind === "invalid" ? observed.errors : []),
     ...implementedCondition([], status?.conditions),

@@ -16,10 +16,9 @@ import {
   watch,
   type CacheReader,
   type FailureCause,
-  type Controller,
   type Plan,
   type PlanError,
-  type Runtime,
+  type ReadRuntime,
 } from "#controller-runtime";
 import { isSystemNamespace } from "#crds";
 import {
@@ -38,10 +37,10 @@ import {
 } from "#kube";
 import { DEFAULT_DENY, WAYPOINT } from "#mesh-compiler";
 import { SERVICE_LABEL } from "#service-compiler";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
 import { labelCommand, labelsInUse, ownedLabels, performLabel, type LabelCommand, type NamespaceLabels } from "./labels.ts";
 
-type Observed =
+type ObservedNamespace =
   /** Declared: services run there, or an environment has it. `inUse`: a Deployment of a service is there. */
   | { readonly state: "declared"; readonly labels: NamespaceLabels; readonly closing: readonly KubeObject[]; readonly inUse: boolean }
   /** Declared no more, and pods of a service are there. `until`: nothing tells when they are gone. */
@@ -54,31 +53,29 @@ const CONTROLLER = "namespace";
 const OWNED: readonly Resource[] = [ciliumNetworkPolicies, authorizationPolicies, peerAuthentications, gateways];
 const RESERVED: ReadonlySet<string> = new Set([DEFAULT_DENY, `${DEFAULT_DENY}-${WAYPOINT}`]);
 
-export function namespaceController(followed: FollowedWorld): Controller<KubeObject, Observed, LabelCommand, Runtime> {
-  return defineController<KubeObject, Observed, LabelCommand, Runtime>({
-    name: CONTROLLER,
-    reconciles: namespaces,
-    owns: OWNED,
-    access: OWNED,
-    watches: [
-      watch(deployments, ({ metadata }) => (metadata.labels?.[SERVICE_LABEL] === undefined ? [] : [{ name: metadata.namespace ?? "" }])),
-    ],
-    optional: meshKinds,
-    triggers: followed.triggers("namespaces"),
-    writesStatus: false,
-    permissions: [
-      { resource: namespaces, verbs: ["patch"] },
-      { resource: pods, verbs: ["list"] },
-    ],
-    observe: (namespace, runtime) => look(namespace, followed, runtime),
-    plan,
-    perform: (command, runtime) => performLabel(command, runtime, followed),
-    status: () => ({}),
-  });
-}
+export const namespaceController = defineController<KubeObject, ObservedNamespace, LabelCommand, WorldContext>({
+  name: CONTROLLER,
+  reconciles: namespaces,
+  owns: OWNED,
+  access: OWNED,
+  watches: [
+    watch(deployments, ({ metadata }) => (metadata.labels?.[SERVICE_LABEL] === undefined ? [] : [{ name: metadata.namespace ?? "" }])),
+  ],
+  optional: meshKinds,
+  triggers: (enqueue, { followed }) => followed.subscribe("namespaces", enqueue),
+  writesStatus: false,
+  permissions: [
+    { resource: namespaces, verbs: ["patch"] },
+    { resource: pods, verbs: ["list"] },
+  ],
+  observe,
+  plan,
+  perform: performLabel,
+});
 
-async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Runtime): Promise<Result<Observed, FailureCause>> {
-  const { cache } = runtime;
+async function observe(namespace: KubeObject, context: ReadRuntime & WorldViewContext): Promise<Result<ObservedNamespace, FailureCause>> {
+  const { cache } = context;
+  const { world } = context.followed;
   const { name } = namespace.metadata;
   const inUse = cache.list(deployments, name).some(isOfAService);
   const mayClose = !isSystemNamespace(name) && world.reservation(name) === undefined;
@@ -87,7 +84,7 @@ async function look(namespace: KubeObject, { world }: FollowedWorld, runtime: Ru
   if (mayClose && world.hasNamespace(name)) return ok({ state: "declared", labels: namespaceLabels(namespace, wanted), closing, inUse });
   if (inUse) return ok(mayClose ? { state: "left", closing, until: "Deployments are gone" } : { state: "foreign" });
   if (!isClosedByUs(namespace, cache)) return ok({ state: "foreign" });
-  const left = await podsIn(name, runtime);
+  const left = await podsIn(name, context);
   if (!left.ok) return left;
   if (!left.value) return ok({ state: "released" });
   return ok(mayClose ? { state: "left", closing, until: "pods are gone" } : { state: "foreign" });
@@ -125,7 +122,10 @@ function isClosedByUs(namespace: KubeObject, cache: CacheReader): boolean {
 }
 
 /** Pods outlive their Deployment, and are not watched: asked for only before a namespace is released. */
-async function podsIn(namespace: string, { client, signal }: Runtime): Promise<Result<boolean, FailureCause>> {
+async function podsIn(
+  namespace: string,
+  { client, signal }: Pick<ReadRuntime, "client" | "signal">,
+): Promise<Result<boolean, FailureCause>> {
   const fieldSelector = "status.phase!=Succeeded,status.phase!=Failed";
   const found = await client.list(pods, { namespace, labelSelector: SERVICE_LABEL, fieldSelector, limit: 1 }, { signal });
   return found.ok ? ok(found.value.items.length > 0) : found;
@@ -134,7 +134,7 @@ async function podsIn(namespace: string, { client, signal }: Runtime): Promise<R
 /** How long pods may take to end is theirs to say. */
 const PODS_SOON_MS = 5_000;
 
-function plan(namespace: KubeObject, observed: Observed): Result<Plan<LabelCommand>, PlanError> {
+function plan(namespace: KubeObject, observed: ObservedNamespace): Result<Plan<LabelCommand>, PlanError> {
   const idle = { apply: [], prune: false, commands: [] };
   if (isBeingDeleted(namespace)) return ok(idle);
   switch (observed.state) {

@@ -14,7 +14,7 @@ import {
   type Runtime,
 } from "#controller-runtime";
 import { fieldAt, isJsonObject, namespaces, type KubeObject } from "#kube";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import type { FollowedWorld, WorldContext } from "../world/followed-world.ts";
 import { rbacCommand } from "./reach.ts";
 
 export type NamespaceLabels = Readonly<Record<string, string>>;
@@ -58,10 +58,10 @@ export function labelsInUse(namespace: KubeObject): NamespaceLabels {
   return { ...Object.fromEntries(kept), [DATA_PLANE]: "ambient" };
 }
 
-export async function performLabel(command: LabelCommand, runtime: Runtime, followed: FollowedWorld): Promise<ReconcileOutcome> {
+export async function performLabel(command: LabelCommand, context: Runtime & WorldContext): Promise<ReconcileOutcome> {
   const { namespace, labels, foreign, force } = command;
   const { name } = namespace.metadata;
-  const { client, signal } = runtime;
+  const { client, signal, followed } = context;
   const [refused] = foreign;
   if (!force && refused !== undefined)
     return failed({ kind: "not-ours", message: `namespace ${name} has label ${refused}, which is not Lattice's` });
@@ -74,7 +74,7 @@ export async function performLabel(command: LabelCommand, runtime: Runtime, foll
     const removed = await client.patch(namespaces, { name }, { type: "merge", patch }, { fieldManager: FIELD_MANAGER, signal });
     if (!removed.ok) return outcomeOf(removed.error, command, followed);
   }
-  report(command, runtime);
+  report(command, context);
   return settled;
 }
 

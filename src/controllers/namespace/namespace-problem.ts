@@ -1,20 +1,20 @@
 /** What keeps workloads out of a namespace: it is out of reach, not there, not in the mesh, or not closed yet. Pure but for the cache. */
 import { OWNER_LABEL, type CacheReader } from "#controller-runtime";
 import { describeObject, isBeingDeleted, keyOf, meshKindOf, namespaces } from "#kube";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import type { WorldView } from "../world/followed-world.ts";
 import { reachProblem } from "./reach.ts";
 
 export type NamespaceProblem = { readonly reason: "NamespaceNotReady" | "NamespaceOutOfReach"; readonly message: string };
 
 /** Undefined when all is well. Kinds that the cluster lacks are not reported here. */
-export function namespaceProblem(name: string, followed: FollowedWorld, cache: CacheReader): NamespaceProblem | undefined {
+export function namespaceProblem(name: string, followed: WorldView, cache: CacheReader): NamespaceProblem | undefined {
   const beyond = reachProblem(name, followed.reach, cache);
   if (beyond !== undefined) return { reason: "NamespaceOutOfReach", message: beyond.message };
   const message = notReady(name, followed, cache);
   return message === undefined ? undefined : { reason: "NamespaceNotReady", message };
 }
 
-function notReady(name: string, { world, labelRefusals }: FollowedWorld, cache: CacheReader): string | undefined {
+function notReady(name: string, { world, labelRefusals }: WorldView, cache: CacheReader): string | undefined {
   const live = cache.get(namespaces, { name });
   if (live === undefined) return `namespace ${name} does not exist yet`;
   if (isBeingDeleted(live)) return `namespace ${name} is being deleted`;

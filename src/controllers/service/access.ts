@@ -9,8 +9,8 @@ import type { CompiledApplication } from "#compile";
 import type { LatticeService } from "#crds";
 import { deployments, keyText, meshKindOf, type KubeObject, type NewCondition } from "#kube";
 import { serviceId, splitId } from "#mesh-compiler";
-import { isLabelledByUs, type CacheReader, type ChangeSet, type Runtime } from "#controller-runtime";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import { isLabelledByUs, type CacheReader, type ChangeSet, type ReadRuntime } from "#controller-runtime";
+import type { WorldViewContext } from "../world/followed-world.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
 import { crdsMissing, policiesApplied, policiesFailed, unprotected } from "./conditions.ts";
 import { isApplied, ownedObjects } from "./owned-objects.ts";
@@ -24,7 +24,7 @@ export type ServiceAccess = {
   readonly missing: MissingKinds;
 };
 
-type Surroundings = Pick<Runtime, "cache"> & { readonly followed: FollowedWorld };
+type Surroundings = Pick<ReadRuntime, "cache"> & WorldViewContext;
 
 /** `application`: absent while the service is not compiled. */
 export function accessOf(service: LatticeService, context: Surroundings, application?: CompiledApplication): ServiceAccess {

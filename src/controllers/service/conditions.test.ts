@@ -9,7 +9,7 @@ import { seedErrors } from "../../../test/builders/seed-errors.ts";
 import { NONE_MISSING } from "../namespace/protection.ts";
 import { SERVICE_REASONS, type ServiceReason } from "./conditions.ts";
 import type { ServiceAccess } from "./access.ts";
-import type { CompiledState, NotCompiled, ServiceState, PatchMode } from "./observe.ts";
+import type { CompiledState, NotCompiled, ServiceState, PatchMode } from "./state.ts";
 import { NO_WORKLOAD, type ServiceWorkload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
@@ -192,7 +192,7 @@ const rows: readonly Row[] = [
   {
     reason: "ApplyFailed",
     given: compiled(),
-    outcome: failed({ kind: "rejected", message: "1 of 6 was not applied" }),
+    outcome: failed({ kind: "apply", message: "1 of 6 was not applied" }),
     changes: {
       failed: [
         { object: "Deployment shop/api", kind: "rejected", message: "denied by a webhook" },

@@ -6,7 +6,7 @@ import type { CacheReader } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { latticeService, secret } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
-import { retainedObjects } from "./retained.ts";
+import { podSourcesOf, retainedBy, staleConfig } from "./retained.ts";
 
 const resources = { db: { type: "postgres" } };
 const variables = { PASSWORD: "${resources.db.password}", LEVEL: "info" };
@@ -147,8 +147,9 @@ describe("what refers to a config object", () => {
       Promise.resolve(
         answer === undefined ? { ok: false, error: {} } : { ok: true, value: { metadata: { continue: more }, items: answer } },
       );
-    const runtime = { cache, client: { list }, signal: new AbortController().signal } as unknown as Parameters<typeof retainedObjects>[2];
-    const found = await retainedObjects(service, { wanted: [], workload: { deployment: own, available: true } }, runtime);
+    const runtime = { client: { list }, signal: new AbortController().signal } as unknown as Parameters<typeof podSourcesOf>[1];
+    const workload = { deployment: own, available: true };
+    const found = retainedBy(staleConfig(service, { wanted: [], workload }, cache), await podSourcesOf(workload, runtime));
     expect(found.map(({ object }) => object)).toEqual(want);
   });
 });

@@ -5,7 +5,7 @@
  * again; Flagger's primary is of the old version until it is promoted. ReplicaSets are read only when there is something to delete.
  */
 import { ok, type Result } from "#base";
-import type { CacheReader, Runtime } from "#controller-runtime";
+import type { CacheReader, ReadRuntime } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import {
   configMaps,
@@ -31,34 +31,48 @@ export type RetainedConfig = {
   readonly by: string;
 };
 
-type PodSource = { readonly name: string; readonly references: ReadonlySet<string> };
+/** What may start pods, with the config objects that its pods read: `Secret api-secrets`. */
+export type PodSource = { readonly name: string; readonly references: ReadonlySet<string> };
 
-/** `wanted`: what the service is compiled to now. */
-export async function retainedObjects(
+/** `unread`: the Deployment whose ReplicaSets could not be read, and may use any object. */
+export type PodSources = { readonly sources: readonly PodSource[]; readonly unread?: string };
+
+/** Config objects of the service in the namespace of its pods that it is compiled without. `wanted`: what it is compiled to now. */
+export function staleConfig(
   service: LatticeService,
   { wanted, workload }: { readonly wanted: readonly KubeObject[]; readonly workload: ServiceWorkload },
-  { cache, client, signal }: Pick<Runtime, "cache" | "client" | "signal">,
-): Promise<readonly RetainedConfig[]> {
-  const running = [workload.deployment, workload.target].flatMap((one) => one ?? []);
-  const stale = staleConfig(service, wanted, cache).filter(({ metadata }) => metadata.namespace === running[0]?.metadata.namespace);
-  if (stale.length === 0 || running.length === 0) return [];
-  const found: PodSource[] = [];
-  for (const deployment of running) {
-    const sources = await podSourcesOf(deployment, { client, signal });
-    // what cannot be read may refer to any of them
-    if (!sources.ok) return stale.map((object) => ({ object: describeObject(object), by: `Deployment ${deployment.metadata.name}` }));
-    found.push(...sources.value);
-  }
+  cache: CacheReader,
+): readonly KubeObject[] {
+  const [running] = runningIn(workload);
+  if (running === undefined) return [];
+  const names = new Set(wanted.map(describeObject));
+  return ownedObjects(service, cache, [configMaps, secretsByMetadata, externalSecrets])
+    .map(({ object }) => object)
+    .filter((object) => !names.has(describeObject(object)) && object.metadata.namespace === running.metadata.namespace);
+}
+
+/** Those that pods may still be started with. */
+export function retainedBy(stale: readonly KubeObject[], { sources, unread }: PodSources): readonly RetainedConfig[] {
+  if (unread !== undefined) return stale.map((object) => ({ object: describeObject(object), by: unread }));
   return stale.flatMap((object) => {
-    const by = found.find(({ references }) => references.has(referenceTo(object)))?.name;
+    const by = sources.find(({ references }) => references.has(referenceTo(object)))?.name;
     return by === undefined ? [] : [{ object: describeObject(object), by }];
   });
 }
 
-function staleConfig(service: LatticeService, wanted: readonly KubeObject[], cache: CacheReader): readonly KubeObject[] {
-  const names = new Set(wanted.map(describeObject));
-  const owned = ownedObjects(service, cache, [configMaps, secretsByMetadata, externalSecrets]);
-  return owned.map(({ object }) => object).filter((object) => !names.has(describeObject(object)));
+/** Everything that may start pods of the service. */
+export async function podSourcesOf(workload: ServiceWorkload, runtime: Pick<ReadRuntime, "client" | "signal">): Promise<PodSources> {
+  const found: PodSource[] = [];
+  for (const deployment of runningIn(workload)) {
+    const sources = await sourcesIn(deployment, runtime);
+    if (!sources.ok) return { sources: found, unread: `Deployment ${deployment.metadata.name}` };
+    found.push(...sources.value);
+  }
+  return { sources: found };
+}
+
+function runningIn({ deployment, target }: ServiceWorkload): readonly Deployment[] {
+  return [deployment, target].flatMap((one) => one ?? []);
 }
 
 /** An ExternalSecret makes a Secret, which goes with it. */
@@ -72,9 +86,9 @@ function referenceTo({ kind, metadata, ...object }: KubeObject): string {
 const MOST_REPLICA_SETS = 100;
 
 /** The template of the Deployment, and its ReplicaSets that have pods or want some. */
-async function podSourcesOf(
+async function sourcesIn(
   deployment: Deployment,
-  { client, signal }: Pick<Runtime, "client" | "signal">,
+  { client, signal }: Pick<ReadRuntime, "client" | "signal">,
 ): Promise<Result<readonly PodSource[], undefined>> {
   const { namespace, name, uid } = deployment.metadata;
   const labelSelector = formatSelector(requirementsOf(deployment.spec?.selector ?? {}));

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { latticeKinds } from "#crds";
 import { meshKinds, secrets as secretKind, secretsByMetadata } from "#kube";
+import { failWith } from "#embedded-cluster";
 import { environment, latticeService, secret, secretBindings, withVariables } from "../../../test/builders/lattice-objects.ts";
 import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
 
@@ -149,4 +150,21 @@ test("the key of the config hash is made once, and another cluster has another",
   expect(operated.writes().filter((line) => line.includes("config-hash-key"))).toEqual([
     "create secrets lattice-system/lattice-config-hash-key",
   ]);
+});
+
+test("a config hash key that cannot be created is reported, no pod starts without it, and the service goes on when it can", async () => {
+  await using operated = await OperatedCluster.start({});
+  const refusal = operated.cluster.intercept({ verb: "create", resource: "secrets" }, failWith("forbidden"));
+  await operated.apply(secret("shop/postgres-db", { password: "p" }));
+  await operated.apply(
+    latticeService("shop/api", { ...withVariables({ P: "${resources.db.password}" }), resources: { db: { type: "postgres" } } }),
+  );
+  await operated.live(3_000, 500);
+  const { status } = await operated.service("shop/api");
+  expect(status).toMatchObject({ phase: "Compiling", message: expect.stringContaining("secrets") as string });
+  expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "Unknown", reason: "ReconcileFailed" });
+  expect(await operated.read("Deployment", "shop/api")).toBeUndefined();
+  refusal[Symbol.dispose]();
+  await operated.live(60_000, 1_000);
+  expect((await operated.service("shop/api")).status).toMatchObject({ phase: "Ready" });
 });

@@ -17,9 +17,12 @@ import { closedDependencies, dependenciesOpen } from "./dependencies.ts";
 import { listErrors, waitingText } from "./error-text.ts";
 import { policiesCondition } from "./access.ts";
 import { describeLeft } from "./owned-objects.ts";
-import type { CompiledState, ServiceState, PatchMode } from "./observe.ts";
+import type { CompiledState, PatchMode, ServiceState } from "./state.ts";
 import { readinessOf, readyCondition, type Phase } from "./readiness.ts";
 import { rolloutOf, workloadsReady, type ServiceRollout, type ServiceWorkload } from "./rollout.ts";
+
+/** How a pass ended. */
+export type PassEnd = Pick<PassResult, "outcome" | "changes">;
 
 type StatusDraft = {
   readonly phase: Phase;
@@ -28,18 +31,18 @@ type StatusDraft = {
   readonly [field: string]: unknown;
 };
 
-export function statusOf(service: LatticeService, observed: ServiceState, result: PassResult): DesiredStatus {
-  const said = say(service, observed, result);
-  const accepted = acceptedCondition(observed.kind === "invalid" ? observed.errors : []);
-  const unbuilt = observed.kind === "patch-mode" ? ["spec.workloadRef"] : [];
-  const dependencies = dependenciesOpen(observed.dependencies);
-  const stated = [accepted, ...implementedCondition(unbuilt, service.status?.conditions), ...said.conditions, dependencies];
+export function statusOf(service: LatticeService, state: ServiceState, result: PassEnd): DesiredStatus {
+  const draft = draftOf(service, state, result);
+  const accepted = acceptedCondition(state.kind === "invalid" ? state.errors : []);
+  const unbuilt = state.kind === "patch-mode" ? ["spec.workloadRef"] : [];
+  const dependencies = dependenciesOpen(state.dependencies);
+  const stated = [accepted, ...implementedCondition(unbuilt, service.status?.conditions), ...draft.conditions, dependencies];
   const silent = CONDITION_TYPES.filter(
     (type) => type !== "Ready" && !knows(stated, type) && !knows(service.status?.conditions ?? [], type),
   );
-  const mode = observed.kind === "patch-mode" ? "Patch" : "Ownership";
-  const closed = closedDependencies(observed.dependencies);
-  return { ...said, mode, closedDependencies: closed, conditions: [...stated, ...silent.map((type) => unknown(type))] };
+  const mode = state.kind === "patch-mode" ? "Patch" : "Ownership";
+  const closed = closedDependencies(state.dependencies);
+  return { ...draft, mode, closedDependencies: closed, conditions: [...stated, ...silent.map((type) => unknown(type))] };
 }
 
 function knows(conditions: readonly Pick<NewCondition, "type">[], type: string): boolean {
@@ -47,40 +50,45 @@ function knows(conditions: readonly Pick<NewCondition, "type">[], type: string):
 }
 
 /** A pass that could not be finished leaves Ready to the runtime, which says why and that it is tried again. */
-function say(service: LatticeService, observed: ServiceState, result: PassResult): StatusDraft {
-  switch (observed.kind) {
+function draftOf(service: LatticeService, state: ServiceState, result: PassEnd): StatusDraft {
+  switch (state.kind) {
     case "invalid": {
-      const { message } = acceptedCondition(observed.errors);
-      return { phase: "Failed", message, conditions: policiesCondition(observed.access, result.changes) };
+      const { message } = acceptedCondition(state.errors);
+      return { phase: "Failed", message, conditions: policiesCondition(state.access, result.changes) };
     }
     case "unread":
+    case "no-hash-key":
       return {
         phase: service.status?.phase ?? "Compiling",
-        message: observed.cause.message,
-        conditions: policiesCondition(observed.access, result.changes),
+        message: state.kind === "unread" ? state.cause.message : failureIn(result),
+        conditions: policiesCondition(state.access, result.changes),
       };
     case "patch-mode":
-      return sayPatchMode(service, observed, result);
+      return draftOfPatchMode(service, state, result);
     case "waiting":
       return {
         phase: "Pending",
-        message: observed.message,
-        conditions: [...policiesCondition(observed.access, result.changes), notReady(observed.reason, observed.message)],
+        message: state.message,
+        conditions: [...policiesCondition(state.access, result.changes), notReady(state.reason, state.message)],
       };
     case "not-compiled": {
-      if (observed.graceMs > 0) {
-        const conditions = [...notJudged(), ...policiesCondition(observed.access, result.changes)];
+      if (state.graceMs > 0) {
+        const conditions = [...notJudged(), ...policiesCondition(state.access, result.changes)];
         return { phase: "Compiling", message: NEW_SERVICE, conditions };
       }
-      const waiting = waitingText(observed.errors);
-      const running = runningBefore(observed.workload);
-      const applied = policiesCondition(observed.access, result.changes);
-      const conditions = [...notCompiled(observed.errors), ...running, ...applied];
-      return { phase: waiting === undefined ? "Failed" : "Pending", message: waiting ?? listErrors(observed.errors), conditions };
+      const waiting = waitingText(state.errors);
+      const running = runningBefore(state.workload);
+      const applied = policiesCondition(state.access, result.changes);
+      const conditions = [...notCompiled(state.errors), ...running, ...applied];
+      return { phase: waiting === undefined ? "Failed" : "Pending", message: waiting ?? listErrors(state.errors), conditions };
     }
     case "compiled":
-      return sayCompiled(service, observed, result);
+      return draftOfCompiled(service, state, result);
   }
+}
+
+function failureIn({ outcome }: PassEnd): string {
+  return outcome.kind === "failed" ? outcome.cause.message : "";
 }
 
 function runningBefore(workload: ServiceWorkload): readonly NewCondition[] {
@@ -88,7 +96,7 @@ function runningBefore(workload: ServiceWorkload): readonly NewCondition[] {
 }
 
 /** What was true of the service as it was compiled before is not known any more; what still runs is. */
-function sayPatchMode({ status }: LatticeService, { target, left, workload, access }: PatchMode, { changes }: PassResult): StatusDraft {
+function draftOfPatchMode({ status }: LatticeService, { target, left, workload, access }: PatchMode, { changes }: PassEnd): StatusDraft {
   const { name, namespace } = target;
   const message = `patch mode is not built yet: Deployment ${namespace}/${name} is left as it is${describeLeft(left)}`;
   const running = runningBefore(workload);
@@ -101,10 +109,10 @@ function sayPatchMode({ status }: LatticeService, { target, left, workload, acce
   return { phase: "Pending", message, workloadRef: { resolved: false, name, namespace }, resolvedDependencies: undefined, conditions };
 }
 
-function sayCompiled(service: LatticeService, observed: CompiledState, { outcome, changes }: PassResult): StatusDraft {
-  const { application, compiledAt, access } = observed;
+function draftOfCompiled(service: LatticeService, state: CompiledState, { outcome, changes }: PassEnd): StatusDraft {
+  const { application, compiledAt, access } = state;
   const objects = application.objects.map(({ object }) => object);
-  const rollout = rolloutNow(observed, changes);
+  const rollout = rolloutNow(state, changes);
   const readiness = readinessOf(access.missing, rollout);
   const dependencies = application.resolvedDependencies;
   const { phase, message } = outcome.kind === "failed" ? failedPass(service, outcome.cause.message, changes) : readiness;
@@ -116,7 +124,7 @@ function sayCompiled(service: LatticeService, observed: CompiledState, { outcome
     workloadRef: undefined,
     conditions: [
       templatesResolved(application.resolved),
-      configCompiled(objects, observed.retained),
+      configCompiled(objects, state.retained),
       workloadsReady(rollout),
       ...policiesCondition(access, changes),
       ...(outcome.kind === "failed" ? [] : [readyCondition(readiness)]),

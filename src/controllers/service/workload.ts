@@ -4,16 +4,16 @@
  * Only Deployments of the service count: its own, which carries the owner label, and under a canary the primary that Flagger made for it.
  * Pods are not watched. They are listed, up to a limit, while the service is not available or its rollout is stuck.
  */
-import { isOwnedBy, type CacheReader, type Runtime } from "#controller-runtime";
+import { isOwnedBy, type CacheReader, type ReadRuntime } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { canaries, deployments, fieldAt, formatSelector, keyText, pods, requirementsOf, type Deployment } from "#kube";
 import { splitId } from "#mesh-compiler";
-import type { FollowedWorld } from "../world/followed-world.ts";
+import type { WorldViewContext } from "../world/followed-world.ts";
 import { CONTROLLER_NAME } from "./owned-kinds.ts";
-import { podProblem } from "./pod-problems.ts";
+import { podProblem, type PodProblem } from "./pod-problems.ts";
 import { isAvailable, NO_WORKLOAD, rolloutOf, type ServiceWorkload } from "./rollout.ts";
 
-type Surroundings = { readonly followed: FollowedWorld; readonly cache: CacheReader };
+type Surroundings = WorldViewContext & { readonly cache: CacheReader };
 
 export function workloadOf(service: LatticeService, { followed, cache }: Surroundings): ServiceWorkload {
   const id = followed.world.idOf(keyText(service.metadata));
@@ -54,16 +54,16 @@ function primaryOf({ namespace, name }: Target, cache: CacheReader): Deployment 
 /** Enough to see what pods have in common. */
 const MOST_PODS = 50;
 
-/** The workload with the reason why its pods do not run, if they do not. A list that is refused explains nothing, and is no failure. */
-export async function withPodProblem(
+/** Why the pods of a workload do not run, if they do not. A list that is refused explains nothing, and is no failure. */
+export async function podProblemOf(
   workload: ServiceWorkload,
-  { client, signal }: Pick<Runtime, "client" | "signal">,
-): Promise<ServiceWorkload> {
+  { client, signal }: Pick<ReadRuntime, "client" | "signal">,
+): Promise<PodProblem | undefined> {
   const { deployment } = workload;
   const selector = deployment?.spec?.selector;
   const rollout = rolloutOf(workload);
-  if (deployment === undefined || selector === undefined || (rollout.available && !rollout.stuck)) return workload;
+  if (deployment === undefined || selector === undefined || (rollout.available && !rollout.stuck)) return undefined;
   const labelSelector = formatSelector(requirementsOf(selector));
   const found = await client.list(pods, { namespace: deployment.metadata.namespace, labelSelector, limit: MOST_PODS }, { signal });
-  return found.ok ? { ...workload, problem: podProblem(found.value.items) } : workload;
+  return found.ok ? podProblem(found.value.items) : undefined;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { reveal } from "#base";
+import { expectOk, ok, reveal } from "#base";
 import { failWith, resources, startEmbeddedCluster } from "#embedded-cluster";
+import type { KubeClient } from "#kube-client";
 import { ConfigHashKey, HASH_KEY_BYTES, HASH_KEY_SECRET } from "./config-hash-key.ts";
 
 const never = new AbortController().signal;
@@ -8,20 +9,33 @@ const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lattice-s
 const keyOf = (first: number) =>
   new ConfigHashKey({ namespace: "lattice-system", randomBytes: (count) => Uint8Array.from({ length: count }, (_, at) => first + at) });
 
-test("it is made once; those who come later, and those who come at the same time, have the same", async () => {
+/** As the passes of one process do it: read it, create it where it is missing, and read it again. */
+async function obtain(key: ConfigHashKey, client: KubeClient) {
+  const found = await key.read(client, never);
+  if (!found.ok || found.value !== undefined) return found;
+  const created = await key.create(client, never);
+  return created.ok ? key.read(client, never) : created;
+}
+
+test("it is created once; processes that start later, or at the same time, have the same key", async () => {
   await using cluster = await startEmbeddedCluster({ objects: [home] });
-  const keys = [keyOf(1), keyOf(100), keyOf(200)];
-  const [first, ...others] = keys;
-  expect(await Promise.all([first?.ensure(cluster.client, never), others[0]?.ensure(cluster.client, never)])).toEqual([
-    { ok: true, value: undefined },
-    { ok: true, value: undefined },
-  ]);
-  await others[1]?.ensure(cluster.client, never);
-  expect(await first?.ensure(cluster.client, never)).toEqual({ ok: true, value: undefined });
-  const values = keys.map((key) => reveal(key.value));
+  const both = await Promise.all([obtain(keyOf(1), cluster.client), obtain(keyOf(100), cluster.client)]);
+  const all = [...both, await obtain(keyOf(200), cluster.client)].map((key) => expectOk(key));
+  const values = all.map((key) => (key === undefined ? "" : reveal(key)));
   expect(new Set(values).size).toBe(1);
-  expect(String(first?.value)).toBe("[redacted]");
+  expect(String(all[0])).toBe("[redacted]");
   expect(Buffer.from(values[0] ?? "", "base64")).toHaveLength(HASH_KEY_BYTES);
+});
+
+test("reading it creates nothing, and one that is kept is not read again", async () => {
+  await using cluster = await startEmbeddedCluster({ objects: [home] });
+  const key = keyOf(1);
+  expect(await key.read(cluster.client, never)).toEqual(ok(undefined));
+  expect(await key.read(cluster.client, never)).toEqual(ok(undefined));
+  const made = expectOk(await obtain(key, cluster.client));
+  if (made !== undefined) key.keep(made);
+  cluster.intercept({ verb: "get", resource: "secrets" }, failWith("forbidden"));
+  expect(await key.read(cluster.client, never)).toEqual(ok(made));
 });
 
 test.each([
@@ -30,19 +44,20 @@ test.each([
 ])("a Secret with $name in it is named, and not used", async ({ data }) => {
   const metadata = { name: HASH_KEY_SECRET, namespace: "lattice-system" };
   await using cluster = await startEmbeddedCluster({ objects: [home, { apiVersion: "v1", kind: "Secret", metadata, data }] });
-  const key = keyOf(1);
-  expect(await key.ensure(cluster.client, never)).toMatchObject({
+  expect(await obtain(keyOf(1), cluster.client)).toMatchObject({
     ok: false,
-    error: { kind: "hash-key", message: expect.stringContaining("Secret lattice-system/lattice-config-hash-key has no 'key'") as string },
+    error: {
+      kind: "unusable-secret",
+      message: expect.stringContaining("Secret lattice-system/lattice-config-hash-key has no 'key'") as string,
+    },
   });
-  expect(() => key.value).toThrow("before the config hash key was read");
 });
 
-test("without its namespace it cannot be made, and the server's reason is passed on", async () => {
+test("without its namespace it cannot be created, and the server's reason is passed on", async () => {
   await using cluster = await startEmbeddedCluster();
-  expect(await keyOf(1).ensure(cluster.client, never)).toMatchObject({ ok: false, error: { kind: "not-found" } });
+  expect(await obtain(keyOf(1), cluster.client)).toMatchObject({ ok: false, error: { kind: "not-found" } });
   await cluster.client.create(resources.namespaces, home);
   cluster.intercept({ verb: "get", resource: "secrets", times: 1 }, failWith("forbidden"));
-  expect(await keyOf(1).ensure(cluster.client, never)).toMatchObject({ ok: false, error: { kind: "forbidden" } });
-  expect(await keyOf(1).ensure(cluster.client, never)).toMatchObject({ ok: true });
+  expect(await obtain(keyOf(1), cluster.client)).toMatchObject({ ok: false, error: { kind: "forbidden" } });
+  expect(await obtain(keyOf(1), cluster.client)).toMatchObject({ ok: true });
 });

@@ -1,7 +1,7 @@
 /**
  * The key under which secret contents enter the config hash of a Deployment: a bare hash of a weak password can be guessed from it.
  *
- * Made once per cluster and never changed: another key gives other hashes, and every pod with a secret would be started anew.
+ * Created once per cluster and never changed: another key gives other hashes, and every pod with a secret would be restarted.
  */
 import { base64OfBytes, bytesOfBase64, err, ok, sensitive, type Result, type Sensitive } from "#base";
 import type { FailureCause } from "#controller-runtime";
@@ -13,7 +13,7 @@ const FIELD = "key";
 export const HASH_KEY_BYTES = 32;
 
 export type HashKeyOptions = {
-  /** Where the operator is at home. */
+  /** The operator's own namespace. */
   readonly namespace: string;
   /** Unpredictable bytes. */
   readonly randomBytes: (count: number) => Uint8Array;
@@ -27,27 +27,27 @@ export class ConfigHashKey {
     this.#options = options;
   }
 
-  /** Before `ensure` there is none, and compiling a service then is a bug. */
-  get value(): Sensitive<string> {
-    if (this.#key === undefined) throw new Error("a service was compiled before the config hash key was read");
-    return this.#key;
-  }
-
-  /** Reads the key, or makes it. Of several that make it at once, the first wins and the others read what it made. */
-  async ensure(client: KubeReader & KubeWriter, signal: AbortSignal): Promise<Result<void, FailureCause>> {
-    if (this.#key !== undefined) return ok(undefined);
+  /** The key; undefined when the cluster has none yet. It is read from the cluster until `keep` is called. */
+  async read(client: KubeReader, signal: AbortSignal): Promise<Result<Sensitive<string> | undefined, FailureCause>> {
+    if (this.#key !== undefined) return ok(this.#key);
     const { namespace } = this.#options;
     const found = await client.get<KubeObject>(secrets, { namespace, name: HASH_KEY_SECRET }, { signal });
-    if (found.ok) return this.#take(found.value);
-    if (found.error.kind !== "not-found") return found;
-    const made = await client.create<KubeObject>(secrets, this.#fresh(), { signal });
-    if (made.ok) return this.#take(made.value);
-    if (made.error.kind !== "already-exists") return made;
-    const theirs = await client.get<KubeObject>(secrets, { namespace, name: HASH_KEY_SECRET }, { signal });
-    return theirs.ok ? this.#take(theirs.value) : theirs;
+    if (found.ok) return this.#keyIn(found.value);
+    return found.error.kind === "not-found" ? ok(undefined) : found;
   }
 
-  #fresh(): KubeObject {
+  /** It never changes, so that one read is enough for the life of the process. */
+  keep(key: Sensitive<string>): void {
+    this.#key = key;
+  }
+
+  /** Creates the Secret, and never overwrites one: of several processes that try, the first wins and the others read its key. */
+  async create(client: KubeWriter, signal: AbortSignal): Promise<Result<void, FailureCause>> {
+    const made = await client.create<KubeObject>(secrets, this.#newSecret(), { signal });
+    return made.ok || made.error.kind === "already-exists" ? ok(undefined) : made;
+  }
+
+  #newSecret(): KubeObject {
     const metadata = {
       name: HASH_KEY_SECRET,
       namespace: this.#options.namespace,
@@ -58,15 +58,14 @@ export class ConfigHashKey {
     return secret;
   }
 
-  #take(secret: KubeObject): Result<void, FailureCause> {
+  #keyIn(secret: KubeObject): Result<Sensitive<string>, FailureCause> {
     const text = fieldAt(secret, "data", FIELD);
     const bytes = typeof text === "string" ? bytesOfBase64(text) : undefined;
     if (bytes?.ok !== true || bytes.value.byteLength < HASH_KEY_BYTES) {
       const where = `Secret ${this.#options.namespace}/${HASH_KEY_SECRET}`;
       const message = `${where} has no '${FIELD}' of ${HASH_KEY_BYTES} bytes; delete it, and a new one is made (pods with secrets start anew)`;
-      return err({ kind: "hash-key", message });
+      return err({ kind: "unusable-secret", message });
     }
-    this.#key = sensitive(base64OfBytes(bytes.value));
-    return ok(undefined);
+    return ok(sensitive(base64OfBytes(bytes.value)));
   }
 }

@@ -1,11 +1,13 @@
 /**
- * All Lattice resources of the cluster as one `World`, kept in step with the informers, and told on: whoever a change touches is looked at again,
- * and nobody else.
+ * All Lattice resources of the cluster as one `World`, updated by the informers. Each change is reported with the keys that it affects, so
+ * that these are reconciled and no others.
  *
- * It follows in standbys too, so that the one that takes over has the whole world before its first pass. An object that is being deleted is
- * gone here at once: its neighbours close their edges to it while it still tidies up. One that cannot be understood declares nothing.
+ * Standbys follow too, so that a new leader has the whole world before its first pass. An object that is being deleted is removed here
+ * at once: its neighbours close their edges to it while its clean-up still runs. One that cannot be parsed declares nothing.
+ *
+ * `WorldView` is what observations and plans get: the methods that change nothing.
  */
-import type { Logger, Result } from "#base";
+import type { Logger, Result, Sensitive } from "#base";
 import {
   namespaceOfEnvironment,
   World,
@@ -43,7 +45,7 @@ import type { OperatorReach } from "../namespace/reach.ts";
 import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";
 import { MountedObjects } from "./mounted-objects.ts";
-import { SecretCache, type SecretNeeds } from "./secret-cache.ts";
+import { SecretCache, type SecretNeeds, type SecretValues } from "./secret-cache.ts";
 
 export type FollowedWorldOptions = HashKeyOptions & {
   /** Where the operator works; absent: the whole cluster. */
@@ -54,7 +56,7 @@ export type FollowedWorldOptions = HashKeyOptions & {
   readonly logger: Logger;
 };
 
-/** Whom a change concerns. */
+/** Keys that a change affects, by the controller that reconciles them. */
 export type AffectedKeys = {
   readonly services: readonly ServiceKey[];
   readonly externals: readonly ServiceKey[];
@@ -62,7 +64,27 @@ export type AffectedKeys = {
   readonly environments: readonly string[];
 };
 
-type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly asked: SecretNeeds };
+/** What one compilation looked up: a change of it concerns the service. */
+export type CompileNeeds = SecretNeeds & { readonly mounted: ReadonlySet<string> };
+
+/** What compiling needs from the cluster beside declarations. */
+export type CompileInputs = { readonly hashKey: Sensitive<string>; readonly secrets: SecretValues };
+
+type Compilation = { readonly result: Result<CompiledApplication, readonly ServiceError[]>; readonly needs: CompileNeeds };
+
+/** The world without the methods that change it. */
+export type WorldView = Pick<FollowedWorld, "reach" | "allowUnprotected" | "using" | "compile" | "needsOf"> & {
+  readonly world: Omit<World, "put" | "putInvalid" | "remove" | "setProvisioners">;
+  readonly secrets: Pick<SecretCache, "valuesFor">;
+  readonly hashKey: Pick<ConfigHashKey, "read">;
+  readonly labelRefusals: ReadonlyMap<string, string>;
+};
+
+/** What the passes of all controllers share; it is in the context that they get. */
+export type WorldContext = { readonly followed: FollowedWorld };
+
+/** What observations take of it. */
+export type WorldViewContext = { readonly followed: WorldView };
 
 type WorldKind = {
   readonly kind: WorldObject["kind"];
@@ -85,73 +107,97 @@ export class FollowedWorld {
   readonly hashKey: ConfigHashKey;
   readonly reach: OperatorReach;
   readonly allowUnprotected: boolean;
-  /** Namespaces that the API server does not let us label, with its message. */
+  /** Namespaces that RBAC does not let the operator label, with the message for their services. */
   readonly labelRefusals = new Map<string, string>();
   readonly #provisioners: DeclaredProvisioners;
   readonly #environments = new Set<string>();
-  readonly #listeners = new Set<(touched: AffectedKeys) => void>();
+  readonly #listeners = new Set<(affected: AffectedKeys) => void>();
+  #hashKeyInUse: Sensitive<string> | undefined;
 
   constructor({ settings, logger, namespaces, allowUnprotected = false, ...home }: FollowedWorldOptions) {
     this.allowUnprotected = allowUnprotected;
     this.reach = { home: home.namespace, namespaces };
-    const hashKey = new ConfigHashKey(home);
-    this.hashKey = hashKey;
+    this.hashKey = new ConfigHashKey(home);
     this.#provisioners = new DeclaredProvisioners(home.namespace, logger);
     const given = worldSettings(settings, {
       secrets: (namespace, path, source) => this.secrets.read(namespace, path, source),
       findObject: (kind, namespace, name) => this.mounted.find(kind, namespace, name),
       syncedVersion: (namespace, name) => this.secrets.syncedVersion(namespace, name),
     });
-    // the key is read from the cluster after the world is there
-    const live = Object.defineProperty({ ...given.settings }, "hashKey", { get: () => hashKey.value, enumerable: true });
+    // the key is read from the cluster after the world is created
+    const live = Object.defineProperty({ ...given.settings }, "hashKey", { get: () => this.#currentHashKey(), enumerable: true });
     this.world = new World({ ...given, settings: live });
   }
 
-  /** From now on, whatever the informers hear; call it before they run. */
+  /** Takes every change of the informers from now on; call it before they run. */
   follow(informers: InformerSet): void {
     this.secrets.follow(informers);
     this.mounted.follow(informers);
     for (const kind of WORLD_KINDS) informers.subscribe(kind.resource, (change) => this.#changed(kind, change));
     informers.subscribe(configMaps, ({ key, after }) => this.#provisionerChanged(key, after));
-    for (const resource of meshKinds) informers.subscribeServed(resource, () => this.#tell(this.#everything()));
-    if (this.reach.namespaces !== undefined) informers.subscribeAccess(() => this.#tell(this.#everything()));
+    for (const resource of meshKinds) informers.subscribeServed(resource, () => this.#notify(this.#everything()));
+    if (this.reach.namespaces !== undefined) informers.subscribeAccess(() => this.#notify(this.#everything()));
   }
 
+  /** Compiles with these inputs while `work` runs. */
+  using<T>({ hashKey, secrets }: CompileInputs, work: () => T): T {
+    this.#hashKeyInUse = hashKey;
+    try {
+      return this.secrets.using(secrets, work);
+    } finally {
+      this.#hashKeyInUse = undefined;
+    }
+  }
+
+  /** Only inside `using`. What it looked up is returned, and noted by `setNeeds` only. */
   compile(key: ServiceKey): Compilation {
-    return this.secrets.record(() => this.mounted.record(key, () => this.world.compile(key)));
+    const { result: compiled, needs } = this.secrets.record(() => this.mounted.record(() => this.world.compile(key)));
+    return { result: compiled.result, needs: { ...needs, mounted: compiled.mounted } };
   }
 
-  /** What `triggers` of a controller takes. */
-  triggers(which: keyof AffectedKeys): (enqueue: (key: ObjectKey) => void) => () => void {
-    return (enqueue) => {
-      const listener = (touched: AffectedKeys) => touched[which].forEach((key) => enqueue(parseKey(key)));
-      this.#listeners.add(listener);
-      return () => void this.#listeners.delete(listener);
-    };
+  needsOf(key: ServiceKey): CompileNeeds {
+    return { ...this.secrets.needsOf(key), mounted: this.mounted.usesOf(key) };
+  }
+
+  /** From now on a change of what the service needs concerns the service. */
+  setNeeds(key: ServiceKey, needs: CompileNeeds): void {
+    this.secrets.setNeeds(key, needs);
+    this.mounted.setUses(key, needs.mounted);
+  }
+
+  /** Calls back with the keys of one controller that a change affects, until the returned function is called. */
+  subscribe(which: keyof AffectedKeys, enqueue: (key: ObjectKey) => void): () => void {
+    const listener = (affected: AffectedKeys) => affected[which].forEach((key) => enqueue(parseKey(key)));
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #currentHashKey(): Sensitive<string> {
+    if (this.#hashKeyInUse === undefined) throw new Error("a service was compiled without the config hash key");
+    return this.#hashKeyInUse;
   }
 
   #changed({ kind, parse }: WorldKind, { key, before, after }: CacheChange<KubeObject>): void {
-    if (before !== undefined && after !== undefined && saysTheSame(before, after)) return;
+    if (before !== undefined && after !== undefined && declaresTheSame(before, after)) return;
     const text = keyText(key);
     const places = this.#placesOf(kind, text);
     const parsed = after === undefined || isBeingDeleted(after) ? undefined : parse(after);
-    const touched = this.#enter(kind, text, after, parsed);
-    if (touched === undefined) return;
+    const changed = this.#enter(kind, text, after, parsed);
+    if (changed === undefined) return;
     const gone = parsed?.ok !== true;
     if (kind === "LatticeEnvironment" && gone) this.#environments.delete(text);
     if (kind === "LatticeEnvironment" && !gone) this.#environments.add(text);
     if (gone && kind === "LatticeService") {
-      this.secrets.setNeeds(text, { values: new Set(), versions: new Set() });
-      this.mounted.forget(text);
+      this.setNeeds(text, { values: new Set(), versions: new Set(), mounted: new Set() });
     }
-    const told = this.#touchedBy(touched, [...places, ...this.#placesOf(kind, text)]);
+    const affected = this.#affectedBy(changed, [...places, ...this.#placesOf(kind, text)]);
     // two environments may want the same namespace, and one of them waits for the other
-    this.#tell(kind === "LatticeEnvironment" ? { ...told, environments: [...this.#environments] } : told);
+    this.#notify(kind === "LatticeEnvironment" ? { ...affected, environments: [...this.#environments] } : affected);
   }
 
   /**
-   * A declaration that cannot be understood opens nothing: a service keeps its place and is closed, an environment grants nothing. Its own
-   * controller says what is wrong. Config and bindings open nothing by themselves, and their last valid version stays in force.
+   * A declaration that cannot be parsed opens nothing: a service keeps its name and is closed, an environment grants nothing. Its own
+   * controller reports the errors. Config and bindings open nothing by themselves, and their last valid version stays in force.
    */
   #enter(
     kind: WorldObject["kind"],
@@ -166,10 +212,10 @@ export class FollowedWorld {
 
   #provisionerChanged(key: ObjectKey, after: KubeObject | undefined): void {
     const types = this.#provisioners.change(key, after);
-    if (types.size > 0) this.#tell(this.#touchedBy(this.world.setProvisioners(this.#provisioners.list(), types), []));
+    if (types.size > 0) this.#notify(this.#affectedBy(this.world.setProvisioners(this.#provisioners.list(), types), []));
   }
 
-  /** Namespaces that the object has a say in. */
+  /** Namespaces that the object has effects in. */
   #placesOf(kind: WorldObject["kind"], key: ServiceKey): readonly string[] {
     if (kind === "LatticeEnvironment") {
       const environment: LatticeEnvironment | undefined = this.world.environment(key);
@@ -179,7 +225,7 @@ export class FollowedWorld {
     return id === undefined ? [] : [namespaceOfId(id)];
   }
 
-  #touchedBy(keys: ReadonlySet<ServiceKey>, places: readonly string[]): AffectedKeys {
+  #affectedBy(keys: ReadonlySet<ServiceKey>, places: readonly string[]): AffectedKeys {
     const known = [...keys];
     const namespaces = known.flatMap((key) => this.world.idOf(key) ?? []).map(namespaceOfId);
     return {
@@ -200,8 +246,8 @@ export class FollowedWorld {
     };
   }
 
-  #tell(touched: AffectedKeys): void {
-    for (const listener of this.#listeners) listener(touched);
+  #notify(affected: AffectedKeys): void {
+    for (const listener of this.#listeners) listener(affected);
   }
 }
 
@@ -209,12 +255,12 @@ function namespaceOfId(id: string): string {
   return id.slice(0, id.indexOf("/"));
 }
 
-/** Status and bookkeeping are not what a world is made of, but for the routes that a service has had. */
-function saysTheSame(before: KubeObject, after: KubeObject): boolean {
-  const said = (object: KubeObject) => {
+/** Status and managed fields are no input of a world, except the routes that a service has had. */
+function declaresTheSame(before: KubeObject, after: KubeObject): boolean {
+  const declared = (object: KubeObject) => {
     const { uid, labels = {}, annotations = {}, deletionTimestamp = "" } = object.metadata;
     const routes = fieldAt(object, "status", "routes") ?? {};
     return { uid: uid ?? "", labels, annotations, deletionTimestamp, routes, spec: field(object, "spec") ?? {} };
   };
-  return jsonEqual(said(before), said(after));
+  return jsonEqual(declared(before), declared(after));
 }

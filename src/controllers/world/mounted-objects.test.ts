@@ -6,18 +6,18 @@ import { MountedObjects } from "./mounted-objects.ts";
 const payroll: KubeObject = { apiVersion: "v1", kind: "Secret", metadata: { name: "payroll", namespace: "prod", labels: { a: "b" } } };
 const cache = { get: (_: unknown, { name }: { name: string }) => (name === "payroll" ? payroll : undefined) } as unknown as CacheReader;
 
-test("a service is concerned by the objects that it asked for last, whether or not they exist", () => {
+test("a change concerns the services that looked the object up last, whether or not it exists", () => {
   const mounted = new MountedObjects();
   expect(mounted.find("Secret", "prod", "payroll")).toBeUndefined();
   mounted.follow(cache);
   expect(mounted.find("Secret", "prod", "payroll")).toEqual({ labels: { a: "b" }, madeFor: undefined });
-  mounted.record("a/x", () => [mounted.find("Secret", "prod", "payroll"), mounted.find("ConfigMap", "prod", "later")]);
+  const both = mounted.record(() => [mounted.find("Secret", "prod", "payroll"), mounted.find("ConfigMap", "prod", "later")]);
+  expect(mounted.usedBy("Secret", payroll)).toEqual([]);
+  mounted.setUses("a/x", both.mounted);
+  expect(mounted.usesOf("a/x")).toEqual(new Set(["Secret prod/payroll", "ConfigMap prod/later"]));
   expect(mounted.usedBy("Secret", payroll)).toEqual(["a/x"]);
   expect(mounted.usedBy("ConfigMap", { ...payroll, metadata: { name: "later", namespace: "prod" } })).toEqual(["a/x"]);
-  mounted.record("a/x", () => undefined);
-  expect(mounted.usedBy("Secret", payroll)).toEqual([]);
-  mounted.record("a/x", () => mounted.find("Secret", "prod", "payroll"));
-  mounted.forget("a/x");
+  mounted.setUses("a/x", mounted.record(() => undefined).mounted);
   expect(mounted.usedBy("Secret", payroll)).toEqual([]);
 });
 

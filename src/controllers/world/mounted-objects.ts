@@ -1,6 +1,6 @@
 /**
- * Secrets, ConfigMaps and claims that services mount by name: whose they are, as the informers have them, and which services a change of one
- * concerns.
+ * Secrets, ConfigMaps and claims that services mount by name: which service they were made for, as the informers have them, and which
+ * services a change of one concerns. Only `setUses` changes that.
  */
 import type { FoundObject, ServiceKey } from "#compile";
 import { ownerKeyOf, type CacheReader } from "#controller-runtime";
@@ -17,38 +17,35 @@ export const MOUNTED_RESOURCES: Readonly<Record<MountedKind, Resource>> = {
 /** `Secret prod/payroll`. */
 type ObjectName = string;
 
+const NONE: ReadonlySet<ObjectName> = new Set();
+
 export class MountedObjects {
   readonly #uses = new Map<ServiceKey, ReadonlySet<ObjectName>>();
   readonly #users = new Map<ObjectName, Set<ServiceKey>>();
   #cache: CacheReader | undefined;
-  #asked: Set<ObjectName> | undefined;
+  #recorded: Set<ObjectName> | undefined;
 
   follow(cache: CacheReader): void {
     this.#cache = cache;
   }
 
   find(kind: MountedKind, namespace: string, name: string): FoundObject | undefined {
-    this.#asked?.add(`${kind} ${keyText({ namespace, name })}`);
+    this.#recorded?.add(`${kind} ${keyText({ namespace, name })}`);
     const object = this.#cache?.get(MOUNTED_RESOURCES[kind], { namespace, name });
     if (object === undefined) return undefined;
     const owner = ownerKeyOf(object, CONTROLLER_NAME);
     return { labels: object.metadata.labels ?? {}, madeFor: owner === undefined ? undefined : keyText(owner) };
   }
 
-  /** Notes what the service asks for while `work` runs, in place of what it asked for before. */
-  record<T>(service: ServiceKey, work: () => T): T {
-    const asked = new Set<ObjectName>();
-    this.#asked = asked;
+  /** With the objects that are looked up while `work` runs. */
+  record<T>(work: () => T): { readonly result: T; readonly mounted: ReadonlySet<ObjectName> } {
+    const mounted = new Set<ObjectName>();
+    this.#recorded = mounted;
     try {
-      return work();
+      return { result: work(), mounted };
     } finally {
-      this.#asked = undefined;
-      this.#setUses(service, asked);
+      this.#recorded = undefined;
     }
-  }
-
-  forget(service: ServiceKey): void {
-    this.#setUses(service, new Set());
   }
 
   /** Services that a change of this object concerns. */
@@ -56,8 +53,13 @@ export class MountedObjects {
     return [...(this.#users.get(`${kind} ${keyText(metadata)}`) ?? [])];
   }
 
-  #setUses(service: ServiceKey, next: ReadonlySet<ObjectName>): void {
-    for (const name of this.#uses.get(service) ?? []) this.#drop(name, service);
+  usesOf(service: ServiceKey): ReadonlySet<ObjectName> {
+    return this.#uses.get(service) ?? NONE;
+  }
+
+  /** What the service looked up last, in place of what it looked up before. */
+  setUses(service: ServiceKey, next: ReadonlySet<ObjectName>): void {
+    for (const name of this.usesOf(service)) this.#drop(name, service);
     if (next.size === 0) this.#uses.delete(service);
     else this.#uses.set(service, next);
     for (const name of next) this.#users.set(name, (this.#users.get(name) ?? new Set<ServiceKey>()).add(service));

@@ -10,7 +10,7 @@ class Cluster {
   readonly secrets = new Map<string, { readonly version: string; readonly data: Readonly<Record<string, string>> }>();
   readonly reads: string[] = [];
   failure: KubeError | undefined;
-  /** The cache is behind: it does not know what came last. */
+  /** The informer is behind: it has an older version. */
   readonly behind = new Map<string, string>();
 
   get source() {
@@ -40,35 +40,53 @@ class Cluster {
 const PATH = "postgres/db/password";
 const need = (...names: readonly string[]) => ({ values: new Set(names), versions: new Set<string>() });
 
-test("what is asked for is noted, read once, and read again when it changed", async () => {
+/** What a pass does: values of what is needed, used for some work, and kept. */
+async function pass<T>(cache: SecretCache, cluster: Cluster, work: () => T): Promise<T> {
+  const values = expectOk(await cache.valuesFor("shop/api", cluster.source));
+  const { result, needs } = cache.using(values, () => cache.record(work));
+  cache.setNeeds("shop/api", needs);
+  cache.keep(values);
+  return result;
+}
+
+test("what is looked up is recorded, read once, and read again when it changed", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("one") } });
-  const first = cache.record(() => cache.read("shop", PATH, "shop"));
-  expect(first.result).toMatchObject({ ok: false });
-  expect([...first.asked.values]).toEqual(["shop/postgres-db"]);
-  expect(expectOk(await cache.refresh(first.asked.values, cluster.source))).toBe(true);
-  expect(cache.read("shop", PATH, "shop")).toEqual(ok("one"));
-  expect(expectOk(await cache.refresh(first.asked.values, cluster.source))).toBe(false);
+  const read = () => cache.read("shop", PATH, "shop");
+  expect(await pass(cache, cluster, read)).toMatchObject({ ok: false });
+  expect([...cache.needsOf("shop/api").values]).toEqual(["shop/postgres-db"]);
+  expect(await pass(cache, cluster, read)).toEqual(ok("one"));
+  expect(await pass(cache, cluster, read)).toEqual(ok("one"));
   cluster.secrets.set("shop/postgres-db", { version: "2", data: { password: btoa("two") } });
-  expect(expectOk(await cache.refresh(first.asked.values, cluster.source))).toBe(true);
-  expect(cache.read("shop", PATH, "shop")).toEqual(ok("two"));
+  expect(await pass(cache, cluster, read)).toEqual(ok("two"));
   expect(cluster.reads).toHaveLength(2);
 });
 
-test("one that is not there is not asked for, and a sentence says what to make", async () => {
+test("reading values keeps nothing: only keep and setNeeds change the cache", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
-  expect(expectOk(await cache.refresh(["shop/postgres-db"], cluster.source))).toBe(true);
-  expect(cache.read("shop", PATH, "shop")).toEqual(
+  cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("one") } });
+  cache.setNeeds("shop/api", need("shop/postgres-db"));
+  const values = expectOk(await cache.valuesFor("shop/api", cluster.source));
+  expect(cache.using(values, () => cache.read("shop", PATH, "shop"))).toEqual(ok("one"));
+  expect(cache.read("shop", PATH, "shop")).toMatchObject({ ok: false });
+  cache.keep(values);
+  expect(cache.read("shop", PATH, "shop")).toEqual(ok("one"));
+});
+
+test("a Secret that does not exist is not requested, and the error says what to create", async () => {
+  const [cluster, cache] = [new Cluster(), new SecretCache()];
+  cache.setNeeds("shop/api", need("shop/postgres-db"));
+  expect(await pass(cache, cluster, () => cache.read("shop", PATH, "shop"))).toEqual(
     err("there is no secret 'postgres/db/password'\nmake Secret postgres-db in namespace shop with a key 'password'"),
   );
-  expect([cluster.reads, expectOk(await cache.refresh(["shop/postgres-db"], cluster.source))]).toEqual([[], false]);
+  expect(cluster.reads).toEqual([]);
 });
 
 test("a value that is not UTF-8 text is refused, with what to do instead", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/postgres-db", { version: "1", data: { password: btoa("\xff\xfe") } });
-  await cache.refresh(["shop/postgres-db"], cluster.source);
-  expect(cache.read("shop", PATH, "shop")).toEqual(
+  cache.setNeeds("shop/api", need("shop/postgres-db"));
+  expect(await pass(cache, cluster, () => cache.read("shop", PATH, "shop"))).toEqual(
     err(
       "key 'password' of Secret shop/postgres-db is not UTF-8 text, so no template can contain it\nmount it as a volume (secret:postgres-db)",
     ),
@@ -79,51 +97,57 @@ test("a missing key and a value that is not base64 are absent", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   const data = { broken: "%%%", number: 5 as unknown as string };
   cluster.secrets.set("shop/postgres-db", { version: "1", data });
-  await cache.refresh(["shop/postgres-db"], cluster.source);
+  cache.setNeeds("shop/api", need("shop/postgres-db"));
   for (const key of ["broken", "number", "password"]) {
-    expect(cache.read("shop", `postgres/db/${key}`, "shop")).toMatchObject({
+    expect(await pass(cache, cluster, () => cache.read("shop", `postgres/db/${key}`, "shop"))).toMatchObject({
       ok: false,
       error: expect.stringContaining(`Secret shop/postgres-db has no key '${key}'`) as string,
     });
   }
 });
 
-test("a cache that is behind costs no second read, a Secret that went meanwhile is gone, and a failure is passed on", async () => {
+test("an informer that is behind costs no second read, a Secret deleted meanwhile has no values, and a failure is passed on", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/a", { version: "2", data: { k: btoa("new") } });
   cluster.behind.set("shop/a", "1");
-  expect(expectOk(await cache.refresh(["shop/a"], cluster.source))).toBe(true);
-  expect(expectOk(await cache.refresh(["shop/a"], cluster.source))).toBe(false);
+  const read = () => cache.read("shop", "a/k", "shop");
+  cache.setNeeds("shop/api", need("shop/a"));
+  for (const _ of [1, 2]) expect(await pass(cache, cluster, read)).toEqual(ok("new"));
   cluster.behind.clear();
-  expect(expectOk(await cache.refresh(["shop/a"], cluster.source))).toBe(false);
+  expect(await pass(cache, cluster, read)).toEqual(ok("new"));
+  expect(cluster.reads).toEqual(["shop/a"]);
   cluster.behind.set("shop/b", "1");
-  expect(expectOk(await cache.refresh(["shop/b"], cluster.source))).toBe(true);
-  expect(cache.read("shop", "b/k", "shop")).toMatchObject({ ok: false });
+  cache.setNeeds("shop/api", need("shop/b"));
+  expect(await pass(cache, cluster, () => cache.read("shop", "b/k", "shop"))).toMatchObject({ ok: false });
   cluster.failure = { kind: "unavailable", message: "later" };
   cluster.behind.set("shop/c", "1");
-  expect(await cache.refresh(["shop/c"], cluster.source)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
+  cache.setNeeds("shop/api", need("shop/c"));
+  expect(await cache.valuesFor("shop/api", cluster.source)).toMatchObject({ ok: false, error: { kind: "unavailable" } });
 });
 
-test("what nobody needs any more is forgotten, and a change concerns those who need it", async () => {
+test("a value that no service needs any more is forgotten, and a change concerns the services that need it", async () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "a", namespace: "shop" } };
   cluster.secrets.set("shop/a", { version: "1", data: { k: btoa("v") } });
-  await cache.refresh(["shop/a"], cluster.source);
   cache.setNeeds("shop/one", need("shop/a"));
   cache.setNeeds("shop/two", need("shop/a"));
+  const values = expectOk(await cache.valuesFor("shop/one", cluster.source));
+  cache.keep(values);
   expect(cache.usedBy(secret)).toEqual(["shop/one", "shop/two"]);
   cache.setNeeds("shop/one", need());
   expect(cache.read("shop", "a/k", "shop")).toEqual(ok("v"));
   cache.setNeeds("shop/two", need("shop/b"));
   expect(cache.usedBy(secret)).toEqual([]);
   expect(cache.read("shop", "a/k", "shop")).toMatchObject({ ok: false });
+  cache.keep(values);
+  expect(cache.read("shop", "a/k", "shop")).toMatchObject({ ok: false });
 });
 
-test("of a Secret that External Secrets keeps, the version is known and the value never asked for", () => {
+test("of a Secret that External Secrets maintains, the version is known and the value never requested", () => {
   const [cluster, cache] = [new Cluster(), new SecretCache()];
   cluster.secrets.set("shop/synced", { version: "7", data: {} });
   expect(cache.syncedVersion("shop", "synced")).toBeUndefined();
   cache.follow(cluster.source.cache);
-  const { result, asked } = cache.record(() => cache.syncedVersion("shop", "synced"));
-  expect([result, [...asked.values], [...asked.versions]]).toEqual(["7", [], ["shop/synced"]]);
+  const { result, needs } = cache.record(() => cache.syncedVersion("shop", "synced"));
+  expect([result, [...needs.values], [...needs.versions]]).toEqual(["7", [], ["shop/synced"]]);
 });

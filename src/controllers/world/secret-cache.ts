@@ -1,44 +1,72 @@
 /**
- * The values of Secrets that services need, and only those: which they are turns out while a service is compiled. Informers bring the metadata
- * of all Secrets and the values of none.
+ * The values of Secrets that services need, and only those: which they are turns out while a service is compiled. Informers have the
+ * metadata of all Secrets and the values of none.
  *
- * A value goes from here into a compiled Secret and nowhere else. No message holds one.
+ * A value goes from here into a compiled Secret and nowhere else. No message contains one. Reading (`valuesFor`, `using`, `read`) changes
+ * nothing here: `keep` and `setNeeds` do.
  */
 import { err, ok, type Result } from "#base";
 import type { ServiceKey } from "#compile";
-import type { CacheReader } from "#controller-runtime";
+import type { CacheReader, ReadRuntime } from "#controller-runtime";
 import { keyText, parseKey, secrets, secretsByMetadata, type KubeObject } from "#kube";
-import type { KubeError, KubeReader } from "#kube-client";
+import type { KubeError } from "#kube-client";
 import { isShareable, secretNotShared, secretOfPath, secretText, secretTexts, type SecretTexts } from "#service-compiler";
 
 /** "namespace/name". */
 type SecretName = string;
 
-type Shelved = {
-  /** What the cache said when it was read; undefined: there was no such Secret. */
+export type CachedSecret = {
+  /** The version in the informer's cache when it was read; undefined: there was no such Secret. */
   readonly seen: string | undefined;
   readonly version: string | undefined;
   readonly values: SecretTexts;
 };
 
-/** What one compilation asked for. */
+export type SecretValues = ReadonlyMap<SecretName, CachedSecret>;
+
+/** The Secrets that one compilation looked up. */
 export type SecretNeeds = {
   readonly values: ReadonlySet<SecretName>;
-  /** Secrets of which only the version counts: External Secrets keeps them. */
+  /** Secrets of which only the version counts: External Secrets maintains them. */
   readonly versions: ReadonlySet<SecretName>;
 };
 
-type Source = { readonly cache: CacheReader; readonly client: KubeReader; readonly signal: AbortSignal };
+const NO_NEEDS: SecretNeeds = { values: new Set(), versions: new Set() };
 
 export class SecretCache {
-  readonly #shelf = new Map<SecretName, Shelved>();
-  readonly #needs = new Map<ServiceKey, ReadonlySet<SecretName>>();
+  readonly #kept = new Map<SecretName, CachedSecret>();
+  readonly #needs = new Map<ServiceKey, SecretNeeds>();
   readonly #users = new Map<SecretName, Set<ServiceKey>>();
   #cache: CacheReader | undefined;
-  #asked: { readonly values: Set<SecretName>; readonly versions: Set<SecretName> } | undefined;
+  #inUse: SecretValues | undefined;
+  #recorded: { readonly values: Set<SecretName>; readonly versions: Set<SecretName> } | undefined;
 
   follow(cache: CacheReader): void {
     this.#cache = cache;
+  }
+
+  /** Current values of the Secrets that the service is known to need. Those that changed since they were kept are read from the cluster. */
+  async valuesFor(service: ServiceKey, source: Pick<ReadRuntime, "cache" | "client" | "signal">): Promise<Result<SecretValues, KubeError>> {
+    const values = new Map<SecretName, CachedSecret>();
+    for (const name of this.needsOf(service).values) {
+      const seen = source.cache.get(secretsByMetadata, parseKey(name))?.metadata.resourceVersion;
+      const kept = this.#kept.get(name);
+      const current = kept !== undefined && (seen === kept.seen || (seen !== undefined && seen === kept.version));
+      const read = current ? ok(kept) : await readSecret(name, seen, source);
+      if (!read.ok) return read;
+      values.set(name, read.value);
+    }
+    return ok(values);
+  }
+
+  /** `read` takes these values while `work` runs. */
+  using<T>(values: SecretValues, work: () => T): T {
+    this.#inUse = values;
+    try {
+      return work();
+    } finally {
+      this.#inUse = undefined;
+    }
   }
 
   /**
@@ -49,16 +77,16 @@ export class SecretCache {
     const { name, key } = secretOfPath(path);
     const secret = keyText({ namespace, name });
     if (source !== namespace && !this.#isShared({ namespace, name }, source)) {
-      this.#asked?.versions.add(secret);
+      this.#recorded?.versions.add(secret);
       return err(secretNotShared(namespace, name, source));
     }
-    this.#asked?.values.add(secret);
-    const shelved = this.#shelf.get(secret);
-    const text = secretText(shelved?.values ?? NO_VALUES, { namespace, name, key });
+    this.#recorded?.values.add(secret);
+    const found = this.#inUse?.get(secret) ?? this.#kept.get(secret);
+    const text = secretText(found?.values ?? NO_VALUES, { namespace, name, key });
     if (!text.ok) return text;
     if (text.value !== undefined) return ok(text.value);
-    const there = shelved?.version === undefined ? "" : `: Secret ${secret} has no key '${key}'`;
-    return err(`there is no secret '${path}'${there}\nmake Secret ${name} in namespace ${namespace} with a key '${key}'`);
+    const exists = found?.version === undefined ? "" : `: Secret ${secret} has no key '${key}'`;
+    return err(`there is no secret '${path}'${exists}\nmake Secret ${name} in namespace ${namespace} with a key '${key}'`);
   }
 
   #isShared(secret: { readonly namespace: string; readonly name: string }, source: string): boolean {
@@ -66,44 +94,38 @@ export class SecretCache {
   }
 
   syncedVersion(namespace: string, name: string): string | undefined {
-    this.#asked?.versions.add(keyText({ namespace, name }));
+    this.#recorded?.versions.add(keyText({ namespace, name }));
     return this.#cache?.get(secretsByMetadata, { namespace, name })?.metadata.resourceVersion;
   }
 
-  /** Notes what is asked for while `work` runs. */
-  record<T>(work: () => T): { readonly result: T; readonly asked: SecretNeeds } {
-    const asked = { values: new Set<SecretName>(), versions: new Set<SecretName>() };
-    this.#asked = asked;
+  /** With the Secrets that are looked up while `work` runs. */
+  record<T>(work: () => T): { readonly result: T; readonly needs: SecretNeeds } {
+    const needs = { values: new Set<SecretName>(), versions: new Set<SecretName>() };
+    this.#recorded = needs;
     try {
-      return { result: work(), asked };
+      return { result: work(), needs };
     } finally {
-      this.#asked = undefined;
+      this.#recorded = undefined;
     }
   }
 
-  /** Reads those that are not as the cache knows them. True: something is another than before, and what used it is to be compiled again. */
-  async refresh(names: Iterable<SecretName>, source: Source): Promise<Result<boolean, KubeError>> {
-    let changed = false;
-    for (const name of names) {
-      const seen = source.cache.get(secretsByMetadata, parseKey(name))?.metadata.resourceVersion;
-      const shelved = this.#shelf.get(name);
-      if (shelved !== undefined && (seen === shelved.seen || (seen !== undefined && seen === shelved.version))) continue;
-      const read = await readSecret(name, seen, source);
-      if (!read.ok) return read;
-      this.#shelf.set(name, read.value);
-      changed = true;
-    }
-    return ok(changed);
+  needsOf(service: ServiceKey): SecretNeeds {
+    return this.#needs.get(service) ?? NO_NEEDS;
   }
 
-  /** What a service needs now. What nobody needs any more is forgotten. */
-  setNeeds(service: ServiceKey, { values, versions }: SecretNeeds): void {
-    const next = new Set([...values, ...versions]);
-    const before = this.#needs.get(service) ?? new Set<SecretName>();
+  /** What a service needs now. Values that no service needs any more are forgotten. */
+  setNeeds(service: ServiceKey, needs: SecretNeeds): void {
+    const next = namesIn(needs);
+    const before = namesIn(this.needsOf(service));
     if (next.size === 0) this.#needs.delete(service);
-    else this.#needs.set(service, next);
+    else this.#needs.set(service, needs);
     for (const name of next) this.#usersOf(name).add(service);
     for (const name of before) if (!next.has(name)) this.#drop(name, service);
+  }
+
+  /** Of Secrets that some service needs: the next pass reads only those that changed. */
+  keep(values: SecretValues): void {
+    for (const [name, value] of values) if (this.#users.has(name)) this.#kept.set(name, value);
   }
 
   /** Services that a change of this Secret concerns. */
@@ -122,13 +144,21 @@ export class SecretCache {
     users?.delete(service);
     if (users?.size !== 0) return;
     this.#users.delete(name);
-    this.#shelf.delete(name);
+    this.#kept.delete(name);
   }
+}
+
+function namesIn({ values, versions }: SecretNeeds): ReadonlySet<SecretName> {
+  return new Set([...values, ...versions]);
 }
 
 const NO_VALUES: SecretTexts = new Map();
 
-async function readSecret(name: SecretName, seen: string | undefined, { client, signal }: Source): Promise<Result<Shelved, KubeError>> {
+async function readSecret(
+  name: SecretName,
+  seen: string | undefined,
+  { client, signal }: Pick<ReadRuntime, "client" | "signal">,
+): Promise<Result<CachedSecret, KubeError>> {
   if (seen === undefined) return ok({ seen, version: undefined, values: NO_VALUES });
   const found = await client.get<KubeObject>(secrets, parseKey(name), { signal });
   if (found.ok) return ok({ seen, version: found.value.metadata.resourceVersion, values: secretTexts(found.value) });

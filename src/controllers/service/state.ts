@@ -1,0 +1,224 @@
+/**
+ * The state of a LatticeService: compiled in the world as it is now, with what was read from the cluster. Pure: it changes nothing, and what
+ * compiling looked up is returned.
+ */
+import { millisecondsOf, sha256Hex } from "#base";
+import type { CompiledApplication, Dependencies, ServiceError } from "#compile";
+import { REQUEUE, type FailureCause } from "#controller-runtime";
+import type { FieldError, LatticeService } from "#crds";
+import { canonicalJson, describeObject, findCondition, keyText, type KubeObject } from "#kube";
+import { splitId } from "#mesh-compiler";
+import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
+import { isHeld, missingKinds, NONE_MISSING } from "../namespace/protection.ts";
+import type { CompileNeeds } from "../world/followed-world.ts";
+import { absentPolicy, accessOf, policiesOf, type ServiceAccess } from "./access.ts";
+import type { CompileRecord } from "./compile-records.ts";
+import type { CompileReads, ObservedService, PatchTarget, ServiceView } from "./observe.ts";
+import { appliedVersion, ownedObjects, versionToApply, type OwnedObject } from "./owned-objects.ts";
+import { retainedBy, staleConfig, type RetainedConfig } from "./retained.ts";
+import type { ServiceWorkload } from "./rollout.ts";
+import { workloadOf } from "./workload.ts";
+
+/** In every state: what decides who reaches the service. */
+type WithAccess = {
+  readonly access: ServiceAccess;
+  /** Absent: it is not in the mesh. */
+  readonly dependencies?: Dependencies | undefined;
+};
+
+export type CompiledState = WithAccess & {
+  readonly kind: "compiled";
+  readonly application: CompiledApplication;
+  readonly compiledAt: string;
+  readonly workload: ServiceWorkload;
+  /** How long to wait before the next pass while the service is not available: its pods are not watched. */
+  readonly recheckMs: number;
+  /** Not compiled any more, and not deleted yet. */
+  readonly retained: readonly RetainedConfig[];
+};
+
+export type NotCompiled = WithAccess & {
+  readonly kind: "not-compiled";
+  readonly errors: readonly ServiceError[];
+  /** How long the errors of a new service are not reported: kinds are watched one by one, and what it names may arrive after it. */
+  readonly graceMs: number;
+  /** What runs from before. */
+  readonly workload: ServiceWorkload;
+};
+
+export type PatchMode = WithAccess & {
+  readonly kind: "patch-mode";
+  readonly target: PatchTarget;
+  /** From before, when it was in ownership mode. */
+  readonly left: readonly OwnedObject[];
+  readonly workload: ServiceWorkload;
+};
+
+/** Why the first pod is not started. */
+export type WaitingFor = NamespaceProblem | { readonly reason: "PoliciesNotReady"; readonly message: string };
+
+export type ServiceState =
+  | (WithAccess & { readonly kind: "invalid"; readonly errors: readonly FieldError[] })
+  | PatchMode
+  | NotCompiled
+  /** Something that compiling needs could not be read. */
+  | (WithAccess & { readonly kind: "unread"; readonly cause: FailureCause })
+  /** The config hash key has to be created first. */
+  | (WithAccess & { readonly kind: "no-hash-key" })
+  | (WithAccess & { readonly kind: "waiting" } & WaitingFor)
+  | CompiledState;
+
+/** What is to be remembered of a compilation. */
+export type CompileResult = { readonly needs: CompileNeeds; readonly record: CompileRecord };
+
+/** `complete: false`: compiling looked up something that was not observed; the state is not final. */
+export type ServiceSituation =
+  | { readonly complete: true; readonly state: ServiceState; readonly result?: CompileResult }
+  | { readonly complete: false; readonly result: CompileResult };
+
+export function situationOf(raw: LatticeService, observed: ObservedService): ServiceSituation {
+  const { reads, view } = observed;
+  const final = (state: ServiceState) => ({ complete: true, state: withDependencies(raw, state, view) }) as const;
+  switch (reads.kind) {
+    case "invalid":
+      return final({ kind: "invalid", errors: reads.errors, access: accessOf(raw, view) });
+    case "out-of-reach":
+      return final({ kind: "waiting", reason: "NamespaceOutOfReach", message: reads.message, access: NO_ACCESS });
+    case "patch-mode":
+      return final(patchMode(reads.service, reads.target, view));
+    case "unread":
+      return final({ kind: "unread", cause: reads.cause, access: accessOf(reads.service, view) });
+    case "no-hash-key":
+      return final({ kind: "no-hash-key", access: accessOf(reads.service, view) });
+    case "read":
+      return view.followed.using(reads, () => compiledSituation(reads, observed));
+  }
+}
+
+const NO_ACCESS: ServiceAccess = { objects: [], kinds: new Set(), missing: NONE_MISSING };
+
+function withDependencies(service: LatticeService, state: ServiceState, { followed }: ServiceView): ServiceState {
+  return { ...state, dependencies: followed.world.dependenciesOf(keyText(service.metadata)) };
+}
+
+function patchMode(service: LatticeService, target: PatchTarget, view: ServiceView): PatchMode {
+  const left = ownedObjects(service, view.cache);
+  return { kind: "patch-mode", target, left, workload: workloadOf(service, view), access: accessOf(service, view) };
+}
+
+function compiledSituation(reads: CompileReads, observed: ObservedService): ServiceSituation {
+  const { service } = reads;
+  const { view, record } = observed;
+  const key = keyText(service.metadata);
+  const { result: compiled, needs } = view.followed.compile(key);
+  const complete = isObserved(needs, view.followed.needsOf(key), reads);
+  if (!complete) return { complete, result: { needs, record } };
+  if (compiled.ok) return compiledState(reads, compiled.value, { observed, needs });
+  return notCompiled(service, compiled.error, { observed, needs });
+}
+
+function notCompiled(service: LatticeService, errors: readonly ServiceError[], { observed, needs }: Compilation): ServiceSituation {
+  const { view, now } = observed;
+  const isNew = service.status?.compiledAt === undefined && service.status?.phase !== "Failed";
+  const record = isNew ? { ...observed.record, firstErrorAt: observed.record.firstErrorAt ?? now } : observed.record;
+  const graceMs = isNew ? graceLeft(record.firstErrorAt ?? now, now) : 0;
+  const state: NotCompiled = {
+    kind: "not-compiled",
+    errors,
+    graceMs,
+    workload: workloadOf(service, view),
+    access: accessOf(service, view),
+  };
+  return { complete: true, state: withDependencies(service, state, view), result: { needs, record } };
+}
+
+/** Everything that was looked up was observed, and a change of it from now on concerns the service. */
+function isObserved(needs: CompileNeeds, known: CompileNeeds, { secrets }: CompileReads): boolean {
+  const has = (all: ReadonlySet<string>) => (name: string) => all.has(name);
+  return (
+    [...needs.values].every((name) => secrets.has(name)) &&
+    [...needs.versions].every(has(known.versions)) &&
+    [...needs.mounted].every(has(known.mounted))
+  );
+}
+
+type Compilation = { readonly observed: ObservedService; readonly needs: CompileNeeds };
+
+function compiledState(reads: CompileReads, application: CompiledApplication, { observed, needs }: Compilation): ServiceSituation {
+  const { service, podProblem, podSources } = reads;
+  const { view, record, now } = observed;
+  const workload: ServiceWorkload = withProblem(workloadOf(service, view), podProblem);
+  const objects = application.objects.map(({ object }) => object);
+  const opened = openedAccess(service, application, { view, workload });
+  if ("reason" in opened) return { complete: true, state: withDependencies(service, opened, view), result: { needs, record } };
+  const compiled = compilationTime(service, objects, observed);
+  const stale = staleConfig(service, { wanted: objects, workload }, view.cache);
+  const result = { needs, record: { ...record, compiled, hasStaleConfig: stale.length > 0 } };
+  if (stale.length > 0 && podSources === undefined)
+    return { complete: false, result: { needs, record: { ...record, hasStaleConfig: true } } };
+  const retained = podSources === undefined ? [] : retainedBy(stale, podSources);
+  const recheckMs = recheckAfter(service, now);
+  const state: CompiledState = { kind: "compiled", application, compiledAt: compiled.at, workload, recheckMs, retained, access: opened };
+  return { complete: true, state: withDependencies(service, state, view), result };
+}
+
+function withProblem(workload: ServiceWorkload, problem: CompileReads["podProblem"]): ServiceWorkload {
+  return problem === undefined ? workload : { ...workload, problem };
+}
+
+type Placed = { readonly view: ServiceView; readonly workload: ServiceWorkload };
+
+/** What may be opened now. A namespace is closed, and policies are applied, before the first pod starts. */
+function openedAccess(
+  service: LatticeService,
+  application: CompiledApplication,
+  { view, workload: { deployment } }: Placed,
+): ServiceAccess | Extract<ServiceState, { kind: "waiting" }> {
+  const { followed, cache } = view;
+  const { namespace } = splitId(application.id);
+  const problem = deployment === undefined ? namespaceProblem(namespace, followed, cache) : undefined;
+  if (problem !== undefined) return { kind: "waiting", ...problem, access: accessOf(service, view) };
+  const objects = application.objects.map(({ object }) => object);
+  const missing = missingKinds([...objects, ...followed.world.namespaceObjects(namespace)], cache, followed.allowUnprotected);
+  const access = { ...accessOf(service, view, application), missing };
+  if (deployment !== undefined) return access;
+  if (isHeld(missing)) return policiesOf(access);
+  const absent = absentPolicy(access, service, cache);
+  return absent === undefined ? access : { kind: "waiting", ...policiesNotReady(absent), access: policiesOf(access) };
+}
+
+function policiesNotReady(absent: KubeObject): WaitingFor {
+  return { reason: "PoliciesNotReady", message: `no pod is started before ${describeObject(absent)} is in the cluster` };
+}
+
+/** When the objects last changed. After a restart the status has it, unless the cluster has another version of an object. */
+function compilationTime(service: LatticeService, objects: readonly KubeObject[], { record, view, timestamp }: ObservedService) {
+  const digest = sha256Hex(canonicalJson(objects));
+  const { compiled: known } = record;
+  if (known?.digest === digest) return known;
+  const written = service.status?.compiledAt;
+  const isOld = known === undefined && written !== undefined && !objects.some((object) => isAnother(object, service, view));
+  return { digest, at: isOld ? written : timestamp };
+}
+
+/** The cluster has another version of it. One that was only deleted is created again as it was. */
+function isAnother(object: KubeObject, service: LatticeService, { cache }: ServiceView): boolean {
+  const applied = appliedVersion(object, cache);
+  return applied !== undefined && applied !== versionToApply(object, service);
+}
+
+const GRACE_MS = 2_000;
+
+/** From the first pass on, not from the creation: on a busy machine watches are late as well. */
+function graceLeft(firstErrorAt: number, now: number): number {
+  return Math.max(0, GRACE_MS - (now - firstErrorAt));
+}
+
+const SOONEST_RECHECK_MS = 2_000;
+
+/** Half of the time that it has not been Ready for, within bounds: soon at first, and rarely for what stays broken. */
+function recheckAfter({ status }: LatticeService, now: number): number {
+  const ready = findCondition(status?.conditions ?? [], "Ready");
+  const since = ready?.status === "False" ? millisecondsOf(ready.lastTransitionTime ?? "") : now;
+  return Math.min(Math.max((now - since) / 2 || 0, SOONEST_RECHECK_MS), REQUEUE.settledMs);
+}
