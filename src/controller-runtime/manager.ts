@@ -62,7 +62,7 @@ export function createManager(options: ManagerOptions): ControllerManager {
 
 /** In the order in which controllers name them. What one of them cannot do without is not optional. */
 function resourcesOf(controllers: readonly BoundController[]) {
-  const named = controllers.flatMap(({ reconciles, owns = [], watches = [], reads = [], optional = [] }) =>
+  const named = controllers.flatMap(({ reconciles, owns = [], watches, reads = [], optional = [] }) =>
     [reconciles, ...owns, ...watches.map((watch) => watch.resource), ...reads].map((resource) => ({
       resource,
       optional: optional.includes(resource),

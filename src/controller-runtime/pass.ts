@@ -46,7 +46,10 @@ export function bindController<O extends KubeObject, Observed, Command, Shared, 
   const { watches = [], triggers } = controller;
   return {
     ...controller,
-    watches: watches.map(({ resource, mapTo }) => ({ resource, mapTo: (object, context) => mapTo(object, { ...context, ...shared }) })),
+    watches: watches.map((one) => ({
+      resource: one.resource,
+      mapTo: (object, context) => one.mapTo(object, { ...context, ...shared }),
+    })),
     triggers: triggers === undefined ? undefined : (enqueue) => triggers(enqueue, shared),
     async pass(raw, { read, write }, apply) {
       const object = parsed(controller, raw);
