@@ -1,6 +1,6 @@
 import { plain, type Provisioner } from "@lattice-fleet/lattice/compile";
 
-/** `type: bucket`: an address that everybody may read, and a key that goes into Secrets only. */
+/** `type: bucket`: a public address, and a key that is only written into Secrets. */
 export const bucket: Provisioner = {
   type: "bucket",
   params: ["region"],
