@@ -46,7 +46,7 @@ export const REQUEUE = {
 
 /** Reasons that the runtime itself puts into the Ready condition. Each says when it surfaces. */
 export const RUNTIME_REASONS = {
-  Settled: "the last pass found everything as the spec wants it",
+  Settled: "the last reconcile found everything as the spec declares it",
   InvalidSpec: "the spec contradicts itself or what the cluster offers; a person must change it",
   CompileError: "the spec could not be turned into objects with what is known now",
   ReconcileFailed: "the last pass could not finish; it is tried again with growing waits",

@@ -114,7 +114,7 @@ const status = () =>
       max: 128,
     }).optional(),
     routes: mapOf(
-      "Hosts and paths that its routes have, by resource; a host that another service wants is kept by the one that has had it longest.",
+      "Hosts and paths that its routes have, by resource; of several services with one host, the one that has had it longest keeps it.",
       observed("A route.", {
         host: anyText("Host name.", 253),
         path: anyText("Path prefix.", 1_024),

@@ -4,7 +4,7 @@ import { field, findCondition, isJsonObject, type Condition, type KubeObject, ty
 
 /** Condition types and reasons, each with when it surfaces; docs are checked against them. */
 export const ACCEPTANCE_REASONS = {
-  Valid: "the resource says nothing that Lattice would have to refuse",
+  Valid: "the resource has nothing that Lattice would refuse",
   InvalidSpec: "the resource contradicts its schema; the message names each field",
   NotYetBuilt: "this release records the resource and acts on none of the fields that the message names",
   Built: "this release acts on all fields that are used, after one that did not, or after such a field was taken out",

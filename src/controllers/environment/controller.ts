@@ -69,7 +69,7 @@ export const ENVIRONMENT_REASONS = {
   NamespaceReserved: "Ready: a gateway or monitoring is in the namespace, and closing it would cut that off",
   GatewayNamespaceTaken:
     "Ready: services run in the namespace that spec.gatewayRef names, so that it is closed by default; the environment is applied otherwise",
-  NamespaceNotReady: "Ready: the namespace is being made or closed; the message says what is missing",
+  NamespaceNotReady: "Ready: the namespace is being created or closed; the message has what is missing",
   NamespaceOutOfReach:
     "Ready: the operator runs with `--namespaces` and has no rights in the namespace; the message has the command that grants them",
   Applied: "PoliciesApplied: everything in the namespace is closed until both sides agree",

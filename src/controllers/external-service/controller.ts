@@ -31,7 +31,7 @@ type ObservedExternal =
 /** Reasons in the conditions of a LatticeExternalService, with when each surfaces; docs are checked against them. */
 export const EXTERNAL_SERVICE_REASONS = {
   Compiled: "Ready: the external service is known to the mesh",
-  CompileError: "Ready: it was not compiled; the message says what is wrong and what would fix it",
+  CompileError: "Ready: it was not compiled; the message has what is wrong and what would fix it",
   DependencyNotFound: "Ready: its LatticeEnvironment does not exist yet; it is compiled as soon as it exists",
   CRDsMissing: "Ready: the cluster has no ServiceEntries; it goes on by itself when Istio is installed",
   NamespaceNotReady: "Ready: the namespace of its environment does not exist yet",

@@ -19,7 +19,7 @@ export const SERVICE_REASONS = {
   RolloutComplete: "WorkloadsReady: all pods are of the newest version, and ready",
   RollingOut: "WorkloadsReady: pods are being started or replaced. Ready: too few of them are ready to serve",
   ProgressDeadlineExceeded:
-    "WorkloadsReady, and Ready while the service is not available: the rollout makes no progress; the message is the Deployment's own, and says why pods do not run where that is known",
+    "WorkloadsReady, and Ready while the service is not available: the rollout makes no progress; the message is the Deployment's own, with the reason why pods do not run where it is known",
   ReplicaFailure:
     "WorkloadsReady, and Ready while the service is not available: pods cannot be created; the message is the Deployment's own (an exceeded quota, for example)",
   Unschedulable: "WorkloadsReady, and Ready while the service is not available: no node takes its pods; the message is the scheduler's own",
