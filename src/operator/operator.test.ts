@@ -1,51 +1,42 @@
-import { describe, expect, it } from "vitest";
-import { expectOk, FakeClock, MetricsRegistry, noTracing, seededRandom, silentLogger } from "#base";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { expectOk, MetricsRegistry, noTracing, seededRandom, silentLogger } from "#base";
 import { latticeImageRegistries, latticeKinds } from "#crds";
+import { startEmbeddedCluster } from "#embedded-cluster";
 import { field } from "#kube";
-import { createKubeClient, type Transport } from "#kube-client";
-import { ScriptedApi } from "../../test/builders/scripted-api/index.ts";
+import { SettlingClock } from "../../test/builders/settling-clock.ts";
 import { operatorRbac } from "./controllers.ts";
 import { startOperator } from "./operator.ts";
 
 const DISCOVERY = "/apis/lattice.dev/v1alpha1";
 
-function setUp(discovery: { code: number; text: string }) {
-  const clock = new FakeClock();
-  const api = new ScriptedApi({ clock });
-  const bytes = new TextEncoder().encode(discovery.text);
-  const transport: Transport = {
-    close: () => api.transport.close(),
-    async send(request, signal) {
-      if (request.path !== DISCOVERY) return api.transport.send(request, signal);
-      async function* body() {
-        yield await Promise.resolve({ ok: true, value: bytes } as const);
-      }
-      return { ok: true, value: { code: discovery.code, headers: {}, body: body() } };
-    },
-  };
-  const client = createKubeClient({ transport, clock, random: seededRandom(1) });
+/** A cluster with the Lattice kinds; `discovery` replaces what the server answers about them. */
+async function setUp(discovery?: { code: number; text: string }) {
+  const home = { apiVersion: "v1", kind: "Namespace", metadata: { name: "lattice-system" } };
+  const cluster = await startEmbeddedCluster({ clock: new SettlingClock(), objects: [home, ...latticeKinds.map(({ crd }) => crd())] });
+  onTestFinished(() => cluster.close());
+  if (discovery !== undefined) cluster.intercept({ when: ({ path }) => path === DISCOVERY }, () => ({ kind: "text", ...discovery }));
+  const { clock, client } = cluster;
+  const watches = cluster.interceptWatches();
   const dependencies = { client, clock, random: seededRandom(2), logger: silentLogger, metrics: new MetricsRegistry(), tracer: noTracing };
   const config = { namespace: "lattice-system", identity: "me", leaderElection: true, health: { host: "127.0.0.1", port: 0 } };
-  return { api, clock, config, dependencies, client };
+  return { cluster, clock, client, watches, config, dependencies };
 }
 
-const everything = { code: 200, text: JSON.stringify({ resources: latticeKinds.map(({ kind }) => ({ kind })) }) };
-
 describe("startOperator", () => {
-  it("leads, says on every resource what is accepted, serves its health, and ends without a trace", async () => {
-    const { api, clock, config, dependencies, client } = setUp(everything);
+  it("leads, reports on every resource whether it is accepted, serves its health, and leaves no timer, watch or socket", async () => {
+    const { cluster, clock, client, watches, config, dependencies } = await setUp();
     const stop = new AbortController();
     const operator = expectOk(await startOperator(config, dependencies, stop.signal));
     const running = operator.run(stop.signal);
-    api.put(latticeImageRegistries, {
+    await cluster.add({
       apiVersion: "lattice.dev/v1alpha1",
       kind: "LatticeImageRegistry",
       metadata: { name: "company" },
       spec: { host: "r.example.com" },
-    } as never);
+    });
     for (let second = 0; second < 10; second += 1) await clock.advance(1_000);
 
-    expect(field(api.object(latticeImageRegistries, { name: "company" }), "status")).toMatchObject({
+    expect(field(expectOk(await client.get(latticeImageRegistries, { name: "company" })), "status")).toMatchObject({
       phase: "Pending",
       observedGeneration: 1,
     });
@@ -58,8 +49,8 @@ describe("startOperator", () => {
     stop.abort();
     for (let second = 0; second < 5; second += 1) await clock.advance(1_000);
     await running;
-    await client.close();
-    expect([clock.pending, api.openWatches]).toEqual([0, 0]);
+    await clock.advance(0);
+    expect([clock.pending, watches.open]).toEqual([0, 0]);
     await expect(fetch(`${operator.healthUrl}/livez`)).rejects.toThrow();
   });
 
@@ -71,17 +62,17 @@ describe("startOperator", () => {
       want: "does not serve LatticeCluster; install",
     },
     { name: "discovery is not JSON", discovery: { code: 200, text: "<html>" }, want: "does not serve LatticeCluster" },
-    { name: "it may not ask", discovery: { code: 403, text: "no" }, want: "the API server cannot be asked" },
-  ])("refuses to start when $name, and says what would help", async ({ discovery, want }) => {
-    const { config, dependencies } = setUp(discovery);
+    { name: "discovery is forbidden", discovery: { code: 403, text: "no" }, want: "the API server cannot be asked" },
+  ])("refuses to start when $name, and names the remedy", async ({ discovery, want }) => {
+    const { config, dependencies } = await setUp(discovery);
     expect(await startOperator(config, dependencies, new AbortController().signal)).toMatchObject({
       ok: false,
       error: expect.stringContaining(want) as string,
     });
   });
 
-  it("says when its address is taken", async () => {
-    const { config, dependencies } = setUp(everything);
+  it("reports an address that it cannot listen on", async () => {
+    const { config, dependencies } = await setUp();
     const busy = { ...config, health: { host: "256.0.0.1", port: 1 } };
     expect(await startOperator(busy, dependencies, new AbortController().signal)).toMatchObject({
       ok: false,
@@ -91,7 +82,7 @@ describe("startOperator", () => {
 });
 
 describe("operatorRbac", () => {
-  it("begins with the namespace that the rest lies in", () => {
+  it("begins with the namespace of the other objects", () => {
     expect(operatorRbac().map(({ kind }) => kind)).toEqual([
       "Namespace",
       "ServiceAccount",

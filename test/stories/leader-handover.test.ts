@@ -1,10 +1,10 @@
 /**
- * Two operators, one lease. Whatever happens to the one that leads, the other takes over in time, and nothing that the old one
- * sent lands after the new one has taken the lease: the API server's own log is the witness.
+ * Two operators, one lease. When the leader fails in any way, the other takes over in time, and no write of the old leader arrives after the
+ * new one has taken the lease. The API server's log of requests shows it.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FakeClock, MetricsRegistry, noTracing, ok, seededRandom, silentLogger, sleep } from "#base";
+import { MetricsRegistry, noTracing, ok, seededRandom, silentLogger, sleep, type FakeClock } from "#base";
 import {
   bindController,
   createManager,
@@ -14,9 +14,10 @@ import {
   settled,
   type ControllerManager,
 } from "#controller-runtime";
+import { failWith, type EmbeddedCluster, type LoggedAction } from "#embedded-cluster";
 import { defineResource, type KubeObject } from "#kube";
 import { createKubeClient } from "#kube-client";
-import { ScriptedApi, type LogEntry } from "../builders/scripted-api/index.ts";
+import { startCluster } from "../builders/api-world.ts";
 import { SimulatedProcess } from "../builders/simulated-process.ts";
 
 const LEASE_MS = DEFAULT_LEASE_TIMES.leaseDurationMs;
@@ -26,8 +27,7 @@ const widgets = defineResource<Widget>({ group: "lattice.dev", version: "v1", ki
 const configMaps = defineResource<KubeObject>({ group: "", version: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true });
 
 /**
- * The worst kind of controller: it writes all the time, in long passes, and listens to no signal. Only the fence is between it
- * and the API server.
+ * A controller that writes all the time, in long passes, and ignores its signal: only the fence stops its writes.
  */
 const beater = defineController<Widget, null, { readonly write: string }>({
   name: "beater",
@@ -56,24 +56,30 @@ type Replica = {
 };
 
 class World {
-  readonly clock = new FakeClock();
-  readonly api: ScriptedApi;
+  readonly cluster: EmbeddedCluster<FakeClock>;
+  readonly clock: FakeClock;
   readonly replicas: Replica[] = [];
   readonly #random: () => number;
 
-  constructor(seed: number) {
+  private constructor(cluster: EmbeddedCluster<FakeClock>, seed: number) {
+    this.cluster = cluster;
+    this.clock = cluster.clock;
     this.#random = seededRandom(seed);
-    this.api = new ScriptedApi({ clock: this.clock, random: this.#random });
+  }
+
+  static async open(seed: number): Promise<World> {
+    const cluster = await startCluster({ resources: [widgets], namespaces: ["shop", "lattice-system"] });
     for (const name of ["one", "two", "three"]) {
-      this.api.put(widgets, { apiVersion: "lattice.dev/v1", kind: "Widget", metadata: { name, namespace: "shop" }, spec: { beats: true } });
+      await cluster.add({ apiVersion: "lattice.dev/v1", kind: "Widget", metadata: { name, namespace: "shop" }, spec: { beats: true } });
     }
+    return new World(cluster, seed);
   }
 
   start(name: string, options: { skewMs?: number; latencyMs?: number } = {}): Replica {
     const process = new SimulatedProcess({ clock: this.clock, random: this.#random, ...options });
     const { clock } = process;
     const random = this.#random;
-    const transport = process.transport(this.api.transportFor(name));
+    const transport = process.transport(this.cluster.transportFor({ name, groups: ["system:masters"] }));
     const client = createKubeClient({ transport, clock, random });
     const manager = createManager({
       client,
@@ -110,8 +116,8 @@ class World {
     return [old, young];
   }
 
-  writesOf(name: string): readonly LogEntry[] {
-    return this.api.log.filter((entry) => isWrite(entry) && entry.actor === name);
+  writesOf(name: string): readonly LoggedAction[] {
+    return this.cluster.actions.filter({ user: name }).filter(isWrite);
   }
 
   async end(): Promise<void> {
@@ -119,40 +125,45 @@ class World {
     await this.clock.advance(60_000);
     await Promise.all(this.replicas.map(({ ended }) => ended));
     expect(this.clock.pending).toBe(0);
+    await this.cluster.close();
   }
 }
 
-function isLease(entry: LogEntry): boolean {
-  return entry.path.includes("/leases");
+function isLease(entry: LoggedAction): boolean {
+  return entry.resource?.plural === "leases";
 }
 
-function isWrite(entry: LogEntry): boolean {
-  return entry.method !== "GET" && entry.code >= 200 && entry.code < 300 && !isLease(entry);
+function isWrite(entry: LoggedAction): boolean {
+  return entry.method !== "GET" && isAccepted(entry) && !isLease(entry);
 }
 
-/** Writes of a process that was not the last to take the lease. The claim of the whole story is that there are none. */
-function strayWrites(log: readonly LogEntry[]): readonly LogEntry[] {
+function isAccepted({ code = 0 }: LoggedAction): boolean {
+  return code >= 200 && code < 300;
+}
+
+/** Writes of a process that was not the last to take the lease. There must be none. */
+function strayWrites(log: Iterable<LoggedAction>): readonly LoggedAction[] {
   let holder = "";
-  return log.filter((entry) => {
-    if (isLease(entry) && entry.method !== "GET" && entry.code < 300) holder = entry.actor;
-    return isWrite(entry) && entry.actor !== holder;
+  return [...log].filter((entry) => {
+    if (isLease(entry) && entry.method !== "GET" && isAccepted(entry)) holder = entry.user.name;
+    return isWrite(entry) && entry.user.name !== holder;
   });
 }
 
 test("a leader that dies is followed within the lease duration", async () => {
-  const world = new World(1);
+  const world = await World.open(1);
   const [old, young] = await world.pair();
   old.process.pause();
   await world.until(() => world.writesOf("young").length > 0, LEASE_MS);
   expect(young.manager.health().leading).toBe(true);
-  expect(strayWrites(world.api.log)).toEqual([]);
+  expect(strayWrites(world.cluster.actions)).toEqual([]);
   await old.process.resume("process stopped");
   await world.end();
 });
 
 test("a leader that is cut off stops writing before the other begins", async () => {
   for (const state of ["cut", "answers lost"] as const) {
-    const world = new World(2);
+    const world = await World.open(2);
     const [old] = await world.pair();
     old.process.network(state);
     await world.until(() => world.writesOf("young").length > 0, LEASE_MS);
@@ -161,7 +172,7 @@ test("a leader that is cut off stops writing before the other begins", async () 
     old.process.network("well");
     await world.clock.advance(30_000);
     expect(world.writesOf("old")).toHaveLength(silentFrom);
-    expect(strayWrites(world.api.log)).toEqual([]);
+    expect(strayWrites(world.cluster.actions)).toEqual([]);
     await world.end();
   }
 });
@@ -169,7 +180,7 @@ test("a leader that is cut off stops writing before the other begins", async () 
 test("a leader that wakes up after a pause does not write a single time, whichever of its clocks stood still", async () => {
   for (const how of ["process stopped", "machine asleep"] as const) {
     for (const first of ["timers", "network"] as const) {
-      const world = new World(3);
+      const world = await World.open(3);
       const [old, young] = await world.pair();
       await world.clock.advance(137);
       old.process.pause();
@@ -186,13 +197,11 @@ test("a leader that wakes up after a pause does not write a single time, whichev
 });
 
 test("a write that the client would try again is not tried again after a pause", async () => {
-  const world = new World(6);
+  const world = await World.open(6);
   const [old] = await world.pair();
-  const busy = { kind: "answer", code: 429, retryAfterSeconds: 1 } as const;
-  world.api.faults.script(
-    busy,
-    ({ actor, method, collection }) => actor === "old" && method === "PATCH" && collection === "/configmaps",
-    3,
+  world.cluster.intercept(
+    { user: "old", verb: "apply", resource: "configmaps", times: 3 },
+    failWith("too-many-requests", { retryAfterSeconds: 1 }),
   );
   await world.clock.advance(500);
   old.process.pause();
@@ -204,20 +213,20 @@ test("a write that the client would try again is not tried again after a pause",
   await world.end();
 });
 
-test("a leader that is told to stop hands over at once", async () => {
-  const world = new World(4);
+test("a leader that is stopped hands over at once", async () => {
+  const world = await World.open(4);
   const [old] = await world.pair();
   old.stop();
   const took = await world.until(() => world.writesOf("young").length > 0, 5_000);
   expect(took).toBeLessThan(LEASE_MS / 3);
   await old.ended;
-  expect(strayWrites(world.api.log)).toEqual([]);
+  expect(strayWrites(world.cluster.actions)).toEqual([]);
   await world.end();
 });
 
-test("clocks that are minutes apart do no harm: nobody leads early, nobody waits longer", async () => {
+test("clocks that are minutes apart cause neither an early nor a late handover", async () => {
   for (const skewMs of [-300_000, 300_000]) {
-    const world = new World(5);
+    const world = await World.open(5);
     const [old] = await world.pair({ skewMs });
     const before = world.writesOf("old").length;
     await world.clock.advance(60_000);
@@ -226,7 +235,7 @@ test("clocks that are minutes apart do no harm: nobody leads early, nobody waits
     old.process.pause();
     await world.until(() => world.writesOf("young").length > 0, LEASE_MS);
     await old.process.resume("process stopped");
-    expect(strayWrites(world.api.log)).toEqual([]);
+    expect(strayWrites(world.cluster.actions)).toEqual([]);
     await world.end();
   }
 });
@@ -245,7 +254,7 @@ const trouble: fc.Arbitrary<Trouble> = fc.record({
   thenMs: fc.integer({ min: 100, max: 30_000 }),
 });
 
-async function befall(world: World, { who, what, forMs, thenMs }: Trouble): Promise<void> {
+async function applyTrouble(world: World, { who, what, forMs, thenMs }: Trouble): Promise<void> {
   const { process } = world.replicas[who] as Replica;
   if (what === "pause" || what === "sleep") process.pause();
   if (what === "cut" || what === "answers lost") process.network(what);
@@ -255,16 +264,16 @@ async function befall(world: World, { who, what, forMs, thenMs }: Trouble): Prom
   await world.clock.advance(thenMs);
 }
 
-test("through any sequence of pauses and partitions, on a slow network, only the holder of the lease writes, and somebody leads in the end", async () => {
+test("through any sequence of pauses and partitions, on a slow network, only the holder of the lease writes, and one leads in the end", async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(1_000), fc.array(trouble, { minLength: 1, maxLength: 6 }), async (seed, troubles) => {
-      const world = new World(seed);
+      const world = await World.open(seed);
       await world.pair({ latencyMs: 800, skewMs: seed * 1_000 });
-      for (const next of troubles) await befall(world, next);
-      expect(strayWrites(world.api.log)).toEqual([]);
-      const before = world.api.log.length;
+      for (const next of troubles) await applyTrouble(world, next);
+      expect(strayWrites(world.cluster.actions)).toEqual([]);
+      world.cluster.actions.clear();
       await world.clock.advance(LEASE_MS + 10_000);
-      expect(world.api.log.slice(before).some(isWrite)).toBe(true);
+      expect([...world.cluster.actions].some(isWrite)).toBe(true);
       expect(world.replicas.filter(({ manager }) => manager.health().leading)).toHaveLength(1);
       await world.end();
     }),

@@ -1,9 +1,9 @@
 /** One kind in some namespaces: one informer each, one cache for readers. */
-import { expect, test } from "vitest";
-import { FakeClock, MetricsRegistry, seededRandom, silentLogger } from "#base";
+import { expect, onTestFinished, test } from "vitest";
+import { MetricsRegistry, silentLogger } from "#base";
+import { failWith } from "#embedded-cluster";
 import { defineResource, type KubeObject, type Resource } from "#kube";
-import { createKubeClient } from "#kube-client";
-import { ScriptedApi } from "../../../test/builders/scripted-api/index.ts";
+import { ApiWorld } from "../../../test/builders/api-world.ts";
 import type { ManagerScope } from "../scope.ts";
 import { InformerGroup } from "./informer-group.ts";
 
@@ -11,11 +11,10 @@ const things = defineResource<KubeObject>({ group: "example.org", version: "v1",
 const fleets = defineResource<KubeObject>({ group: "example.org", version: "v1", kind: "Fleet", plural: "fleets", namespaced: false });
 const namespaces = defineResource<KubeObject>({ group: "", version: "v1", kind: "Namespace", plural: "namespaces", namespaced: false });
 
-function setUp(resource: Resource, scope: ManagerScope | undefined) {
-  const clock = new FakeClock();
-  const api = new ScriptedApi({ clock });
-  const random = seededRandom(1);
-  const client = createKubeClient({ transport: api.transport, clock, random });
+async function setUp(resource: Resource, scope: ManagerScope | undefined) {
+  const api = await ApiWorld.open({ resources: [things, fleets], namespaces: ["a", "b", "c", "home", "other"] });
+  onTestFinished(() => api[Symbol.asyncDispose]());
+  const { client, clock, random } = api;
   const group = new InformerGroup({ client, resource, clock, random, logger: silentLogger, metrics: new MetricsRegistry() }, scope);
   group.addIndex("name", ({ metadata }) => [metadata.name]);
   const stop = new AbortController();
@@ -42,8 +41,8 @@ test("of a namespaced kind only the scope is read, one list per namespace, and f
       { resource: fleets, namespace: "other" },
     ],
   };
-  const { clock, group, put, run, stop } = setUp(things, scope);
-  for (const namespace of ["a", "b", "c", "home", "other"]) put(namespace, `in-${namespace}`);
+  const { clock, group, put, run, stop } = await setUp(things, scope);
+  for (const namespace of ["a", "b", "c", "home", "other"]) await put(namespace, `in-${namespace}`);
   const changes: string[] = [];
   const end = group.subscribe(({ key }) => changes.push(key.name));
   await run(async () => {
@@ -60,23 +59,23 @@ test("of a namespaced kind only the scope is read, one list per namespace, and f
       true,
     ]);
     expect([...group.health().keys()]).toEqual(["a", "b", "home"]);
-    put("a", "later");
+    await put("a", "later");
     await clock.advance(1_000);
     end();
-    put("a", "after");
+    await put("a", "after");
     await clock.advance(1_000);
   });
   expect(changes.toSorted()).toEqual(["in-a", "in-b", "in-home", "later"]);
 });
 
 test("a namespace that may not be read is forbidden, and the others are read", async () => {
-  const { api, clock, group, put, run, stop } = setUp(things, { namespaces: ["a", "b"] });
+  const { api, clock, group, put, run, stop } = await setUp(things, { namespaces: ["a", "b"] });
   let refused = true;
-  api.faults.script({ kind: "answer", code: 403 }, ({ path }) => refused && path.includes("/namespaces/b/"), 1_000);
+  api.intercept({ namespace: "b", when: () => refused, times: 1_000 }, failWith("forbidden"));
   let turns = 0;
   group.subscribeServed(() => (turns += 1));
-  put("a", "in-a");
-  put("b", "in-b");
+  await put("a", "in-a");
+  await put("b", "in-b");
   await run(async () => {
     expect(await group.synced(stop.signal)).toBe(true);
     expect([group.access("a"), group.access("b"), group.served, names(group.list())]).toEqual(["readable", "forbidden", true, ["in-a"]]);
@@ -90,8 +89,8 @@ test.each([
   { name: "without a scope a kind is listed once, for the whole cluster", resource: things, scope: undefined, want: [""] },
   { name: "a kind without a namespace is listed once", resource: fleets, scope: { namespaces: ["a", "b"] }, want: [""] },
   { name: "Namespaces are asked for by name", resource: namespaces, scope: { namespaces: ["a", "b"] }, want: ["a", "b"] },
-])("$name", ({ resource, scope, want }) => {
-  const { group } = setUp(resource, scope);
+])("$name", async ({ resource, scope, want }) => {
+  const { group } = await setUp(resource, scope);
   expect([...group.health().keys()]).toEqual(want);
   expect(group.access("a")).toBe("readable");
 });

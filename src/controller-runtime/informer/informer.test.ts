@@ -1,38 +1,39 @@
-/** The informer against the scripted API, through the real client: what it shows its users when the server misbehaves. */
+/** The informer on an API server whose requests and watches fail: what it shows its users meanwhile. */
 import { afterEach, expect, test } from "vitest";
-import { createLogger, FakeClock, MetricsRegistry, seededRandom } from "#base";
+import { createLogger, FakeClock, MetricsRegistry } from "#base";
+import { delay, failWith } from "#embedded-cluster";
 import { defineResource, type KubeObject } from "#kube";
-import { createKubeClient } from "#kube-client";
-import { ScriptedApi } from "../../../test/builders/scripted-api/index.ts";
+import { ApiWorld, withoutManagedFields } from "../../../test/builders/api-world.ts";
+import { faultyEvents } from "../../../test/builders/event-faults.ts";
 import { Informer, type InformerOptions } from "./informer.ts";
 
 type Thing = KubeObject & { readonly spec?: { readonly size?: number } };
 const things = defineResource<Thing>({ group: "example.org", version: "v1", kind: "Thing", plural: "things", namespaced: true });
+
+const others = defineResource<Thing>({ group: "example.org", version: "v1", kind: "Other", plural: "others", namespaced: true });
 
 function thing(name: string, size = 1, metadata: Partial<Thing["metadata"]> = {}): Thing {
   return { apiVersion: "example.org/v1", kind: "Thing", metadata: { name, namespace: "shop", ...metadata }, spec: { size } };
 }
 
 const stopAll = new Set<() => Promise<void>>();
+const worlds = new Set<ApiWorld>();
 afterEach(async () => {
   const stops = [...stopAll];
   stopAll.clear();
   for (const stop of stops) await stop();
+  for (const world of worlds) await world[Symbol.asyncDispose]();
+  worlds.clear();
 });
 
-function setUp(options: Partial<InformerOptions<Thing>> = {}) {
-  const clock = new FakeClock();
-  const api = new ScriptedApi({ clock });
-  const random = seededRandom(1);
+async function setUp(options: Partial<InformerOptions<Thing>> = {}) {
+  const retry = { attempts: 1, backoff: { initialMs: 1, maxMs: 1, factor: 1 } };
+  const api = await ApiWorld.open({ resources: [things, others], namespaces: ["shop", "bank"], retry });
+  worlds.add(api);
+  const { client, clock, random } = api;
   const logged: string[] = [];
   const logger = createLogger((level, message, fields) => void logged.push(`${level} ${message} ${JSON.stringify(fields)}`));
   const metrics = new MetricsRegistry();
-  const client = createKubeClient({
-    transport: api.transportFor("informer"),
-    clock,
-    random,
-    retry: { attempts: 1, backoff: { initialMs: 1, maxMs: 1, factor: 1 } },
-  });
   const informer = new Informer<Thing>({ client, resource: things, clock, random, logger, metrics, pageSize: 2, ...options });
   const changes: string[] = [];
   informer.subscribe(({ key, before, after }) => changes.push(`${key.name} ${before?.spec?.size ?? "-"}>${after?.spec?.size ?? "-"}`));
@@ -42,49 +43,49 @@ function setUp(options: Partial<InformerOptions<Thing>> = {}) {
     stopAll.add(async () => {
       stop.abort();
       await running;
-      await client.close();
-      expect([clock.pending, api.openWatches]).toEqual([0, 0]);
+      await clock.advance(0);
+      expect([clock.pending, api.watches.open]).toEqual([0, 0]);
     });
     await clock.advance(0);
   };
-  const requests = () => api.log.map(({ path }) => (path.includes("watch=") ? "watch" : path.includes("continue=") ? "page" : "list"));
+  const requests = () => api.requests().map(({ verb, query }) => (verb === "list" && query.has("continue") ? "page" : verb));
   return { clock, api, informer, changes, start, stop, requests, logged, metrics, client };
 }
 
-const remove = (api: ScriptedApi, name: string) => api.remove(things, { namespace: "shop", name });
+const remove = (api: ApiWorld, name: string) => api.remove(things, { namespace: "shop", name });
 
 test("it lists in pages, then watches, and shows every change once", async () => {
-  const { api, informer, changes, start, requests, clock } = setUp();
-  for (const name of ["a", "b", "c"]) api.put(things, thing(name));
+  const { api, informer, changes, start, requests, clock } = await setUp();
+  for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
   await start();
   expect([changes, requests()]).toEqual([
     ["a ->1", "b ->1", "c ->1"],
     ["list", "page", "watch"],
   ]);
-  api.put(things, thing("a", 2));
-  remove(api, "b");
-  api.put(things, thing("d"));
+  await api.put(things, thing("a", 2));
+  await remove(api, "b");
+  await api.put(things, thing("d"));
   await clock.advance(0);
   expect(changes.slice(3)).toEqual(["a 1>2", "b 1>-", "d ->1"]);
-  expect(informer.list()).toEqual(api.objects(things));
+  expect(informer.list()).toEqual((await api.objects(things)).map(withoutManagedFields));
   expect(informer.get({ namespace: "shop", name: "a" })?.spec?.size).toBe(2);
 });
 
 test("synced waits for the first whole list, or for its own signal", async () => {
-  const { api, informer, start, clock } = setUp();
+  const { api, informer, start, clock } = await setUp();
   const stop = new AbortController();
   const [given, waited] = [informer.synced(stop.signal), informer.synced(new AbortController().signal)];
   stop.abort();
   expect([await given, await informer.synced(stop.signal), informer.health().synced]).toEqual([false, false, false]);
-  api.put(things, thing("a"));
+  await api.put(things, thing("a"));
   await start();
   await clock.advance(0);
   expect([await waited, await informer.synced(stop.signal)]).toEqual([true, true]);
 });
 
 test("subscribers see the whole list in the cache from their first call on", async () => {
-  const { api, informer, start } = setUp();
-  for (const name of ["a", "b", "c"]) api.put(things, thing(name));
+  const { api, informer, start } = await setUp();
+  for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
   const sizes: number[] = [];
   informer.subscribe(() => sizes.push(informer.list().length));
   await start();
@@ -93,12 +94,13 @@ test("subscribers see the whole list in the cache from their first call on", asy
 
 for (const how of ["end", "break"] as const) {
   test(`a watch that the server drops ("${how}") is resumed where it was, without a list`, async () => {
-    const { api, changes, start, requests, clock } = setUp();
+    const { api, changes, start, requests, clock } = await setUp();
     await start();
-    api.put(things, thing("a"));
+    await api.put(things, thing("a"));
     await clock.advance(0);
-    api.interruptWatches(how);
-    api.put(things, thing("b"));
+    if (how === "end") api.watches.end();
+    else api.streams.break();
+    await api.put(things, thing("b"));
     await clock.advance(5_000);
     expect([changes, requests()]).toEqual([
       ["a ->1", "b ->1"],
@@ -108,47 +110,45 @@ for (const how of ["end", "break"] as const) {
 }
 
 test("after 410 it lists again, and what is missing from the list was deleted", async () => {
-  const { api, informer, changes, start, requests, clock } = setUp();
-  for (const name of ["a", "b"]) api.put(things, thing(name));
+  const { api, informer, changes, start, requests, clock } = await setUp();
+  for (const name of ["a", "b"]) await api.put(things, thing(name));
   await start();
-  api.interruptWatches("stall");
-  remove(api, "a");
-  api.put(things, thing("b", 2));
-  api.compact();
-  api.interruptWatches("end");
+  api.watches.stall();
+  await remove(api, "a");
+  await api.put(things, thing("b", 2));
+  api.cluster.forgetHistory();
+  api.watches.end();
   await clock.advance(10_000);
   expect(changes.slice(2)).toEqual(["b 1>2", "a 1>-"]);
   expect(requests()).toEqual(["list", "watch", "watch", "list", "watch"]);
-  expect(informer.list()).toEqual(api.objects(things));
+  expect(informer.list()).toEqual((await api.objects(things)).map(withoutManagedFields));
 });
 
 test("a page whose token has expired starts over with a list in one piece", async () => {
-  const { api, informer, start, requests, clock } = setUp();
-  for (const name of ["a", "b", "c"]) api.put(things, thing(name));
-  api.faults.script({ kind: "answer", code: 410 }, ({ query }) => query.has("continue"));
+  const { api, informer, start, requests, clock } = await setUp();
+  for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
+  api.intercept({ when: ({ query }) => query.has("continue") }, failWith("gone"));
   await start();
   await clock.advance(0);
   expect([requests(), informer.list().length]).toEqual([["list", "page", "list", "watch"], 3]);
 });
 
 test("a bookmark moves the place to resume from, so that a compaction does not cost a list", async () => {
-  const { api, start, requests, clock } = setUp();
-  const others = { ...things, plural: "others" };
+  const { api, start, requests, clock } = await setUp();
   await start();
-  api.put(others, { ...thing("x"), kind: "Other" });
-  api.compact();
-  api.bookmark(things);
-  await clock.advance(0);
-  api.interruptWatches("end");
+  await api.put(others, { ...thing("x"), kind: "Other" });
+  api.cluster.forgetHistory();
+  await clock.advance(60_000);
+  api.watches.end();
   await clock.advance(5_000);
   expect(requests()).toEqual(["list", "watch", "watch"]);
 });
 
 test("a watch that outlives its own time limit is ended and resumed", async () => {
-  const { api, changes, start, clock, informer } = setUp();
+  const { api, changes, start, clock, informer } = await setUp();
   await start();
-  api.interruptWatches("stall");
-  api.put(things, thing("a"));
+  api.watches.stall();
+  await api.put(things, thing("a"));
   await clock.advance(200_000);
   expect(changes).toEqual([]);
   await clock.advance(180_000);
@@ -156,10 +156,10 @@ test("a watch that outlives its own time limit is ended and resumed", async () =
 });
 
 test("after an outage it is healthy again though nothing changes", async () => {
-  const { api, informer, start, clock } = setUp();
+  const { api, informer, start, clock } = await setUp();
   await start();
-  api.faults.script({ kind: "unreachable" }, () => true, 6);
-  api.interruptWatches("break");
+  api.intercept({ times: 6 }, failWith("network"));
+  api.streams.break();
   await clock.advance(25_000);
   expect(informer.health()).toMatchObject({ healthy: false });
   await clock.advance(120_000);
@@ -167,15 +167,15 @@ test("after an outage it is healthy again though nothing changes", async () => {
 });
 
 test("a server that is down is tried again, ever more slowly, and that can be seen", async () => {
-  const { api, informer, start, clock, metrics, logged } = setUp();
-  api.faults.script({ kind: "unreachable" }, () => true, 8);
+  const { api, informer, start, clock, metrics, logged } = await setUp();
+  api.intercept({ times: 8 }, failWith("network"));
   await start();
   expect(informer.health()).toMatchObject({ phase: "backing-off", failures: 1, synced: false, healthy: false });
   await clock.advance(20_000);
-  expect([api.log.length < 8, informer.health().failures >= 5]).toEqual([true, true]);
-  api.put(things, thing("a"));
+  expect([api.requests().length < 8, informer.health().failures >= 5]).toEqual([true, true]);
+  await api.put(things, thing("a"));
   await clock.advance(120_000);
-  api.put(things, thing("a", 2));
+  await api.put(things, thing("a", 2));
   await clock.advance(0);
   expect(informer.health()).toMatchObject({
     phase: "watching",
@@ -191,40 +191,43 @@ test("a server that is down is tried again, ever more slowly, and that can be se
   expect(logged[0]).toMatch(/^warn informer starts again .*"cause":"network"/);
 });
 
-test("duplicates and an object's past change nothing", async () => {
-  const { api, changes, start, clock, informer } = setUp();
+test("duplicate and outdated events change nothing", async () => {
+  const { api, changes, start, clock, informer } = await setUp();
+  api.intercept(
+    { verb: "watch", times: 99 },
+    faultyEvents(() => (api.random() < 0.5 ? "duplicate" : "rewind")),
+  );
   await start();
-  api.faults.storm({ events: { duplicate: 0.5, rewind: 0.5 } });
-  for (const size of [1, 2, 3]) api.put(things, thing("a", size));
-  remove(api, "a");
+  for (const size of [1, 2, 3]) await api.put(things, thing("a", size));
+  await remove(api, "a");
   await clock.advance(0);
   expect([changes, informer.list()]).toEqual([["a ->1", "a 1>2", "a 2>3", "a 3>-"], []]);
 });
 
-test("an object deleted and made again while nobody watched is one change", async () => {
-  const { api, informer, changes, start, clock } = setUp();
+test("an object deleted and created again while no watch was open is one change", async () => {
+  const { api, informer, changes, start, clock } = await setUp();
   const uids: (string | undefined)[] = [];
-  api.put(things, thing("a"));
+  await api.put(things, thing("a"));
   await start();
   informer.subscribe(({ before, after }) => uids.push(before?.metadata.uid, after?.metadata.uid));
-  api.interruptWatches("gone");
-  remove(api, "a");
-  api.put(things, thing("a", 9));
+  api.watches.expire();
+  await remove(api, "a");
+  await api.put(things, thing("a", 9));
   await clock.advance(5_000);
   expect(changes.slice(1)).toEqual(["a 1>9"]);
   expect(new Set(uids).size).toBe(2);
 });
 
-test("a subscriber that throws is logged and hinders nobody, and one that leaves is not called", async () => {
-  const { api, informer, changes, start, clock, logged } = setUp();
+test("a subscriber that throws is logged and does not affect others, and one that leaves is not called", async () => {
+  const { api, informer, changes, start, clock, logged } = await setUp();
   const leave = informer.subscribe(() => {
     throw new Error("a bug");
   });
   await start();
-  api.put(things, thing("a"));
+  await api.put(things, thing("a"));
   await clock.advance(0);
   leave();
-  api.put(things, thing("b"));
+  await api.put(things, thing("b"));
   await clock.advance(0);
   expect(changes).toEqual(["a ->1", "b ->1"]);
   expect(logged.filter((line) => line.includes("subscriber met a bug"))).toHaveLength(1);
@@ -236,9 +239,9 @@ test("a bug in a transform costs a list, not the informer", async () => {
     if (bad && object.spec?.size === 13) throw new Error("unlucky");
     return object;
   };
-  const { api, informer, start, clock, logged } = setUp({ transform });
+  const { api, informer, start, clock, logged } = await setUp({ transform });
   await start();
-  api.put(things, thing("a", 13));
+  await api.put(things, thing("a", 13));
   await clock.advance(0);
   expect(informer.health()).toMatchObject({ phase: "backing-off", objects: 0 });
   bad = false;
@@ -255,7 +258,7 @@ test("managedFields are not kept", async () => {
       ({ ok: true, value: { metadata: { resourceVersion: "1" }, items: [{ apiVersion: "v1", kind: "Thing", metadata }] } }) as never,
     async *watch() {},
   };
-  const { informer, stop } = setUp({ client, clock });
+  const { informer, stop } = await setUp({ client, clock });
   const running = informer.run(stop.signal);
   await informer.synced(stop.signal);
   expect(informer.list()).toEqual([{ apiVersion: "v1", kind: "Thing", metadata: { name: "a", resourceVersion: "1" } }]);
@@ -265,41 +268,41 @@ test("managedFields are not kept", async () => {
 });
 
 test("it holds what its selection holds, and finds objects by namespace and by index", async () => {
-  const { api, informer, start, clock } = setUp({ labelSelector: "app=x" });
+  const { api, informer, start, clock } = await setUp({ labelSelector: "app=x" });
   informer.addIndex("size", ({ spec }) => [String(spec?.size)]);
   for (const [name, namespace, app] of [
     ["a", "shop", "x"],
     ["b", "shop", "y"],
     ["c", "bank", "x"],
   ] as const) {
-    api.put(things, thing(name, 1, { namespace, labels: { app } }));
+    await api.put(things, thing(name, 1, { namespace, labels: { app } }));
   }
   await start();
   const names = (found: readonly Thing[]) => found.map(({ metadata }) => metadata.name).toSorted();
   expect([names(informer.list()), names(informer.list("shop")), names(informer.list("none"))]).toEqual([["a", "c"], ["a"], []]);
-  api.put(things, thing("a", 2, { labels: { app: "z" } }));
-  api.put(things, thing("b", 1, { labels: { app: "x" } }));
+  await api.put(things, thing("a", 2, { labels: { app: "z" } }));
+  await api.put(things, thing("b", 1, { labels: { app: "x" } }));
   await clock.advance(0);
   expect([names(informer.byIndex("size", "1")), names(informer.list("shop"))]).toEqual([["b", "c"], ["b"]]);
 });
 
 test("stopped while it lists, it stops; stopped before it runs, it asks nothing; run twice at once is a bug", async () => {
-  const { api, informer, start, stop, clock, requests } = setUp();
-  for (const name of ["a", "b", "c"]) api.put(things, thing(name));
-  api.faults.script({ kind: "delay", ms: 1_000 }, ({ query }) => query.has("continue"));
+  const { api, informer, start, stop, clock, requests } = await setUp();
+  for (const name of ["a", "b", "c"]) await api.put(things, thing(name));
+  api.intercept({ when: ({ query }) => query.has("continue") }, delay(1_000));
   await start();
   await expect(informer.run(stop.signal)).rejects.toThrow("runs already");
   stop.abort();
   await clock.advance(0);
-  expect([informer.health().phase, informer.list(), requests()]).toEqual(["stopped", [], ["list"]]);
+  expect([informer.health().phase, informer.list(), requests()]).toEqual(["stopped", [], ["list", "page"]]);
   await informer.run(stop.signal);
-  expect(requests()).toEqual(["list"]);
+  expect(requests()).toEqual(["list", "page"]);
 });
 
 test("a kind that a cluster may lack is empty while it is missing, and comes and goes by itself", async () => {
-  const { api, informer, changes, start, clock, logged } = setUp({ optional: true });
+  const { api, informer, changes, start, clock, logged } = await setUp({ optional: true });
   let missing = true;
-  api.faults.script({ kind: "answer", code: 404 }, () => missing, 1_000);
+  api.intercept({ when: () => missing, times: 1_000 }, failWith("not-found"));
   const turns: boolean[] = [];
   const leave = informer.subscribeServed(() => turns.push(informer.served));
   await start();
@@ -308,11 +311,11 @@ test("a kind that a cluster may lack is empty while it is missing, and comes and
   expect([informer.served, informer.list(), informer.health().healthy, turns]).toEqual([false, [], true, []]);
   expect(logged.filter((line) => line.startsWith("warn"))).toEqual([]);
   missing = false;
-  api.put(things, thing("a"));
+  await api.put(things, thing("a"));
   await clock.advance(40_000);
   expect([informer.served, changes, turns]).toEqual([true, ["a ->1"], [true]]);
   missing = true;
-  api.interruptWatches("end");
+  api.watches.end();
   await clock.advance(120_000);
   expect([informer.served, changes.at(-1), turns]).toEqual([false, "a 1>-", [true, false]]);
   leave();
@@ -322,17 +325,17 @@ test("a kind that a cluster may lack is empty while it is missing, and comes and
 });
 
 test("without being optional, a kind that is missing is waited for", async () => {
-  const { api, informer, start, clock } = setUp();
-  api.faults.script({ kind: "answer", code: 404 }, () => true, 1_000);
+  const { api, informer, start, clock } = await setUp();
+  api.intercept({ times: 1_000 }, failWith("not-found"));
   await start();
   await clock.advance(120_000);
   expect([informer.served, informer.health().healthy]).toEqual([false, false]);
 });
 
 test("a kind that may be forbidden holds nothing up: it is reported once, asked for again, and readable when it is allowed", async () => {
-  const { api, informer, changes, start, clock, logged } = setUp({ mayBeForbidden: true, place: "shop" });
+  const { api, informer, changes, start, clock, logged } = await setUp({ mayBeForbidden: true, place: "shop" });
   let refused = true;
-  api.faults.script({ kind: "answer", code: 403 }, () => refused, 1_000);
+  api.intercept({ when: () => refused, times: 1_000 }, failWith("forbidden"));
   const turns: boolean[] = [];
   informer.subscribeServed(() => turns.push(informer.forbidden));
   await start();
@@ -342,18 +345,18 @@ test("a kind that may be forbidden holds nothing up: it is reported once, asked 
   expect(informer.health()).toMatchObject({ forbidden: true, synced: true });
   expect(logged.filter((line) => line.startsWith("warn"))).toEqual([expect.stringContaining('"cause":"forbidden"')]);
   refused = false;
-  api.put(things, thing("a"));
+  await api.put(things, thing("a"));
   await clock.advance(40_000);
   expect([informer.forbidden, informer.served, changes, turns]).toEqual([false, true, ["a ->1"], [false]]);
 });
 
 test("a watch that becomes forbidden keeps what was read, and is reported once", async () => {
-  const { api, informer, start, clock, logged } = setUp({ mayBeForbidden: true });
-  api.put(things, thing("a"));
+  const { api, informer, start, clock, logged } = await setUp({ mayBeForbidden: true });
+  await api.put(things, thing("a"));
   await start();
   let refused = true;
-  api.faults.script({ kind: "answer", code: 403 }, ({ isWatch }) => refused && isWatch, 1_000);
-  api.interruptWatches("end");
+  api.intercept({ verb: "watch", when: () => refused, times: 1_000 }, failWith("forbidden"));
+  api.watches.end();
   await clock.advance(400_000);
   expect([informer.forbidden, informer.list().length]).toEqual([true, 1]);
   expect(logged.filter((line) => line.startsWith("warn") && line.includes('"cause":"forbidden"'))).toHaveLength(1);
@@ -363,8 +366,8 @@ test("a watch that becomes forbidden keeps what was read, and is reported once",
 });
 
 test("where nothing may be forbidden, the first list is waited for, and the refusal is logged once", async () => {
-  const { api, informer, start, clock, logged } = setUp();
-  api.faults.script({ kind: "answer", code: 403 }, () => true, 1_000);
+  const { api, informer, start, clock, logged } = await setUp();
+  api.intercept({ times: 1_000 }, failWith("forbidden"));
   await start();
   await clock.advance(300_000);
   expect([informer.forbidden, informer.health().healthy, informer.health().synced]).toEqual([false, false, false]);

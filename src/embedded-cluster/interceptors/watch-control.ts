@@ -58,16 +58,20 @@ export class WatchControl {
     const answer = await next();
     if (answer.kind !== "watch") return answer;
     const watch = new ControlledWatch(answer.events, signal);
-    return { kind: "watch", events: this.#follow(watch, action) };
+    return { kind: "watch", events: this.#follow(watch, action, signal) };
   };
 
-  async *#follow(watch: ControlledWatch, action: Action): AsyncGenerator<Json, void> {
+  async *#follow(watch: ControlledWatch, action: Action, signal: AbortSignal): AsyncGenerator<Json, void> {
     this.#open.add(watch);
+    const forget = (): boolean => this.#open.delete(watch);
+    // the stream of a client that disconnects may be neither read to its end nor returned
+    signal.addEventListener("abort", forget, { once: true });
     try {
       for (let event = await watch.next(); event !== undefined; event = await watch.next()) yield event;
       if (watch.interruption === "expire") yield { type: "ERROR", object: statusOf("gone", action, {}) as unknown as Json };
     } finally {
-      this.#open.delete(watch);
+      signal.removeEventListener("abort", forget);
+      forget();
       watch.close();
     }
   }
