@@ -3,6 +3,7 @@ import { checkCrypto } from "./crypto.ts";
 import { checkDocs } from "./docs.ts";
 import type { Check } from "./finding.ts";
 import { checkGenerated } from "./generated.ts";
+import { checkKinds } from "./kinds.ts";
 import { checkLayers } from "./layers.ts";
 import { checkModuleState } from "./module-state.ts";
 import { checkPins } from "./pins.ts";
@@ -15,6 +16,7 @@ export const PARTS: ReadonlyMap<string, Check> = new Map([
   ["lint", checkLint],
   ["format", checkFormat],
   ["layers", checkLayers],
+  ["kinds", checkKinds],
   ["module-state", (root) => checkModuleState(root)],
   ["crypto", (root) => checkCrypto(root)],
   ["generated", (root) => checkGenerated(root)],

@@ -32,6 +32,10 @@ export {
   qualifiedNameProblems,
 } from "./name-problems.ts";
 export {
+  serviceCidrs,
+  priorityClasses,
+  apiServices,
+  scales,
   authorizationPolicies,
   bindings,
   canaries,

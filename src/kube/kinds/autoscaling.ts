@@ -71,3 +71,4 @@ export const horizontalPodAutoscalers = defineResource<Autoscaler>({
   plural: "horizontalpodautoscalers",
   namespaced: true,
 });
+export const scales = defineResource<Scale>({ group: "autoscaling", version: "v1", kind: "Scale", plural: "scales", namespaced: true });

@@ -1,4 +1,4 @@
-/** Kinds that change the API itself: `apiextensions.k8s.io/v1` and `admissionregistration.k8s.io/v1`. */
+/** Kinds that change the API itself: CustomResourceDefinition, APIService and the kinds of `admissionregistration.k8s.io/v1`. */
 import type { KubeObject } from "../object.ts";
 import { defineResource } from "../resource.ts";
 
@@ -23,5 +23,12 @@ export const customResourceDefinitions = defineResource<KubeObject>({
   version: "v1",
   kind: "CustomResourceDefinition",
   plural: "customresourcedefinitions",
+  namespaced: false,
+});
+export const apiServices = defineResource<KubeObject>({
+  group: "apiregistration.k8s.io",
+  version: "v1",
+  kind: "APIService",
+  plural: "apiservices",
   namespaced: false,
 });

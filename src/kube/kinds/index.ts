@@ -21,6 +21,7 @@ export {
   type WorkloadCondition,
 } from "./apps.ts";
 export {
+  scales,
   horizontalPodAutoscalers,
   type Autoscaler,
   type AutoscalerCondition,
@@ -78,6 +79,7 @@ export {
   type TargetRef,
 } from "./discovery.ts";
 export {
+  apiServices,
   customResourceDefinitions,
   mutatingWebhookConfigurations,
   validatingAdmissionPolicies,
@@ -97,7 +99,7 @@ export {
   peerAuthentications,
   serviceEntries,
 } from "./mesh.ts";
-export { ingresses, networkPolicies } from "./networking.ts";
+export { serviceCidrs, ingresses, networkPolicies } from "./networking.ts";
 export { nodes, type Node, type NodeCondition, type Taint } from "./node.ts";
 export {
   pods,
@@ -123,7 +125,7 @@ export {
   type TruthStatus,
   type Volume,
 } from "./pod.ts";
-export { podDisruptionBudgets, type BudgetStatus, type PodDisruptionBudget } from "./policy.ts";
+export { priorityClasses, podDisruptionBudgets, type BudgetStatus, type PodDisruptionBudget } from "./policy.ts";
 export { clusterRoleBindings, clusterRoles, roleBindings, roles, type ClusterRole, type PolicyRule } from "./rbac.ts";
 export {
   persistentVolumeClaims,

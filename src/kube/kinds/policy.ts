@@ -1,4 +1,4 @@
-/** `policy/v1` PodDisruptionBudget. */
+/** `policy/v1` PodDisruptionBudget and `scheduling.k8s.io/v1` PriorityClass. */
 import type { Condition } from "../conditions.ts";
 import type { KubeObject } from "../object.ts";
 import { defineResource } from "../resource.ts";
@@ -30,4 +30,12 @@ export const podDisruptionBudgets = defineResource<PodDisruptionBudget>({
   kind: "PodDisruptionBudget",
   plural: "poddisruptionbudgets",
   namespaced: true,
+});
+
+export const priorityClasses = defineResource<KubeObject>({
+  group: "scheduling.k8s.io",
+  version: "v1",
+  kind: "PriorityClass",
+  plural: "priorityclasses",
+  namespaced: false,
 });

@@ -1,4 +1,5 @@
 /** One APIService for each group version that a server answers itself: who counts them finds what a real server has. */
+import { apiServices as apiServiceResource } from "#kube";
 import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
 
 /** Group, version, and the two priorities that decide who comes first in discovery. */
@@ -50,7 +51,7 @@ function apiService({ group, ...rest }: Served): OtherDefault {
     message: "Local APIServices are always available",
   };
   return defaultOf({
-    kind: { group: "apiregistration.k8s.io", version: "v1", kind: "APIService", plural: "apiservices" },
+    kind: apiServiceResource,
     name: `${rest.version}.${group}`,
     labels: { [LABEL]: "onstart" },
     content: { spec, status: { conditions: [available] } },

@@ -1,5 +1,6 @@
 /** Defaults that are not about access: priorities, the Service behind which pods find the API server, and what a server says of itself. */
 import { once } from "#base";
+import { priorityClasses, serviceCidrs, services } from "#kube";
 import { apiServices } from "./api-services.ts";
 import { flowControl } from "./flow-control.ts";
 import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
@@ -20,7 +21,7 @@ export const otherDefaults = once((): readonly OtherDefault[] => [
 
 function priorityClass(name: string, value: number, description: string): OtherDefault {
   return defaultOf({
-    kind: { group: "scheduling.k8s.io", version: "v1", kind: "PriorityClass", plural: "priorityclasses" },
+    kind: priorityClasses,
     name,
     generation: 1,
     content: { value, description, preemptionPolicy: "PreemptLowerPriority" },
@@ -33,7 +34,7 @@ function serviceRange(): OtherDefault {
   const message = "Kubernetes default Service CIDR is ready";
   const ready = { type: "Ready", status: "True", lastTransitionTime: NOW, reason: "", message };
   return defaultOf({
-    kind: { group: "networking.k8s.io", version: "v1", kind: "ServiceCIDR", plural: "servicecidrs" },
+    kind: serviceCidrs,
     name: "kubernetes",
     content: { spec: { cidrs: ["10.0.0.0/24"] }, status: { conditions: [ready] } },
     owned: { "f:spec": { "f:cidrs": {} } },
@@ -44,14 +45,15 @@ function serviceRange(): OtherDefault {
 /** Its address is the first of the range; nothing of ours listens there. */
 function kubernetesService(): OtherDefault {
   const port = { ".": {}, "f:name": {}, "f:port": {}, "f:protocol": {}, "f:targetPort": {} };
+  const { group, version, kind, plural } = services;
   return {
     apiVersion: "v1",
-    group: "",
-    version: "v1",
-    plural: "services",
+    group,
+    version,
+    plural,
     collection: "/services",
     key: "default/kubernetes",
-    kind: "Service",
+    kind,
     name: "kubernetes",
     namespace: "default",
     labels: { component: "apiserver", provider: "kubernetes" },

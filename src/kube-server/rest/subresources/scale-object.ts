@@ -1,11 +1,10 @@
 /** A Scale: made from the object it stands for, and written back into it. */
-import { apiVersionOf, field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
+import { apiVersionOf, field, fieldAt, isJsonObject, scales, type JsonObject, type KubeObject } from "#kube";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { withMetadata } from "../../protocol/object-meta.ts";
 import type { ScalePaths } from "./scale-paths.ts";
 
-export const SCALE = { group: "autoscaling", version: "v1", kind: "Scale", plural: "scales", namespaced: true } as const;
-export const API_VERSION = apiVersionOf(SCALE);
+export const API_VERSION = apiVersionOf(scales);
 
 export function scaleOf(parent: KubeObject, paths: ScalePaths): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;

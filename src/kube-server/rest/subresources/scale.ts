@@ -4,7 +4,7 @@
  * Who owns the replicas is kept in the object's managedFields and shown to apply as if the Scale were an object of its own.
  */
 import { err, ok, timestamp, whenOk, type Result } from "#base";
-import { apiVersionOf, field, fieldAt, isJsonObject, jsonEqual, type JsonObject, type KubeObject } from "#kube";
+import { apiVersionOf, field, fieldAt, isJsonObject, jsonEqual, type JsonObject, type KubeObject, scales } from "#kube";
 import { builtinDefinition } from "#patch";
 import {
   applyPatch,
@@ -36,7 +36,7 @@ import { placedAt } from "../../protocol/namespaces.ts";
 import type { Stored } from "../../store/port.ts";
 import { hiddenType, speaking } from "./hidden-kinds.ts";
 import { answerScale } from "./scale-answer.ts";
-import { API_VERSION, numberAt, SCALE, scaleOf, setAt } from "./scale-object.ts";
+import { API_VERSION, numberAt, scaleOf, setAt } from "./scale-object.ts";
 import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
@@ -122,7 +122,7 @@ function applyScale(call: Call, parent: Parent, options: WriteOptions): Answerin
   const merged = applyPatch({ ...managedScale(), manager, now, live, applied, force: options.force });
   if (!merged.ok) return err(failureOf(merged.error));
   const scale = call.target.type.custom ? customScale(live, merged.value) : builtinScale(merged.value);
-  if (!scale.ok) return unexplained(unconvertible(SCALE, applied, scale.error));
+  if (!scale.ok) return unexplained(unconvertible(scales, applied, scale.error));
   const placed = placedAt(call, scale.value);
   return placed.ok ? write(call, parent, placed.value, { options, apply: true }) : placed;
 }
@@ -135,7 +135,7 @@ function customScale(live: JsonObject, merged: JsonObject): Result<KubeObject, s
 
 function builtinScale(merged: JsonObject): Result<KubeObject, string> {
   const read = decodeConverted(hiddenType("Scale"), merged, undefined);
-  return read.ok ? ok(read.value.object) : err(`unable to convert unstructured object to ${gvkText(SCALE)}: ${read.error}`);
+  return read.ok ? ok(read.value.object) : err(`unable to convert unstructured object to ${gvkText(scales)}: ${read.error}`);
 }
 
 const schemaOf = openApiSchemas((ref) => builtinDefinition(ref.slice(ref.lastIndexOf("/") + 1)));
@@ -168,7 +168,7 @@ function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }
   if (replicas < 0 && !call.target.type.custom) {
     const detail = `Invalid value: ${replicas}: must be greater than or equal to 0`;
     const cause = { reason: "FieldValueInvalid", field: "spec.replicas", detail } as const;
-    return invalid({ group: SCALE.group, kind: SCALE.kind, name: parent.object.metadata.name }, [cause]);
+    return invalid({ group: scales.group, kind: scales.kind, name: parent.object.metadata.name }, [cause]);
   }
   const meant = checkScaleUid(call, parent, scale);
   if (!meant.ok) return meant;
@@ -196,7 +196,7 @@ function checkScaleUid({ target }: Call, { object }: Parent, scale: KubeObject):
 
 function faceOf(paths: ScalePaths): Face {
   return {
-    kind: SCALE,
+    kind: scales,
     subresource: "scale",
     of: (object) => scaleOf(object, paths),
     back: (object, scale) => setAt(object, paths.replicas, numberAt(scale, ["spec", "replicas"])),
