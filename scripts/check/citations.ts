@@ -16,7 +16,7 @@ type Tree = { readonly files: ReadonlySet<string>; readonly folders: ReadonlySet
 const PATH = /(?<![\w@:/.$\\<>{}*-])(?:\.{1,2}\/)*[\w-][\w.-]*(?:\/[\w.-]+)*\/?(?![\w./*{<…$(-])/g;
 const OF_THIS_PROJECT = /\.(?:test\.ts|[cm]?ts|md)$/;
 const COMMENT = /^\s*(?:\/?\*|\/\/|#)|\s\/\/ .*$|\b(?:it|test|describe)(?:\.each\(\w+\))?\("[^"]*"/;
-const OUTSIDE = /\b(?:DECISIONS|MESH-FACTS|HOUSE|STACK) \d+|\b[Ss]eed 0\d\d\b/g;
+const OUTSIDE = /\b(?:DECISIONS|MESH-FACTS|HOUSE|STACK)(?: \d+|:)|\b[Ss]eed 0\d\d\b/g;
 /** What is not in a clone but may be spoken of: made by a build or a run, or in the user's own project. */
 const MADE = /^(?:dist|coverage|node_modules|\.lattice|\.git)(?:\/|$)/;
 

@@ -44,13 +44,13 @@ const hostPattern = () =>
 
 const mesh = () =>
   object("Service mesh of the environment.", {
-    waypoint: flag("Whether traffic passes a waypoint, which can tell requests apart by method and path.").default(false),
+    waypoint: flag("Whether traffic passes a waypoint, which can match requests by method and path.").default(false),
     trustDomain: dnsSubdomain("Trust domain of the workloads' identities; absent: the one that the operator was given.").optional(),
   });
 
 const defaultReplicas = () =>
   withRules(
-    object("Replicas of services that say nothing.", {
+    object("Replicas of services that set none.", {
       min: integer("Number of pods; with max, the fewest.", 0, 10_000).optional(),
       max: integer("Most pods.", 1, 10_000).optional(),
     }),
@@ -91,7 +91,7 @@ const spec = () =>
     mesh: mesh().optional(),
     ingressDomain: dnsSubdomain("Domain that routes without a host get a name in.").optional(),
     gatewayRef: namespacedRef("Gateway that routes attach to.").optional(),
-    defaults: object("What holds for services that say nothing.", {
+    defaults: object("Defaults of services that do not set the field.", {
       replicas: defaultReplicas().optional(),
       config: configValues("Values for ${config.*}; a LatticeServiceConfig goes before them.").optional(),
       secretBindings: listOf(

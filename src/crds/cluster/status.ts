@@ -11,7 +11,7 @@ const agent = () =>
   observed("The agent's connection to the parent.", {
     state: short("State the agent last reported.").optional(),
     version: short("Version of the agent.").optional(),
-    protocol: short("Version of the protocol that both sides speak.").optional(),
+    protocol: short("Version of the protocol that both sides use.").optional(),
     connectedSince: timestampField("When the present connection began.").optional(),
     lastHeartbeat: timestampField("When the agent was last heard.").optional(),
     lastCloseReason: short("Why the last connection ended.").optional(),

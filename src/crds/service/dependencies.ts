@@ -16,7 +16,7 @@ const resource = () =>
         message: "must be in kebab-case, such as external-service",
       },
     ).default("service"),
-    direction: oneOf("outbound: this service calls it; inbound: it calls this service. Traffic flows when both sides say so.", [
+    direction: oneOf("outbound: this service calls it; inbound: it calls this service. Traffic flows when both sides declare it.", [
       "inbound",
       "outbound",
       "both",

@@ -37,7 +37,7 @@ const exec = () =>
   });
 
 const grpc = () =>
-  object("Healthy when the gRPC health service says so.", {
+  object("Healthy when the gRPC health service reports it.", {
     port: portNumber("Port of the gRPC server."),
     service: anyText("Service that is asked for; absent: the server as a whole.", 256).optional(),
   });
