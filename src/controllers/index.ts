@@ -3,7 +3,7 @@ export { acceptanceController, type AcceptanceOptions, type AcceptanceFindings }
 export { ENVIRONMENT_REASONS, environmentController } from "./environment/controller.ts";
 export { EXTERNAL_SERVICE_REASONS, externalServiceController } from "./external-service/controller.ts";
 export { namespaceController, namespaceLabels } from "./namespace/controller.ts";
-export type { OperatorReach } from "./namespace/reach.ts";
+export type { OperatorReach } from "./reach.ts";
 export { reducedMeshCrds } from "./reduced-mesh-crds.ts";
 export { SERVICE_REASONS } from "./service/conditions.ts";
 export { serviceController } from "./service/controller.ts";

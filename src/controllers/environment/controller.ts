@@ -38,7 +38,7 @@ import {
 } from "#kube";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
 import { namespaceProblem, type NamespaceProblem } from "../namespace/namespace-problem.ts";
-import { reachProblem } from "../namespace/reach.ts";
+import { reachProblem } from "../reach.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
 import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";
 import { isolationObjects } from "./isolation.ts";

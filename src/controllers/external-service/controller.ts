@@ -17,7 +17,7 @@ import { latticeExternalServices, parseLatticeExternalService, type FieldError, 
 import { keyText, namespaces, serviceEntries, type KubeObject, type NewCondition } from "#kube";
 import { splitId, type MeshNode } from "#mesh-compiler";
 import { acceptedCondition, describeErrors, implementedCondition } from "../acceptance/conditions.ts";
-import { reachProblem } from "../namespace/reach.ts";
+import { reachProblem } from "../reach.ts";
 import { describeMissing } from "../namespace/protection.ts";
 import { listErrors, notCompiledOutcome, waitingText } from "../service/error-text.ts";
 import type { WorldContext, WorldViewContext } from "../world/followed-world.ts";

@@ -15,7 +15,7 @@ import {
 } from "#controller-runtime";
 import { fieldAt, isJsonObject, namespaces, type KubeObject } from "#kube";
 import type { FollowedWorld, WorldContext } from "../world/followed-world.ts";
-import { rbacCommand } from "./reach.ts";
+import { rbacCommand } from "../reach.ts";
 
 export type NamespaceLabels = Readonly<Record<string, string>>;
 

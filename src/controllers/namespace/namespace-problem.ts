@@ -2,7 +2,7 @@
 import { OWNER_LABEL, type CacheReader } from "#controller-runtime";
 import { describeObject, isBeingDeleted, keyOf, meshKindOf, namespaces } from "#kube";
 import type { WorldView } from "../world/followed-world.ts";
-import { reachProblem } from "./reach.ts";
+import { reachProblem } from "../reach.ts";
 
 export type NamespaceProblem = { readonly reason: "NamespaceNotReady" | "NamespaceOutOfReach"; readonly message: string };
 

@@ -14,7 +14,7 @@ import type { WorldViewContext } from "../world/followed-world.ts";
 import { missingKinds, missingProblem, unprotectedProblem, type MissingKinds } from "../namespace/protection.ts";
 import { crdsMissing, policiesApplied, policiesFailed, unprotected } from "./conditions.ts";
 import { isApplied, ownedObjects } from "./owned-objects.ts";
-import { accessKinds, POLICY_KINDS } from "./owned-kinds.ts";
+import { accessKinds, POLICY_KINDS } from "../owned-kinds.ts";
 
 export type ServiceAccess = {
   readonly objects: readonly KubeObject[];

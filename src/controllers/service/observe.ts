@@ -8,7 +8,7 @@ import type { FailureCause, ReadRuntime } from "#controller-runtime";
 import { parseLatticeService, type FieldError, type LatticeService } from "#crds";
 import { keyText } from "#kube";
 import { splitId } from "#mesh-compiler";
-import { reachProblem } from "../namespace/reach.ts";
+import { reachProblem } from "../reach.ts";
 import type { WorldViewContext } from "../world/followed-world.ts";
 import type { SecretValues } from "../world/secret-cache.ts";
 import type { CompileRecord, CompileRecordReader } from "./compile-records.ts";

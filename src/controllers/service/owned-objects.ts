@@ -5,7 +5,7 @@
 import { APPLIED_ANNOTATION, OWNER_INDEX, ownerLabelOf, stamp, type CacheReader } from "#controller-runtime";
 import type { LatticeService } from "#crds";
 import { keyText, type KubeObject, type Resource } from "#kube";
-import { CONTROLLER_NAME, ownedKinds } from "./owned-kinds.ts";
+import { CONTROLLER_NAME, ownedKinds } from "../owned-kinds.ts";
 
 export type OwnedObject = { readonly resource: Resource; readonly object: KubeObject };
 

@@ -9,7 +9,7 @@ import type { LatticeService } from "#crds";
 import { canaries, deployments, fieldAt, formatSelector, keyText, pods, requirementsOf, type Deployment } from "#kube";
 import { splitId } from "#mesh-compiler";
 import type { WorldViewContext } from "../world/followed-world.ts";
-import { CONTROLLER_NAME } from "./owned-kinds.ts";
+import { CONTROLLER_NAME } from "../owned-kinds.ts";
 import { podProblem, type PodProblem } from "./pod-problems.ts";
 import { isAvailable, NO_WORKLOAD, rolloutOf, type ServiceWorkload } from "./rollout.ts";
 

@@ -41,7 +41,7 @@ import {
   type Resource,
 } from "#kube";
 import type { Settings } from "#service-compiler";
-import type { OperatorReach } from "../namespace/reach.ts";
+import type { OperatorReach } from "../reach.ts";
 import { ConfigHashKey, type HashKeyOptions } from "./config-hash-key.ts";
 import { DeclaredProvisioners } from "./declared-provisioners.ts";
 import { MountedObjects } from "./mounted-objects.ts";

@@ -6,7 +6,7 @@ import type { FoundObject, ServiceKey } from "#compile";
 import { ownerKeyOf, type CacheReader } from "#controller-runtime";
 import { configMaps, keyText, persistentVolumeClaims, secretsByMetadata, type KubeObject, type Resource } from "#kube";
 import type { MountedKind } from "#service-compiler";
-import { CONTROLLER_NAME } from "../service/owned-kinds.ts";
+import { CONTROLLER_NAME } from "../owned-kinds.ts";
 
 export const MOUNTED_RESOURCES: Readonly<Record<MountedKind, Resource>> = {
   Secret: secretsByMetadata,

@@ -4,7 +4,7 @@
  */
 import type { CacheReader } from "#controller-runtime";
 import { gateways, groupResourceOf, namespaces, peerAuthentications, type Resource } from "#kube";
-import { ownedKinds } from "../service/owned-kinds.ts";
+import { ownedKinds } from "./owned-kinds.ts";
 
 export type OperatorReach = {
   /** Where the operator's own ServiceAccount is. */

@@ -4,8 +4,8 @@ import { expectOk } from "#base";
 import { latticeServices } from "#crds";
 import { field, namespaces, type KubeObject } from "#kube";
 import { operatorRbac } from "#operator";
-import { environment, externalService, latticeService, secret, withVariables } from "../../../test/builders/lattice-objects.ts";
-import { OperatedCluster } from "../../../test/builders/operated-cluster.ts";
+import { environment, externalService, latticeService, secret, withVariables } from "../../test/builders/lattice-objects.ts";
+import { OperatedCluster } from "../../test/builders/operated-cluster.ts";
 import { reachProblem } from "./reach.ts";
 
 const inShop = environment("shop", { sourceNamespaces: ["team"] });
