@@ -5,17 +5,26 @@ const parse = (layers: unknown) => parseLayers(JSON.stringify({ $comment: "x", l
 
 describe("parseLayers", () => {
   it("reads what each folder may do", () => {
-    expect(parse({ base: { may: [], node: ["node:crypto"] }, kube: { may: ["base"], pure: true, why: { base: "Result" } } })).toEqual({
+    expect(
+      parse({
+        base: { may: [], node: ["node:crypto"], order: ["a", "b"] },
+        kube: { what: "objects", may: ["base"], pure: true, why: { base: "Result" } },
+      }),
+    ).toEqual({
       ok: true,
       value: new Map([
-        ["base", { may: [], pure: false, node: ["node:crypto"] }],
-        ["kube", { may: ["base"], pure: true, node: undefined }],
+        ["base", { may: [], pure: false, node: ["node:crypto"], what: "", order: ["a", "b"] }],
+        ["kube", { may: ["base"], pure: true, node: undefined, what: "objects", order: undefined }],
       ]),
     });
   });
 
   const rows: { name: string; given: unknown; want: string }[] = [
-    { name: "a misspelt key", given: { kube: { may: [], pur: true } }, want: `kube: unknown key "pur"; known are may, pure, node, why` },
+    {
+      name: "a misspelt key",
+      given: { kube: { may: [], pur: true } },
+      want: `kube: unknown key "pur"; known are what, may, pure, node, why, order`,
+    },
     {
       name: "a circle",
       given: { a: { may: ["b"] }, b: { may: ["a"] } },

@@ -11,10 +11,14 @@ export type Layer = {
   readonly pure: boolean;
   /** The node:* modules it may use; undefined means any (none, if pure). */
   readonly node: readonly string[] | undefined;
+  /** What the folder is for, as ARCHITECTURE.md shows it. */
+  readonly what: string;
+  /** Its subfolders, each of which may import those before it; undefined means that only cycles are refused. */
+  readonly order: readonly string[] | undefined;
 };
 export type Layers = ReadonlyMap<string, Layer>;
 
-const KEYS = new Set(["may", "pure", "node", "why"]);
+const KEYS = new Set(["what", "may", "pure", "node", "why", "order"]);
 
 export function parseLayers(text: string): Result<Layers, readonly string[]> {
   const raw = (JSON.parse(text) as { readonly layers?: Readonly<Record<string, Readonly<Record<string, unknown>>>> }).layers ?? {};
@@ -26,9 +30,19 @@ export function parseLayers(text: string): Result<Layers, readonly string[]> {
     problems.push(...unknown.map((key) => `${folder}: unknown key "${key}"; known are ${[...KEYS].join(", ")}`));
     const later = may.filter((other) => !layers.has(other));
     problems.push(...later.map((other) => `${folder} may import ${other}, which does not stand above it in layers.json`));
-    layers.set(folder, { may, pure: rule["pure"] === true, node: rule["node"] === undefined ? undefined : names(rule["node"]) });
+    layers.set(folder, {
+      may,
+      pure: rule["pure"] === true,
+      node: optionalNames(rule["node"]),
+      what: typeof rule["what"] === "string" ? rule["what"] : "",
+      order: optionalNames(rule["order"]),
+    });
   }
   return problems.length > 0 ? err(problems) : ok(layers);
+}
+
+function optionalNames(value: unknown): readonly string[] | undefined {
+  return value === undefined ? undefined : names(value);
 }
 
 function names(value: unknown): readonly string[] {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Finding } from "./finding.ts";
 import { folderOf, layerProblems, type Packages } from "./layer-rules.ts";
 import { parseLayers, type Layers } from "./layers-file.ts";
-import { scanSource } from "./scan-source.ts";
+import { scanSource, type Use } from "./scan-source.ts";
+import { subfolderFindings } from "./subfolders.ts";
 import { listFiles, readText, readTexts } from "./tree.ts";
 
 type Manifest = {
@@ -21,10 +22,13 @@ export async function checkLayers(root: string): Promise<readonly Finding[]> {
   const sources = (await listFiles(root)).filter((path) => /\.[cm]?ts$/.test(path) && !path.startsWith("docs/"));
   const packages = packagesOf(manifest);
   const findings = [...folderFindings(sources, layers.value), ...doorFindings(root, manifest)];
+  const imports = new Map<string, readonly Use[]>();
   for (const [file, text] of await readTexts(root, sources)) {
-    findings.push(...layerProblems(file, scanSource(file, text), layers.value, packages).map((problem) => ({ file, ...problem })));
+    const facts = scanSource(file, text);
+    imports.set(file, facts.imports);
+    findings.push(...layerProblems(file, facts, layers.value, packages).map((problem) => ({ file, ...problem })));
   }
-  return findings;
+  return [...findings, ...subfolderFindings(imports, layers.value)];
 }
 
 function packagesOf(manifest: Manifest): Packages {

@@ -5,13 +5,19 @@
  * A generator is a pure function of the source. Add yours to GENERATORS, and let the content say in its first lines
  * that `npm run generate` writes it: that is how a file nobody generates any more is found.
  */
+import { generateArchitecture } from "./architecture.ts";
 import { generateConditionFiles } from "./conditions.ts";
 import { generateCrdFiles } from "./crds.ts";
 import { generateRbacFiles } from "./rbac.ts";
 
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
-const GENERATORS: readonly (() => GeneratedFiles)[] = [generateCrdFiles, generateRbacFiles, generateConditionFiles];
+const GENERATORS: readonly (() => GeneratedFiles)[] = [
+  generateCrdFiles,
+  generateRbacFiles,
+  generateConditionFiles,
+  () => generateArchitecture(),
+];
 
 export function generatedFiles(generators: readonly (() => GeneratedFiles)[] = GENERATORS): GeneratedFiles {
   const files = new Map<string, string>();
