@@ -63,7 +63,8 @@ test.each(["plain", "grüße, 世界"])("a long list is one complete JSON text: 
   const answered = await call(server, MAPS, { headers: { "accept-encoding": "identity" } });
   const text = await answered.text();
   const { items } = JSON.parse(text) as { items: readonly { metadata: { name: string }; data: object }[] };
-  expect(Number(answered.headers.get("content-length"))).toBe(Buffer.byteLength(text));
+  // a list that takes more than one turn of the event loop is sent in chunks, without its length
+  expect([null, String(Buffer.byteLength(text))]).toContain(answered.headers.get("content-length"));
   expect(items.map(({ metadata }) => metadata.name)).toEqual(names);
   expect(items.every(({ data }) => JSON.stringify(data) === JSON.stringify({ value }))).toBe(true);
 });
