@@ -2,12 +2,12 @@
  * What a pass costs when nothing has to be done, which is what nearly all passes are: queue, cache, drift check of two objects,
  * status comparison, metrics and trace. Beside it, a bare loop that plans and compares the same objects.
  */
-import { MetricsRegistry, noTracing, ok, seededRandom, silentLogger, systemClock } from "#base";
+import { expectOk, MetricsRegistry, noTracing, ok, seededRandom, silentLogger, systemClock } from "#base";
 import { bindController, createManager, defineController, watch, type Plan } from "#controller-runtime";
-import { defineResource, jsonEqual, type KubeObject } from "#kube";
-import { createKubeClient } from "#kube-client";
+import { defineResource, jsonEqual, keyOf, keyText, type KubeObject } from "#kube";
+import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import type { BenchResult } from "../scripts/bench/bench.ts";
-import { ScriptedApi } from "../test/builders/scripted-api/index.ts";
+import { openCrd } from "../test/builders/open-crd.ts";
 import { compare } from "./support/measure.ts";
 
 const OBJECTS = 2_000;
@@ -19,8 +19,11 @@ const widgets = defineResource<Widget>({ ...resource, group: "lattice.dev", kind
 const configMaps = defineResource<ConfigMap>({ ...resource, kind: "ConfigMap", plural: "configmaps" });
 const bells = defineResource<KubeObject>({ ...resource, group: "lattice.dev", kind: "Bell", plural: "bells" });
 
+const BELL = { apiVersion: "lattice.dev/v1", kind: "Bell", metadata: { name: "bell", namespace: "b" } };
+const OPERATOR = { name: "operator", groups: ["system:masters"] };
+
 function plan({ metadata, spec }: Widget): { readonly apply: readonly ConfigMap[]; readonly commands: readonly never[] } {
-  const paint = (part: string): ConfigMap => ({
+  const child = (part: string): ConfigMap => ({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: {
@@ -30,29 +33,29 @@ function plan({ metadata, spec }: Widget): { readonly apply: readonly ConfigMap[
     },
     data: { colour: spec.colour, part, text: "x".repeat(200) },
   });
-  return { apply: [paint("door"), paint("roof")], commands: [] };
+  return { apply: [child("first"), child("second")], commands: [] };
 }
 
 export async function run(): Promise<readonly BenchResult[]> {
-  const api = new ScriptedApi({ clock: systemClock, random: seededRandom(1) });
   const names = Array.from({ length: OBJECTS }, (_, at) => `w-${at}`);
-  for (const name of names) {
-    api.put(widgets, {
-      apiVersion: "lattice.dev/v1",
-      kind: "Widget",
-      metadata: { name, namespace: `team-${name.length}` },
-      spec: { colour: name },
-    });
-  }
+  const objects = names.map((name) => ({
+    apiVersion: "lattice.dev/v1",
+    kind: "Widget",
+    metadata: { name, namespace: `team-${name.length}` },
+    spec: { colour: name },
+  }));
+  await using cluster = await startEmbeddedCluster({ objects: [openCrd(widgets), openCrd(bells), ...objects, BELL] });
   const passes = new Countdown();
   const stop = new AbortController();
-  const running = managerOf(api, passes).run(stop.signal);
+  const running = managerOf(cluster, passes).run(stop.signal);
   await passes.of(OBJECTS);
-  await settled(api, passes);
-  const world = api.objects(widgets);
+  await settled(cluster, passes);
+  const world = expectOk(await cluster.client.list(widgets)).items;
+  const live = expectOk(await cluster.client.list(configMaps)).items;
+  const byKey = new Map(live.map((object) => [keyText(keyOf(object)), object]));
   const { measuredMs, againstMs } = await compare(
-    () => ring(api, passes),
-    () => bareLoop(api, world),
+    () => ring(cluster, passes),
+    () => bareLoop(byKey, world),
   );
   stop.abort();
   await running;
@@ -61,40 +64,38 @@ export async function run(): Promise<readonly BenchResult[]> {
   return [{ name: "settled pass", value, unit: "µs", ratio: measuredMs / againstMs, against: "a bare loop", note }];
 }
 
-/** One bell, and every widget is looked at: the passes cost no request, so they are all that is measured. */
-async function ring(api: ScriptedApi, passes: Countdown): Promise<void> {
+/** A change of the bell triggers a pass of every widget. The passes send no request, so nothing else is measured. */
+async function ring(cluster: EmbeddedCluster, passes: Countdown): Promise<void> {
   const done = passes.of(OBJECTS);
-  api.put(bells, {
-    apiVersion: "lattice.dev/v1",
-    kind: "Bell",
-    metadata: { name: "bell", namespace: "b", labels: { rung: String(passes.total) } },
-  });
+  const patch = { metadata: { labels: { rung: String(passes.total) } } };
+  expectOk(await cluster.client.patch(bells, BELL.metadata, { type: "merge", patch }));
   await done;
 }
 
 /** Until a whole round has cost no request: the first ones write objects and statuses, which come back as changes. */
-async function settled(api: ScriptedApi, passes: Countdown): Promise<void> {
-  for (let requests = -1; requests !== api.log.length;) {
-    requests = api.log.length;
-    await ring(api, passes);
+async function settled(cluster: EmbeddedCluster, passes: Countdown): Promise<void> {
+  const sent = () => cluster.actions.filter({ user: OPERATOR.name }).at(-1)?.number;
+  for (let last: number | undefined = -1; last !== sent();) {
+    last = sent();
+    await ring(cluster, passes);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-function managerOf(api: ScriptedApi, passes: Countdown) {
+function managerOf(cluster: EmbeddedCluster, passes: Countdown) {
   const random = seededRandom(2);
-  const painter = defineController<Widget, null, never>({
-    name: "painter",
+  const controller = defineController<Widget, null, never>({
+    name: "widget",
     reconciles: widgets,
     owns: [configMaps],
     watches: [watch(bells, (_bell, { cache }) => cache.list(widgets).map(({ metadata }) => metadata))],
     observe: () => Promise.resolve(ok(null)),
     plan: (widget) => ok<Plan<never>>(plan(widget)),
-    status: () => (passes.one(), { painted: true }),
+    status: () => (passes.one(), { applied: true }),
   });
   return createManager({
-    client: createKubeClient({ transport: api.transport, clock: systemClock, random }),
-    controllers: [bindController(painter, {})],
+    client: cluster.clientFor(OPERATOR),
+    controllers: [bindController(controller, {})],
     clock: systemClock,
     random,
     logger: silentLogger,
@@ -105,11 +106,11 @@ function managerOf(api: ScriptedApi, passes: Countdown) {
   });
 }
 
-async function bareLoop(api: ScriptedApi, world: readonly Widget[]): Promise<void> {
+async function bareLoop(objects: ReadonlyMap<string, ConfigMap>, world: readonly Widget[]): Promise<void> {
   let wrong = 0;
   for (const widget of world) {
     for (const wanted of plan(widget).apply) {
-      const live = api.object(configMaps, { namespace: wanted.metadata.namespace, name: wanted.metadata.name });
+      const live = objects.get(keyText(keyOf(wanted)));
       if (!jsonEqual(wanted.data, live?.data)) wrong += 1;
     }
     await Promise.resolve();

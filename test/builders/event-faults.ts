@@ -22,21 +22,27 @@ export type EventFault =
 
 const EXPIRED = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", reason: "Expired", message: "too old", code: 410 };
 
-export function faultyEvents(draw: () => EventFault | undefined): Interceptor {
+export type EventFaults = {
+  readonly draw: () => EventFault | undefined;
+  /** Called with true before an event that was held back is delivered, and with false after it. */
+  readonly onLateEvent?: (isLate: boolean) => void;
+};
+
+export function faultyEvents(faults: EventFaults): Interceptor {
   return async (_action, next, { signal }) => {
     const answer = await next();
-    return answer.kind === "watch" ? { kind: "watch", events: new FaultyWatch(draw, signal).follow(answer.events) } : answer;
+    return answer.kind === "watch" ? { kind: "watch", events: new FaultyWatch(faults, signal).follow(answer.events) } : answer;
   };
 }
 
 class FaultyWatch {
-  readonly #draw: () => EventFault | undefined;
+  readonly #faults: EventFaults;
   readonly #signal: AbortSignal;
   readonly #last = new Map<string, Json>();
   #held: Json | undefined;
 
-  constructor(draw: () => EventFault | undefined, signal: AbortSignal) {
-    this.#draw = draw;
+  constructor(faults: EventFaults, signal: AbortSignal) {
+    this.#faults = faults;
     this.#signal = signal;
   }
 
@@ -47,7 +53,7 @@ class FaultyWatch {
         yield event;
         continue;
       }
-      const fault = this.#draw();
+      const fault = this.#faults.draw();
       const before = this.#note(event);
       if (fault === "reorder" && this.#held === undefined) {
         this.#held = event;
@@ -74,7 +80,13 @@ class FaultyWatch {
   *#release(): Generator<Json, void> {
     const held = this.#held;
     this.#held = undefined;
-    if (held !== undefined) yield held;
+    if (held === undefined) return;
+    this.#faults.onLateEvent?.(true);
+    try {
+      yield held;
+    } finally {
+      this.#faults.onLateEvent?.(false);
+    }
   }
 
   async *#interrupt(fault: "end" | "gone" | "stall"): AsyncGenerator<Json, void> {
@@ -87,9 +99,11 @@ class FaultyWatch {
 }
 
 function isChange(event: Json): boolean {
-  return ["ADDED", "MODIFIED", "DELETED"].includes(String(fieldAt(event, "type")));
+  const type = fieldAt(event, "type");
+  return type === "ADDED" || type === "MODIFIED" || type === "DELETED";
 }
 
 function uidOf(event: Json): string {
-  return String(fieldAt(event, "object", "metadata", "uid"));
+  const uid = fieldAt(event, "object", "metadata", "uid");
+  return typeof uid === "string" ? uid : "";
 }

@@ -193,10 +193,7 @@ test("a server that is down is tried again, ever more slowly, and that can be se
 
 test("duplicate and outdated events change nothing", async () => {
   const { api, changes, start, clock, informer } = await setUp();
-  api.intercept(
-    { verb: "watch", times: 99 },
-    faultyEvents(() => (api.random() < 0.5 ? "duplicate" : "rewind")),
-  );
+  api.intercept({ verb: "watch", times: 99 }, faultyEvents({ draw: () => (api.random() < 0.5 ? "duplicate" : "rewind") }));
   await start();
   for (const size of [1, 2, 3]) await api.put(things, thing("a", size));
   await remove(api, "a");

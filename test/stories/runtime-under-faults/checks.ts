@@ -1,17 +1,17 @@
-/** What must hold between a server and those who follow it. */
+/** What must hold between a server and the informers that follow it. */
 import { jsonEqual, keyOf, keyText, type KubeObject, type ObjectKey } from "#kube";
 
-export function differencesOf(who: string, server: readonly KubeObject[], followed: readonly KubeObject[]): readonly string[] {
+export function differencesOf(follower: string, server: readonly KubeObject[], followed: readonly KubeObject[]): readonly string[] {
   const left = new Map(followed.map((object) => [keyText(keyOf(object)), object]));
   const differences: string[] = [];
   for (const object of server) {
     const key = keyText(keyOf(object));
     const copy = left.get(key);
     left.delete(key);
-    if (copy === undefined) differences.push(`the ${who} misses ${key}`);
-    else if (!jsonEqual(copy, object)) differences.push(`the ${who} has another ${key}`);
+    if (copy === undefined) differences.push(`the ${follower} misses ${key}`);
+    else if (!jsonEqual(copy, object)) differences.push(`the ${follower} has another ${key}`);
   }
-  return [...differences, ...[...left.keys()].map((key) => `the ${who} has a ghost ${key}`)];
+  return [...differences, ...[...left.keys()].map((key) => `the ${follower} has a deleted ${key}`)];
 }
 
 /** Follows an informer by its changes alone: each must begin where the one before it ended. */

@@ -1,6 +1,7 @@
-/** Somebody else: creates, resizes, marks, deletes and recreates things, and remembers what each must look like in the end. */
+/** Another client: creates, resizes, marks, deletes and recreates things, and keeps what each must look like in the end. */
+import { expectOk } from "#base";
 import { defineResource, type KubeObject } from "#kube";
-import type { ScriptedApi } from "../../builders/scripted-api/index.ts";
+import type { KubeClient } from "#kube-client";
 
 export type Thing = KubeObject & { readonly spec: { readonly size: number }; readonly status?: { readonly observed?: number } };
 
@@ -13,34 +14,40 @@ const MARK = "example.org/mark";
 type Wanted = { readonly size: number; readonly mark: number };
 
 export class Editor {
-  readonly #api: ScriptedApi;
+  readonly #client: KubeClient;
   readonly #random: () => number;
   readonly #objects: number;
   readonly #wanted = new Map<string, Wanted>();
+  #edited: Promise<void> = Promise.resolve();
 
-  constructor(api: ScriptedApi, random: () => number, objects: number) {
-    this.#api = api;
+  constructor(client: KubeClient, random: () => number, objects: number) {
+    this.#client = client;
     this.#random = random;
     this.#objects = objects;
   }
 
-  createAll(): void {
-    for (let at = 0; at < this.#objects; at += 1) this.#write(`thing-${at}`, { size: this.#size(), mark: 0 });
+  async createAll(): Promise<void> {
+    for (let at = 0; at < this.#objects; at += 1) await this.#create(`thing-${at}`);
   }
 
-  edit(): void {
+  /** Edits are made one after the other, so that the last one wins. */
+  edit(): Promise<void> {
+    this.#edited = this.#edited.then(() => this.#editNow());
+    return this.#edited;
+  }
+
+  async #editNow(): Promise<void> {
     const name = `thing-${Math.floor(this.#random() * this.#objects)}`;
     const wanted = this.#wanted.get(name);
     const dice = this.#random();
-    if (wanted === undefined) this.#write(name, { size: this.#size(), mark: 0 });
-    else if (dice < 0.1) this.#remove(name);
-    else if (dice < 0.5) this.#write(name, { ...wanted, size: this.#size() });
-    else this.#write(name, { ...wanted, mark: wanted.mark + 1 });
+    if (wanted === undefined) await this.#create(name);
+    else if (dice < 0.1) await this.#remove(name);
+    else if (dice < 0.5) await this.#change(name, { ...wanted, size: this.#size() });
+    else await this.#change(name, { ...wanted, mark: wanted.mark + 1 });
   }
 
   /** Where the server's objects are not what the editor left and the operator should have made of it. */
-  complaints(): readonly string[] {
-    const found = this.#api.objects(things);
+  complaints(found: readonly Thing[]): readonly string[] {
     const missing = found.length === this.#wanted.size ? [] : [`${found.length} things on the server, ${this.#wanted.size} wanted`];
     return [...missing, ...found.flatMap((thing) => this.#complaintsAbout(thing))];
   }
@@ -53,21 +60,30 @@ export class Editor {
     return seen === right ? [] : [`${metadata.name} has size, mark, annotation, status ${seen} instead of ${right}`];
   }
 
-  #write(name: string, wanted: Wanted): void {
-    const current = this.#api.object(things, { namespace: "shop", name });
-    const parity = wanted.size % 2 === 0 ? "even" : "odd";
-    const annotations = { ...current?.metadata.annotations, [MARK]: String(wanted.mark) };
-    const metadata = { ...current?.metadata, name, namespace: "shop", labels: { parity }, annotations };
-    this.#api.put(things, { apiVersion: "example.org/v1", kind: "Thing", ...current, metadata, spec: { size: wanted.size } });
+  async #create(name: string): Promise<void> {
+    const wanted = { size: this.#size(), mark: 0 };
+    const { metadata, spec } = fieldsOf(wanted);
+    const object = { apiVersion: "example.org/v1", kind: "Thing", metadata: { ...metadata, name, namespace: "shop" }, spec };
+    expectOk(await this.#client.create(things, object));
     this.#wanted.set(name, wanted);
   }
 
-  #remove(name: string): void {
-    this.#api.remove(things, { namespace: "shop", name });
+  async #change(name: string, wanted: Wanted): Promise<void> {
+    expectOk(await this.#client.patch(things, { namespace: "shop", name }, { type: "merge", patch: fieldsOf(wanted) }));
+    this.#wanted.set(name, wanted);
+  }
+
+  async #remove(name: string): Promise<void> {
+    expectOk(await this.#client.delete(things, { namespace: "shop", name }));
     this.#wanted.delete(name);
   }
 
   #size(): number {
     return Math.floor(this.#random() * 1_000);
   }
+}
+
+function fieldsOf({ size, mark }: Wanted) {
+  const labels = { parity: size % 2 === 0 ? "even" : "odd" };
+  return { metadata: { labels, annotations: { [MARK]: String(mark) } }, spec: { size } };
 }

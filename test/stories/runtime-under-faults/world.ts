@@ -1,57 +1,50 @@
 /**
- * A world in bad weather: a scripted API with faults of every kind, somebody else who edits, and a small operator made of the
- * real client, informers, queue and workers. `weather` lets it storm, then lets it settle, and reports what is wrong.
+ * An embedded cluster with faults of every kind, another client that edits, and a small operator made of the real client, informers, queue
+ * and workers. `runUnderFaults` runs it with faults, then without, and reports what is wrong at the end.
  *
- * Time is a FakeClock's and chance is seeded: a seed is a run.
+ * Time is a FakeClock's and random numbers are seeded: the same seed gives the same run.
  */
-import { FakeClock, MetricsRegistry, ok, seededRandom, silentLogger, type Result } from "#base";
+import { expectOk, MetricsRegistry, ok, seededRandom, silentLogger, type FakeClock, type Result } from "#base";
 import { Informer, WorkQueue } from "#controller-runtime";
 import { keyText, parseKey, type KubeObject } from "#kube";
 import { createKubeClient, type KubeClient, type KubeError, type Transport } from "#kube-client";
-import { ScriptedApi, type FaultRates } from "../../builders/scripted-api/index.ts";
+import type { EmbeddedCluster, WatchInterception } from "#embedded-cluster";
+import { startCluster, withoutManagedFields } from "../../builders/api-world.ts";
 import { Editor, SIZE, things, type Thing } from "./editor.ts";
 import { differencesOf, Mirror } from "./checks.ts";
+import { Faults } from "./faults.ts";
 
-export type WeatherOptions = { readonly seed: number; readonly objects: number; readonly rounds: number; readonly workers: number };
+export type RunOptions = { readonly seed: number; readonly objects: number; readonly rounds: number; readonly workers: number };
 
-/** Everything that must be empty or zero, and the proof that the storm took place. */
-export type WeatherReport = {
+/** Everything that must be empty or zero, and which faults happened. */
+export type RunReport = {
   readonly wrong: readonly string[];
   readonly leaked: { readonly timers: number; readonly watches: number; readonly keys: number };
   readonly faults: Readonly<Record<string, number>>;
   readonly mostAtOnce: number;
 };
 
-const STORM: FaultRates = {
-  requests: {
-    unreachable: 0.02,
-    tooManyRequests: 0.02,
-    serverError: 0.02,
-    conflict: 0.03,
-    lostAnswer: 0.03,
-    goneOnContinue: 0.1,
-    delay: 0.02,
-    delayMs: 200,
-  },
-  events: { end: 0.001, break: 0.001, gone: 0.0005, stall: 0.0001, duplicate: 0.02, reorder: 0.02, rewind: 0.02, split: 0.02 },
-};
-/** By round: what chance might spare a run, and no run should be spared. */
-const SURELY: Readonly<Record<number, "gone" | "stall" | "break">> = { 10: "gone", 20: "break", 60: "stall" };
+/** By round: faults that are too rare to be drawn in every run. */
+const PLANNED: Readonly<Record<number, "gone" | "stall" | "break">> = { 10: "gone", 20: "break", 40: "stall" };
+const OPERATOR = { name: "operator", groups: ["system:masters"] };
 const EVEN = "parity=even";
 const SETTLE_MINUTES = 240;
 
-export async function weather(options: WeatherOptions): Promise<WeatherReport> {
-  const world = new World(options);
-  world.start();
-  await world.storm(options.rounds);
+export async function runUnderFaults(options: RunOptions): Promise<RunReport> {
+  const cluster = await startCluster({ resources: [things], namespaces: ["shop"] });
+  const world = new World(cluster, options);
+  await world.start();
+  await world.disturb(options.rounds);
   await world.settle();
   return world.end();
 }
 
 class World {
   readonly #random: () => number;
-  readonly #clock = new FakeClock();
-  readonly #api: ScriptedApi;
+  readonly #clock: FakeClock;
+  readonly #cluster: EmbeddedCluster<FakeClock>;
+  readonly #faults: Faults;
+  readonly #watches: WatchInterception;
   readonly #editor: Editor;
   readonly #client: KubeClient;
   readonly #all: Informer<Thing>;
@@ -64,26 +57,28 @@ class World {
   readonly #wrong: string[] = [];
   readonly #workers: number;
   #mostAtOnce = 0;
-  #stormy = true;
+  #disturbed = true;
 
-  constructor({ seed, objects, workers }: WeatherOptions) {
+  constructor(cluster: EmbeddedCluster<FakeClock>, { seed, objects, workers }: RunOptions) {
     const random = (this.#random = seededRandom(seed));
-    const clock = this.#clock;
+    const clock = (this.#clock = cluster.clock);
     const metrics = new MetricsRegistry();
     this.#workers = workers;
-    this.#api = new ScriptedApi({ clock, random });
-    this.#editor = new Editor(this.#api, random, objects);
-    this.#client = createKubeClient({ transport: this.#disturbed(this.#api.transportFor("operator")), clock, random });
+    this.#cluster = cluster;
+    this.#faults = new Faults(random);
+    this.#watches = cluster.interceptWatches({ user: OPERATOR.name });
+    this.#editor = new Editor(cluster.client, random, objects);
+    const transport = this.#withEdits(this.#faults.transport(cluster.transportFor(OPERATOR)));
+    this.#client = createKubeClient({ transport, clock, random });
     const common = { client: this.#client, resource: things, clock, random, logger: silentLogger, metrics };
     this.#all = new Informer<Thing>(common);
     this.#even = new Informer<Thing>({ ...common, labelSelector: EVEN });
     this.#queue = new WorkQueue({ name: "things", clock, random, metrics });
   }
 
-  start(): void {
-    this.#editor.createAll();
-    this.#api.faults.storm(STORM);
-    this.#api.faults.script({ kind: "answer", code: 410 }, ({ query }) => query.has("continue"));
+  async start(): Promise<void> {
+    await this.#editor.createAll();
+    this.#faults.intercept(this.#cluster, OPERATOR.name);
     this.#all.subscribe((change) => {
       this.#mirror.take(change);
       this.#queue.add(keyText(change.key));
@@ -92,49 +87,55 @@ class World {
     for (let worker = 0; worker < this.#workers; worker += 1) this.#running.push(this.#work());
   }
 
-  async storm(rounds: number): Promise<void> {
+  async disturb(rounds: number): Promise<void> {
     for (let round = 0; round < rounds; round += 1) {
-      for (let edits = 0; edits < 20; edits += 1) this.#editor.edit();
-      const surely = SURELY[round];
-      if (surely !== undefined) this.#api.interruptWatches(surely);
-      if (this.#random() < 0.05) this.#api.compact();
-      if (this.#random() < 0.2) this.#api.bookmark(things);
+      for (let edits = 0; edits < 20; edits += 1) await this.#editor.edit();
+      this.#interrupt(PLANNED[round]);
+      if (this.#random() < 0.05) this.#cluster.forgetHistory();
       await this.#clock.advance(10_000);
     }
   }
 
-  /** The weather calms down; what is wrong after hours of calm is wrong for good. */
-  async settle(): Promise<void> {
-    this.#stormy = false;
-    this.#api.faults.calm();
-    for (let minute = 0; minute < SETTLE_MINUTES && this.#differences().length > 0; minute += 1) await this.#clock.advance(60_000);
-    this.#wrong.push(...this.#differences(), ...this.#mirror.wrong);
+  #interrupt(fault: "gone" | "stall" | "break" | undefined): void {
+    if (fault === "gone") this.#watches.expire();
+    if (fault === "stall") this.#watches.stall();
+    if (fault === "break") this.#faults.breakStreams();
   }
 
-  async end(): Promise<WeatherReport> {
+  /** The faults stop; a difference that is left after hours without faults is permanent. */
+  async settle(): Promise<void> {
+    this.#disturbed = false;
+    this.#faults.stop();
+    for (let minute = 0; minute < SETTLE_MINUTES && (await this.#differences()).length > 0; minute += 1) await this.#clock.advance(60_000);
+    this.#wrong.push(...(await this.#differences()), ...this.#mirror.wrong);
+  }
+
+  async end(): Promise<RunReport> {
     this.#stop.abort();
     this.#queue.close();
     await Promise.all(this.#running);
     await this.#client.close();
-    const leaked = { timers: this.#clock.pending, watches: this.#api.openWatches, keys: this.#inWork.size };
-    return { wrong: this.#wrong, leaked, faults: Object.fromEntries(this.#api.faults.seen), mostAtOnce: this.#mostAtOnce };
+    await this.#clock.advance(0);
+    const leaked = { timers: this.#clock.pending, watches: this.#watches.open, keys: this.#inWork.size };
+    await this.#cluster.close();
+    return { wrong: this.#wrong, leaked, faults: Object.fromEntries(this.#faults.seen), mostAtOnce: this.#mostAtOnce };
   }
 
-  #differences(): readonly string[] {
-    const server = this.#api.objects(things);
+  async #differences(): Promise<readonly string[]> {
+    const server = expectOk(await this.#cluster.client.list(things)).items.map(withoutManagedFields);
     return [
       ...differencesOf("informer", server, this.#all.list()),
       ...differencesOf("selecting informer", server.filter(isEven), this.#even.list()),
       ...differencesOf("subscriber", server, this.#mirror.objects()),
-      ...this.#editor.complaints(),
+      ...this.#editor.complaints(server),
     ];
   }
 
-  /** Somebody edits between any two requests of the operator, not only while it sleeps. */
-  #disturbed(transport: Transport): Transport {
+  /** Edits happen between any two requests of the operator, not only while it sleeps. */
+  #withEdits(transport: Transport): Transport {
     return {
-      send: (request, signal) => {
-        if (this.#stormy && this.#random() < 0.05) this.#editor.edit();
+      send: async (request, signal) => {
+        if (this.#disturbed && this.#random() < 0.05) await this.#editor.edit();
         return transport.send(request, signal);
       },
       close: () => transport.close(),
