@@ -4,7 +4,7 @@ import { accountTokens, openKeyFile, rbacOf } from "./auth/index.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
 import { createMemoryStore, describeOpenError, openPersistentStore, type Store } from "./store/index.ts";
 
-export type Kept = {
+export type StoreOptions = {
   /** Without it everything is gone with the process. */
   readonly dataDir?: string | undefined;
   /** Go on with what is whole when files of `dataDir` are damaged; the damaged files are kept under other names. */
@@ -13,13 +13,13 @@ export type Kept = {
   readonly logger?: Logger | undefined;
 };
 
-export function openStore({ dataDir, repair, clock, logger = silentLogger }: Kept): Result<Store, string> {
+export function openStore({ dataDir, repair, clock, logger = silentLogger }: StoreOptions): Result<Store, string> {
   if (dataDir === undefined) return ok(createMemoryStore());
   const opened = openPersistentStore({ dataDir, repair, clock, logger });
   return opened.ok ? ok(opened.value.store) : err(describeOpenError(opened.error));
 }
 
-export type GuardedOptions = Omit<ApiServerOptions, "accounts" | "authorize"> & Pick<Kept, "dataDir">;
+export type GuardedOptions = Omit<ApiServerOptions, "accounts" | "authorize"> & Pick<StoreOptions, "dataDir">;
 
 export function createGuardedServer({ dataDir, ...options }: GuardedOptions): Result<ApiServer, string> {
   const { store, clock } = options;

@@ -3,7 +3,7 @@ export { admissionPlugins, serviceAccounts } from "./admission/index.ts";
 export { openApiSchemas } from "./apply/index.ts";
 export { customResourceTypes } from "./custom-resources/index.ts";
 export { CLIENT_AUTHORITY } from "./auth/index.ts";
-export { createGuardedServer, openStore, type GuardedOptions, type Kept } from "./guarded-server.ts";
+export { createGuardedServer, openStore, type GuardedOptions, type StoreOptions } from "./guarded-server.ts";
 export { builtinKinds } from "./kinds.ts";
 export { certificateFor, serveHttp, type ServingCertificate } from "./http/index.ts";
 export { accountTokens, ANONYMOUS, openKeyFile, parseTokenFile, rbacOf, userOf, type Rbac, type TokenTable } from "./auth/index.ts";

@@ -1,4 +1,4 @@
-/** Why a write cannot be tracked or applied, in the words of a real server. */
+/** Why a write cannot be tracked or applied, with the messages of a real server. */
 import { err, type Err } from "#base";
 import { fieldAt, type JsonObject } from "#kube";
 import { conflictMessage, describeConflict, MAX_DESCRIBED, type Conflict } from "./conflicts.ts";

@@ -4,12 +4,12 @@
  */
 import { compareText } from "#kube";
 import { unionOfAll, type FieldSet } from "./field-set.ts";
-import { managerId, secondsOf, type Managed, type ManagerId } from "./managers.ts";
+import { managerId, secondsOf, type ManagedFields, type ManagerId } from "./managers.ts";
 
 export const MAX_UPDATE_MANAGERS = 10;
 const BUCKET = "ancient-changes";
 
-export function capUpdateManagers(managed: Managed): Managed {
+export function capUpdateManagers(managed: ManagedFields): ManagedFields {
   if (managed.managers.size <= MAX_UPDATE_MANAGERS) return managed;
   const updaters = [...managed.managers].filter(([, { applied }]) => !applied).map(([id]) => id);
   if (updaters.length <= MAX_UPDATE_MANAGERS) return managed;
@@ -18,7 +18,7 @@ export function capUpdateManagers(managed: Managed): Managed {
 }
 
 /** The first of a version is only noted; it moves into the bucket when a second one comes. */
-function joinOldest(managed: Managed, oldestFirst: readonly ManagerId[]): Managed {
+function joinOldest(managed: ManagedFields, oldestFirst: readonly ManagerId[]): ManagedFields {
   const managers = new Map(managed.managers);
   const times = new Map(managed.times);
   const firstOf = new Map<string, ManagerId>();

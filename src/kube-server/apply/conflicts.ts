@@ -1,10 +1,10 @@
-/** Conflicts as data, and the words a real server has for them: the causes of a 409 and its message. */
+/** Conflicts as data, and the messages of a real server: the causes of a 409 and its message. */
 import { compareText, quote } from "#kube";
 import { has, pathsOf, type FieldSet } from "./field-set.ts";
 import { managerInfo, type ManagerId } from "./managers.ts";
 import { storedPathText, type FieldPath } from "./path-element.ts";
 
-/** One field that somebody else owns with another value. */
+/** One field that another manager owns with another value. */
 export type OwnedField = { readonly owner: ManagerId; readonly path: FieldPath };
 
 export type Conflict = {

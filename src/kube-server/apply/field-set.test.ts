@@ -96,7 +96,7 @@ describe("FieldsV1", () => {
   });
 
   it.each([
-    { name: "nothing is nobody", json: undefined, want: [] },
+    { name: "absent is empty", json: undefined, want: [] },
     { name: "null below is a leaf", json: { "f:a": null }, want: [".a"] },
     { name: "unknown steps are skipped", json: { "f:a": { "x:b": {} }, "y:c": {} }, want: [".a"] },
     { name: "the root is never a member", json: { ".": {}, "f:a": {} }, want: [".a"] },

@@ -22,7 +22,7 @@ export function fieldSetOf(...paths: readonly FieldPath[]): FieldSet {
   return set;
 }
 
-/** Adds a path to a set that nobody else holds yet. */
+/** Adds a path to a set that is not shared yet. */
 export function insert(set: GrowingSet, path: FieldPath): void {
   let at = set;
   for (let depth = 0; depth < path.length; depth++) {
@@ -32,7 +32,7 @@ export function insert(set: GrowingSet, path: FieldPath): void {
   }
 }
 
-/** Puts a whole node at a path of a set that nobody else holds yet; nothing else is below that path. */
+/** Puts a whole node at a path of a set that is not shared yet; nothing else is below that path. */
 export function graft(set: GrowingSet, path: FieldPath, node: FieldNode): void {
   let at = set;
   for (const element of path.slice(0, -1)) at = nodeAt(at, element).children ??= new Map();

@@ -23,7 +23,7 @@ export const encodeFields = memoizeByObject((set: FieldSet): JsonObject => {
   return json;
 });
 
-/** Made here, and frozen: nobody needs a copy of it. */
+/** Created here, and frozen: no copies are needed. */
 export function isSharedFields(json: object): boolean {
   return setsByJson.has(json as JsonObject);
 }

@@ -7,7 +7,7 @@ import { fieldSetOf } from "./field-set.ts";
 import { followFieldByField, followOwnValues } from "./follow-update.ts";
 import { managedOfUpdate, withoutManagedFields } from "./managed-metadata.ts";
 import type { UpdateRequest } from "./managed-kind.ts";
-import { encodeManaged, type Managed } from "./managers.ts";
+import { encodeManaged, type ManagedFields } from "./managers.ts";
 import { fieldPath } from "./path-element.ts";
 import { parseStored } from "./typed-value.ts";
 import { widget, WidgetWorld, widgetKind } from "./widget.test-support.ts";
@@ -50,7 +50,7 @@ function nudged(given: unknown, seed: number): unknown {
   return Object.fromEntries(Object.entries(given).map(([name, one], at) => [name, name === "name" ? one : nudged(one, seed + at)]));
 }
 
-type Both = { readonly quick: Managed | undefined; readonly long: Managed };
+type Both = { readonly quick: ManagedFields | undefined; readonly long: ManagedFields };
 
 function bothWays(live: JsonObject, next: JsonObject, more: Partial<UpdateRequest> = {}): Both {
   const given = { ...widgetKind, now: "2026-02-02T00:00:00Z", manager: "alice", old: live, next, ...more };
@@ -99,13 +99,13 @@ describe("a write of one's own values", () => {
     if (ways.quick !== undefined) expect(encodeManaged(ways.quick)).toEqual(encodeManaged(ways.long));
   });
 
-  it("is not one when the door of the write never changes these fields", () => {
+  it("is not one when the subresource of the write never changes these fields", () => {
     const resetFields = new Map([[widgetKind.apiVersion, excluding(fieldSetOf(fieldPath("spec")))]]);
     const next = withSpec(live(), { a: "2", n: 1, items: [{ name: "x", value: "1" }] });
     expect(bothWays(live(), next, { resetFields }).quick).toBeUndefined();
   });
 
-  it("is not one when somebody else owns the field as well", () => {
+  it("is not one when another manager owns the field as well", () => {
     const shared = new WidgetWorld().update("alice", { a: "1" }).apply("bob", { a: "1" });
     const before = shared.live ?? {};
     expect(bothWays(before, withSpec(before, { a: "2" })).quick).toBeUndefined();

@@ -1,7 +1,7 @@
 /**
  * Who owns what after a write that was no apply.
  *
- * Most writes come from somebody who wrote these very fields before, a controller that counts or a user who edits a value. Then nothing moves
+ * Most writes come from a manager that wrote the same fields before: a controller that counts, a user who edits a value. Then nothing moves
  * but a time, and that is seen from the little that changed; all others are followed field by field.
  */
 import { ok, type Result } from "#base";
@@ -11,7 +11,7 @@ import { capUpdateManagers } from "./cap-managers.ts";
 import type { ResetFields } from "./field-filter.ts";
 import { isEmpty, setsEqual, union, type FieldSet } from "./field-set.ts";
 import type { ManagedKind, TrackedWrite, UpdateRequest } from "./managed-kind.ts";
-import { managerId, type Managed, type ManagerId, type Managers, type VersionedSet } from "./managers.ts";
+import { managerId, type ManagedFields, type ManagerId, type Managers, type VersionedSet } from "./managers.ts";
 import { ownable, takeNeverOwned } from "./ownable.ts";
 import { reconcileFieldSet } from "./reconcile-schema.ts";
 import { parseStored, type TypedValue } from "./typed-value.ts";
@@ -25,7 +25,7 @@ const NO_RESETS: ResetFields = new Map();
 type Followed = UpdateRequest & { readonly old: JsonObject };
 type Pair = { readonly live: TypedValue; readonly next: TypedValue };
 
-export function followUpdate(request: Followed, managed: Managed): Result<Managed, ApplyError> {
+export function followUpdate(request: Followed, managed: ManagedFields): Result<ManagedFields, ApplyError> {
   const live = parseStored(request.schema, request.old);
   const next = parseStored(request.schema, request.next, live.ok ? request.old : undefined);
   if (!next.ok) return invalid(`failed to convert new object (${objectText(request.next)}) to smd typed: ${next.error}`);
@@ -34,8 +34,8 @@ export function followUpdate(request: Followed, managed: Managed): Result<Manage
   return same === undefined ? followFieldByField(request, managed, { live: live.value, next: next.value }) : ok(same);
 }
 
-/** Undefined: something else may have happened than that a manager wrote other values into fields that are its own and nobody else's. */
-export function followOwnValues(request: Followed, managed: Managed): Managed | undefined {
+/** Undefined: the write may have done more than change values of fields that its manager owns alone. */
+export function followOwnValues(request: Followed, managed: ManagedFields): ManagedFields | undefined {
   const { apiVersion, schema, old, next } = request;
   const manager = idOf(request, "Update");
   const own = managed.managers.get(manager);
@@ -57,7 +57,7 @@ export function followOwnValues(request: Followed, managed: Managed): Managed | 
 }
 
 /** The write is first tracked under a name of its own: only if it owns anything did it change something, and does its time move. */
-export function followFieldByField(request: Followed, managed: Managed, { live, next }: Pair): Result<Managed, ApplyError> {
+export function followFieldByField(request: Followed, managed: ManagedFields, { live, next }: Pair): Result<ManagedFields, ApplyError> {
   const result = update({ ...contextOf(request), live, next, managers: managed.managers, manager: CURRENT_OPERATION });
   if (!result.ok) return asApplyError(result.error, `failed to update ManagedFields (${objectText(request.next)}): `);
   // the set of one write is not seen again, so nothing is remembered of it
@@ -72,7 +72,7 @@ export function followFieldByField(request: Followed, managed: Managed, { live, 
   return ok(capUpdateManagers({ managers, times: new Map(managed.times).set(manager, request.now) }));
 }
 
-/** Whoever writes the same fields again owns what it owned before; the same set is known, an equal one is not. */
+/** A manager that writes the same fields again owns what it owned before; the same set is recognized, an equal one is not. */
 function keepIdentity(managers: Map<ManagerId, VersionedSet>, before: Managers, id: ManagerId): void {
   const [now, then] = [managers.get(id), before.get(id)];
   if (now !== undefined && then !== undefined && now.set !== then.set && setsEqual(now.set, then.set))

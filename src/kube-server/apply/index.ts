@@ -25,7 +25,7 @@ export { decodeFields, encodeFields, isSharedFields } from "./fields-v1.ts";
 export { applyPatch, trackUpdate } from "./managed-fields.ts";
 export type { ApplyRequest, ManagedKind, UpdateRequest } from "./managed-kind.ts";
 export { withoutManagedFields } from "./managed-metadata.ts";
-export { decodeManaged, encodeManaged, type Managed } from "./managers.ts";
+export { decodeManaged, encodeManaged, type ManagedFields } from "./managers.ts";
 export { merge } from "./merge.ts";
 export { crdSchema, openApiSchemas, type CrdSchemaOptions, type ResolveRef } from "./open-api-schema.ts";
 export { fieldPath, pathText, type FieldPath, type PathElement } from "./path-element.ts";

@@ -22,13 +22,13 @@ describe("applyPatch: owning and removing", () => {
       },
     },
     {
-      name: "what is no longer applied goes away when nobody else owns it",
+      name: "a field that is no longer applied is removed when no other manager owns it",
       given: world().apply("alice", { a: "1", n: 1 }).apply("alice", { a: "1" }),
       spec: { a: "1" },
       owners: { "alice Apply": { "f:spec": { "f:a": {} } } },
     },
     {
-      name: "and stays when somebody else applied it too",
+      name: "and stays when another manager applied it too",
       given: world().apply("alice", { a: "1", n: 1 }).apply("bob", { n: 1 }).apply("alice", { a: "1" }),
       spec: { a: "1", n: 1 },
       owners: { "bob Apply": { "f:spec": { "f:n": {} } }, "alice Apply": { "f:spec": { "f:a": {} } } },
@@ -48,7 +48,7 @@ describe("applyPatch: owning and removing", () => {
       owners: { "alice Apply": { "f:spec": { "f:items": { 'k:{"name":"y"}': { ".": {}, "f:name": {} } } } } },
     },
     {
-      name: "a list item goes with its keys, even when somebody else has set a field in it; null is left of the list",
+      name: "a list item is removed with its keys, even when another manager has set a field in it; null is left of the list",
       given: world()
         .apply("alice", { a: "1", items: [{ name: "x" }] })
         .update("ctl", { a: "1", items: [{ name: "x", value: "v" }] })
@@ -300,7 +300,7 @@ describe("applyPatch: what cannot be applied", () => {
 });
 
 describe("metadata and subresources", () => {
-  it("nobody owns what every object has", () => {
+  it("fields that every object has are not owned", () => {
     const given = world();
     const metadata = { namespace: "ns", uid: "u", resourceVersion: "1", generation: 1, creationTimestamp: null, labels: { l: "1" } };
     expectOk(given.tryUpdate("ctl", widget(undefined, metadata)));

@@ -13,7 +13,7 @@ import { contextOf, followUpdate, idOf, strip } from "./follow-update.ts";
 import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
 import { managedOfUpdate, withManagedFields, withoutManagedFields } from "./managed-metadata.ts";
 import type { ApplyRequest, ManagedKind, UpdateRequest } from "./managed-kind.ts";
-import { decodeStored, NOBODY, type Managed } from "./managers.ts";
+import { decodeStored, NO_MANAGERS, type ManagedFields } from "./managers.ts";
 import { fieldsOfNew } from "./new-fields.ts";
 import { ownable, withoutNeverOwned } from "./ownable.ts";
 import { parseStored, parseTyped } from "./typed-value.ts";
@@ -42,7 +42,7 @@ export function applyPatch(request: ApplyRequest): Result<JsonObject, ApplyError
 export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyError> {
   const managed = managedOfUpdate(request);
   const next = withoutManagedFields(request.next);
-  // Without managers nothing is tracked until somebody applies, except from the creation on.
+  // Without managers nothing is tracked until the first apply, except from the creation on.
   const untracked = managed.managers.size === 0 && typeof fieldAt(request.old, "metadata", "uid") === "string";
   if (untracked) return ok(next);
   const created = request.old === undefined && managed.managers.size === 0 ? ownedByCreator(request, next) : undefined;
@@ -53,12 +53,12 @@ export function trackUpdate(request: UpdateRequest): Result<JsonObject, ApplyErr
 }
 
 /** Undefined: the object is unusual, and must go the long way. */
-function ownedByCreator(request: UpdateRequest, object: JsonObject): Managed | undefined {
+function ownedByCreator(request: UpdateRequest, object: JsonObject): ManagedFields | undefined {
   const { schema, emptyObject = NOTHING, apiVersion } = request;
   const all = fieldsOfNew(schema, emptyObject, object);
   if (all === undefined) return undefined;
   const set = ownable(all, filterOf(contextOf(request).versions, apiVersion));
-  if (isEmpty(set)) return NOBODY;
+  if (isEmpty(set)) return NO_MANAGERS;
   const manager = idOf(request, "Update");
   return { managers: new Map([[manager, { set, apiVersion, applied: false }]]), times: new Map([[manager, request.now]]) };
 }
@@ -73,9 +73,9 @@ function convertingManaged({ convert, convertsManagedFields }: ManagedKind, live
 }
 
 type WithLive<T> = T & { readonly live: JsonObject };
-type Outcome = { readonly object: JsonObject; readonly managed: Managed };
+type Outcome = { readonly object: JsonObject; readonly managed: ManagedFields };
 
-function applyForManager(request: WithLive<ApplyRequest>, managed: Managed): Result<Outcome, ApplyError> {
+function applyForManager(request: WithLive<ApplyRequest>, managed: ManagedFields): Result<Outcome, ApplyError> {
   const before = managed.managers.size > 0 ? ok(managed) : beforeFirstApply(request);
   if (!before.ok) return before;
   const first = applyOnce(request, before.value);
@@ -88,15 +88,15 @@ function applyForManager(request: WithLive<ApplyRequest>, managed: Managed): Res
   return forced.ok ? forced : asApplyError(forced.error);
 }
 
-/** Whatever is there when the first apply comes belongs to somebody, else a later apply could not tell it from what nobody wants. */
-function beforeFirstApply(request: WithLive<ApplyRequest>): Result<Managed, ApplyError> {
+/** Fields that exist at the first apply get an owner; otherwise a later apply could not distinguish them from fields to remove. */
+function beforeFirstApply(request: WithLive<ApplyRequest>): Result<ManagedFields, ApplyError> {
   const old = nothingYet(request);
-  const tracked = followUpdate({ ...request, manager: "before-first-apply", old, next: request.live }, NOBODY);
+  const tracked = followUpdate({ ...request, manager: "before-first-apply", old, next: request.live }, NO_MANAGERS);
   if (tracked.ok || tracked.error.kind !== "invalid") return tracked;
   return invalid(`failed to create manager for existing fields: ${tracked.error.message}`);
 }
 
-function applyOnce(request: WithLive<ApplyRequest>, managed: Managed): Result<Outcome, UpdateError> {
+function applyOnce(request: WithLive<ApplyRequest>, managed: ManagedFields): Result<Outcome, UpdateError> {
   const applied = parseTyped(request.schema, request.applied, { allowDuplicates: false });
   if (!applied.ok) return failed(`failed to create typed patch object (${objectText(request.applied)}): ${applied.error}`);
   const live = parseStored(request.schema, request.live);

@@ -17,7 +17,7 @@ export type ManagedKind = {
   readonly convertsManagedFields?: boolean | undefined;
   /**
    * What the kind looks like with nothing set, beside apiVersion and kind. A built-in kind always has its structs (`spec: {}`), so
-   * nobody becomes their owner by creating the object.
+   * creating the object does not make the creator their owner.
    */
   readonly emptyObject?: JsonObject | undefined;
 };

@@ -1,6 +1,6 @@
 /** `metadata.managedFields` of whole objects: taken off, put on, and chosen between a stored object and the one a client sent. */
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
-import { decodeManaged, decodeStored, encodeForStore, encodeManaged, NOBODY, type Managed } from "./managers.ts";
+import { decodeManaged, decodeStored, encodeForStore, encodeManaged, NO_MANAGERS, type ManagedFields } from "./managers.ts";
 
 export function withoutManagedFields(object: JsonObject): JsonObject {
   const metadata = field(object, "metadata");
@@ -10,7 +10,7 @@ export function withoutManagedFields(object: JsonObject): JsonObject {
 }
 
 /** `again`: the object is likely to be written again soon, so what is known of its owners is kept at hand. */
-export function withManagedFields(object: JsonObject, managed: Managed, again = true): JsonObject {
+export function withManagedFields(object: JsonObject, managed: ManagedFields, again = true): JsonObject {
   if (managed.managers.size === 0) return withoutManagedFields(object);
   const metadata = field(object, "metadata");
   const managedFields = again ? encodeForStore(managed) : encodeManaged(managed);
@@ -20,12 +20,12 @@ export function withManagedFields(object: JsonObject, managed: Managed, again = 
 type Write = { readonly old: JsonObject | undefined; readonly next: JsonObject; readonly subresource?: string | undefined };
 
 /** Clients may correct managedFields in an update; what is unreadable or left out counts as unchanged, `[]` and `[{}]` clear it. */
-export function managedOfUpdate({ old, next, subresource }: Write): Managed {
+export function managedOfUpdate({ old, next, subresource }: Write): ManagedFields {
   const given = fieldAt(next, "metadata", "managedFields");
   const stored = decodeStored(fieldAt(old, "metadata", "managedFields"));
-  const live = stored.ok ? stored.value : NOBODY;
+  const live = stored.ok ? stored.value : NO_MANAGERS;
   if (subresource !== undefined && subresource !== "") return live;
-  if (isReset(given)) return NOBODY;
+  if (isReset(given)) return NO_MANAGERS;
   // most clients send back what they got
   if (stored.ok && jsonEqual(given, fieldAt(old, "metadata", "managedFields"))) return live;
   const decoded = decodeManaged(given);

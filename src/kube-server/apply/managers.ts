@@ -24,9 +24,9 @@ export type ManagerInfo = {
 };
 
 export type Managers = ReadonlyMap<ManagerId, VersionedSet>;
-export type Managed = { readonly managers: Managers; readonly times: ReadonlyMap<ManagerId, string> };
+export type ManagedFields = { readonly managers: Managers; readonly times: ReadonlyMap<ManagerId, string> };
 
-export const NOBODY: Managed = { managers: new Map(), times: new Map() };
+export const NO_MANAGERS: ManagedFields = { managers: new Map(), times: new Map() };
 
 export function managerId(info: {
   readonly manager: string;
@@ -49,11 +49,11 @@ export const managerInfo = memoize({ limit: 2_000 }, (id: ManagerId) => JSON.par
 type Written = { readonly id: ManagerId; readonly entry: JsonObject };
 
 /** Stored objects never change, so what their managedFields say is found out once, and entries that stay need not be written again. */
-const storedManaged = new Recent<object, Managed>();
+const storedManaged = new Recent<object, ManagedFields>();
 const storedEntries = new Recent<VersionedSet, Written>();
 
 /** Reads `metadata.managedFields` of an object in the store, which was written by `encodeManaged`. */
-export function decodeStored(entries: Json | undefined): Result<Managed, string> {
+export function decodeStored(entries: Json | undefined): Result<ManagedFields, string> {
   if (!Array.isArray(entries)) return decodeManaged(entries);
   const known = storedManaged.get(entries);
   if (known !== undefined) return ok(known);
@@ -64,9 +64,9 @@ export function decodeStored(entries: Json | undefined): Result<Managed, string>
 
 type OnEntry = (id: ManagerId, versioned: VersionedSet, entry: JsonObject) => void;
 
-/** Reads `metadata.managedFields`, whoever wrote it. Absent is nobody; one bad entry makes the whole unreadable. */
-export function decodeManaged(entries: Json | undefined, onEntry?: OnEntry): Result<Managed, string> {
-  if (entries === undefined || entries === null) return ok(NOBODY);
+/** Reads `metadata.managedFields`, from any writer. Absent means no managers; one bad entry makes the whole unreadable. */
+export function decodeManaged(entries: Json | undefined, onEntry?: OnEntry): Result<ManagedFields, string> {
+  if (entries === undefined || entries === null) return ok(NO_MANAGERS);
   if (!Array.isArray(entries)) return err("managedFields must be a list");
   const managers = new Map<ManagerId, VersionedSet>();
   const times = new Map<ManagerId, string>();
@@ -104,14 +104,14 @@ function textOf(entry: JsonObject, name: string): string {
 }
 
 /** As `encodeManaged`, for an object that is likely to be written again soon. */
-export function encodeForStore(managed: Managed): readonly JsonObject[] {
+export function encodeForStore(managed: ManagedFields): readonly JsonObject[] {
   const entries = encodeManaged(managed, (id, versioned, entry) => storedEntries.set(versioned, { id, entry }));
   storedManaged.set(entries, managed);
   return entries;
 }
 
 /** The entries in the order of a real server: appliers first, then by time, name, version and subresource. */
-export function encodeManaged({ managers, times }: Managed, onEntry?: OnEntry): JsonObject[] {
+export function encodeManaged({ managers, times }: ManagedFields, onEntry?: OnEntry): JsonObject[] {
   const entries: JsonObject[] = [];
   for (const [id, versioned] of managers) {
     const stored = storedEntry(id, versioned, times.get(id));

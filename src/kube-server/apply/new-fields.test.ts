@@ -96,7 +96,7 @@ describe("fieldsOfNew", () => {
   });
 
   it.each([
-    { name: "a field that nobody declared", given: { odd: 1 } },
+    { name: "a field that the schema does not declare", given: { odd: 1 } },
     { name: "a wrong type", given: { a: 1 } },
     { name: "an item without its key", given: { items: [{ value: "1" }] } },
     { name: "an item given twice", given: { items: [{ name: "x" }, { name: "x" }] } },
@@ -114,7 +114,7 @@ describe("what a creator owns", () => {
     expectOk(trackUpdate({ ...widgetKind, emptyObject, manager: "m", now: "2026-01-01T00:00:00Z", old: undefined, next }));
   const fieldsOf = (object: JsonObject) => (fieldAt(object, "metadata", "managedFields") as readonly JsonObject[])[0]?.["fieldsV1"];
 
-  it("is written once for all objects of one shape, and nobody can change it", () => {
+  it("is written once for all objects of one shape, and is immutable", () => {
     const [one, two] = [fieldsOf(track(widget({ a: "1" }))), fieldsOf(track(widget({ a: "2" }, { name: "two" })))];
     expect(one).toEqual({ "f:spec": { ".": {}, "f:a": {} } });
     expect(one).toBe(two);

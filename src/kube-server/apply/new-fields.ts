@@ -3,7 +3,7 @@
  * fits its schema.
  *
  * The walk gives up on anything unusual (it does not fit, items of a list are doubled, something empty where the kind has null); then the
- * long way finds out what that means, and words it.
+ * general code determines the result, and its message.
  */
 import { isJsonObject, jsonEqual, MAX_DEPTH, type Json, type JsonObject } from "#kube";
 import { EMPTY_SET, type FieldNode, type FieldSet } from "./field-set.ts";

@@ -1,8 +1,8 @@
 /**
- * What of a set of fields may have an owner at all: not what names an object and what the server writes into it, and not what a write to this
- * door never changes.
+ * Which fields of a set can have an owner: not those that identify an object or that the server writes, and not those that a write to this
+ * subresource never changes.
  *
- * The answer is remembered with the set. Sets of new objects are shared by all objects of one shape, so it is nearly always there.
+ * The result is kept with the set. Sets of new objects are shared by all objects of one shape, so it is nearly always present.
  */
 import { memoizeByObject } from "#base";
 import type { FieldFilter } from "./field-filter.ts";

@@ -14,7 +14,7 @@ import { widget, WidgetWorld, widgetKind } from "./widget.test-support.ts";
 
 const text = fc.constantFrom("1", "2", "3");
 const item = fc.record({ name: fc.constantFrom("x", "y", "z"), value: text, port: fc.constantFrom(1, 2) }, { requiredKeys: ["name"] });
-/** Nothing is empty: nobody owns an empty list, and an empty struct is owned itself, on a real server as here. */
+/** Nothing is empty: an empty list has no owner, and an empty struct is owned itself, on a real server as here. */
 const spec = fc.record(
   {
     a: text,
@@ -116,7 +116,7 @@ describe("ownership", () => {
     );
   });
 
-  it("a field that is no longer applied goes if and only if nobody else owns it, with the list items around it", () => {
+  it("a field that is no longer applied is removed if and only if no other manager owns it, with the list items around it", () => {
     fc.assert(
       fc.property(history, spec, spec, (writes, first, second) => {
         const world = play(writes).apply("alice", first, { force: true });
@@ -148,12 +148,12 @@ describe("ownership", () => {
     );
   });
 
-  it("nobody owns what is not there", () => {
+  it("absent fields have no owner", () => {
     fc.assert(
       fc.property(history, (writes) => {
         const world = play(writes);
         const structs = (path: readonly string[]) => isJsonObject(fieldAt(world.live, ...path.map((step) => step.slice(2))));
-        for (const path of pathsOf(ownersBut(world.live, "nobody")))
+        for (const path of pathsOf(ownersBut(world.live, "none")))
           expect(has(liveSet(world.live), path) || structs(path) || path.length <= 2).toBe(true);
       }),
     );

@@ -11,7 +11,7 @@ describe("path elements", () => {
     { name: "an empty name is a name", text: "f:", want: "f:" },
     { name: "numbers lose what says nothing", text: "v:1.0", want: "v:1" },
     { name: "indexes", text: "i:+07", want: "i:7" },
-    { name: "kinds that nobody knows yet are skipped", text: "x:1", want: undefined },
+    { name: "unknown kinds of path elements are skipped", text: "x:1", want: undefined },
   ])("reads $text: $name", ({ text, want }) => {
     expect(parsePathElement(text)).toEqual(ok(want));
   });

@@ -1,5 +1,5 @@
 /**
- * Removes what a manager applied last time and does not apply any more, unless somebody else owns it.
+ * Removes fields that a manager applied last time and no longer applies, unless another manager owns them.
  *
  * It works backwards: take all of the manager's last fields out, then put back what anybody owns, then put back what the manager never
  * owned (a removed list item takes fields of others with it). Each step looks at the object in the version of the set it uses.
@@ -41,7 +41,7 @@ export function prune({ versions, merged, managers, applied, last, apiVersion }:
 
 /**
  * The usual case, seen without the work: all of the last set is applied again, every leaf of it still is one, and one version is all
- * there is. The second matters: a struct that was applied empty and has filled since may lose what nobody owns.
+ * there is. The second matters: a struct that was applied empty and has been filled since may lose fields without an owner.
  */
 function nothingToRemove({
   merged,

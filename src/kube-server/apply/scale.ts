@@ -5,7 +5,7 @@
 import { map, type Result } from "#base";
 import type { Json, JsonObject } from "#kube";
 import { difference, fieldSetOf, has, isEmpty } from "./field-set.ts";
-import { decodeManaged, encodeManaged, type Managed, type ManagerId, type VersionedSet } from "./managers.ts";
+import { decodeManaged, encodeManaged, type ManagedFields, type ManagerId, type VersionedSet } from "./managers.ts";
 import { fieldPath, type FieldPath } from "./path-element.ts";
 
 const SCALE_VERSION = "autoscaling/v1";
@@ -36,7 +36,7 @@ export type ScaleWrite = {
 };
 
 /**
- * The object's entries after its Scale was written: whoever no longer owns the replicas there loses them here. Entries that come from
+ * The object's entries after its Scale was written: a manager that no longer owns the replicas there loses them here. Entries that come from
  * the Scale have no time, as on a real server.
  */
 export function parentEntries({ parent, scale, apiVersion, paths }: ScaleWrite): Result<JsonObject[], string> {
@@ -45,7 +45,11 @@ export function parentEntries({ parent, scale, apiVersion, paths }: ScaleWrite):
   return map(decodeManaged(scale), (written) => encodeManaged(joined(before.value, written, { apiVersion, paths })));
 }
 
-function joined(before: Managed, written: Managed, { apiVersion, paths }: Pick<ScaleWrite, "apiVersion" | "paths">): Managed {
+function joined(
+  before: ManagedFields,
+  written: ManagedFields,
+  { apiVersion, paths }: Pick<ScaleWrite, "apiVersion" | "paths">,
+): ManagedFields {
   const managers = new Map<ManagerId, VersionedSet>();
   const unmatched = new Map(written.managers);
   for (const [id, versioned] of before.managers) {

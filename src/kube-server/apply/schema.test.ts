@@ -36,14 +36,14 @@ describe("openApiSchemas", () => {
     { name: "numbers", node: { type: ["number"] }, want: "numeric" },
     { name: "booleans", node: { type: "boolean" }, want: "boolean" },
     { name: "unknown types", node: { type: "file" }, want: "untyped" },
-    { name: "nothing said", node: {}, want: "untyped" },
+    { name: "no type", node: {}, want: "untyped" },
     { name: "quantities", node: { $ref: "#/x/io.k8s.apimachinery.pkg.api.resource.Quantity" }, want: "untyped" },
   ])("reads scalars: $name", ({ node, want }) => {
     expect(property(node)?.scalar).toBe(want);
   });
 
   it.each([
-    { name: "no word about it", more: {}, want: { kind: "atomic", keys: [] } },
+    { name: "no list type", more: {}, want: { kind: "atomic", keys: [] } },
     { name: "atomic", more: { "x-kubernetes-list-type": "atomic" }, want: { kind: "atomic", keys: [] } },
     { name: "set", more: { "x-kubernetes-list-type": "set" }, want: { kind: "set", keys: [] } },
     {

@@ -41,7 +41,7 @@ function fieldsIn(map: MapSchema, value: Json): Spelling {
   return at;
 }
 
-/** Items that are there more than once are owned as a whole: nobody can say whose is whose. */
+/** Duplicate items are owned as a whole: their owners cannot be distinguished. */
 function itemsIn(list: ListSchema, value: Json): Spelling {
   const items = new Map<PathElement, FieldNode>();
   for (const item of Array.isArray(value) ? (value as readonly Json[]) : []) {

@@ -23,7 +23,7 @@ describe("trackUpdate", () => {
     });
   });
 
-  it("moves a changed field to whoever changed it, and the time only then", () => {
+  it("moves a changed field to the manager that changed it, and the time only then", () => {
     const given = world().update("one", { a: "1", n: 1 }).update("two", { a: "2", n: 1 }).update("two", { a: "2", n: 1 });
     expect(given.owners).toEqual({ "one Update": { "f:spec": { ".": {}, "f:n": {} } }, "two Update": { "f:spec": { "f:a": {} } } });
     expect(given.times).toEqual({ "one Update": "2026-01-01T00:00:10Z", "two Update": "2026-01-01T00:00:11Z" });
@@ -103,7 +103,7 @@ describe("trackUpdate", () => {
     expect(Object.keys(given.owners)).toEqual(want);
   });
 
-  it("tracks nothing after a clearing, until somebody applies", () => {
+  it("tracks nothing after managedFields are cleared, until the next apply", () => {
     const given = world().update("ctl", { a: "1" });
     expectOk(given.tryUpdate("ctl", widget({ a: "1" }, { uid: "u-1", managedFields: [] })));
     expect(given.owners).toEqual({});
@@ -120,7 +120,7 @@ describe("trackUpdate", () => {
     expect(given.tryUpdate("ctl", next)).toMatchObject({ error: { kind: "invalid", message: expect.stringContaining(want) as unknown } });
   });
 
-  it("makes nobody the owner of a built-in kind's structs", () => {
+  it("assigns no owner to the structs of a built-in kind", () => {
     const kind = { apiVersion: "apps/v1", kind: "Deployment", schema: deduced, emptyObject: emptyObjectOf("apps/v1", "Deployment") };
     const given = world();
     const metadata = { name: "d" };

@@ -27,7 +27,7 @@ function explain(type: TypeSchema, value: Json, options: ValidateOptions): Resul
 }
 
 /**
- * Nearly everything fits, and then nobody needs the paths that messages are made of. Strict: in doubt, no. `sound`, if it is given, fits the
+ * Nearly every value fits, and then the paths for messages are not needed. Strict: in doubt, false. `sound`, if it is given, fits the
  * type: what is one and the same thing in both need not be looked at.
  */
 export function fits(type: TypeSchema, value: Json, options: ValidateOptions, depth: number, sound?: Json): boolean {
@@ -130,7 +130,7 @@ function scalarProblem(scalar: ScalarType, value: Json): string | undefined {
 function visitMap(walk: Walk, map: MapSchema, value: Json): void {
   if (value === null) return;
   if (!isJsonObject(value)) return report(walk, `expected map, got &{${plainText(value)}}`);
-  // maps of a real server have no order, but mostly they are walked as they were read: sorted. What nobody declared ends the walk.
+  // maps of a real server have no order, but mostly they are walked as they were read: sorted. An undeclared field ends the traversal.
   for (const name of Object.keys(value).toSorted()) {
     const below = value[name];
     if (below === undefined) continue;

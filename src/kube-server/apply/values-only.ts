@@ -1,5 +1,5 @@
 /**
- * Whether a write put other values into fields that are the writer's own and nobody else's, and did nothing else: no field more or less, no item
+ * Whether a write only changed values of fields that the writer owns alone: no field more or less, no item
  * of a list, no other kind of value. In doubt it did more.
  *
  * Parts that both objects share are not looked at, so this costs what the write has changed. Both objects must fit the schema.

@@ -331,7 +331,7 @@ describe("toFieldSet and validate", () => {
 });
 
 describe("elements of items with several keys", () => {
-  it("are told apart whatever their texts are", () => {
+  it("are distinguished whatever their texts are", () => {
     const list: ListSchema = { kind: "map", keys: ["a", "b"], element: deduced };
     const texts = fc.constantFrom("", "1", ":", '"', "\n", "1:1", "#1|", 'a"\n"b', "b");
     const keys = fc.record({ a: fc.oneof(texts, fc.constantFrom(1, 11, -1)), b: fc.oneof(texts, fc.constantFrom(1, 11)) });

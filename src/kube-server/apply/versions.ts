@@ -1,7 +1,7 @@
 /**
  * Field sets are written in the version their manager used; to compare them the object is turned into that version.
  *
- * A version that is gone is no error: whoever owned fields in it owns them no more.
+ * A version that is no longer served is no error: its managers lose their fields.
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";

@@ -1,4 +1,4 @@
-/** The refusal of somebody who may not, in the words of kube-apiserver. */
+/** The refusal of a user without permission, with kube-apiserver's message. */
 import type { Err } from "#base";
 import { refuse, type Failure } from "../protocol/status.ts";
 import type { User } from "../protocol/request.ts";
@@ -23,7 +23,7 @@ function sentence({ name: who }: User, access: Access): string {
   return `User ${user} cannot ${verb} resource ${what} in API group ${JSON.stringify(group)} ${where}`;
 }
 
-/** Paths come from outside, and somebody may look at the answer with a browser. */
+/** Paths come from the client, and the response may be shown in a browser. */
 function safe(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -53,7 +53,7 @@ test.each(sentences)("a refusal says who cannot do what where: $name", async ({ 
   expect((await ask(method, url, { user: alice })).body).toMatchObject({ code: 403, reason: "Forbidden", ...want });
 });
 
-test("everybody may ask who he is and what is served, nobody in particular may see more", async () => {
+test("every user may read its own identity and discovery, and an anonymous user may read no more", async () => {
   const { ask } = guardedServer();
   for (const url of ["/api", "/apis", "/apis/apps/v1", "/openapi/v2", "/version", "/healthz"]) {
     expect((await ask("GET", url, { user: alice })).status).toBe(200);
@@ -120,7 +120,7 @@ test("who accepts nothing but Tables is refused in plain JSON, with line breaks"
   expect((await refused("application/json")).response.body).toMatchObject({ pretty: false });
 });
 
-test("a server that was given no authorizer asks nobody", async () => {
+test("a server without an authorizer does not authorize", async () => {
   const { ask } = realServer();
   expect((await ask("GET", "/api/v1/nodes", { user: person("anybody") })).status).toBe(200);
   const may = { user: person("anybody"), body: { spec: { resourceAttributes: { verb: "delete", resource: "nodes" } } } };

@@ -1,6 +1,6 @@
 /**
- * The door of the server: as whom a request goes on, and whether it may. Asked before the body is read and before anybody looks whether the
- * resource exists: who may not ask learns nothing.
+ * Impersonation and authorization of a request. It runs before the body is read and before the resource is looked up, so that a refused
+ * client does not learn whether the resource exists.
  */
 import { err, ok, type Result } from "#base";
 import type { ApiRequest, ApiResponse } from "../protocol/request.ts";
@@ -15,11 +15,11 @@ import { accessOf } from "./request-access.ts";
 /** The request as it goes on, or the answer that ends it here. */
 export type Gate = (request: ApiRequest, info: RequestInfo) => Result<ApiRequest, ApiResponse>;
 
-/** `openToAll`: nobody asked for rules, and who is nobody else needs no more than to be let in. */
+/** `openToAll`: no authorizer was configured, so a request without impersonation is allowed. */
 export function createGate(authorize: Authorizer, openToAll = false): Gate {
   const impersonate = impersonation(authorize);
   return (request, info) => {
-    if (openToAll && !asSomebodyElse(request)) return ok(request);
+    if (openToAll && !isImpersonation(request)) return ok(request);
     const access = accessOf(info);
     const user = impersonate(request, access);
     if (!user.ok) return err(answerRefusal(request, user.error));
@@ -29,7 +29,7 @@ export function createGate(authorize: Authorizer, openToAll = false): Gate {
   };
 }
 
-function asSomebodyElse({ headers }: ApiRequest): boolean {
+function isImpersonation({ headers }: ApiRequest): boolean {
   for (const name in headers) if (name.startsWith("impersonate-")) return true;
   return false;
 }

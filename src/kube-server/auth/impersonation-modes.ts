@@ -1,5 +1,5 @@
 /**
- * The ways to be allowed to act as somebody else. The old one asks for the verb `impersonate` on each part of the other user. The newer,
+ * The ways to be allowed to impersonate. The original one needs the verb `impersonate` on each part of the other user. The newer,
  * constrained ones (KEP 5284) ask for `impersonate-on:<mode>:<verb>` on what the request is about, and for `impersonate:<mode>` on the user.
  */
 import { ok, type Err, type Result } from "#base";
@@ -10,7 +10,7 @@ import { forbiddenAccess } from "./forbidden.ts";
 import type { Access, Authorizer } from "../protocol/auth-port.ts";
 import { accountOf, ANONYMOUS, AUTHENTICATED, EXTRA, MASTERS, nodeOf, NODES, serviceAccountGroups, UNAUTHENTICATED } from "./users.ts";
 
-export type Wanted = {
+export type ImpersonatedUser = {
   readonly name: string;
   readonly uid: string;
   readonly groups: readonly string[];
@@ -19,7 +19,7 @@ export type Wanted = {
 
 type Mode = {
   readonly name: "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info" | "legacy";
-  readonly suits: (wanted: Wanted, requester: User) => boolean;
+  readonly suits: (wanted: ImpersonatedUser, requester: User) => boolean;
 };
 
 export const MODES: readonly Mode[] = [
@@ -37,11 +37,11 @@ export const MODES: readonly Mode[] = [
 ];
 
 /** The narrower modes give a user's other parts themselves. */
-function isBare({ uid, groups, extra }: Wanted): boolean {
+function isBare({ uid, groups, extra }: ImpersonatedUser): boolean {
   return uid === "" && groups.length === 0 && extra.size === 0;
 }
 
-type Attempt = { readonly authorize: Authorizer; readonly requester: User; readonly wanted: Wanted; readonly access: Access };
+type Attempt = { readonly authorize: Authorizer; readonly requester: User; readonly wanted: ImpersonatedUser; readonly access: Access };
 type Trial = Attempt & { readonly mode: Mode["name"] };
 type Refusal = Err<Failure> | undefined;
 
@@ -59,7 +59,7 @@ function isConstrained({ mode }: Trial): boolean {
   return mode !== "legacy";
 }
 
-function becomes(mode: Mode["name"], { name, uid, groups, extra }: Wanted): User {
+function becomes(mode: Mode["name"], { name, uid, groups, extra }: ImpersonatedUser): User {
   const account = accountOf(name);
   const node = mode === "legacy" ? undefined : nodeOf(name);
   const own =

@@ -47,7 +47,7 @@ test.each(becoming)("an administrator may become $name", async ({ headers, want 
   expect((await whoAmI(guardedServer(), headers)).body).toMatchObject({ status: { userInfo: want } });
 });
 
-test("nobody in particular has the rights of nobody in particular", async () => {
+test("an impersonated anonymous user has the rights of an anonymous user", async () => {
   const refused = await whoAmI(guardedServer(), { "impersonate-user": "system:anonymous" });
   expect(refused.body).toMatchObject({ code: 403, message: expect.stringContaining('User "system:anonymous" cannot create resource') });
 });
@@ -65,7 +65,7 @@ test("parts of a user without the user are a mistake", async () => {
   expect((await whoAmI(server, { "impersonate-user": "" })).body).toMatchObject({ status: { userInfo: { username: "admin" } } });
 });
 
-test("who may not is told the first way he could have been allowed; once he was allowed one way, that way", async () => {
+test("a refusal names the first mode that could have been allowed; after one was allowed, that mode", async () => {
   const server = guardedServer();
   const message = async (headers: Readonly<Record<string, string>>) =>
     ((await whoAmI(server, headers, alice)).body as { message?: string }).message;
@@ -87,7 +87,7 @@ test("who may not is told the first way he could have been allowed; once he was 
 
 const AUTHENTICATION = { apiGroups: ["authentication.k8s.io"] };
 
-test("who may only do one thing as somebody else may only do that", async () => {
+test("a user who may impersonate for one action may do only that", async () => {
   const server = guardedServer();
   await grant(server, "alice", [
     { verbs: ["impersonate:user-info"], ...AUTHENTICATION, resources: ["users"], resourceNames: ["zoe"] },

@@ -1,5 +1,5 @@
 /**
- * Acting as somebody else: `Impersonate-User` and its companions, and who may use them.
+ * Impersonation: `Impersonate-User` and its companions, and the permission to use them.
  *
  * There are several ways to be allowed, tried in order (impersonation-modes.ts). A refusal tells of the first that failed, but a requester who
  * was let in before by one way is asked for that one first, so the refusal speaks of the rule that he knows.
@@ -7,7 +7,7 @@
 import { err, ok, type Result } from "#base";
 import type { ApiRequest, User } from "../protocol/request.ts";
 import { badRequest, type Failure } from "../protocol/status.ts";
-import { tryMode, MODES, type Wanted } from "./impersonation-modes.ts";
+import { tryMode, MODES, type ImpersonatedUser } from "./impersonation-modes.ts";
 import type { Access, Authorizer } from "../protocol/auth-port.ts";
 
 const USER = "impersonate-user";
@@ -41,10 +41,10 @@ export function impersonation(authorize: Authorizer): Impersonate {
   };
 }
 
-function wantedUser(request: ApiRequest): Result<Wanted | undefined, Failure> {
+function wantedUser(request: ApiRequest): Result<ImpersonatedUser | undefined, Failure> {
   const names = Object.keys(request.headers).filter((name) => name.startsWith(PREFIX));
   if (names.length === 0) return ok(undefined);
-  const wanted: Wanted = {
+  const wanted: ImpersonatedUser = {
     name: request.headers[USER] ?? "",
     uid: request.headers[UID] ?? "",
     groups: valuesOf(request, GROUP),
@@ -80,7 +80,7 @@ function unescaped(key: string): string {
 }
 
 /** As Go prints the struct. */
-function goText({ name, uid, groups, extra }: Wanted): string {
+function goText({ name, uid, groups, extra }: ImpersonatedUser): string {
   const list = (values: readonly string[]) => (values.length === 0 ? "[]string(nil)" : `[]string{${values.map(quoted).join(", ")}}`);
   const entries = [...extra].map(([key, values]) => `${quoted(key)}:${list(values)}`).toSorted();
   const map = entries.length === 0 ? "map[string][]string(nil)" : `map[string][]string{${entries.join(", ")}}`;

@@ -5,7 +5,7 @@ export { creationChecks } from "./creation.ts";
 export { createGate, type Gate } from "./gate.ts";
 export { escalationChecks } from "./rbac/escalation.ts";
 export { rbacOf, type HeldRules, type Rbac } from "./rbac/rbac.ts";
-export type { PolicyRule } from "./rbac/rules.ts";
+export type { AccessRule } from "./rbac/rules.ts";
 export { parseTokenFile, userOf, type TokenTable } from "./token-file.ts";
 export { accountTokens, API_AUDIENCES, ISSUER } from "./tokens/account-tokens.ts";
 export { openKeyFile } from "./tokens/key-file.ts";

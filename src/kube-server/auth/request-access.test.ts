@@ -40,7 +40,7 @@ const rows: readonly { readonly name: string; readonly given: readonly [string, 
     want: resource("update", { resource: "namespaces", name: "n", subresource: "finalize" }),
   },
   {
-    name: "a group that nobody serves",
+    name: "a group that is not served",
     given: ["GET", "/apis/nope.io/v2/things/t"],
     want: resource("get", { group: "nope.io", version: "v2", resource: "things", namespace: undefined, name: "t" }),
   },

@@ -13,7 +13,7 @@ test("a line is a token, a user, a uid and groups", () => {
 });
 
 const refused: readonly { name: string; given: string; want: string }[] = [
-  { name: "nothing", given: "\n# only words\n", want: "there is no token in it" },
+  { name: "nothing", given: "\n# only a comment\n", want: "there is no token in it" },
   { name: "too few columns", given: "secret,bob", want: 'line 1: expected token,user,uid and possibly "group1,group2", found 2 column(s)' },
   {
     name: "groups without quotes",

@@ -28,7 +28,7 @@ export function setField(draft: Draft, name: string, value: Json | undefined): v
 
 /**
  * The object with the change made to it. Only what is reached through `childOf` and `draftsAt` is copied on the way there, so what does not
- * change stays one and the same thing; whoever compares the two later sees that at once.
+ * change stays one and the same thing; so a later comparison by identity succeeds.
  */
 export function changed(object: KubeObject, change: (draft: Draft) => void): KubeObject {
   const draft: Draft = { ...asJson(object) };

@@ -1,5 +1,5 @@
 /**
- * What one kind has beyond its schema. Everything is optional: a kind of which nothing is said here is checked against its types, has
+ * What one kind has beyond its schema. Everything is optional: a kind without rules is checked against its types, has
  * its defaults and its metadata rules, and keeps its status apart if it has such a subresource.
  */
 import type { Json, KubeObject } from "#kube";
@@ -9,7 +9,7 @@ import type { Causes } from "./rules/causes.ts";
 import type { TextRule } from "./rules/formats.ts";
 
 export type KindRules = {
-  /** The form of metadata.name; a DNS subdomain unless said otherwise. */
+  /** The form of metadata.name; absent: a DNS subdomain. */
   readonly name?: TextRule;
   /** What moves metadata.generation when it changes. Absent: the kind has no generation. */
   readonly generation?: (object: KubeObject) => Json | undefined;
@@ -32,7 +32,7 @@ export type KindRules = {
   readonly validateStatus?: (next: KubeObject, previous: KubeObject) => Causes;
   /** Subresources with rules of their own, by name; the others work on the whole object. */
   readonly views?: Readonly<Record<string, SubresourceView>>;
-  /** The order of checks on an update: the spec between metadata and what may not change, unless said otherwise. */
+  /** The order of checks on an update; absent: the spec between metadata and immutable fields. */
   readonly onUpdate?:
     | "spec-between"
     | "spec-last"
@@ -55,11 +55,11 @@ export type KindRules = {
   readonly needsVersionOnUpdate?: boolean;
   readonly deletion?: Partial<DeletePolicy>;
   readonly fieldSelectors?: Readonly<Record<string, (object: KubeObject) => string>>;
-  /** A row of its table; name and age when nothing is said. */
+  /** A row of its table; absent: name and age. */
   readonly cells?: (object: KubeObject, now: number) => readonly Json[];
   /** What its row in a table says beside the cells. */
   readonly rowConditions?: (object: KubeObject) => readonly Json[];
-  /** Annotations that conversion writes and nobody stores. */
+  /** Annotations that conversion writes and that are not stored. */
   readonly versionAnnotations?: readonly string[];
 };
 

@@ -102,7 +102,7 @@ function decode(type: GoType, head: Head, value: Json, like: KubeObject | undefi
   return { ok: true, value: { object: kept as unknown as KubeObject, findings: read.value.findings } };
 }
 
-/** Go drops empty lists, but this one says something: nobody owns anything any more. */
+/** Go drops empty lists, but this one has a meaning: all managed fields are cleared. */
 function forgetsOwners(value: Json): boolean {
   const owners = at(value, "metadata", "managedFields");
   return Array.isArray(owners) && owners.length === 0;
@@ -147,11 +147,11 @@ function prepareForUpdate(
   });
 }
 
-/** What no update changes: a client that leaves it out keeps it, and a client that sends something else is told so by validation. */
+/** Fields that no update changes: one that is left out keeps its value, and another value is refused by validation. */
 function carryMetadata(meta: Draft, previous: KubeObject): void {
   const old = asJson(previous)["metadata"];
   setOrDrop(meta, "generation", at(old, "generation"));
-  delete meta["selfLink"]; // nobody has one any more
+  delete meta["selfLink"]; // no longer set by any server
   if (at(meta, "uid") === undefined || meta["uid"] === "") setOrDrop(meta, "uid", at(old, "uid"));
   for (const name of ["creationTimestamp", "deletionTimestamp"]) {
     if (at(old, name) !== undefined) meta[name] = at(old, name);

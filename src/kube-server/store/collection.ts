@@ -7,12 +7,12 @@
 import { FieldIndexes, matchesField } from "./field-indexes.ts";
 import type { HistoryEntry } from "./history.ts";
 import type { Listed, ListRequest, Stored, StoreKey } from "./port.ts";
-import { SortedIndex, type KeyRange, type Slot } from "./sorted-index.ts";
+import { SortedIndex, type KeyRange, type IndexSlot } from "./sorted-index.ts";
 
 type Page = Omit<Listed, "revision">;
 
 export class Collection {
-  readonly #slots = new Map<StoreKey, Slot>();
+  readonly #slots = new Map<StoreKey, IndexSlot>();
   readonly #sorted = new SortedIndex();
   readonly #fields = new FieldIndexes();
 
@@ -33,7 +33,7 @@ export class Collection {
     }
   }
 
-  #add(slot: Slot): void {
+  #add(slot: IndexSlot): void {
     const { key, object } = slot.stored;
     this.#slots.set(key, slot);
     this.#sorted.insert(slot);
@@ -95,7 +95,7 @@ function statesBefore(since: readonly HistoryEntry[]): Map<StoreKey, Stored | un
   return then;
 }
 
-function* unchanged(slots: Iterable<Slot>, changed: ReadonlyMap<StoreKey, unknown>): Generator<Stored> {
+function* unchanged(slots: Iterable<IndexSlot>, changed: ReadonlyMap<StoreKey, unknown>): Generator<Stored> {
   for (const { stored } of slots) if (!changed.has(stored.key)) yield stored;
 }
 

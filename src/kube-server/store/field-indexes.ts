@@ -1,11 +1,11 @@
 /**
  * Indexes of one collection by the value of a field, such as a label: built when first asked for, kept up to date by writes.
  *
- * Only few are kept, the ones last used: whoever may list could otherwise fill the memory with an index per label they invent.
+ * Only the few last used are kept: a client that may list could otherwise fill the memory with an index per label.
  */
 import { fieldAt, type KubeObject } from "#kube";
 import type { FieldMatch } from "./port.ts";
-import { SortedIndex, type Slot } from "./sorted-index.ts";
+import { SortedIndex, type IndexSlot } from "./sorted-index.ts";
 
 type FieldIndex = { readonly path: readonly string[]; readonly byValue: Map<string, SortedIndex> };
 
@@ -20,7 +20,7 @@ export class FieldIndexes {
   /** In the order of use: the first is the one to drop. */
   readonly #indexes = new Map<string, FieldIndex>();
 
-  find(match: FieldMatch, all: Iterable<Slot>): SortedIndex {
+  find(match: FieldMatch, all: Iterable<IndexSlot>): SortedIndex {
     const name = JSON.stringify(match.path);
     const index = this.#indexes.get(name) ?? build(match.path, all);
     this.#indexes.delete(name);
@@ -33,7 +33,7 @@ export class FieldIndexes {
   }
 
   /** Must be called while the slot still holds `before`'s key: undefined is "was not there" or "is gone". */
-  change(slot: Slot, before: KubeObject | undefined, after: KubeObject | undefined): void {
+  change(slot: IndexSlot, before: KubeObject | undefined, after: KubeObject | undefined): void {
     for (const index of this.#indexes.values()) {
       const from = valueIn(index, before);
       const to = valueIn(index, after);
@@ -44,7 +44,7 @@ export class FieldIndexes {
   }
 }
 
-function build(path: readonly string[], all: Iterable<Slot>): FieldIndex {
+function build(path: readonly string[], all: Iterable<IndexSlot>): FieldIndex {
   const index: FieldIndex = { path, byValue: new Map() };
   for (const slot of all) {
     const value = valueIn(index, slot.stored.object);
@@ -58,13 +58,13 @@ function valueIn({ path }: FieldIndex, object: KubeObject | undefined): string |
   return typeof value === "string" ? value : undefined;
 }
 
-function insertInto({ byValue }: FieldIndex, value: string, slot: Slot): void {
+function insertInto({ byValue }: FieldIndex, value: string, slot: IndexSlot): void {
   const sorted = byValue.get(value) ?? new SortedIndex();
   byValue.set(value, sorted);
   sorted.insert(slot);
 }
 
-function removeFrom({ byValue }: FieldIndex, value: string, slot: Slot): void {
+function removeFrom({ byValue }: FieldIndex, value: string, slot: IndexSlot): void {
   const sorted = byValue.get(value);
   sorted?.remove(slot.stored.key);
   if (sorted?.size === 0) byValue.delete(value);

@@ -61,7 +61,7 @@ export class History {
     this.#oldest = Math.max(this.#oldest, upTo);
   }
 
-  /** As long as a revision is pinned the limits do not reach past it: somebody is reading the state at it, page by page. */
+  /** As long as a revision is pinned the limits do not reach past it: a client is reading the state at it, page by page. */
   pin(revision: number | undefined): void {
     this.#pinned = revision ?? Number.POSITIVE_INFINITY;
     this.#keepWithinLimit();

@@ -2,7 +2,7 @@
  * The Store that everybody uses: state, watchers, and a journal that may refuse a write.
  *
  * The journal comes first. A change is on disk before it is in memory, and in memory before any watcher hears of it, so
- * nobody ever sees what a restart could take back.
+ * no client ever sees what a restart could take back.
  */
 import { err, ok, map, type Result } from "#base";
 import type {

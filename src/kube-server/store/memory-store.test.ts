@@ -221,7 +221,7 @@ describe("a watch", () => {
     ]);
   });
 
-  it("that writes while it is told the past hears of that afterwards", () => {
+  it("that writes while it replays history gets that event afterwards", () => {
     const store = createMemoryStore();
     put(store, "a/x", "1");
     put(store, "a/y", "1");
@@ -259,6 +259,6 @@ it("a closed store refuses writes, ends its watches, and can still be read", () 
     ok: false,
     error: { kind: "storage", message: "the store is closed" },
   });
-  expectOk(store.watch({ collection: MAPS, from: 1, onEvent: () => seen.push("told") })).end();
+  expectOk(store.watch({ collection: MAPS, from: 1, onEvent: () => seen.push("event") })).end();
   expect([seen, contentOf(store)]).toEqual([[], [`${MAPS} a/x=1@2`]]);
 });

@@ -160,7 +160,7 @@ describe("a disk that fails", () => {
     { name: "cannot be written", call: "writeSync", code: "EIO", recovers: true },
     { name: "cannot be synced", call: "fsyncSync", code: "EIO", recovers: false },
   ];
-  it.each(rows)("because it $name fails the write, and nobody sees it", ({ call, code, recovers }) => {
+  it.each(rows)("because it $name fails the write, and the write is not visible", ({ call, code, recovers }) => {
     const dataDir = dataFolder();
     const disk = new FaultyFiles();
     const { store } = expectOk(openStore(dataDir, { files: disk.files, fsync: "always" }));
@@ -171,7 +171,7 @@ describe("a disk that fails", () => {
     expect(write()).toMatchObject({ ok: false, error: { kind: "storage", message: expect.stringContaining(code) } });
     expect([store.revision, contentOf(store), revisionsAfter(store, 1)]).toEqual([2, before, [2]]);
     disk.heal();
-    expect(write().ok).toBe(recovers); // after a failed sync nobody knows what is on disk
+    expect(write().ok).toBe(recovers); // after a failed sync the state on disk is unknown
     const after = contentOf(store);
     store.close();
     const again = expectOk(openStore(dataDir));

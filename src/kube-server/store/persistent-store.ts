@@ -10,7 +10,7 @@ import { logPath, readFolder } from "./disk/data-folder.ts";
 import { DiskJournal } from "./disk/disk-journal.ts";
 import { acquireLock, type Lock } from "./disk/lock-file.ts";
 import { LogFile } from "./disk/log-file.ts";
-import { mend, type Kept } from "./disk/mend.ts";
+import { mend, type KeptDamage } from "./disk/mend.ts";
 import type { StoreOpenError } from "./disk/open-error.ts";
 import { recover, type Recovered } from "./disk/recover.ts";
 import { attempt, FILE_MODE, FOLDER_MODE, nodeFiles, type StoreFiles } from "./disk/store-files.ts";
@@ -28,7 +28,7 @@ export type PersistentStoreOptions = {
   readonly fsync?: "always" | "never" | undefined;
   /** Go on with what is whole when files are damaged in the middle. The damaged files are kept under other names. */
   readonly repair?: boolean | undefined;
-  /** How long the logs get before a snapshot replaces them; 16 MiB unless told. */
+  /** How long the logs get before a snapshot replaces them; default 16 MiB. */
   readonly snapshotAfterBytes?: number | undefined;
   readonly files?: StoreFiles | undefined;
   readonly processes?: ProcessTable | undefined;
@@ -42,7 +42,7 @@ export type RecoveryReport = {
   /** Changes that were read from logs. */
   readonly replayed: number;
   /** What was no record: the torn end of a log, or what a repair has left out. Copies are in `keptIn`. */
-  readonly cut: readonly Kept[];
+  readonly cut: readonly KeptDamage[];
   /** Logs without even their head: whatever they held is gone. */
   readonly emptied: readonly string[];
   /** A server has worked in the folder before, and nothing of its objects is left. */
@@ -60,7 +60,7 @@ type Settings = {
 } & {
   readonly historyLimit: Partial<HistoryLimit>;
 };
-type Mended = { readonly recovered: Recovered; readonly cut: readonly Kept[] };
+type Mended = { readonly recovered: Recovered; readonly cut: readonly KeptDamage[] };
 
 const SNAPSHOT_AFTER_BYTES = 16 * 1024 * 1024;
 

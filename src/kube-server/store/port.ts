@@ -28,7 +28,7 @@ export type StoreChange = {
   readonly object: ((revision: number) => KubeObject) | undefined;
 };
 
-/** The storage itself failed (disk full, I/O error, closed). Nothing was written and nobody has seen it. */
+/** The storage itself failed (disk full, I/O error, closed). Nothing was written, and nothing was visible. */
 export type StorageError = { readonly kind: "storage"; readonly message: string };
 export type StoreConflict = { readonly kind: "conflict"; readonly current: Stored | undefined };
 /** `oldest` is the oldest revision that list and watch still answer. */

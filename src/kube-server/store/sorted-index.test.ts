@@ -63,7 +63,7 @@ describe("SortedIndex", () => {
 
   it("ignores the removal of what it does not have, and is empty when all is gone", () => {
     const index = new SortedIndex();
-    index.remove("nobody");
+    index.remove("none");
     for (const key of ["a", "b", "c"]) index.insert(slot(key));
     index.remove("bb");
     for (const key of ["b", "a", "c", "c"]) index.remove(key);

@@ -10,7 +10,7 @@
 import type { Stored, StoreKey } from "./port.ts";
 
 /** Where an object lives. Shared by all indexes, so that an update that moves nothing touches none of them. */
-export type Slot = { stored: Stored };
+export type IndexSlot = { stored: Stored };
 
 /** From `from` (inclusive) up to `to` (exclusive; undefined: the end). */
 export type KeyRange = { readonly from: StoreKey; readonly to: StoreKey | undefined };
@@ -18,7 +18,7 @@ export type KeyRange = { readonly from: StoreKey; readonly to: StoreKey | undefi
 type Position = { readonly chunk: number; readonly at: number };
 
 /** The keys stand beside the slots: a search then looks at keys only, and not at objects all over the memory. */
-type Chunk = { readonly keys: StoreKey[]; readonly slots: Slot[] };
+type Chunk = { readonly keys: StoreKey[]; readonly slots: IndexSlot[] };
 
 const CHUNK = 256;
 
@@ -31,7 +31,7 @@ export class SortedIndex {
   }
 
   /** The key must not be there yet. */
-  insert(slot: Slot): void {
+  insert(slot: IndexSlot): void {
     this.#size += 1;
     const { key } = slot.stored;
     const found = this.#lowerBound(key);
@@ -65,7 +65,7 @@ export class SortedIndex {
     return sum;
   }
 
-  *slots(range: KeyRange): Generator<Slot> {
+  *slots(range: KeyRange): Generator<IndexSlot> {
     let { chunk: number, at } = this.#lowerBound(range.from);
     for (let left = this.count(range); left > 0; number += 1, at = 0) {
       const slots = this.#chunks[number]?.slots.slice(at, at + left) ?? [];

@@ -81,7 +81,7 @@ export class StoreState {
     this.#collection(name).put(stored);
   }
 
-  /** Revisions up to this one are lost: they are never given out again, and nobody can go on from before them. */
+  /** Revisions up to this one are lost: they are never assigned again, and no watch can continue from before them. */
   skipTo(revision: number): void {
     this.#revision = revision;
     this.history.forget(revision);

@@ -16,14 +16,14 @@ import { judge } from "./pod-failure-policy.ts";
 
 const MAX_UNCOUNTED = 500;
 
-export type Draft = {
+export type JobStatusDraft = {
   /** With the counters of running Pods as they are now. */
   readonly status: JobStatus;
   readonly ending: Ending | undefined;
   readonly changed: boolean;
 };
 
-export async function trackJob(work: JobWork, view: JobView, draft: Draft): Promise<Result<void, KubeError>> {
+export async function trackJob(work: JobWork, view: JobView, draft: JobStatusDraft): Promise<Result<void, KubeError>> {
   const open = new Set(view.pods.filter((pod) => isTracked(pod) && !view.settling.has(uidOf(pod))).map(uidOf));
   const collected = collect(view, draft, open);
   const announced = announce(view.job, collected.status, draft.ending, timestamp(work.clock));
@@ -55,7 +55,7 @@ type Collected = {
 };
 
 /** Step one: who has ended, and is not in the status yet? */
-function collect(view: JobView, draft: Draft, open: ReadonlySet<string>): Collected {
+function collect(view: JobView, draft: JobStatusDraft, open: ReadonlySet<string>): Collected {
   const { job } = view;
   const before = settle(draft.status, open);
   const succeeded = [...(before.status.uncountedTerminatedPods?.succeeded ?? [])];

@@ -37,7 +37,7 @@ test("a new cluster has the roles, bindings, priorities and the Service that a r
   });
 });
 
-test("each is told as a real server tells it", async () => {
+test("each is equal to that of a real server", async () => {
   const { ask } = guardedServer();
   const { body } = await ask("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/view");
   expect(body).toMatchObject({

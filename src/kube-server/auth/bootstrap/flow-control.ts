@@ -1,7 +1,7 @@
 /**
- * FlowSchemas and PriorityLevelConfigurations as a new server has them. They are data: nobody is made to wait here.
+ * FlowSchemas and PriorityLevelConfigurations as a new server has them. They are data only: no request is delayed by them.
  *
- * A schema is told by its name, its level, its precedence, how it tells flows apart, and for whom it is.
+ * A schema is given by its name, level, precedence, flow distinguisher and subjects.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 import { defaultOf, NOW, type OtherDefault } from "./other-default.ts";
@@ -96,7 +96,7 @@ function common(spec: JsonObject) {
   };
 }
 
-/** Go's struct for the name of a level is always there, so nobody owns it as a whole. */
+/** Go's struct for the name of a level is always present, so it has no owner as a whole. */
 function ownedIn(value: Json | undefined, name = ""): JsonObject {
   if (!isJsonObject(value)) return {};
   const inside = Object.entries(value).map(([key, inner]) => [`f:${key}`, ownedIn(inner, key)] as const);

@@ -1,5 +1,5 @@
 /**
- * A default Role or binding that somebody has changed gets back what it has lost; what was added stays. Who does not want that sets the
+ * A changed default Role or binding gets back what was removed; additions stay. To opt out, set the
  * annotation `rbac.authorization.kubernetes.io/autoupdate` to "false".
  */
 import { fieldAt, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";

@@ -8,7 +8,7 @@ export type OtherDefault = DefaultObject & {
   readonly version: string;
   readonly plural: string;
   readonly generation?: number | undefined;
-  /** Whose it is; the server's own unless said. */
+  /** The field manager; absent: the server's own. */
   readonly manager?: string | undefined;
   /** Who has applied the one condition in its status. */
   readonly status?: StatusOwner | undefined;

@@ -89,7 +89,7 @@ function put({ store, random, clock }: BootstrapContext, collection: string, rec
 
 type Place = { readonly collection: string; readonly key: string; readonly expected: number | undefined };
 
-/** A store that cannot be written is told by the first request that writes. */
+/** A store that cannot be written is reported by the first request that writes. */
 function writeTo(store: Store, place: Place, object: (resourceVersion: string) => KubeObject): void {
   store.write({ ...place, object: (revision) => object(String(revision)) });
 }

@@ -7,23 +7,23 @@ import type { Store, StoreEvent } from "../../store/port.ts";
 import type { User } from "../../protocol/request.ts";
 import { serviceAccountName } from "../users.ts";
 
-export type Subject = { readonly kind: string; readonly name: string; readonly namespace: string };
+export type IndexedSubject = { readonly kind: string; readonly name: string; readonly namespace: string };
 
-export type Binding = {
+export type IndexedBinding = {
   readonly name: string;
   /** "" for a ClusterRoleBinding. */
   readonly namespace: string;
   readonly role: { readonly kind: string; readonly name: string };
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly IndexedSubject[];
 };
 
 /** By namespace ("": everywhere), then by subject. */
-type Index = Map<string, Map<string, Set<Binding>>>;
+type Index = Map<string, Map<string, Set<IndexedBinding>>>;
 
 const COLLECTIONS = ["rbac.authorization.k8s.io/clusterrolebindings", "rbac.authorization.k8s.io/rolebindings"] as const;
 
 export class BindingIndex {
-  readonly #byObject = new WeakMap<KubeObject, Binding>();
+  readonly #byObject = new WeakMap<KubeObject, IndexedBinding>();
   readonly #index: Index = new Map();
 
   /** Follows the store until that is closed. */
@@ -38,7 +38,7 @@ export class BindingIndex {
   }
 
   /** Those that name the user or one of its groups, in this namespace ("": everywhere). A binding may come twice. */
-  *about({ name, groups }: User, namespace: string): Generator<Binding> {
+  *about({ name, groups }: User, namespace: string): Generator<IndexedBinding> {
     const bySubject = this.#index.get(namespace);
     if (bySubject === undefined) return;
     yield* bySubject.get(`u:${name}`) ?? [];
@@ -53,7 +53,7 @@ export class BindingIndex {
   #add(object: KubeObject): void {
     const binding = readBinding(object);
     this.#byObject.set(object, binding);
-    const bySubject = this.#index.get(binding.namespace) ?? new Map<string, Set<Binding>>();
+    const bySubject = this.#index.get(binding.namespace) ?? new Map<string, Set<IndexedBinding>>();
     this.#index.set(binding.namespace, bySubject);
     for (const key of keysOf(binding)) bySubject.set(key, (bySubject.get(key) ?? new Set()).add(binding));
   }
@@ -71,7 +71,7 @@ export class BindingIndex {
   }
 }
 
-function readBinding(object: KubeObject): Binding {
+function readBinding(object: KubeObject): IndexedBinding {
   const subjects = fieldAt(object, "subjects");
   const text = (value: unknown, name: string) => {
     const found = field(value, name);
@@ -90,12 +90,12 @@ function readBinding(object: KubeObject): Binding {
   };
 }
 
-function keysOf({ subjects, namespace }: Binding): Set<string> {
+function keysOf({ subjects, namespace }: IndexedBinding): Set<string> {
   return new Set(subjects.map((subject) => keyOf(subject, namespace)).filter((key) => key !== undefined));
 }
 
 /** A ServiceAccount that names no namespace is one of the binding's own. */
-function keyOf({ kind, name, namespace }: Subject, bindingNamespace: string): string | undefined {
+function keyOf({ kind, name, namespace }: IndexedSubject, bindingNamespace: string): string | undefined {
   if (kind === "User") return `u:${name}`;
   if (kind === "Group") return `g:${name}`;
   const home = namespace === "" ? bindingNamespace : namespace;
@@ -103,7 +103,7 @@ function keyOf({ kind, name, namespace }: Subject, bindingNamespace: string): st
 }
 
 /** The first subject of the binding that means this user. */
-export function subjectFor({ subjects, namespace }: Binding, user: User): Subject | undefined {
+export function subjectFor({ subjects, namespace }: IndexedBinding, user: User): IndexedSubject | undefined {
   return subjects.find((subject) => {
     const key = keyOf(subject, namespace);
     return key === `u:${user.name}` || user.groups.some((group) => key === `g:${group}`);

@@ -24,7 +24,7 @@ const binding = (name: string, kind: string, to: string) => ({
   body: { metadata: { name }, roleRef: { apiGroup: GROUP, kind, name: to }, subjects: [{ kind: "User", apiGroup: GROUP, name: "bob" }] },
 });
 
-test("nobody writes a Role that gives more than he has, by whichever way", async () => {
+test("a user cannot write a Role that grants more than the user has, by any request", async () => {
   const { ask } = await withBob();
   const message = `roles.${GROUP} "r" is forbidden: user "bob" (groups=["ops" "system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}`;
   const given = role("r", reads("secrets", "get"), reads("pods", "get", "list"));
@@ -59,7 +59,7 @@ test("a ClusterRole that gathers others is for who may do everything", async () 
   expect((await server.ask("POST", `${RBAC}/clusterroles`, gathering)).status).toBe(201);
 });
 
-test("nobody binds a role that he does not hold, or that is not there", async () => {
+test("a user cannot bind a role that the user does not hold, or that does not exist", async () => {
   const { ask } = await withBob();
   expect((await ask("POST", BINDINGS, binding("b", "ClusterRole", "cluster-admin"))).body).toMatchObject({
     code: 403,
@@ -100,7 +100,7 @@ test("owners and finalizers may be tidied by who holds nothing", async () => {
   expect((await ask("PATCH", `${BINDINGS}/b`, { user: bob, type: MERGE, body: { subjects: null } })).status).toBe(403);
 });
 
-test("roles that are missing are told with the refusal", async () => {
+test("missing roles are named in the refusal", async () => {
   const server = await withBob();
   await server.ask("POST", BINDINGS, { ...binding("broken", "Role", "gone"), user: person("admin", "system:masters") });
   expect((await server.ask("POST", ROLES, role("r", reads("pods", "get")))).body).toMatchObject({
@@ -108,7 +108,7 @@ test("roles that are missing are told with the refusal", async () => {
   });
 });
 
-test("a server that asks nobody does not ask here either", async () => {
+test("a server without an authorizer does not check escalation either", async () => {
   const { ask } = realServer();
   expect((await ask("POST", ROLES, role("r", reads("pods", "get")))).status).toBe(201);
 });

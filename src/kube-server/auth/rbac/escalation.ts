@@ -1,5 +1,5 @@
 /**
- * Nobody gives away more than he has: who writes a Role or a binding must hold what it grants, or be allowed to `escalate` or `bind` it.
+ * Prevents privilege escalation: the writer of a Role or a binding must hold what it grants, or be allowed to `escalate` or `bind` it.
  *
  * A real server does this in the storage of these kinds, behind all that may still change the object; so this part of admission comes last.
  */
@@ -10,7 +10,7 @@ import { forbidden, notFound, unexplained, type Failure } from "../../protocol/s
 import type { Access } from "../../protocol/auth-port.ts";
 import { MASTERS } from "../users.ts";
 import { rbacOf, type Rbac } from "./rbac.ts";
-import { compacted, goList, rulesOf, ruleText, uncovered, type PolicyRule } from "./rules.ts";
+import { compacted, goList, rulesOf, ruleText, uncovered, type AccessRule } from "./rules.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 type Check = (context: AdmissionContext, attributes: Attributes, object: KubeObject) => Result<undefined, Failure>;
@@ -37,7 +37,7 @@ export function escalationChecks(context: AdmissionContext): AdmissionPlugin {
   };
 }
 
-const EVERYTHING: readonly PolicyRule[] = [
+const EVERYTHING: readonly AccessRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"], resourceNames: [], nonResourceURLs: [] },
   { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
 ];
@@ -79,7 +79,7 @@ function accessTo(
   return { kind: "resource", verb, group: GROUP, version: "*", resource, subresource: undefined, namespace, name };
 }
 
-function missingRights(rbac: Rbac, { user, namespace = "" }: Attributes, wanted: readonly PolicyRule[]): string | undefined {
+function missingRights(rbac: Rbac, { user, namespace = "" }: Attributes, wanted: readonly AccessRule[]): string | undefined {
   const held = rbac.rulesFor(user, namespace);
   const missing = uncovered(held.rules, wanted);
   if (missing.length === 0) return undefined;

@@ -7,7 +7,7 @@ import type { Access } from "../../protocol/auth-port.ts";
 import { rbacOf } from "./rbac.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
-type Subject = { readonly kind: string; readonly name: string; readonly namespace?: string };
+type IndexedSubject = { readonly kind: string; readonly name: string; readonly namespace?: string };
 
 const COLLECTIONS: Readonly<Record<string, string>> = {
   Role: "roles",
@@ -29,7 +29,10 @@ function remove(store: Store, kind: string, key: string): void {
 }
 
 const rules = (...verbs: readonly string[]) => ({ rules: [{ verbs, apiGroups: [""], resources: ["pods"] }] });
-const binding = (kind: string, name: string, ...subjects: readonly Subject[]) => ({ roleRef: { apiGroup: GROUP, kind, name }, subjects });
+const binding = (kind: string, name: string, ...subjects: readonly IndexedSubject[]) => ({
+  roleRef: { apiGroup: GROUP, kind, name },
+  subjects,
+});
 const user = (name: string, ...groups: readonly string[]): User => ({ name, uid: "", groups });
 const pods = (verb: string, namespace?: string): Access => ({
   kind: "resource",
@@ -42,7 +45,7 @@ const pods = (verb: string, namespace?: string): Access => ({
   name: "",
 });
 
-test("a binding counts from the moment it is written until it is changed or gone", () => {
+test("a binding counts from its creation until it is changed or deleted", () => {
   const store = createMemoryStore();
   const { authorize } = rbacOf(store);
   const alice = user("alice", "devs");
@@ -102,7 +105,7 @@ test("system:masters may do everything, before any rule is read", () => {
   expect(authorize(user("x", "system:masters"), pods("anything"))).toEqual({ allowed: true, reason: "" });
 });
 
-test("roles that are not there are told, once each, and rules that are found still count", () => {
+test("missing roles are reported, once each, and rules that are found still count", () => {
   const store = createMemoryStore();
   const rbac = rbacOf(store);
   put(store, "ClusterRole", "reader", rules("get"));
@@ -145,7 +148,7 @@ function plainly(store: Store, who: User, access: Extract<Access, { kind: "resou
     const { metadata, roleRef, subjects } = one as unknown as {
       metadata: { namespace?: string };
       roleRef: { name: string };
-      subjects: readonly Subject[];
+      subjects: readonly IndexedSubject[];
     };
     const near = metadata.namespace === undefined || metadata.namespace === access.namespace;
     const means = subjects.some(({ kind, name, namespace = "" }) => {

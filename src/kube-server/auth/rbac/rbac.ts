@@ -1,7 +1,7 @@
 /**
- * Role-based access control, answered from the Roles and bindings in the store as they are at this moment.
+ * Role-based access control, evaluated on the Roles and bindings that are in the store now.
  *
- * There is one Rbac per store, made when somebody first asks: it follows the store, and two would do the same work twice.
+ * There is one Rbac per store, created on first use: it follows the store, and two would do the same work twice.
  */
 import { memoizeByObject } from "#base";
 import type { KubeObject } from "#kube";
@@ -9,11 +9,11 @@ import type { User } from "../../protocol/request.ts";
 import type { Store } from "../../store/port.ts";
 import type { Access, Authorizer, Decision } from "../../protocol/auth-port.ts";
 import { MASTERS } from "../users.ts";
-import { BindingIndex, subjectFor, type Binding, type Subject } from "./binding-index.ts";
-import { ruleAllows, rulesOf, type PolicyRule } from "./rules.ts";
+import { BindingIndex, subjectFor, type IndexedBinding, type IndexedSubject } from "./binding-index.ts";
+import { ruleAllows, rulesOf, type AccessRule } from "./rules.ts";
 
 export type HeldRules = {
-  readonly rules: readonly PolicyRule[];
+  readonly rules: readonly AccessRule[];
   /** Bindings whose role is not there; "" when there are none. */
   readonly error: string;
 };
@@ -23,7 +23,7 @@ export type Rbac = {
   /** What a user may do in a namespace ("": everywhere alike). */
   readonly rulesFor: (user: User, namespace: string) => HeldRules;
   /** The rules of a role that a binding in this namespace would refer to. */
-  readonly roleOf: (role: Binding["role"], namespace: string) => KubeObject | undefined;
+  readonly roleOf: (role: IndexedBinding["role"], namespace: string) => KubeObject | undefined;
 };
 
 /** One index of the bindings per store. */
@@ -31,12 +31,12 @@ export const rbacOf = memoizeByObject(createRbac);
 
 const GROUP = "rbac.authorization.k8s.io";
 const MASTER: Decision = { allowed: true, reason: "" };
-const NOBODY: Decision = { allowed: false, reason: "" };
+const NOT_ALLOWED: Decision = { allowed: false, reason: "" };
 
 function createRbac(store: Store): Rbac {
   let index: BindingIndex | undefined;
   const bindings = () => (index ??= new BindingIndex(store));
-  const roleOf = (role: Binding["role"], namespace: string) => findRole(store, role, namespace);
+  const roleOf = (role: IndexedBinding["role"], namespace: string) => findRole(store, role, namespace);
   return {
     roleOf,
     authorize: (user, access) => (user.groups.includes(MASTERS) ? MASTER : decide(bindings(), roleOf, user, access)),
@@ -46,7 +46,7 @@ function createRbac(store: Store): Rbac {
 
 type RoleOf = Rbac["roleOf"];
 
-function findRole(store: Store, { kind, name }: Binding["role"], namespace: string): KubeObject | undefined {
+function findRole(store: Store, { kind, name }: IndexedBinding["role"], namespace: string): KubeObject | undefined {
   if (kind === "ClusterRole") return store.get(`${GROUP}/clusterroles`, name)?.object;
   return kind === "Role" && namespace !== "" ? store.get(`${GROUP}/roles`, `${namespace}/${name}`)?.object : undefined;
 }
@@ -60,13 +60,13 @@ function decide(index: BindingIndex, roleOf: RoleOf, user: User, access: Access)
       else if (rulesOf(role).some((rule) => ruleAllows(rule, access))) return { allowed: true, reason: allowedBy(binding, user) };
     }
   }
-  return missing === undefined ? NOBODY : { allowed: false, reason: `RBAC: ${aggregate(missing)}` };
+  return missing === undefined ? NOT_ALLOWED : { allowed: false, reason: `RBAC: ${aggregate(missing)}` };
 }
 
 function heldBy(index: BindingIndex, roleOf: RoleOf, user: User, namespace: string): HeldRules {
   const bindings = new Set([...index.about(user, ""), ...(namespace === "" ? [] : index.about(user, namespace))]);
   const missing = new Set<string>();
-  const rules: PolicyRule[] = [];
+  const rules: AccessRule[] = [];
   for (const binding of bindings) {
     const role = roleOf(binding.role, binding.namespace);
     if (role === undefined) missing.add(missingRole(binding));
@@ -75,7 +75,7 @@ function heldBy(index: BindingIndex, roleOf: RoleOf, user: User, namespace: stri
   return { rules, error: missing.size === 0 ? "" : aggregate(missing) };
 }
 
-function missingRole({ role }: Binding): string {
+function missingRole({ role }: IndexedBinding): string {
   if (role.kind !== "Role" && role.kind !== "ClusterRole") return `unsupported role reference kind: ${JSON.stringify(role.kind)}`;
   return `${role.kind.toLowerCase()}.${GROUP} ${JSON.stringify(role.name)} not found`;
 }
@@ -86,14 +86,14 @@ function aggregate(errors: ReadonlySet<string>): string {
   return all.length === 1 ? (all[0] ?? "") : `[${all.join(", ")}]`;
 }
 
-function allowedBy(binding: Binding, user: User): string {
+function allowedBy(binding: IndexedBinding, user: User): string {
   const { name, namespace, role } = binding;
   const [kind, full] = namespace === "" ? ["ClusterRoleBinding", name] : ["RoleBinding", `${name}/${namespace}`];
   const to = subjectText(subjectFor(binding, user), namespace);
   return `RBAC: allowed by ${kind} ${JSON.stringify(full)} of ${role.kind} ${JSON.stringify(role.name)} to ${to}`;
 }
 
-function subjectText(subject: Subject | undefined, bindingNamespace: string): string {
+function subjectText(subject: IndexedSubject | undefined, bindingNamespace: string): string {
   const { kind = "", name = "", namespace = "" } = subject ?? {};
   if (kind !== "ServiceAccount") return `${kind} ${JSON.stringify(name)}`;
   return `${kind} ${JSON.stringify(`${name}/${namespace === "" ? bindingNamespace : namespace}`)}`;

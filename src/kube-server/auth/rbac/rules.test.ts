@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Access } from "../../protocol/auth-port.ts";
-import { compacted, readRules, ruleAllows, ruleObject, ruleText, uncovered, type PolicyRule } from "./rules.ts";
+import { compacted, readRules, ruleAllows, ruleObject, ruleText, uncovered, type AccessRule } from "./rules.ts";
 
-const rule = (given: Partial<PolicyRule>): PolicyRule => ({
+const rule = (given: Partial<AccessRule>): AccessRule => ({
   verbs: [],
   apiGroups: [],
   resources: [],
@@ -11,7 +11,7 @@ const rule = (given: Partial<PolicyRule>): PolicyRule => ({
   nonResourceURLs: [],
   ...given,
 });
-const pods = (more: Partial<PolicyRule> = {}) => rule({ verbs: ["get"], apiGroups: [""], resources: ["pods"], ...more });
+const pods = (more: Partial<AccessRule> = {}) => rule({ verbs: ["get"], apiGroups: [""], resources: ["pods"], ...more });
 const to = (more: Partial<Extract<Access, { kind: "resource" }>> = {}): Access => ({
   kind: "resource",
   verb: "get",
@@ -62,7 +62,7 @@ test.each([
     want: [pods({ resourceNames: ["b"] })],
   },
   { name: "a subresource of anything held", held: [pods({ resources: ["*/log"] })], wanted: [pods({ resources: ["pods/log"] })], want: [] },
-  { name: "a star nobody holds", held: [pods()], wanted: [pods({ resources: ["*"] })], want: [pods({ resources: ["*"] })] },
+  { name: "a star that is not held", held: [pods()], wanted: [pods({ resources: ["*"] })], want: [pods({ resources: ["*"] })] },
   {
     name: "a path below one that is held",
     held: [rule({ verbs: ["*"], nonResourceURLs: ["/a/*"] })],
@@ -108,7 +108,7 @@ test("every rule covers itself", () => {
   );
 });
 
-test("missing rules are told with the verbs of one resource together, and paths apart", () => {
+test("missing rules are reported with the verbs of one resource together, and paths apart", () => {
   const missing = uncovered(
     [],
     [pods({ verbs: ["get", "list"], resourceNames: ["a"] }), rule({ verbs: ["get"], nonResourceURLs: ["/a", "/b"] })],

@@ -3,7 +3,7 @@ import { memoizeByObject } from "#base";
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
 import type { Access } from "../../protocol/auth-port.ts";
 
-export type PolicyRule = {
+export type AccessRule = {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -14,16 +14,16 @@ export type PolicyRule = {
 /** Objects in the store never change, so their rules are read once. */
 export const rulesOf = memoizeByObject((role: KubeObject) => readRules(fieldAt(role, "rules")));
 
-export function readRules(value: unknown): readonly PolicyRule[] {
+export function readRules(value: unknown): readonly AccessRule[] {
   return Array.isArray(value) ? value.map(readRule) : [];
 }
 
 /** As it stands in a Role: lists that hold nothing are left out. */
-export function ruleObject({ verbs, ...lists }: PolicyRule): JsonObject {
+export function ruleObject({ verbs, ...lists }: AccessRule): JsonObject {
   return { verbs, ...Object.fromEntries(Object.entries(lists).filter(([, values]) => values.length > 0)) };
 }
 
-function readRule(value: unknown): PolicyRule {
+function readRule(value: unknown): AccessRule {
   const texts = (name: string): readonly string[] => {
     const list = field(value, name);
     return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
@@ -37,7 +37,7 @@ function readRule(value: unknown): PolicyRule {
   };
 }
 
-export function ruleAllows(rule: PolicyRule, access: Access): boolean {
+export function ruleAllows(rule: AccessRule, access: Access): boolean {
   if (!hasOrAll(rule.verbs, access.verb)) return false;
   if (access.kind === "path") return rule.nonResourceURLs.some((url) => urlCovers(url, access.path));
   return (
@@ -51,7 +51,7 @@ function hasOrAll(list: readonly string[], value: string): boolean {
   return list.includes("*") || list.includes(value);
 }
 
-function resourceMatches({ resources }: PolicyRule, resource: string, subresource: string | undefined): boolean {
+function resourceMatches({ resources }: AccessRule, resource: string, subresource: string | undefined): boolean {
   if (subresource === undefined) return hasOrAll(resources, resource);
   return hasOrAll(resources, `${resource}/${subresource}`) || resources.includes(`*/${subresource}`);
 }
@@ -61,13 +61,13 @@ function urlCovers(url: string, path: string): boolean {
 }
 
 /** What of `wanted` no single rule of `held` grants, broken down to one verb, one resource, one name each. */
-export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
+export function uncovered(held: readonly AccessRule[], wanted: readonly AccessRule[]): readonly AccessRule[] {
   return wanted.flatMap(breakdown).filter((small) => !held.some((rule) => covers(rule, small)));
 }
 
-const NOTHING: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
+const NOTHING: AccessRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
 
-function breakdown({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): PolicyRule[] {
+function breakdown({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: AccessRule): AccessRule[] {
   const names = resourceNames.length === 0 ? [[]] : resourceNames.map((name) => [name]);
   const onResources = apiGroups.flatMap((group) =>
     resources.flatMap((resource) =>
@@ -80,7 +80,7 @@ function breakdown({ verbs, apiGroups, resources, resourceNames, nonResourceURLs
   return [...onResources, ...onUrls];
 }
 
-function covers(owner: PolicyRule, small: PolicyRule): boolean {
+function covers(owner: AccessRule, small: AccessRule): boolean {
   const names = owner.resourceNames.length === 0 || small.resourceNames.some((name) => owner.resourceNames.includes(name));
   return (
     small.verbs.every((verb) => hasOrAll(owner.verbs, verb)) &&
@@ -102,8 +102,8 @@ function ownerUrlCovers(owned: string, url: string): boolean {
 }
 
 /** Of rules that were broken down, those about the same resource become one again; URLs stay by themselves. */
-export function compacted(rules: readonly PolicyRule[]): readonly PolicyRule[] {
-  const bySubject = new Map<string, PolicyRule>();
+export function compacted(rules: readonly AccessRule[]): readonly AccessRule[] {
+  const bySubject = new Map<string, AccessRule>();
   for (const rule of rules) {
     const onUrl = rule.nonResourceURLs.length > 0;
     const key = JSON.stringify({ ...rule, verbs: onUrl ? rule.verbs : [] });
@@ -114,7 +114,7 @@ export function compacted(rules: readonly PolicyRule[]): readonly PolicyRule[] {
 }
 
 /** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}` */
-export function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: PolicyRule): string {
+export function ruleText({ apiGroups, resources, nonResourceURLs, resourceNames, verbs }: AccessRule): string {
   const parts: readonly (readonly [string, readonly string[]])[] = [
     ["APIGroups", apiGroups],
     ["Resources", resources],

@@ -66,7 +66,7 @@ test.each([
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({ ok: false, error: want });
 });
 
-test("audiences that nobody asked for are no good; those that both name are told", () => {
+test("audiences that were not requested are refused; those that both name are returned", () => {
   const { issue, accounts } = world();
   const token = issue({ audiences: ["vault", "api"] });
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({
@@ -90,7 +90,7 @@ test("a token dies with its ServiceAccount, also when another takes the name", (
   expect(accounts.authenticate(token, API_AUDIENCES)).toEqual({ ok: false, error: 'serviceaccounts "sa" not found' });
 });
 
-test("an account on its way out is gone a minute after it was told to go", async () => {
+test("a terminating account is refused a minute after its deletion", async () => {
   const { issue, accounts, store, clock, account } = world();
   const token = issue();
   const deletionTimestamp = new Date(clock.now()).toISOString();
@@ -126,10 +126,10 @@ test("the token of a pod tells its pod and its node, and does not ask for the no
   const { issue, accounts, store } = world();
   const pod = object("Pod", "p", "p1");
   put(store, "/pods", pod);
-  const told = expectOk(
+  const identified = expectOk(
     accounts.authenticate(issue({ bound: { pod, node: { name: "gone", uid: "n1" } } }), API_AUDIENCES) ?? { ok: false, error: "" },
   );
-  expect([...(told.user.extra ?? [])].map(([name, values]) => `${name.split("/")[1] ?? ""}=${values.join()}`).toSorted()).toEqual([
+  expect([...(identified.user.extra ?? [])].map(([name, values]) => `${name.split("/")[1] ?? ""}=${values.join()}`).toSorted()).toEqual([
     "credential-id=JTI=id-1",
     "node-name=gone",
     "node-uid=n1",

@@ -13,7 +13,7 @@ import { readClaims, writeClaims, type Claims } from "./claims.ts";
 import { readToken, signToken } from "./json-web-token.ts";
 
 export const ISSUER = "https://kubernetes.default.svc.cluster.local";
-/** The server itself: what a token is good for when nobody says otherwise. */
+/** The server itself: the default audience of a token. */
 export const API_AUDIENCES: readonly string[] = [ISSUER];
 const REMEMBERED = 2_000;
 /** Clocks differ; a minute is what Kubernetes grants them. */

@@ -30,6 +30,6 @@ test.each([
   expect(openKeyFile(folder)).toMatchObject({ ok: false, error: expect.stringContaining("the key of ServiceAccount tokens") });
 });
 
-test("a folder that is not there is told", () => {
+test("a missing folder is reported", () => {
   expect(openKeyFile(join(folder, "nope"))).toMatchObject({ ok: false, error: expect.stringContaining("service-account.key") });
 });

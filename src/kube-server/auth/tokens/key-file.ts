@@ -13,20 +13,20 @@ const OWNER_ONLY = 0o600;
 
 export function openKeyFile(folder: string): Result<SigningKey, string> {
   const path = join(folder, NAME);
-  const told = (thrown: unknown) => `the key of ServiceAccount tokens, ${path}: ${describeThrown(thrown)}`;
+  const problemOf = (thrown: unknown) => `the key of ServiceAccount tokens, ${path}: ${describeThrown(thrown)}`;
   const kept = fromThrowing(
     () => readFileSync(path, "utf8"),
     (thrown) => thrown,
   );
   if (kept.ok) {
     return andThen(
-      fromThrowing(() => chmodSync(path, OWNER_ONLY), told),
-      () => mapErr(loadSigningKey(sensitive(kept.value)), ({ message }) => told(message)),
+      fromThrowing(() => chmodSync(path, OWNER_ONLY), problemOf),
+      () => mapErr(loadSigningKey(sensitive(kept.value)), ({ message }) => problemOf(message)),
     );
   }
-  if (!isMissing(kept.error)) return err(told(kept.error));
+  if (!isMissing(kept.error)) return err(problemOf(kept.error));
   const key = createSigningKey();
-  const written = mapErr(writePrivateFile(path, reveal(key.pem)), told);
+  const written = mapErr(writePrivateFile(path, reveal(key.pem)), problemOf);
   return written.ok ? ok(key) : written;
 }
 

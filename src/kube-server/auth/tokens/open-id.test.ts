@@ -26,7 +26,7 @@ test.each([
   { name: "something below them", method: "GET", url: `${KEYS}/x`, want: 404 },
   { name: "something beside them", method: "GET", url: "/openid/v1", want: 404 },
   { name: "them with a slash behind", method: "GET", url: `${CONFIGURATION}/`, want: 200 },
-])("who asks for $name is told $want", async ({ method, url, want }) => {
+])("a request for $name gets $want", async ({ method, url, want }) => {
   const { ask } = realServer();
   expect((await ask(method, url)).status).toBe(want);
 });

@@ -79,7 +79,7 @@ export function hasCondition(object: unknown, type: string): boolean {
   return objectsAt(object, "status", "conditions").some((condition) => condition["type"] === type && condition["status"] === "True");
 }
 
-/** What a count shows when nobody has set it. */
+/** The text of a count that is not set. */
 export function countAt(object: unknown, ...path: readonly string[]): number {
   const found = at(object, ...path);
   return typeof found === "number" ? found : 0;

@@ -34,7 +34,7 @@ describe("canonicalQuantity", () => {
     ["x", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
     ["1.2.3", "unable to parse numeric part of quantity"],
     ["1Kii", "unable to parse quantity's suffix"],
-  ])("refuses %j in the server's words", (given, want) => {
+  ])("refuses %j with the server's message", (given, want) => {
     expect(canonicalQuantity(given)).toEqual(err(want));
   });
 });
@@ -161,7 +161,7 @@ describe("readGoValue", () => {
       given: { spec: { strategy: { rollingUpdate: { maxSurge: true } } } },
       want: "bool into Go struct field RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32",
     },
-  ])("words $name as Go does", ({ given, want }) => {
+  ])("reports $name as Go does", ({ given, want }) => {
     expect(readGoValue(deployment, given)).toEqual(err(`json: cannot unmarshal ${want}`));
   });
 

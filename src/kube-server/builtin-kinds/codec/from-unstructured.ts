@@ -1,6 +1,6 @@
 /**
- * A value as Go's converter makes a type of it (`runtime.DefaultUnstructuredConverter`): the door through which strategic merge patches and
- * server-side apply come. It is another one than JSON's, with other words for the same mistakes, and with a surprise: an integer that is too
+ * A value as Go's converter makes a type of it (`runtime.DefaultUnstructuredConverter`): used for strategic merge patches and
+ * server-side apply. It differs from the JSON decoder: other messages for the same mistakes, and an integer that is too
  * large for its field is not refused but cut to the bits that fit, as Go cuts it.
  */
 import { err, ok, type Result } from "#base";

@@ -10,7 +10,7 @@ export type Reading = {
   readonly findings: string[];
   /** The first wrong type. */
   mismatch: string | undefined;
-  /** What a type that reads itself said. */
+  /** The error of a type with its own decoder. */
   refusal: string | undefined;
   /** Go's path, by struct fields: "spec.containers.name". */
   readonly goPath: string[];
@@ -38,7 +38,7 @@ export function readScalar(reading: Reading, kind: ScalarKind, go: string, value
   }
 }
 
-/** The value as Go writes it; undefined when there is anything to be said about it. */
+/** The value as Go writes it; undefined when it needs an error or a warning. */
 export function soundScalar(kind: ScalarKind, value: Json): Json | undefined {
   switch (kind) {
     case "string":

@@ -8,9 +8,9 @@ import { err, ok, type Result } from "#base";
 const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)$/;
 const DAY = 86_400;
 
-export type Moment = { /** Since 1970. */ readonly seconds: number; readonly micros: number };
+export type GoTime = { /** Since 1970. */ readonly seconds: number; readonly micros: number };
 
-export function parseMoment(text: string): Moment | undefined {
+export function parseGoTime(text: string): GoTime | undefined {
   const parts = TIME.exec(text);
   if (parts === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
@@ -23,8 +23,8 @@ export function parseMoment(text: string): Moment | undefined {
 
 /** Milliseconds since 1970; undefined for what is no time. */
 export function parseMilliseconds(text: unknown): number | undefined {
-  const moment = typeof text === "string" ? parseMoment(text) : undefined;
-  return moment === undefined ? undefined : moment.seconds * 1_000;
+  const time = typeof text === "string" ? parseGoTime(text) : undefined;
+  return time === undefined ? undefined : time.seconds * 1_000;
 }
 
 /** As the server writes it, on a day that every month has. */
@@ -34,12 +34,12 @@ const AS_WRITTEN = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0
 export function normaliseTime(text: string, micro: boolean): Result<string, string> {
   const parts = AS_WRITTEN.exec(text);
   if (parts !== null && (parts[1] !== undefined) === micro) return ok(text);
-  const moment = parseMoment(text);
-  if (moment === undefined || (micro && !/[.,]\d{6}(Z|[+-])/.test(text))) return err(parseError(text, micro));
-  const days = Math.floor(moment.seconds / DAY);
-  const rest = moment.seconds - days * DAY;
+  const time = parseGoTime(text);
+  if (time === undefined || (micro && !/[.,]\d{6}(Z|[+-])/.test(text))) return err(parseError(text, micro));
+  const days = Math.floor(time.seconds / DAY);
+  const rest = time.seconds - days * DAY;
   const clock = [rest / 3_600, (rest % 3_600) / 60, rest % 60].map(two).join(":");
-  return ok(`${dateOf(days)}T${clock}${micro ? `.${String(moment.micros).padStart(6, "0")}` : ""}Z`);
+  return ok(`${dateOf(days)}T${clock}${micro ? `.${String(time.micros).padStart(6, "0")}` : ""}Z`);
 }
 
 /** Go names the part of the layout where it stopped; the beginning is where nearly all wrong times stop. */

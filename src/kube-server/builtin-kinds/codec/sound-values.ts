@@ -3,7 +3,7 @@
  * what was written so already is not copied.
  *
  * Whatever Go would have something to say about (an unknown field, a wrong type, null in a list) is UNSOUND here. Then the long way of
- * go-json.ts finds the words. Both must agree; a property test holds them to it.
+ * go-json.ts reports the errors. A property test checks that both agree.
  */
 import { memoizeByObject } from "#base";
 import { isJsonObject, type Json, type JsonObject } from "#kube";

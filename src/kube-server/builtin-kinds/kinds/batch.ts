@@ -117,7 +117,7 @@ function validateCompletions(next: KubeObject, changed: boolean): Causes {
   return [invalid("spec.completions", completions, "can only be modified in tandem with spec.parallelism")];
 }
 
-/** A suspended Job that never ran may still be told where to run, and with how much. */
+/** A suspended Job that never ran may still change its scheduling fields and resources. */
 function frozenTemplate(next: KubeObject, previous: KubeObject): Causes {
   const suspended = isTrueAt(previous, "spec", "suspend") && at(previous, "status", "startTime") === undefined;
   const [now, before] = [next, previous].map((object) => templateToCompare(object, suspended)) as [Json, Json];

@@ -64,7 +64,7 @@ function datedConditions(draft: Draft, previous: KubeObject, now: string | undef
   });
 }
 
-/** What the door of approval wrote is not changed through this one, unless one is added or taken away: then validation says no. */
+/** Conditions that the approval subresource wrote are kept here, unless one is added or removed: then validation refuses. */
 function keepDecisions(conditions: JsonObject[], previous: KubeObject): JsonObject[] {
   const known = objectsAt(previous, "status", "conditions");
   return DECISIONS.reduce((all, type) => {
@@ -163,7 +163,7 @@ function validateReissue(next: KubeObject, previous: KubeObject): Causes {
   return before === "" || now === before ? [] : [forbidden("status.certificate", "updates may not modify existing certificate content")];
 }
 
-/** Decisions are made through the door of approval. */
+/** Decisions are made through the approval subresource. */
 function validateDecisions(next: KubeObject, previous: KubeObject): Causes {
   return DECISIONS.flatMap((type) => {
     const [now, before] = [ofType(next, type), ofType(previous, type)];

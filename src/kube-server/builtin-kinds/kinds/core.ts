@@ -31,7 +31,7 @@ const namespace: KindRules = {
   },
   validate: (object, previous) =>
     textsAt(object, "spec", "finalizers").flatMap((finalizer, index) => {
-      // a new one is told of them all, who finalizes which it is
+      // a new one gets all finalizers
       const path = previous === undefined ? "spec.finalizers" : `spec.finalizers[${index}]`;
       return [...invalidEach(path, finalizer, qualifiedName(finalizer)), ...kubeFinalizer(finalizer, path)];
     }),

@@ -124,7 +124,7 @@ function validateTopologyKeys(keys: readonly string[], path: string): Causes {
   ]);
 }
 
-/** The server complains of every pair; nobody reads so many. */
+/** The real server reports every pair; here the number is limited. */
 const MOST_ALIKE = 100;
 
 /** Where volumes of a StorageClass may be: no two terms may say the same. */

@@ -1,7 +1,7 @@
 /**
- * Events of either group. They are stored and checked as core/v1; whoever comes through events.k8s.io is held to more.
+ * Events of either group. They are stored and checked as core/v1; writes through events.k8s.io have further rules.
  *
- * Nothing is said of metadata that core/v1 would have to keep to: Events are written in great numbers by programs of all ages.
+ * The metadata of core/v1 Events is not validated: programs of all ages write them.
  */
 import { jsonEqual, type Json, type KubeObject } from "#kube";
 import { eventCells } from "../cells/core.ts";

@@ -1,6 +1,6 @@
 /**
- * The doors of a Pod that change one part of a running one: debug containers and resources. Whatever else comes in through them is dropped
- * without a word, as the server does.
+ * The subresources that change one part of a running Pod: debug containers and resources. All other changes are dropped
+ * silently, as a real server does.
  */
 import { jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { asJson, at, carryField, childOf, copyOf, draftsAt, entriesAt, objectAt, objectsAt, textAt, type Draft } from "../draft.ts";

@@ -96,7 +96,7 @@ function graceOf(object: KubeObject): number {
   return seconds < 0 ? 1 : seconds;
 }
 
-/** Tokens are somebody's. */
+/** Projected tokens need a serviceAccountName. */
 function validateTokens(object: KubeObject): Causes {
   if (textAt(object, "spec", "serviceAccountName") !== "") return [];
   return objectsAt(object, "spec", "volumes").flatMap((volume, index) =>

@@ -57,7 +57,7 @@ export function serviceRules(addresses: ServiceAddresses | undefined): KindRules
 function serviceWarnings(service: KubeObject): readonly string[] {
   const [headless, external] = [isHeadless(service), typeOf(service) === "ExternalName"];
   const outside = listAt(service, "spec", "externalIPs").length > 0;
-  const said: readonly (readonly [boolean, string])[] = [
+  const warnings: readonly (readonly [boolean, string])[] = [
     [headless && textAt(service, "spec", "loadBalancerIP") !== "", "spec.loadBalancerIP is ignored for headless services"],
     [headless && outside, "spec.externalIPs is ignored for headless services"],
     [headless && textAt(service, "spec", "sessionAffinity") !== "None", "spec.SessionAffinity is ignored for headless services"],
@@ -69,7 +69,7 @@ function serviceWarnings(service: KubeObject): readonly string[] {
       'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
     ],
   ];
-  return said.filter(([holds]) => holds).map(([, text]) => text);
+  return warnings.filter(([holds]) => holds).map(([, text]) => text);
 }
 
 function validateService(service: KubeObject, isNew: boolean): Causes {
@@ -153,7 +153,7 @@ function validateAddresses(service: KubeObject): Causes {
   ];
 }
 
-/** Several are one of each family; who is no address is told only that. */
+/** Several are one of each family; for text that is no address, only that is reported. */
 function validateSeveral(all: readonly string[]): Causes {
   const wrong = all.flatMap((ip, index) => (index === 0 && ip === "None" ? [] : validateIP(`spec.clusterIPs[${index}]`, ip)));
   const isDual = new Set(all.map(ipFamilyOf)).size === 2;

@@ -47,7 +47,7 @@ const POD_FIXED = "spec: Forbidden: pod updates may not change fields other than
 describe("updates", () => {
   it.each([
     {
-      name: "an Event of the newer group keeps what it said",
+      name: "an Event of the newer group keeps its note",
       type: "events.k8s.io/v1/events",
       before: event({ related: { kind: "Node" } }),
       after: event({ reason: "S", action: "", regarding: { kind: "Pod", namespace: "n", name: "q" } }),
@@ -142,7 +142,7 @@ describe("updates", () => {
       want: ["spec.template: Invalid value"],
     },
     {
-      name: "a suspended Job may be told where to run",
+      name: "the scheduling fields of a suspended Job may change",
       type: "batch/v1/jobs",
       before: job({ suspend: true }),
       after: job({ suspend: true, template: { ...jobTemplate, spec: { ...jobTemplate.spec, nodeSelector: { a: "b" } } } }),

@@ -1,4 +1,4 @@
-/** Field errors in the API server's words. Values are shown as Go's JSON shows them, so that people find the sentence they know. */
+/** Field errors with the API server's messages. Values are shown as Go's JSON shows them, so that people find the messages they know. */
 import { isJsonObject, quote, type Json, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 

@@ -1,4 +1,4 @@
-/** Cron schedules: five fields or a descriptor, as robfig/cron reads them, with its words for what is wrong. */
+/** Cron schedules: five fields or a descriptor, as robfig/cron reads them, with its error messages. */
 
 type Bounds = { readonly min: number; readonly max: number; readonly names: readonly string[] };
 

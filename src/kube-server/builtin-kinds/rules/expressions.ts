@@ -1,4 +1,4 @@
-/** Expressions in objects: compiled when they are written, so that a mistake is told to its author and not to whoever is judged by it. */
+/** Expressions in objects: compiled when they are written, so that a mistake is reported to its author and not to the users whose requests it checks. */
 import { repeats } from "#base";
 import type { JsonObject } from "#kube";
 import { BOOL, isReserved } from "#cel";

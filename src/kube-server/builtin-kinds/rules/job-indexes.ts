@@ -1,4 +1,4 @@
-/** Indexes of a Job's Pods as its status writes them: "1,3-5,7". The words are those of a real server. */
+/** Indexes of a Job's Pods as its status writes them: "1,3-5,7". The messages are those of a real server. */
 import { quote } from "#kube";
 
 type Interval = { readonly first: number; readonly last: number };
@@ -16,7 +16,7 @@ export function indexesProblem(text: string, completions: number): string | unde
   return undefined;
 }
 
-/** Where the first index stands in both, if one does. Intervals that cannot be read are passed over: somebody else complains of them. */
+/** Where the first index stands in both, if one does. Intervals that cannot be read are skipped: another rule reports them. */
 export function indexesOverlap(completed: string, failed: string, completions: number): string | undefined {
   const [done, lost] = [completed, failed].map((text) => readable(text, completions)) as [Interval[], Interval[]];
   let [atDone, atLost] = [0, 0];

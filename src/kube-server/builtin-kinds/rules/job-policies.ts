@@ -94,7 +94,7 @@ function validatePatterns(patterns: readonly JsonObject[], path: string): Causes
   ];
 }
 
-/** Of an indexed Job: nobody else knows which of its Pods is which. */
+/** Of an indexed Job: only its Pods have an index. */
 export function validateSuccessPolicy(spec: JsonObject, path: string): Causes {
   const rules = objectsAt(spec, "successPolicy", "rules");
   const completions = numberAt(spec, "completions") ?? 0;

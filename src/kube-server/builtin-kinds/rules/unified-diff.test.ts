@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { jsonDiff, unifiedDiff } from "./unified-diff.ts";
 
-test("nothing changed is nothing said", () => {
+test("no change is an empty diff", () => {
   expect(unifiedDiff(["a"], ["a"])).toBe("");
 });
 
@@ -26,7 +26,7 @@ test("ranges of one line and of none are written short", () => {
   expect(unifiedDiff([], ["b"])).toBe("@@ -0,0 +1 @@\n+b\n");
 });
 
-test("the claim of a real server: what it said of a request that grew", () => {
+test("the diff of a real server for a claim whose request grew", () => {
   const claim = (storage: string) => ({
     AccessModes: ["ReadWriteOnce"],
     Selector: null,

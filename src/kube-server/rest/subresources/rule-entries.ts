@@ -1,8 +1,8 @@
 /** The rules that somebody holds, as a SelfSubjectRulesReview lists them: those about resources and those about paths. */
 import type { JsonObject } from "#kube";
-import type { PolicyRule } from "../../auth/index.ts";
+import type { AccessRule } from "../../auth/index.ts";
 
-export function ruleEntries(rules: readonly PolicyRule[]): {
+export function ruleEntries(rules: readonly AccessRule[]): {
   readonly resourceRules: readonly JsonObject[];
   readonly nonResourceRules: readonly JsonObject[];
 } {

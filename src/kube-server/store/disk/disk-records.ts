@@ -70,6 +70,6 @@ function decodeChange({ revision, collection, key, object }: Record<keyof Change
   if (typeof revision !== "number" || typeof collection !== "string" || typeof key !== "string") return err("not a record of a store");
   if (object === undefined) return ok({ kind: "change", change: { revision, collection, key, object } });
   if (!isJsonObject(object)) return err("not a record of a store");
-  // its fields were checked by whoever wrote it, and the checksum says that it is what was written
+  // its fields were checked by the writer, and the checksum shows that they are unchanged
   return ok({ kind: "change", change: { revision, collection, key, object: object as unknown as KubeObject } });
 }

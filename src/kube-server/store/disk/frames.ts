@@ -2,7 +2,7 @@
  * How a record stands in a file: a mark, the length, a checksum of the text, a checksum of this head, the text.
  *
  * The mark holds bytes that no UTF-8 text has. So it cannot stand inside a record, and after damage the next whole record can
- * be found: that is how a torn end is told from a hole in the middle. The head has a checksum of its own because a damaged
+ * be found: that is how a torn end is distinguished from a hole in the middle. The head has a checksum of its own because a damaged
  * length would look like a record whose end is missing.
  */
 import { crc32 } from "node:zlib";

@@ -29,7 +29,7 @@ describe("the lock of a folder", () => {
   const stale: { name: string; text: string; from: number | undefined }[] = [
     { name: "a process that is gone", text: `{"pid":7,"process":"seven","since":"x"}`, from: 7 },
     { name: "an earlier process with the same pid, as in a container", text: `{"pid":2,"process":"earlier","since":"x"}`, from: 2 },
-    { name: "nobody who can be read", text: "garbage", from: undefined },
+    { name: "an unreadable owner", text: "garbage", from: undefined },
     { name: "a file with something else in it", text: `{"pid":"7"}`, from: undefined },
   ];
   it.each(stale)("is taken over from $name", ({ text, from }) => {

@@ -2,7 +2,7 @@
  * A log that is being written: records are added at the end, each with one write.
  *
  * Writes name their position instead of appending. When one fails half-way, the file is cut back to the last whole record; if
- * even that fails, or a sync does, nobody knows any more what is on disk, and the log refuses everything until it is opened anew.
+ * even that fails, or a sync does, the state on disk is unknown, and the log refuses everything until it is opened again.
  */
 import { andThen, err, ok, type Result } from "#base";
 import type { StorageError } from "../port.ts";
@@ -88,7 +88,7 @@ export class LogFile {
   }
 
   close(): void {
-    attempt("", () => this.#files.closeSync(this.#fd)); // everything that counts is written; there is nobody to tell
+    attempt("", () => this.#files.closeSync(this.#fd)); // all acknowledged records are written; there is no caller to report to
   }
 
   #cutBack(why: StorageError): void {

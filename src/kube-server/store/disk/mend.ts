@@ -1,10 +1,10 @@
 /**
- * Makes a folder whole again after `recover` has said what is wrong with it; it is then read anew. Bytes that are no record are
+ * Repairs a folder after `recover` has reported what is wrong with it; it is then read again. Bytes that are no record are
  * copied aside before anything is cut: whatever a person may want to look at later is still there.
  *
  * Revisions are never given out twice. A torn record was never acknowledged, so its revision is free; but a record that was
- * whole once and is damaged now had a revision that somebody may know. Those are skipped, and whoever comes with one of them
- * is told to list anew.
+ * whole once and is damaged now had a revision that a client may know. Those are skipped, and a client that sends one of them
+ * gets 410 and must list again.
  */
 import { basename, dirname } from "node:path";
 import { andThen, map, ok, type Result } from "#base";
@@ -19,19 +19,19 @@ import { SnapshotWriter } from "./snapshot-writer.ts";
 import { attempt, withFile, writeAll, type StoreFiles } from "./store-files.ts";
 
 /** What was no record, and where a copy of it is. */
-export type Kept = Damage & { readonly keptIn: string };
+export type KeptDamage = Damage & { readonly keptIn: string };
 
 /** No change is written in fewer bytes: a damaged stretch held at most one revision per so many. */
 const SMALLEST_RECORD = 32;
 
 /** What was cut off, or set aside by a repair. Empty: there was nothing to mend. */
-export function mend(files: StoreFiles, folder: string, recovered: Recovered): Result<readonly Kept[], StorageError> {
+export function mend(files: StoreFiles, folder: string, recovered: Recovered): Result<readonly KeptDamage[], StorageError> {
   const { tail, state } = recovered;
   const cut = tail === undefined ? ok([]) : map(cutTail(files, tail, state.revision), (kept) => [kept]);
   return andThen(cut, (kept) => map(rewrite(files, folder, recovered), (more) => [...kept, ...more]));
 }
 
-function cutTail(files: StoreFiles, tail: NonNullable<Recovered["tail"]>, revision: number): Result<Kept, StorageError> {
+function cutTail(files: StoreFiles, tail: NonNullable<Recovered["tail"]>, revision: number): Result<KeptDamage, StorageError> {
   const { torn, ...damage } = tail;
   const kept = attempt(`cannot set the end of ${tail.file} aside`, () => ({ ...damage, keptIn: keepBytes(files, damage) }));
   return andThen(kept, (value) => {
@@ -47,7 +47,7 @@ function cutTail(files: StoreFiles, tail: NonNullable<Recovered["tail"]>, revisi
 }
 
 /** Copies of the damaged files, then a fresh snapshot of what could be read: the old files are obsolete from then on. */
-function rewrite(files: StoreFiles, folder: string, { state, damages, tail }: Recovered): Result<readonly Kept[], StorageError> {
+function rewrite(files: StoreFiles, folder: string, { state, damages, tail }: Recovered): Result<readonly KeptDamage[], StorageError> {
   if (damages.length === 0) return ok([]);
   const kept = attempt(`cannot set damaged files of ${folder} aside`, () => {
     const copies = new Map([...new Set(damages.map(({ file }) => file))].map((file) => [file, copyAside(files, file)]));

@@ -7,7 +7,7 @@ import { findFrameAfter, readFrame } from "./frames.ts";
 export type Damage = { readonly file: string; readonly offset: number; readonly bytes: number; readonly problem: string };
 
 export type Trouble = Omit<Damage, "file"> & {
-  /** The file ends inside a record: its writer was killed, and nobody was told that it is safe. */
+  /** The file ends inside a record: its writer was killed, and the write was not acknowledged. */
   readonly torn: boolean;
   /** Where whole records go on; undefined: nowhere. */
   readonly resumesAt: number | undefined;

@@ -175,7 +175,7 @@ describe("a folder is refused, and nothing in it is changed, when", () => {
   });
 });
 
-it("the words for a damaged folder name the file, the byte and the way out", () => {
+it("the message about a damaged folder names the file, the byte and the remedy", () => {
   const words = describeOpenError({ kind: "corrupt", file: "/data/log-1", offset: 7, problem: "the checksum does not match" });
   expect(words).toMatch(
     /^\/data\/log-1 is damaged at byte 7: the checksum does not match\. Nothing was changed\. Restore .* or start once with --repair \(in code: repair: true\)/,

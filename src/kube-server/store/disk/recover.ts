@@ -1,9 +1,9 @@
 /**
- * From files to state: the newest snapshot, then the logs after it. Reads only; what is to be mended is said, not done.
+ * From files to state: the newest snapshot, then the logs after it. It only reads; repairs are reported, not done.
  *
  * A file is damaged at its end or in the middle, and the difference is everything. A writer that is killed leaves the newest log
  * torn at its end: that can be cut. Anything else (a hole with whole records behind it, an older file that is not whole, a file
- * that is missing) has lost acknowledged writes, and nobody but a person may decide to go on. `repair` is that decision.
+ * that is missing) has lost acknowledged writes, and only a person may decide to continue. `repair` is that decision.
  */
 import { err, ok, type Result } from "#base";
 import type { HistoryLimit } from "../history.ts";

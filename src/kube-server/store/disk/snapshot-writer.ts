@@ -1,7 +1,7 @@
 /**
  * Writes the whole state at one revision, a few objects at a time, while the store goes on.
  *
- * 100,000 objects take a second to write; nobody should wait for that. Each step lists the next page *as it was* at the
+ * 100,000 objects take a second to write; requests must not wait for that. Each step lists the next page *as it was* at the
  * revision, which history can tell as long as it is pinned there. Under its final name the file is always whole.
  */
 import { andThen, mapErr, ok, type Result } from "#base";

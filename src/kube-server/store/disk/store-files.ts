@@ -1,7 +1,7 @@
 /**
  * The part of node:fs that a store on disk uses, as a port: tests fill the disk, break it, and kill the process at every call.
  *
- * Functions throw as node:fs does; `attempt` is the door through which that becomes a Result.
+ * Functions throw as node:fs does; `attempt` turns that into a Result.
  */
 import * as fs from "node:fs";
 import { dirname } from "node:path";
@@ -31,7 +31,7 @@ export type StoreFiles = Pick<
 
 export const nodeFiles: StoreFiles = fs;
 
-/** The folder holds Secrets in plain text: nobody else may read it. */
+/** The folder holds Secrets in plain text: only the owner may read it. */
 export const FILE_MODE = 0o600;
 export const FOLDER_MODE = 0o700;
 

@@ -62,7 +62,7 @@ export function validateInitContainers(spec: JsonObject, path: string, context: 
   });
 }
 
-/** In the order of the struct. Whoever looks into a Pod has no part in what it serves. */
+/** In the order of the struct. An ephemeral container has no probes, ports or lifecycle. */
 const NOT_FOR_VISITORS = "ports resizePolicy restartPolicy restartPolicyRules livenessProbe readinessProbe startupProbe lifecycle".split(
   " ",
 );

@@ -17,7 +17,7 @@ export function validatePodTemplate(template: JsonObject, path: string): Causes 
   );
 }
 
-/** Required, well formed and not empty. `kind` is the word in the message. */
+/** Required, well formed and not empty. `kind` is the noun in the message. */
 export function validateSelector(object: KubeObject, kind: string): Causes {
   const selector = objectAt(object, "spec", "selector");
   if (selector === undefined) return [required("spec.selector")];
@@ -25,7 +25,7 @@ export function validateSelector(object: KubeObject, kind: string): Causes {
   return joined(validateLabelSelector(selector, "spec.selector"), empty);
 }
 
-/** A selector that cannot be read, and for most kinds the last thing that is said: their template is not looked at. */
+/** A selector that cannot be read. For most kinds it is the last error: their template is not validated. */
 export function unreadableSelector(object: KubeObject, detail = "invalid label selector"): Causes {
   const selector = objectAt(object, "spec", "selector");
   const wrong = selector !== undefined && validateLabelSelector(selector, "").length > 0;

@@ -1,4 +1,4 @@
-/** Rules of kinds that few people meet, as the real server words them. */
+/** Validation of rarely used kinds, with the real server's messages. */
 import { expect, it } from "vitest";
 import { builtinTypes } from "../builtin-types.ts";
 
@@ -99,7 +99,7 @@ it.each([
   expect(refusals(key, given)).toEqual(want);
 });
 
-it("a CSI driver that hands out tokens is told of a safer way, once", () => {
+it("a CSI driver that receives tokens gets one warning about a safer way", () => {
   const type = types.get("storage.k8s.io/v1/csidrivers");
   const driver = {
     apiVersion: "storage.k8s.io/v1",

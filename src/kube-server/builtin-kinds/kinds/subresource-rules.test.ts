@@ -15,13 +15,13 @@ function made(type: string, body: object): KubeObject {
   return known.applyDefaults(decoded.value.object);
 }
 
-type Change = { readonly type: string; readonly door: string; readonly before: object; readonly after: object };
+type Change = { readonly type: string; readonly subresource: string; readonly before: object; readonly after: object };
 
-function through({ type, door, before, after }: Change): { readonly next: KubeObject; readonly causes: readonly string[] } {
+function through({ type, subresource, before, after }: Change): { readonly next: KubeObject; readonly causes: readonly string[] } {
   const known = types.get(type);
   const previous = made(type, before);
-  const next = known?.prepareForUpdate(made(type, after), previous, door) ?? previous;
-  return { next, causes: [...new Set(known?.validate(next, previous, door).map(({ field, detail }) => `${field}: ${detail}`))] };
+  const next = known?.prepareForUpdate(made(type, after), previous, subresource) ?? previous;
+  return { next, causes: [...new Set(known?.validate(next, previous, subresource).map(({ field, detail }) => `${field}: ${detail}`))] };
 }
 
 const pod = (spec: object, metadata: object = {}) => ({
@@ -31,10 +31,10 @@ const pod = (spec: object, metadata: object = {}) => ({
 const container = (resources: object, more: object = {}) => ({ containers: [{ name: "c", image: "i", resources, ...more }] });
 const debug = (more: object = {}) => ({ ephemeralContainers: [{ name: "d", image: "i", ...more }] });
 
-describe("a Pod's door for resources", () => {
+describe("the resize subresource of a Pod", () => {
   it("takes resources and nothing else", () => {
     const after = pod(container({ requests: { cpu: "2" } }, { image: "other" }), { labels: { a: "b" } });
-    const { next, causes } = through({ type: PODS, door: "resize", before: pod({}), after });
+    const { next, causes } = through({ type: PODS, subresource: "resize", before: pod({}), after });
     expect(causes).toEqual([]);
     expect(next).toMatchObject({ spec: { containers: [{ image: "i", resources: { requests: { cpu: "2" } } }] } });
     expect(next.metadata.labels).toBeUndefined();
@@ -77,15 +77,15 @@ describe("a Pod's door for resources", () => {
       want: "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed",
     },
   ])("refuses $name", ({ after, want }) => {
-    expect(through({ type: PODS, door: "resize", before: pod({}), after }).causes).toContain(want);
+    expect(through({ type: PODS, subresource: "resize", before: pod({}), after }).causes).toContain(want);
   });
 });
 
-describe("a Pod's door for debugging", () => {
+describe("the ephemeralcontainers subresource of a Pod", () => {
   it("adds containers, and everything else stays", () => {
     const { next, causes } = through({
       type: PODS,
-      door: "ephemeralcontainers",
+      subresource: "ephemeralcontainers",
       before: pod({}),
       after: pod({ hostname: "h", ...debug() }),
     });
@@ -95,23 +95,23 @@ describe("a Pod's door for debugging", () => {
   });
 
   it("takes none away and changes none", () => {
-    const gone = through({ type: PODS, door: "ephemeralcontainers", before: pod(debug()), after: pod({}) });
+    const gone = through({ type: PODS, subresource: "ephemeralcontainers", before: pod(debug()), after: pod({}) });
     expect(gone.causes).toEqual(['spec.ephemeralContainers: Forbidden: existing ephemeral containers "d" may not be removed\n']);
-    const changed = through({ type: PODS, door: "ephemeralcontainers", before: pod(debug()), after: pod(debug({ image: "j" })) });
+    const changed = through({ type: PODS, subresource: "ephemeralcontainers", before: pod(debug()), after: pod(debug({ image: "j" })) });
     expect(changed.causes).toEqual([
       expect.stringContaining('"d" may not be changed\n@@ -1,6 +1,6 @@\n {\n  "Name": "d",\n- "Image": "i",\n+ "Image": "j",\n'),
     ]);
   });
 });
 
-describe("the doors of a certificate request", () => {
+describe("the subresources of a certificate request", () => {
   const request = (conditions: readonly object[]) => ({ spec: { signerName: "a.test/s" }, status: { conditions } });
   const approved = { type: "Approved", status: "True" };
 
   it("approval writes conditions and keeps the rest", () => {
     const { next } = through({
       type: REQUESTS,
-      door: "approval",
+      subresource: "approval",
       before: request([]),
       after: { spec: { signerName: "b.test/s" }, status: { conditions: [approved] } },
     });
@@ -121,68 +121,68 @@ describe("the doors of a certificate request", () => {
   it.each([
     {
       name: "without a type",
-      door: "approval",
+      subresource: "approval",
       before: [],
       after: [{ status: "True" }],
       want: "status.conditions[0].type: Required value",
     },
     {
       name: "without a status",
-      door: "approval",
+      subresource: "approval",
       before: [],
       after: [{ type: "Approved" }],
       want: "status.conditions[0].status: Required value",
     },
     {
       name: "a decision that is not true",
-      door: "approval",
+      subresource: "approval",
       before: [],
       after: [{ type: "Denied", status: "False" }],
       want: 'status.conditions[0].status: Unsupported value: "False": supported values: "True"',
     },
     {
       name: "both decisions",
-      door: "approval",
+      subresource: "approval",
       before: [],
       after: [approved, { type: "Denied", status: "True" }],
       want: 'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
     },
     {
       name: "a type twice",
-      door: "approval",
+      subresource: "approval",
       before: [],
       after: [approved, approved],
       want: 'status.conditions[1].type: Duplicate value: "Approved"',
     },
     {
       name: "a decision by the signer",
-      door: "status",
+      subresource: "status",
       before: [],
       after: [approved],
       want: 'status.conditions: Forbidden: updates may not add a condition of type "Approved"',
     },
     {
       name: "a decision that is taken back",
-      door: "status",
+      subresource: "status",
       before: [approved],
       after: [],
       want: 'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
     },
     {
       name: "a failure that is taken back by who decides",
-      door: "approval",
+      subresource: "approval",
       before: [approved, { type: "Failed", status: "True" }],
       after: [approved],
       want: 'status.conditions: Forbidden: updates may not remove a condition of type "Failed"',
     },
-  ])("refuse $name", ({ door, before, after, want }) => {
-    expect(through({ type: REQUESTS, door, before: request(before), after: request(after) }).causes).toContain(want);
+  ])("refuse $name", ({ subresource, before, after, want }) => {
+    expect(through({ type: REQUESTS, subresource, before: request(before), after: request(after) }).causes).toContain(want);
   });
 
   it("leaves a decision as it was when the signer writes it anew", () => {
     const { next, causes } = through({
       type: REQUESTS,
-      door: "status",
+      subresource: "status",
       before: request([approved]),
       after: request([{ ...approved, reason: "New" }]),
     });
@@ -190,7 +190,7 @@ describe("the doors of a certificate request", () => {
     expect(next).toMatchObject({ status: { conditions: [approved] } });
   });
 
-  it("date what nobody has dated; a decision that stands keeps its time", () => {
+  it("set the time of undated conditions; an existing decision keeps its time", () => {
     const known = types.get(REQUESTS);
     const old = { ...approved, lastTransitionTime: "2024-01-01T00:00:00Z", lastUpdateTime: "2024-01-01T00:00:00Z" };
     const next = known?.prepareForUpdate(
@@ -214,12 +214,12 @@ describe("the doors of a certificate request", () => {
     { name: "another certificate", before: PEM, after: PEM2, want: /updates may not modify existing certificate content$/ },
   ])("refuse $name", ({ before, after, want }) => {
     const of = (certificate: string) => ({ ...request([]), status: certificate === "" ? {} : { certificate } });
-    const { causes } = through({ type: REQUESTS, door: "status", before: of(before), after: of(after) });
+    const { causes } = through({ type: REQUESTS, subresource: "status", before: of(before), after: of(after) });
     expect(causes).toContainEqual(expect.stringMatching(want));
   });
 });
 
-describe("a volume's door for its status", () => {
+describe("the status subresource of a volume", () => {
   const NOW = "2025-01-01T00:00:00Z";
   const THEN = "2024-01-01T00:00:00Z";
   const volume = (status: object) => ({ spec: { capacity: { storage: "1Gi" }, hostPath: { path: "/x" } }, status });
@@ -240,7 +240,7 @@ describe("a volume's door for its status", () => {
   });
 });
 
-describe("doors for status", () => {
+describe("status subresources", () => {
   it.each([
     {
       name: "a condition that is neither true nor false nor unknown",
@@ -261,6 +261,6 @@ describe("doors for status", () => {
       want: 'status.addresses[1]: Duplicate value: {"Type":"Hostname","Address":"a"}',
     },
   ])("refuse $name", ({ type, status, want }) => {
-    expect(through({ type, door: "status", before: {}, after: { status } }).causes).toContain(want);
+    expect(through({ type, subresource: "status", before: {}, after: { status } }).causes).toContain(want);
   });
 });
