@@ -12,7 +12,7 @@ import type { ChangeHandler, InformerHealth } from "./informer/informer.ts";
 import { InformerGroup, type ReadAccess } from "./informer/informer-group.ts";
 import { EVERYWHERE, type ManagerScope } from "./scope.ts";
 
-/** The cluster as last heard of. Everything in it may be a moment old. Asking for a kind that was not declared is a bug. */
+/** The cluster as the informers last saw it, so that everything in it may be out of date. Reading a kind that was not declared is a bug. */
 export interface CacheReader {
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey): T | undefined;
   list<T extends KubeObject>(resource: Resource<T>, namespace?: string): readonly T[];

@@ -1,6 +1,6 @@
 /**
  * Adds and takes away one finalizer, with the resourceVersion as precondition: a merge patch replaces the whole list, and must
- * not bring back or drop somebody else's.
+ * not add or remove those of other controllers.
  */
 import { err, ok, type Result } from "#base";
 import { isBeingDeleted, keyOf, type KubeObject, type Resource } from "#kube";

@@ -86,7 +86,7 @@ test("no owner reference on what must outlive its owner: claims hold data, names
     expect(stamp({ ...wanted, kind }, owner).metadata.ownerReferences).toBeUndefined();
 });
 
-test("the digest of a Secret follows its keys and not its values: whoever reads the annotation could guess a weak one", () => {
+test("the digest of a Secret follows its keys and not its values: a reader of the annotation could guess a weak one", () => {
   const digest = (data: object) => {
     const secret = { ...wanted, kind: "Secret", data };
     return stamp(secret, owner).metadata.annotations?.["lattice.dev/applied"];

@@ -17,7 +17,7 @@ export const OWNER_ANNOTATION = "lattice.dev/owner";
 export const APPLIED_ANNOTATION = "lattice.dev/applied";
 /** "never" on an object keeps it from being pruned. */
 export const PRUNE_ANNOTATION = "lattice.dev/prune";
-/** "true" on an object that somebody else made lets Lattice take it over. */
+/** "true" on an object of another client lets Lattice take it over. */
 export const ADOPT_ANNOTATION = "lattice.dev/adopt";
 
 /** Deleting one of these deletes other people's objects or data with it. A person does that: no prune, and no garbage collector. */

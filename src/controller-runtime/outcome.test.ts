@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "waiting comes back when it said",
+    name: "waiting is requeued after its own time",
     given: waiting("MachinesStarting", 7_000, "2 of 3 machines run"),
     want: {
       requeue: { kind: "after", ms: 7_000 },
@@ -70,12 +70,12 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: "a lost race is not told to anybody",
+    name: "a lost race is not reported",
     given: failed({ kind: "conflict", message: "modified" }),
     want: { requeue: { kind: "backoff", atLeastMs: 0 }, ready: undefined, event: undefined, level: "info", result: "failed" },
   },
   {
-    name: "being told to stop is no failure",
+    name: "a shutdown is no failure",
     given: failed({ kind: "cancelled", message: "shutdown" }),
     want: { requeue: { kind: "backoff", atLeastMs: 0 }, ready: undefined, event: undefined, level: "debug", result: "cancelled" },
   },

@@ -37,7 +37,7 @@ export type RunnerLimits = {
   readonly settledMs: number;
   /** For one pass; its signal fires after that. */
   readonly passMs: number;
-  /** For passes under way to finish when told to stop, and then to heed their signal. */
+  /** For passes under way to finish on a stop, and then to obey their signal. */
   readonly drainMs: number;
   readonly cancelMs: number;
 };
@@ -90,7 +90,7 @@ export class Runner {
     this.#reconciler = new Reconciler({ controller, client, cache: informers, engine, record, clock, logger, settledMs: limits.settledMs });
   }
 
-  /** Ends when told to; resolves when the last worker has, or when its time is up. */
+  /** Ends on either signal; resolves when the last worker has ended, or when its time is up. */
   async run(stop: AbortSignal, cancel: AbortSignal): Promise<void> {
     const { controller, informers, limits } = this.#options;
     const ending = linkSignals(stop, cancel);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { MAX_TEXT_BYTES, safeText } from "./safe-text.ts";
 
 const rows = [
-  { name: "plain words stay", given: "2 of 3 machines run", want: "2 of 3 machines run" },
+  { name: "plain text stays", given: "2 of 3 machines run", want: "2 of 3 machines run" },
   { name: "bearer tokens", given: "sent Authorization: Bearer abcdefgh12345 to it", want: "sent Authorization: Bearer [redacted] to it" },
   { name: "passwords in key=value", given: "dsn host=a password=hunter2 user=b", want: "dsn host=a password=[redacted] user=b" },
   { name: "tokens in JSON", given: '{"token":"s3cr3t","a":1}', want: '{"token":"[redacted]","a":1}' },

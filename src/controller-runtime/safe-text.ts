@@ -1,7 +1,7 @@
 /**
  * Text for events and conditions: what looks like a secret is cut out, and the rest is cut to length.
  *
- * The second net. The first is that nobody puts a secret into a message; this one is for foreign errors that quote what they
+ * The second protection. The first is that no code puts a secret into a message; this one is for foreign errors that quote what they
  * were given.
  */
 const CUT = "[redacted]";
@@ -22,7 +22,7 @@ const SECRETS: readonly { readonly pattern: RegExp; readonly put: string }[] = [
 
 /** What an event's note may hold, by the API. */
 export const MAX_TEXT_BYTES = 1_024;
-/** Before anything is searched: nobody reads more, and the search costs time. */
+/** Before anything is searched: a longer text is not read, and the search costs time. */
 const MAX_SEARCHED = 16_384;
 
 export function safeText(text: string, maxBytes = MAX_TEXT_BYTES): string {

@@ -174,8 +174,8 @@ describe("what has no namespace and may not be written", () => {
     await operated.apply(environment("team"), latticeService("team/api", { environment: "team" }));
     await operated.live(250_000, 10_000);
     expect((await operated.service("team/api")).status).toMatchObject({ phase: "Ready" });
-    const told = operated.lines.filter(({ level, message }) => level === "warn" && message.startsWith("status may not be written"));
-    expect(told).toHaveLength(1);
+    const reported = operated.lines.filter(({ level, message }) => level === "warn" && message.startsWith("status may not be written"));
+    expect(reported).toHaveLength(1);
   });
 });
 

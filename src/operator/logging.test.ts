@@ -9,7 +9,7 @@ function capture(options: Pick<LogOptions, "level" | "format">) {
 }
 
 describe("log sinks", () => {
-  it("JSON: a constant message, level as a word, fields beside it", () => {
+  it("JSON: a constant message, level as text, fields beside it", () => {
     const { lines, logger } = capture({ level: "info", format: "json" });
     logger.info("reconciled", { controller: "cluster", ms: 12 });
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({

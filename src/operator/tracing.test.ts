@@ -93,7 +93,7 @@ describe("the OTLP tracer", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("sends a full batch at once, and drops what nobody takes, counted and without the headers in the log", async () => {
+  it("sends a full batch at once, and drops what is not accepted, counted and without the headers in the log", async () => {
     const { endpoint } = await startCollector(503);
     const { tracer, metrics, logs } = tracerTo(endpoint);
     for (let n = 0; n < 512; n += 1) await tracer.span("a", {}, () => Promise.resolve());

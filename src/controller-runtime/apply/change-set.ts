@@ -3,15 +3,15 @@ import type { FailureCause, ReconcileOutcome } from "../outcome.ts";
 import { failed, settled } from "../outcome.ts";
 
 export type ApplyFailureKind =
-  /** Another manager owns a field, and we were told not to take it. */
+  /** Another manager owns a field, and `force` is false. */
   | "conflict"
-  /** Something of that name is there and is not ours. */
+  /** An object of that name exists and belongs to another client. */
   | "not-ours"
   /** The controller does not declare the kind in `owns`. */
   | "undeclared"
-  /** The API server said no. */
+  /** The API server refused it. */
   | "rejected"
-  /** The API server could not be asked, or did not answer. */
+  /** The API server could not be reached, or did not respond. */
   | "unreachable";
 
 export type ApplyFailure = {

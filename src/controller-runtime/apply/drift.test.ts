@@ -51,7 +51,7 @@ const rows: readonly Row[] = [
     drifted: true,
   },
   {
-    name: "an element that somebody took out",
+    name: "an element that another client removed",
     wanted: { containers: [{ name: "api" }] },
     live: { containers: [] },
     fields: containers,

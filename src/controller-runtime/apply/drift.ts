@@ -1,8 +1,8 @@
 /**
  * Whether what we want is still there: wanted ⊆ live. No drift, no write: an unchanged object costs no request.
  *
- * `owned` is our entry in managedFields. It says how the server merges each list: `k:` children mean that elements are told
- * apart by key and that others may add some; without them the list is one value. When the cache carries no managedFields,
+ * `owned` is our entry in managedFields. It shows how the server merges each list: `k:` children mean that elements are identified
+ * by key and that other clients may add some; without them the list is one value. When the cache carries no managedFields,
  * lists must have the same length: a false "drifted" costs one request that changes nothing, a false "unchanged" would leave
  * the object wrong.
  */

@@ -28,7 +28,7 @@ export type ApplyEngineOptions = {
   /** Those of them that decide who reaches whom. */
   readonly access?: readonly Resource[] | undefined;
   readonly order?: ApplyOrder | undefined;
-  /** Take over fields that others set on our objects; true unless told. */
+  /** Take over fields that other clients set on our objects; true by default. */
   readonly force?: boolean | undefined;
   /** Requests under way at once inside a wave. */
   readonly parallel?: number | undefined;

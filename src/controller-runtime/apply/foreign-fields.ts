@@ -83,7 +83,7 @@ export function describeFields(patch: JsonObject): string {
   return names.length > MOST_NAMED ? `${shown.join(", ")} and ${names.length - MOST_NAMED} more` : shown.join(", ");
 }
 
-/** Labels and annotations are told apart by name. */
+/** Labels and annotations are identified by name. */
 function below(part: Json | undefined): string {
   const [only, ...more] = isJsonObject(part) ? Object.keys(part) : [];
   return only === undefined || more.length > 0 ? "" : `.${only}`;

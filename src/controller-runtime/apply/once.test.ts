@@ -68,7 +68,7 @@ class Bench {
   }
 }
 
-test("the object is made with them; then they are nobody's of ours, and stay as others set them", async () => {
+test("the object is created with them; from then on Lattice does not own them, and they stay as other clients set them", async () => {
   await using bench = await Bench.start();
   expect(await bench.apply([{ object: deployment(), once: ONCE }])).toMatchObject({ created: ["Deployment default/api"] });
   expect(await bench.replicas()).toEqual({ replicas: 3, owners: [ONCE_FIELD_MANAGER] });

@@ -1,10 +1,10 @@
 /**
- * Fields that are written when an object is made and are somebody else's from then on: an autoscaler counts replicas, Flagger
+ * Fields that are written when an object is created and belong to other clients from then on: an autoscaler counts replicas, Flagger
  * rewrites a Service.
  *
  * They are made together with the object, since some objects are refused without them. Then a second field manager takes them
  * over as they are, and the first lets go. A crash in between is seen by the next pass: the first still holds them. The second
- * never applies again, so whoever changes them is their owner.
+ * never applies again, so that the client that changes them owns them.
  */
 import { field, fieldAt, isJsonObject, keyOf, type JsonObject, type KubeObject } from "#kube";
 import { ownedFieldsOf } from "../identity.ts";

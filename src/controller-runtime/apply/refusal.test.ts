@@ -27,7 +27,7 @@ const rows: readonly Row[] = [
     given: { kind: "conflict", message: "modified" },
     want: { kind: "conflict", message: "modified" },
   },
-  { name: "a server that said no", given: { kind: "invalid", message: "bad port" }, want: { kind: "rejected", message: "bad port" } },
+  { name: "a server that refuses", given: { kind: "invalid", message: "bad port" }, want: { kind: "rejected", message: "bad port" } },
   {
     name: "a server that is busy",
     given: { kind: "too-many-requests", message: "later", retryAfterMs: 500 },

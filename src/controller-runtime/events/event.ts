@@ -18,7 +18,7 @@ export type Reporter = {
   readonly instance: string;
 };
 
-/** Same object, same reason, same words: one event with a count. */
+/** Same object, same reason, same note: one event with a count. */
 export function identityOf({ regarding, type, reason, note }: EventNote): string {
   return JSON.stringify([regardingId(regarding), type, reason, note]);
 }

@@ -39,7 +39,7 @@ test("an event has reporter, reason, object and time", async () => {
   ]);
 });
 
-test("events about cluster-wide objects live in default, and long or secret words are cut", () => {
+test("events about cluster-wide objects are in namespace default, and long or secret texts are cut", () => {
   const wide = { apiVersion: "v1", kind: "Node", metadata: { name: "n".repeat(253) } };
   const event = eventOf(
     note({ regarding: wide, note: `token=abc ${"y".repeat(2_000)}` }),

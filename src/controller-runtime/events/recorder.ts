@@ -91,7 +91,7 @@ export class EventRecorder {
     return true;
   }
 
-  /** A series that is over, with its last count told, and a budget that is full again: a new one is the same. */
+  /** A series that is over, with its last count sent, and a budget that is full again: a new one would be the same. */
   #forgetOld(now: number): void {
     const { burst, perSecond } = this.#options.perObject ?? PER_OBJECT;
     for (const [id, series] of this.#series) {
@@ -126,7 +126,7 @@ export class EventRecorder {
     const { name, namespace } = event.metadata;
     const options = { timeoutMs: TIMEOUT_MS, signal };
     const answer = await client.patch(events, { name, namespace }, { type: "merge", patch }, options);
-    // events expire after an hour; a series that outlives its event is told anew
+    // events expire after an hour; a series that outlives its event is sent as a new one
     if (!answer.ok && answer.error.kind === "not-found") return this.#create({ ...event, ...patch });
     if (!answer.ok) this.#lost(answer.error.message);
   }

@@ -1,8 +1,8 @@
 /**
  * Keeps a local copy of one kind of object, and tells subscribers what changed. The shell around states.ts.
  *
- * It never gives up: whatever goes wrong is counted, shown in `health`, and tried again. Subscribers are told of changes from
- * now on; what is there already is in `list`. An object that was deleted and made again while nobody watched is one change
+ * It never gives up: whatever goes wrong is counted, shown in `health`, and tried again. Subscribers get changes from
+ * now on; what is there already is in `list`. An object that was deleted and created again while no watch was open is one change
  * whose `before` and `after` have different uids.
  */
 import { describeThrown, sleep, type Clock, type Logger, type Metrics } from "#base";
@@ -38,7 +38,7 @@ export type InformerHealth = {
   readonly phase: InformerState["phase"];
   /** When the phase began, in milliseconds since 1970. */
   readonly since: number;
-  /** When the server last said something about an object. */
+  /** When the server last sent something about an object. */
   readonly lastEventAt: number | undefined;
   /** Failures in a row. */
   readonly failures: number;
@@ -102,7 +102,7 @@ export class Informer<T extends KubeObject> {
     }
   }
 
-  /** Resolves true after the first complete list (or the word that there is no such kind), false when the signal fires first. */
+  /** Resolves true after the first complete list (or the response that there is no such kind), false when the signal fires first. */
   synced(signal: AbortSignal): Promise<boolean> {
     if (this.#synced || signal.aborted) return Promise.resolve(this.#synced);
     return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 /**
- * The objects an informer knows, with indexes. It takes lists and events and says what changed; each change is said once.
+ * The objects an informer knows, with indexes. It takes lists and events and returns what changed; each change is returned once.
  *
  * Events may come twice or late. A late one about an object that is gone would bring it back as a ghost, so deletions are
  * remembered until a list or bookmark says that everything before it has been delivered.

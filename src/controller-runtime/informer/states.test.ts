@@ -2,14 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LIST_AFTER_FAILURES, next, START, type InformerInput, type InformerState, type Listing, type Watching } from "./states.ts";
 
-const moment = { now: 10_000, random: () => 1 };
+const inputs = { now: 10_000, random: () => 1 };
 const listing: Listing = { phase: "listing", paged: true, failures: 0 };
 const watching: Watching = { phase: "watching", resourceVersion: "5", openedAt: 0, heard: false, failures: 0 };
 const gone: InformerInput = { kind: "failed", error: { kind: "gone", message: "too old" } };
 const broken: InformerInput = { kind: "failed", error: { kind: "network", message: "reset" } };
 const backingOff = (cause: string, failures: number, waitMs: number, resume: object) => ({
   phase: "backing-off",
-  until: moment.now + waitMs,
+  until: inputs.now + waitMs,
   cause,
   failures,
   resume: { ...resume, failures },
@@ -20,7 +20,7 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
   {
     name: "after the list it watches from the list's resourceVersion",
     given: [listing, { kind: "listed", resourceVersion: "5" }],
-    want: { ...watching, openedAt: moment.now },
+    want: { ...watching, openedAt: inputs.now },
   },
   {
     name: "a list alone is no progress",
@@ -28,7 +28,7 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
       { ...listing, failures: 2 },
       { kind: "listed", resourceVersion: "5" },
     ],
-    want: { ...watching, openedAt: moment.now, failures: 2 },
+    want: { ...watching, openedAt: inputs.now, failures: 2 },
   },
   {
     name: "news moves the resourceVersion and ends the row of failures",
@@ -41,10 +41,10 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
   {
     name: "a repeated event at the start of a watch is no progress",
     given: [
-      { ...watching, openedAt: moment.now, failures: 3 },
+      { ...watching, openedAt: inputs.now, failures: 3 },
       { kind: "progress", resourceVersion: "5" },
     ],
-    want: { ...watching, openedAt: moment.now, failures: 3 },
+    want: { ...watching, openedAt: inputs.now, failures: 3 },
   },
   {
     name: "a bookmark without news, on a watch that lasts, is progress",
@@ -64,17 +64,17 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
   {
     name: "a watch that the server ended is resumed at once, without a list",
     given: [{ ...watching, failures: 1 }, { kind: "ended" }],
-    want: { ...watching, openedAt: moment.now },
+    want: { ...watching, openedAt: inputs.now },
   },
   {
     name: "a short watch with news is resumed at once",
-    given: [{ ...watching, openedAt: moment.now, heard: true }, { kind: "ended" }],
-    want: { ...watching, openedAt: moment.now },
+    given: [{ ...watching, openedAt: inputs.now, heard: true }, { kind: "ended" }],
+    want: { ...watching, openedAt: inputs.now },
   },
   {
     name: "a short watch without news is a failure, or it would spin",
-    given: [{ ...watching, openedAt: moment.now }, { kind: "ended" }],
-    want: backingOff("ended", 1, 500, { ...watching, openedAt: moment.now }),
+    given: [{ ...watching, openedAt: inputs.now }, { kind: "ended" }],
+    want: backingOff("ended", 1, 500, { ...watching, openedAt: inputs.now }),
   },
   { name: "a broken watch is resumed from where it was", given: [watching, broken], want: backingOff("network", 1, 500, watching) },
   { name: "waits grow", given: [{ ...watching, failures: 2 }, broken], want: backingOff("network", 3, 2_000, watching) },
@@ -99,13 +99,13 @@ const rows: readonly { name: string; given: readonly [InformerState, InformerInp
   { name: "it stays stopped", given: [{ phase: "stopped" }, { kind: "ended" }], want: { phase: "stopped" } },
 ];
 
-for (const { name, given, want } of rows) test(name, () => expect(next(given[0], given[1], moment)).toEqual(want));
+for (const { name, given, want } of rows) test(name, () => expect(next(given[0], given[1], inputs)).toEqual(want));
 
 test("after the wait it does what it had set out to do", () => {
-  const waiting = next(watching, broken, moment);
-  expect(next(waiting, { kind: "waited" }, { ...moment, now: 20_000 })).toEqual({ ...watching, openedAt: 20_000, failures: 1 });
-  expect(next(waiting, { kind: "ended" }, moment)).toBe(waiting);
-  expect(next(next(listing, broken, moment), { kind: "waited" }, moment)).toEqual({ ...listing, failures: 1 });
+  const waiting = next(watching, broken, inputs);
+  expect(next(waiting, { kind: "waited" }, { ...inputs, now: 20_000 })).toEqual({ ...watching, openedAt: 20_000, failures: 1 });
+  expect(next(waiting, { kind: "ended" }, inputs)).toBe(waiting);
+  expect(next(next(listing, broken, inputs), { kind: "waited" }, inputs)).toEqual({ ...listing, failures: 1 });
 });
 
 const anyInput = fc.oneof(

@@ -3,7 +3,7 @@
  * happened. The shell (informer.ts) does it.
  *
  * A successful list alone does not count as progress. If it did, a server whose watches all answer 410 would be listed
- * in a loop without a pause, and lists are the dearest thing that one can ask of it.
+ * in a loop without a pause, and lists are the most expensive requests.
  */
 import { backoffDelay, type BackoffPolicy } from "#base";
 import type { KubeError, KubeErrorKind } from "#kube-client";
@@ -41,7 +41,7 @@ export type InformerInput =
   | { readonly kind: "progress"; readonly resourceVersion: string }
   /** The server ended the watch in good order. */
   | { readonly kind: "ended" }
-  /** The watch outlived its own time limit: nobody is at the other end. */
+  /** The watch outlived its own time limit: the other end is gone. */
   | { readonly kind: "silent" }
   | { readonly kind: "failed"; readonly error: KubeError }
   /** Our own code threw: the cache may be behind, so only a list will do. */
@@ -49,7 +49,7 @@ export type InformerInput =
   | { readonly kind: "waited" }
   | { readonly kind: "stop" };
 
-/** The moment (monotonic) and the dice of a transition; passed in, so that `next` is a function. */
+/** Monotonic time and randomness of a transition; passed in, so that `next` is a function. */
 export type StateInputs = { readonly now: number; readonly random: () => number };
 
 export const INFORMER_BACKOFF: BackoffPolicy = { initialMs: 500, maxMs: 30_000, factor: 2 };
@@ -62,64 +62,64 @@ export const SHORT_WATCH_MS = 1_000;
 
 export const START: InformerState = { phase: "listing", paged: true, failures: 0 };
 
-export function next(state: InformerState, input: InformerInput, moment: StateInputs): InformerState {
+export function next(state: InformerState, input: InformerInput, inputs: StateInputs): InformerState {
   if (input.kind === "stop" || state.phase === "stopped") return { phase: "stopped" };
-  if (state.phase === "backing-off") return input.kind === "waited" ? resumed(state.resume, moment) : state;
+  if (state.phase === "backing-off") return input.kind === "waited" ? resumed(state.resume, inputs) : state;
   switch (input.kind) {
     case "listed":
-      return opened({ resourceVersion: input.resourceVersion, failures: state.failures }, moment);
+      return opened({ resourceVersion: input.resourceVersion, failures: state.failures }, inputs);
     case "progress":
-      return state.phase === "watching" ? advanced(state, input.resourceVersion, moment) : state;
+      return state.phase === "watching" ? advanced(state, input.resourceVersion, inputs) : state;
     case "ended":
-      return state.phase === "watching" ? reopened(state, moment) : state;
+      return state.phase === "watching" ? reopened(state, inputs) : state;
     case "silent":
-      return backOff(state, { cause: "silent", moment });
+      return backOff(state, { cause: "silent", inputs });
     case "bug":
-      return backOff({ ...fresh(state), failures: state.failures }, { cause: "bug", moment });
+      return backOff({ ...fresh(state), failures: state.failures }, { cause: "bug", inputs });
     case "failed":
-      return failed(state, input.error, moment);
+      return failed(state, input.error, inputs);
     case "waited":
       return state;
   }
 }
 
-function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" | "failures">, moment: StateInputs): Watching {
-  return { phase: "watching", resourceVersion, openedAt: moment.now, heard: false, failures };
+function opened({ resourceVersion, failures }: Pick<Watching, "resourceVersion" | "failures">, inputs: StateInputs): Watching {
+  return { phase: "watching", resourceVersion, openedAt: inputs.now, heard: false, failures };
 }
 
-/** News is progress, and so is any word on a watch that lasts. A server that repeats itself and hangs up is not working. */
-function advanced(state: Watching, seen: string, moment: StateInputs): Watching {
+/** A new version is progress, and so is any event on a watch that lasts. A server that repeats itself and ends the watch is not working. */
+function advanced(state: Watching, seen: string, inputs: StateInputs): Watching {
   const resourceVersion = laterOf(state.resourceVersion, seen);
-  const works = resourceVersion !== state.resourceVersion || moment.now - state.openedAt >= SHORT_WATCH_MS;
+  const works = resourceVersion !== state.resourceVersion || inputs.now - state.openedAt >= SHORT_WATCH_MS;
   return works ? { ...state, resourceVersion, heard: true, failures: 0 } : state;
 }
 
-function reopened(state: Watching, moment: StateInputs): InformerState {
-  const refused = !state.heard && moment.now - state.openedAt < SHORT_WATCH_MS;
-  return refused ? backOff(state, { cause: "ended", moment }) : opened({ ...state, failures: 0 }, moment);
+function reopened(state: Watching, inputs: StateInputs): InformerState {
+  const refused = !state.heard && inputs.now - state.openedAt < SHORT_WATCH_MS;
+  return refused ? backOff(state, { cause: "ended", inputs }) : opened({ ...state, failures: 0 }, inputs);
 }
 
-function failed(state: Listing | Watching, error: KubeError, moment: StateInputs): InformerState {
-  if (error.kind !== "gone") return backOff(state, { cause: error.kind, moment, atLeastMs: error.retryAfterMs });
+function failed(state: Listing | Watching, error: KubeError, inputs: StateInputs): InformerState {
+  if (error.kind !== "gone") return backOff(state, { cause: error.kind, inputs, atLeastMs: error.retryAfterMs });
   const listing: Listing = { phase: "listing", paged: state.phase === "watching", failures: state.failures + 1 };
   // the first 410 is ordinary (a long night, a compaction); one after another is a server to be left alone for a while
-  return state.failures === 0 ? listing : backOff({ ...listing, failures: state.failures }, { cause: "gone", moment });
+  return state.failures === 0 ? listing : backOff({ ...listing, failures: state.failures }, { cause: "gone", inputs });
 }
 
 function backOff(
   state: Listing | Watching,
-  why: { cause: TransitionCause; moment: StateInputs; atLeastMs?: number | undefined },
+  why: { cause: TransitionCause; inputs: StateInputs; atLeastMs?: number | undefined },
 ): BackingOff {
   const failures = state.failures + 1;
-  const delay = Math.max(backoffDelay(INFORMER_BACKOFF, failures, why.moment.random), why.atLeastMs ?? 0);
+  const delay = Math.max(backoffDelay(INFORMER_BACKOFF, failures, why.inputs.random), why.atLeastMs ?? 0);
   const resume = failures % LIST_AFTER_FAILURES === 0 ? fresh(state) : state;
-  return { phase: "backing-off", until: why.moment.now + delay, cause: why.cause, failures, resume: { ...resume, failures } };
+  return { phase: "backing-off", until: why.inputs.now + delay, cause: why.cause, failures, resume: { ...resume, failures } };
 }
 
 function fresh(state: Listing | Watching): Listing {
   return state.phase === "listing" ? state : { phase: "listing", paged: true, failures: state.failures };
 }
 
-function resumed(state: Listing | Watching, moment: StateInputs): Listing | Watching {
-  return state.phase === "watching" ? opened(state, moment) : state;
+function resumed(state: Listing | Watching, inputs: StateInputs): Listing | Watching {
+  return state.phase === "watching" ? opened(state, inputs) : state;
 }

@@ -7,7 +7,7 @@ function buried(count: number): Tombstones {
   return tombstones;
 }
 
-test("a tombstone says at which version its object went, and none is there for one that nobody buried", () => {
+test("a tombstone has the version at which its object was deleted, and there is none for an object that was not deleted", () => {
   const tombstones = buried(2);
   expect([tombstones.get("pod-1"), tombstones.get("pod-2")]).toEqual(["2", undefined]);
 });

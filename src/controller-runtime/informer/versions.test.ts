@@ -5,7 +5,7 @@ for (const { name, given, want } of [
   { name: "equal text is the same", given: ["7", "7"], want: "same" },
   { name: "a smaller integer is older", given: ["9", "10"], want: "older" },
   { name: "a larger integer is newer", given: ["11", "10"], want: "newer" },
-  { name: "integers that a number would round are told apart", given: ["9007199254740993", "9007199254740992"], want: "newer" },
+  { name: "integers that a number would round are distinguished", given: ["9007199254740993", "9007199254740992"], want: "newer" },
   { name: "leading zeros are no integer", given: ["007", "8"], want: "unknown" },
   { name: "other text has no order", given: ["abc", "8"], want: "unknown" },
   { name: "a missing version has no order", given: [undefined, "8"], want: "unknown" },

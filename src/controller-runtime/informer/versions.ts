@@ -15,7 +15,7 @@ export function orderOf(version: string | undefined, reference: string | undefin
   return version < reference ? "older" : "newer";
 }
 
-/** Where to resume after both were seen: the later one if that can be told, otherwise the one that came last. */
+/** Where to resume after both were seen: the later one if they can be compared, otherwise the one that came last. */
 export function laterOf(seen: string, next: string): string {
   return orderOf(next, seen) === "older" ? seen : next;
 }

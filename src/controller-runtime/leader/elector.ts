@@ -160,7 +160,7 @@ export class LeaderElector {
     const { client, clock } = this.#options;
     const ours = held.fence.remainingMs() > 0;
     held.fence.fall();
-    // what we leave is seen as new: whoever takes it next, or we ourselves, must not count from an old sighting
+    // a released lease counts as new: the next holder, or this process, must not measure from an old observation
     this.#sighting = undefined;
     if (!ours) return;
     if (!held.fence.quiet) return this.#logger.warn("lease is left to run out: a write has no answer yet");

@@ -1,7 +1,7 @@
 /**
  * The fence: a leader that cannot prove, by its own clocks, that the lease is still its own does not write.
  *
- * Proof is counted from the moment *before* the last successful renewal was sent, and on two clocks: the monotonic one stands
+ * Proof is counted from the time *before* the last successful renewal was sent, and on two clocks: the monotonic one stands
  * still while a virtual machine sleeps, the wall clock does not. Whichever has moved further counts. A fence that has fallen
  * stays down; the next term gets a new one, so work left over from an old term can never write again.
  */
@@ -24,7 +24,7 @@ export function readClocks(clock: Clock): ClockReading {
   return { monotonic: clock.monotonic(), wall: clock.now() };
 }
 
-/** After these nobody knows whether the server will still act on the write. */
+/** After these it is unknown whether the server will still carry out the write. */
 const IN_DOUBT: ReadonlySet<KubeErrorKind> = new Set(["timeout", "cancelled", "network", "protocol"]);
 
 export class LeaseFence implements Fence {

@@ -1,7 +1,7 @@
 /**
  * The Lease object as data: who may take it, and what to write.
  *
- * Times in it are for people. Nobody's clock is compared with anybody else's: a candidate measures, on its own monotonic
+ * Times in it are for people. Clocks of different processes are never compared: a candidate measures, on its own monotonic
  * clock, how long the object has not changed. Clocks that are minutes apart do no harm.
  */
 import { field, type Lease, type LeaseSpec } from "#kube";
@@ -38,7 +38,7 @@ export function sight(previous: Sighting | undefined, lease: Lease | undefined, 
 /**
  * When this candidate may take it: at once when it is free or ours already, else when it has not changed for as long as both
  * we and its holder promised. A lease that vanished before our eyes is
- * not free: whoever held it may still be writing.
+ * not free: the last holder may still be writing.
  */
 export function mayTakeAt(lease: Lease | undefined, sighting: Sighting, me: string, times: LeaseTimes): number {
   if (lease === undefined) return sighting.first ? sighting.since : sighting.since + patienceMs(times.leaseDurationMs, times);
@@ -71,7 +71,7 @@ export function heldSpec(
   };
 }
 
-/** Given back: nobody has to wait. */
+/** Released: other candidates need not wait. */
 export function freedSpec(held: Lease, now: number): LeaseSpec {
   return { ...held.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime: microTime(now) };
 }

@@ -22,7 +22,7 @@ export type WorkQueueOptions = {
   readonly rate?: Rate | undefined;
 };
 
-/** The longest that setTimeout can wait; a later moment is reached in several steps. */
+/** The longest that setTimeout can wait; a later time is reached in several steps. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Taker = (key: string | undefined) => void;
@@ -33,9 +33,9 @@ export class WorkQueue {
   readonly #backoff: BackoffPolicy;
   readonly #bucket: TokenBucket | undefined;
   readonly #metrics: QueueMetrics;
-  /** Due and not in work, or due again while in work; with the moment it became due. */
+  /** Due and not in work, or due again while in work; with the time it became due. */
   readonly #due = new Map<string, number>();
-  /** In work, with the moment it was taken. */
+  /** In work, with the time it was taken. */
   readonly #working = new Map<string, number>();
   readonly #later = new DueTimes();
   readonly #failures = new Map<string, number>();
@@ -165,7 +165,7 @@ export class WorkQueue {
 
   /** One timer, for whatever comes first: a key that falls due, or a token for a key that is. */
   #arm(): void {
-    const at = this.#nextMoment();
+    const at = this.#nextTime();
     if (at === this.#timer?.at) return;
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -176,7 +176,7 @@ export class WorkQueue {
     this.#timer = { at, cancel };
   }
 
-  #nextMoment(): number | undefined {
+  #nextTime(): number | undefined {
     const due = this.#later.next();
     const starved = this.#takers.size > 0 && this.#head < this.#ready.length;
     const wait = starved ? this.#bucket?.waitMs(this.#clock.monotonic()) : undefined;

@@ -36,7 +36,7 @@ export function describeUnbuilt(unbuilt: readonly string[]): string {
   return `this release of Lattice does not act on ${unbuilt.join(", ")} yet`;
 }
 
-/** CRDS: a field works, or a condition names it. Where all work, there is no condition, unless an older one has to be taken back. */
+/** A field works, or a condition names it. Where all work there is no condition, unless an older one has to be replaced. */
 export function implementedCondition(unbuilt: readonly string[], written: readonly Condition[] | undefined): readonly NewCondition[] {
   const type = "Implemented";
   if (unbuilt.length > 0) return [{ type, status: "False", reason: "NotYetBuilt", message: describeUnbuilt(unbuilt) }];

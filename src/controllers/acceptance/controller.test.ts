@@ -91,7 +91,7 @@ describe("acceptance conditions", () => {
     expect(describeUnbuilt(["its spec"])).toBe("this release of Lattice does not act on its spec yet");
   });
 
-  it("take back what an older release said, and are silent where there is nothing to take back", () => {
+  it("replace the condition of an older release, and add none where there was none", () => {
     const written = [{ type: "Implemented", status: "False", reason: "NotYetBuilt", message: "", lastTransitionTime: "" } as const];
     expect(implementedCondition([], written)).toMatchObject([{ type: "Implemented", status: "True", reason: "Built" }]);
     expect(implementedCondition([], undefined)).toEqual([]);

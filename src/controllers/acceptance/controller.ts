@@ -23,7 +23,7 @@ import { acceptedCondition, describeErrors, describeUnbuilt, implementedConditio
 export type AcceptanceFindings = { readonly errors: readonly FieldError[]; readonly unbuilt: readonly string[] };
 
 export type AcceptanceOptions = {
-  /** Others read the resource and act on all of it: then valid means Ready. Absent: nobody acts on it yet. */
+  /** Other controllers read the resource and act on all of it: then valid means Ready. Absent: no controller acts on it yet. */
   readonly readByOthers?: boolean;
 };
 

@@ -99,7 +99,7 @@ describe("an environment", () => {
     expect(await operated.read("Namespace", "prod")).toBeDefined();
   });
 
-  test("whose namespace somebody deletes makes it again", async () => {
+  test("whose namespace is deleted creates it again", async () => {
     await using operated = await OperatedCluster.start({ objects: [environment("prod")] });
     await operated.remove(namespaces, "prod");
     await operated.live(10_000, 500);

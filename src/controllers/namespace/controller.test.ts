@@ -31,7 +31,7 @@ describe("a namespace", () => {
     }
   });
 
-  test("is closed again when somebody opens it, and a door is repaired", async () => {
+  test("is closed again when another client opens it, and a policy is repaired", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     await operated.remove(operated.cluster.resource("CiliumNetworkPolicy"), "shop/lattice-default-deny");
     const key = { namespace: "shop", name: "lattice-default-deny" };
@@ -53,8 +53,8 @@ describe("a namespace", () => {
     expect(await operated.condition("shop/api", "Ready")).toMatchObject({ status: "False", reason: "NamespaceNotReady" });
     expect(await operated.read("Deployment", "shop/api")).toBeUndefined();
     expect((await operated.read("Namespace", "shop"))?.metadata.labels?.["istio.io/dataplane-mode"]).toBe("none");
-    const told = (await operated.events()).filter(({ regarding, type }) => regarding["kind"] === "Namespace" && type === "Warning");
-    expect(told.length).toBeGreaterThan(0);
+    const reported = (await operated.events()).filter(({ regarding, type }) => regarding["kind"] === "Namespace" && type === "Warning");
+    expect(reported.length).toBeGreaterThan(0);
     await operated.client.patch(
       namespaces,
       { name: "shop" },
@@ -149,7 +149,7 @@ describe("a namespace", () => {
     });
   });
 
-  test("labelled by another client is labelled again and the client is told, also when a policy cannot be applied", async () => {
+  test("labelled by another client is labelled again and an event reports it, also when a policy cannot be applied", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
     operated.cluster.intercept({ verb: "apply", resource: "ciliumnetworkpolicies", user: "operator" }, failWith("forbidden"));
     await operated.remove(operated.cluster.resource("CiliumNetworkPolicy"), "shop/lattice-default-deny");

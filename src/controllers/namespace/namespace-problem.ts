@@ -35,5 +35,5 @@ function notReady(name: string, { world, labelRefusals }: WorldView, cache: Cach
   return open === undefined ? undefined : `namespace ${name} is not closed yet: ${describeObject(open)} is missing`;
 }
 
-/** Without these the policies bind nobody. */
+/** Without these the policies have no effect. */
 export const MUST_BE: ReadonlySet<string> = new Set(["istio.io/dataplane-mode", "istio.io/use-waypoint"]);

@@ -61,7 +61,7 @@ describe("an environment", () => {
     expect(status?.conditions?.find(({ type }) => type === "Ready")).toMatchObject({ status: "False", reason: "NamespaceReserved" });
   });
 
-  test("with a gatewayRef into a namespace where services run is told so, and the namespace stays closed", async () => {
+  test("with a gatewayRef into a namespace where services run reports it, and the namespace stays closed", async () => {
     const status = await statusOf("opening");
     const message = "spec.gatewayRef.namespace: namespace team is closed by default, because LatticeService team/api runs in it";
     expect(status).toMatchObject({ phase: "Failed", message: expect.stringContaining(message) as string });

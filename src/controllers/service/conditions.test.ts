@@ -13,7 +13,7 @@ import type { CompiledState, NotCompiled, ServiceState, PatchMode } from "./stat
 import { NO_WORKLOAD, type ServiceWorkload } from "./rollout.ts";
 import { statusOf } from "./status.ts";
 
-describe("8.1: each error reaches the person who made it", () => {
+describe("each error is in the status, in conditions and in an event", () => {
   let operated: OperatedCluster;
   beforeAll(async () => {
     operated = await OperatedCluster.start({ objects: seedErrors.map(({ given }, at) => latticeService(`e${at}/api`, given)) });
@@ -33,8 +33,8 @@ describe("8.1: each error reaches the person who made it", () => {
       const inTemplates = afterTemplates === true ? { status: "Unknown", reason: "NotCompiled" } : { status: "False", reason: templates };
       expect(await operated.condition(key, "TemplatesResolved")).toMatchObject(inTemplates);
       for (const type of ["ConfigCompiled", "Ready"]) {
-        const told = { status: "False", reason, message: expect.stringContaining(want) as string };
-        expect(await operated.condition(key, type)).toMatchObject(told);
+        const reported = { status: "False", reason, message: expect.stringContaining(want) as string };
+        expect(await operated.condition(key, type)).toMatchObject(reported);
       }
       const events = (await operated.events()).filter(
         ({ regarding, reason }) =>
@@ -46,12 +46,12 @@ describe("8.1: each error reaches the person who made it", () => {
   );
 });
 
-test("8.1: a service that gets on is told too, once", async () => {
+test("a service that recovers has one event for it", async () => {
   await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api")] });
   await operated.live(5_000, 500);
-  const told = (await operated.events()).filter(({ regarding }) => regarding["kind"] === "LatticeService");
-  expect(told.at(-1)).toMatchObject({ type: "Normal", reason: "Settled", note: "everything is as the spec wants it" });
-  expect(new Set(told.map(({ reason }) => reason)).size).toBe(told.length);
+  const reported = (await operated.events()).filter(({ regarding }) => regarding["kind"] === "LatticeService");
+  expect(reported.at(-1)).toMatchObject({ type: "Normal", reason: "Settled", note: "everything is as the spec wants it" });
+  expect(new Set(reported.map(({ reason }) => reason)).size).toBe(reported.length);
 });
 
 const service = {
@@ -250,11 +250,11 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe("8.2: each reason, where it surfaces and what it says", () => {
+describe("each reason has its condition and its message", () => {
   test.each(rows)("$reason", ({ reason, given, outcome = settled, changes = {}, want }) => {
     const { conditions = [] } = statusOf(service, given, { outcome, changes: { ...NO_CHANGES, ...changes } });
-    const said = conditions.filter((one) => one.reason === reason).map(({ type, status, message }) => `${type}=${status}: ${message}`);
-    expect(said).toEqual(want);
+    const stated = conditions.filter((one) => one.reason === reason).map(({ type, status, message }) => `${type}=${status}: ${message}`);
+    expect(stated).toEqual(want);
   });
 
   test("there is a row for every reason that the documentation lists", () => {

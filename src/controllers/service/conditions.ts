@@ -1,4 +1,4 @@
-/** The conditions of a LatticeService, each as a pure function of what was seen. Names and words are those that people search for. */
+/** The conditions of a LatticeService, each as a pure function of what was seen. Names and messages are those that people search for. */
 import type { ServiceError } from "#compile";
 import type { KubeObject, NewCondition } from "#kube";
 import { listErrors, waitingText } from "./error-text.ts";
@@ -139,7 +139,7 @@ export function notReady(reason: ServiceReason, message: string): NewCondition {
   return condition("Ready", "False", reason, message);
 }
 
-/** For those that nothing is known of yet, so that nobody waits for a condition that never comes. */
+/** For those that nothing is known of yet, so that `kubectl wait` does not wait for a condition that never comes. */
 export function unknown(
   type: (typeof CONDITION_TYPES)[number],
   reason: ServiceReason = "NotCompiled",

@@ -125,8 +125,8 @@ describe("objects of a service", () => {
       ]),
     );
     expect((await operated.read("Deployment", "shop/api"))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-    const told = (await operated.events()).filter(({ regarding, type }) => regarding["name"] === "api" && type === "Warning");
-    expect(told).toMatchObject([{ reason: "CompileError" }]);
+    const reported = (await operated.events()).filter(({ regarding, type }) => regarding["name"] === "api" && type === "Warning");
+    expect(reported).toMatchObject([{ reason: "CompileError" }]);
 
     await operated.apply(secret("shop/postgres-db", { password: "p" }), latticeService("shop/api", withVariables({ A: "mended" })));
     await operated.live(1_000);
@@ -135,7 +135,7 @@ describe("objects of a service", () => {
 });
 
 describe("conditions of a service", () => {
-  test("TemplatesResolved, ConfigCompiled, WorkloadsReady, PoliciesApplied and Ready, with their reasons and words", async () => {
+  test("TemplatesResolved, ConfigCompiled, WorkloadsReady, PoliciesApplied and Ready, with their reasons and messages", async () => {
     const variables = { HOST: "${resources.db.host}", PASSWORD: "${resources.db.password}", NAME: "${metadata.name}", PLAIN: "x" };
     const files = { "/etc/app.yaml": { content: "host: ${resources.db.host}" } };
     const spec = {
@@ -147,8 +147,8 @@ describe("conditions of a service", () => {
       objects: [secret("shop/postgres-db", { password: "p" }), latticeService("shop/api", spec)],
     });
     const conditions = (await operated.service("shop/api")).status?.conditions;
-    const said = conditions?.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`);
-    expect(said).toEqual(
+    const stated = conditions?.map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`);
+    expect(stated).toEqual(
       expect.arrayContaining([
         "TemplatesResolved=True Resolved: Resolved 4 template variables",
         "ConfigCompiled=True Compiled: Generated 2 ConfigMaps, 1 Secrets",
@@ -160,7 +160,7 @@ describe("conditions of a service", () => {
     expect(conditions?.every(({ observedGeneration }) => observedGeneration === 1)).toBe(true);
   });
 
-  test("a service that was never compiled says so in every condition, so that nobody waits for one that never comes", async () => {
+  test("a service that was never compiled reports it in every condition", async () => {
     await using operated = await OperatedCluster.start({ objects: [latticeService("shop/api", withVariables({ A: "${config.nope}" }))] });
     expect(await operated.condition("shop/api", "WorkloadsReady")).toMatchObject({ status: "Unknown", reason: "NotCompiled" });
     expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "Unknown", reason: "NotCompiled" });

@@ -1,6 +1,6 @@
 /**
- * Services that somebody made to do harm, in a cluster whose schema lets everything through: each runs or is refused in words, and the service
- * next door notices nothing.
+ * Services that are made to do harm, in a cluster whose schema accepts everything: each runs or is refused with a message, and its neighbour is
+ * not affected.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectOk } from "#base";
@@ -39,11 +39,14 @@ describe("the controller", () => {
     const read = await operated.client.get(latticeServices, { namespace, name: "api" });
     if ("refused" in want) {
       const status = read.ok ? read.value.status : undefined;
-      const told = refusedByServer.get(namespace) ?? status?.message ?? "";
-      expect(told).not.toBe("");
-      expect(told.length).toBeLessThan(40_000);
+      const message = refusedByServer.get(namespace) ?? status?.message ?? "";
+      expect(message).not.toBe("");
+      expect(message.length).toBeLessThan(40_000);
       if (!refusedByServer.has(namespace))
-        expect({ phase: status?.phase, told }).toMatchObject({ phase: "Failed", told: expect.stringContaining(want.refused) as string });
+        expect({ phase: status?.phase, message }).toMatchObject({
+          phase: "Failed",
+          message: expect.stringContaining(want.refused) as string,
+        });
       expect(await operated.names("Deployment", namespace)).toEqual([]);
     } else {
       expect(expectOk(read).status?.phase).toBe("Ready");
@@ -51,7 +54,7 @@ describe("the controller", () => {
     }
   });
 
-  test("the service next door runs, and nothing threw", async () => {
+  test("the neighbouring service runs, and nothing threw", async () => {
     expect((await operated.service("shop/bystander")).status?.phase).toBe("Ready");
     expect(JSON.stringify(operated.lines)).not.toMatch(/InternalError|threw/);
     expect(({} as Readonly<Record<string, unknown>>)["polluted"]).toBeUndefined();

@@ -155,12 +155,12 @@ describe("what is not in order", () => {
       expect((await operated.events()).map(({ reason }) => reason)).toContain("PatchModeNotBuilt");
     });
 
-    test("keeps its doors in step with what it declares: nobody gets in by a word that was taken back", async () => {
+    test("has policies that follow its declarations: a withdrawn agreement closes the edge", async () => {
       await using operated = await OperatedCluster.start({ objects: [...callers, owned()] });
       await operated.apply(patched(isCalledBy("front")));
       await operated.live(5_000);
-      const doors = JSON.stringify(await operated.read("AuthorizationPolicy", "shop/api"));
-      expect([doors.includes("sa/front"), doors.includes("sa/other")]).toEqual([true, false]);
+      const policies = JSON.stringify(await operated.read("AuthorizationPolicy", "shop/api"));
+      expect([policies.includes("sa/front"), policies.includes("sa/other")]).toEqual([true, false]);
       expect(await operated.condition("shop/api", "PoliciesApplied")).toMatchObject({ status: "True" });
     });
 

@@ -28,8 +28,8 @@ test("a rollout that is stuck keeps the Secret of the old pods, and a rollout th
   await operated.apply(without("app:broken"));
   await operated.live(5_000, 500);
   expect(await configOf(operated)).toEqual(["api-secrets", "api-env"]);
-  const told = await operated.condition("shop/api", "ConfigCompiled");
-  expect(told?.message).toMatch(
+  const compiled = await operated.condition("shop/api", "ConfigCompiled");
+  expect(compiled?.message).toMatch(
     /^Generated 0 ConfigMaps, 0 Secrets; kept while ReplicaSet api-[a-z0-9]+ may start pods with them: ConfigMap shop\/api-env, Secret shop\/api-secrets$/,
   );
 

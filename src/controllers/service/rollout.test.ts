@@ -47,7 +47,7 @@ const rows = [
   },
   { name: "none is wanted", given: deployment(seen, { replicas: 0 }), want: "True RolloutComplete: 0 of 0 pods are ready" },
   {
-    name: "one is wanted when nothing is said",
+    name: "one is wanted by default",
     given: deployment({ ...seen, replicas: 1, updatedReplicas: 1, availableReplicas: 1 }, {}),
     want: "True RolloutComplete: 1 of 1 pods are ready",
   },

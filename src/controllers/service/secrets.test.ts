@@ -77,12 +77,12 @@ test.each(rows)("a sensitive value in $name is in the data of Secrets and nowher
   await operated.stopOperator();
   operated.startOperator();
   await operated.live(2_000, 200);
-  const told: string[] = [JSON.stringify(operated.lines), operated.metrics.render(), JSON.stringify(await operated.events())];
+  const outputs: string[] = [JSON.stringify(operated.lines), operated.metrics.render(), JSON.stringify(await operated.events())];
   for (const kind of KINDS) {
     const items = (await operated.list(kind)) as readonly { data?: unknown }[];
-    told.push(JSON.stringify(kind === "Secret" ? items.map(({ data: _data, ...rest }) => rest) : items));
+    outputs.push(JSON.stringify(kind === "Secret" ? items.map(({ data: _data, ...rest }) => rest) : items));
   }
-  for (const form of FORMS) expect(told.filter((text) => text.includes(form)).map((text) => text.slice(0, 200))).toEqual([]);
+  for (const form of FORMS) expect(outputs.filter((text) => text.includes(form)).map((text) => text.slice(0, 200))).toEqual([]);
 });
 
 test("a value reaches the pod through a Secret, changes with it, and External Secrets never pass through", async () => {

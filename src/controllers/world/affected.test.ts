@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
     rolls: ["cached"],
   },
   { name: "a bound secret: those whose templates read it", change: secret("prod/stripe", { key: "l" }), want: ["bound"], rolls: ["bound"] },
-  { name: "a secret that nobody reads: nobody", change: secret("prod/unused", { key: "l" }), want: [] },
+  { name: "a secret that no service reads: none", change: secret("prod/unused", { key: "l" }), want: [] },
   {
     name: "a binding for one service: that one",
     change: secretBindings("prod/one", { service: "bound", bindings: { ...BINDING, more: { secretRef: { name: "stripe" } } } }),
