@@ -7,7 +7,7 @@ import { conversions } from "./conversions.ts";
 import { conversionWebhooks } from "./conversion-webhooks.ts";
 import { conversionCounts } from "./conversion-counts.ts";
 import { controllers } from "./controllers.ts";
-import { corners } from "./corners.ts";
+import { bodiesPathsQueries } from "./bodies-paths-queries.ts";
 import { crud } from "./crud.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";
@@ -24,9 +24,9 @@ import { nodePortsOfServices } from "./node-ports.ts";
 import { policies } from "./policies.ts";
 import { builtinSchemas, publishedSchemas } from "./published-schemas.ts";
 import { quota } from "./quota.ts";
-import { rareRefusals } from "./rare-refusals.ts";
+import { optionalFieldRefusals } from "./optional-field-refusals.ts";
 import { refusals } from "./refusals.ts";
-import { secondLooks } from "./second-looks.ts";
+import { metadataAndBindings } from "./metadata-and-bindings.ts";
 import { serverSideApply } from "./server-side-apply.ts";
 import { strategicPatch } from "./strategic-patch.ts";
 import { subresources } from "./subresources.ts";
@@ -39,7 +39,7 @@ export const contracts: readonly Contract[] = [
   ...crud,
   ...kinds,
   ...refusals,
-  ...rareRefusals,
+  ...optionalFieldRefusals,
   ...nodePortsOfServices,
   ...concurrency,
   ...lists,
@@ -69,6 +69,6 @@ export const contracts: readonly Contract[] = [
   ...conversions,
   ...conversionWebhooks,
   ...conversionCounts,
-  ...corners,
-  ...secondLooks,
+  ...bodiesPathsQueries,
+  ...metadataAndBindings,
 ];

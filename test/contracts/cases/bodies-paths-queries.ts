@@ -1,4 +1,4 @@
-/** Corners that a hunt for differences found: bodies of subresources, odd paths and queries, and what the server fills in by itself. */
+/** Bodies of subresources, unusual paths and queries, and fields that the server sets by itself. */
 import { expect } from "vitest";
 import { area } from "../contract.ts";
 import { Things, v1 } from "./definitions.ts";
@@ -15,7 +15,7 @@ const autoscaler = (name: string) => ({
 const HPAS = (version: string) => `autoscaling/${version}/horizontalpodautoscalers`;
 const OBJECT = { type: "object", properties: { a: { type: "string" } } };
 
-export const corners = area("corners", {
+export const bodiesPathsQueries = area("bodies, paths and queries", {
   "a custom resource is refused by the name it gives itself": async (api) => {
     const things = new Things(api);
     await things.define([v1(OBJECT)]);

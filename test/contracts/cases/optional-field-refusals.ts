@@ -178,7 +178,7 @@ const ROWS: readonly Row[] = [
 ];
 
 const refused: readonly Contract[] = ROWS.flatMap((row) =>
-  area("rare refusals", {
+  area("optional field refusals", {
     [row.claim]: async (api) => {
       (await api.post(`${row.path}?dryRun=All`, row.body)).gives(422, { reason: "Invalid" }).because(row.reasons);
     },
@@ -187,9 +187,9 @@ const refused: readonly Contract[] = ROWS.flatMap((row) =>
 
 const DRIVERS = "/apis/storage.k8s.io/v1/csidrivers";
 
-export const rareRefusals: readonly Contract[] = [
+export const optionalFieldRefusals: readonly Contract[] = [
   ...refused,
-  ...area("rare refusals", {
+  ...area("optional field refusals", {
     "a lease drops what only coordinated elections know": async (api) => {
       const made = await api.created("coordination.k8s.io/v1/leases", {
         metadata: { name: "a" },

@@ -1,4 +1,4 @@
-/** What a second hunt for differences found: who checks metadata how often, budgets and bindings, pages that may go on, and how objects are quoted. */
+/** How often metadata is validated, budgets and bindings, continue tokens of pages, and how errors quote objects. */
 import { expect } from "vitest";
 import type { Api } from "../client/api.ts";
 import { area } from "../contract.ts";
@@ -13,7 +13,7 @@ async function complaints(api: Api, path: string): Promise<string> {
   return causes.map(({ field }) => (field === "metadata.labels" ? "L" : "F")).join("");
 }
 
-export const secondLooks = area("second looks", {
+export const metadataAndBindings = area("metadata and bindings", {
   "how often metadata is checked on an update is a matter of the kind": async (api) => {
     const lease = { metadata: { name: "a" }, spec: { holderIdentity: "h" } };
     const budget = { metadata: { name: "a" }, spec: { minAvailable: 1, selector: { matchLabels: { app: "none" } } } };
