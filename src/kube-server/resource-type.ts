@@ -7,7 +7,7 @@ import type { Later, Result } from "#base";
 import type { Json, KubeObject, Resource } from "#kube";
 import type { PatchSchema } from "#patch";
 import type { TypeSchema } from "./apply/index.ts";
-import type { CollectionName } from "./store/port.ts";
+import type { CollectionName } from "./store/index.ts";
 
 /** One entry of `details.causes`, and one line of the message, of a 422. `detail` is the text behind "path: ". */
 export type FieldCause = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Json } from "#kube";
 import { createMemoryStore } from "../store/memory-store.ts";
-import type { Store } from "../store/port.ts";
 import { realServer, type TestServer } from "../rest/server.test-support.ts";
+import type { Store } from "../store/index.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/x.dev/v1/namespaces/default/widgets";

@@ -18,12 +18,12 @@ import {
   type WebhookOf,
 } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Stored } from "../store/port.ts";
 import type { Core } from "../protocol/core.ts";
 import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
 import { withMetadata } from "../protocol/object-meta.ts";
 import { DefinitionSweeper } from "./sweep-definition.ts";
 import { VersionCaches } from "./version-caches.ts";
+import type { Stored } from "../store/index.ts";
 
 /** What a custom kind says of itself beyond what all kinds do. */
 export type CustomType = ResourceType & {

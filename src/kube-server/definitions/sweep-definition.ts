@@ -8,10 +8,10 @@ import { jsonEqual, type KubeObject } from "#kube";
 import { trackUpdate } from "../apply/index.ts";
 import { CLEANUP_FINALIZER, sweeping } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Stored } from "../store/port.ts";
 import type { Core } from "../protocol/core.ts";
 import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "../protocol/object-meta.ts";
+import type { Stored } from "../store/index.ts";
 
 export class DefinitionSweeper {
   readonly #core: Core;

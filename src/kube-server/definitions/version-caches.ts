@@ -6,7 +6,7 @@
  */
 import { apiVersionOf } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
-import type { Store, StoreEvent } from "../store/port.ts";
+import type { Store, StoreEvent } from "../store/index.ts";
 
 export class VersionCaches {
   readonly #store: Store;

@@ -1,6 +1,5 @@
 /** Everything a server says about itself: groups, resources, schemas, version, health. Made anew whenever a kind comes or goes, else kept. */
 import { sha256Hex } from "#base";
-import type { Store } from "../store/port.ts";
 import { negotiate, parseAccept, type Transform } from "../protocol/media-types.ts";
 import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
 import { answer, answerFailure } from "../protocol/respond.ts";
@@ -11,6 +10,7 @@ import { answerHealth, HEALTH_PATHS } from "./health.ts";
 import { AGGREGATED_TYPE, apiGroup, apiResourceList, groupDiscoveryList } from "./listings.ts";
 import { createOpenApi, type OpenApi } from "./openapi.ts";
 import { versionInfo } from "./version.ts";
+import type { Store } from "../store/index.ts";
 
 export type DiscoveryOptions = { readonly types: TypeRegistry; readonly store: Store; readonly address: () => string };
 

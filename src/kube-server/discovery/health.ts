@@ -1,6 +1,6 @@
 /** /healthz, /livez, /readyz and what stands below them. There is little that can be sick here without the process being gone. */
-import type { Store } from "../store/port.ts";
 import { textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
+import type { Store } from "../store/index.ts";
 
 type Check = { readonly name: string; readonly healthy: (store: Store) => boolean };
 

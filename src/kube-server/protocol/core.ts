@@ -4,13 +4,13 @@ import { keyText, type KubeObject } from "#kube";
 import type { Admission } from "./admission-port.ts";
 import type { Authentication, Authorizer } from "./auth-port.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Store, Stored, StoreKey } from "../store/port.ts";
 import { nextTurn, type TurnBudget } from "../turns.ts";
 import type { Output } from "./media-types.ts";
 import type { ApiRequest } from "./request.ts";
 import type { Target } from "./route.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 import type { WatchBacklog } from "./watch-backlog.ts";
+import type { Store, Stored, StoreKey } from "../store/index.ts";
 
 export type Core = {
   readonly store: Store;

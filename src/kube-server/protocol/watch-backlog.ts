@@ -4,8 +4,8 @@
  * An event that waits for a thousand watchers is in memory once and is counted once, by the bytes that only this event keeps alive: the state
  * that it replaced. The newest state of an object belongs to the store. Texts that are on their way to a client belong to that client alone.
  */
-import type { StoreEvent } from "../store/port.ts";
 import { OldestFirst, type OrderedReader } from "./oldest-first.ts";
+import type { StoreEvent } from "../store/index.ts";
 
 export type BacklogLimits = {
   /** How many events may wait for one watcher, beyond those that it began with. */

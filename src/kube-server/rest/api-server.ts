@@ -19,7 +19,6 @@ import {
   escalationChecks,
 } from "../auth/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Store } from "../store/port.ts";
 import { TurnBudget } from "../turns.ts";
 import { resolveFromStore } from "../webhook-client/index.ts";
 import { conversionWebhooks } from "../custom-resources/index.ts";
@@ -49,6 +48,7 @@ import { create, update } from "./writes.ts";
 import type { AccountTokens, Authorizer } from "../protocol/auth-port.ts";
 import type { AdmissionContext, AdmissionPlugin } from "../protocol/admission-port.ts";
 import type { ResolveService } from "../protocol/resolve-service.ts";
+import type { Store } from "../store/index.ts";
 
 export type ApiServerOptions = {
   readonly store: Store;

@@ -6,9 +6,9 @@ import { Buffer } from "node:buffer";
 import { ok, type Result } from "#base";
 import { isJsonObject, type KubeObject } from "#kube";
 import { isProtobuf } from "../protobuf/index.ts";
-import type { CollectionName } from "../store/port.ts";
 import { header, type ApiRequest } from "../protocol/request.ts";
 import { tooLarge, type Failure } from "../protocol/status.ts";
+import type { CollectionName } from "../store/index.ts";
 
 /** Largest number of fields and items of one object. */
 export const MAX_PARTS = 32_000;

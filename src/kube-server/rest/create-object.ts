@@ -3,7 +3,6 @@ import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base
 import { groupResourceOf, type KubeObject } from "#kube";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Stored } from "../store/port.ts";
 import { attributesOf } from "./attributes.ts";
 import { oneFromStorage, oneToStorage } from "../protocol/convert-objects.ts";
 import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "../protocol/core.ts";
@@ -12,6 +11,7 @@ import { checkNamespace, inItsNamespace, placedAt } from "../protocol/namespaces
 import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "../protocol/object-meta.ts";
 import { alreadyExists, internalError, invalid, refuse, subjectOf, unexplained, type Failure } from "../protocol/status.ts";
 import type { WriteOptions } from "../protocol/write-options.ts";
+import type { Stored } from "../store/index.ts";
 
 export type NewObject = {
   readonly object: KubeObject;

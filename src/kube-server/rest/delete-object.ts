@@ -8,7 +8,6 @@ import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base
 import { fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Store, Stored } from "../store/port.ts";
 import { attributesOf, deleteOptionsOf } from "./attributes.ts";
 import { beginChange, oneFromStorage, oneToStorage, withMetadataOf } from "../protocol/convert-objects.ts";
 import { inVersion, readStored, storeKey, type Call } from "../protocol/core.ts";
@@ -16,6 +15,7 @@ import type { DeleteOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "../protocol/object-meta.ts";
 import { conflict, internalError, notFound, refuse, type Failure } from "../protocol/status.ts";
+import type { Store, Stored } from "../store/index.ts";
 
 export type Deleted = {
   /** In the version of the request. */

@@ -3,7 +3,6 @@ import { err, ok, timestamp, whenOk, whenThere, type Later, type Result } from "
 import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import { parseSeconds } from "../apply/rfc3339.ts";
-import type { Stored } from "../store/port.ts";
 import { createObject, withoutVersion } from "./create-object.ts";
 import { inVersion, nextStep, type Call } from "../protocol/core.ts";
 import { goKind } from "../protocol/decode-body.ts";
@@ -20,6 +19,7 @@ import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaTy
 import { withVersions } from "./tracked-versions.ts";
 import { changeStored, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "../protocol/write-options.ts";
+import type { Stored } from "../store/index.ts";
 
 const KINDS: ReadonlyMap<string, PatchKind | "apply"> = new Map<string, PatchKind | "apply">([
   ["application/json-patch+json", "json"],

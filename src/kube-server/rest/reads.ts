@@ -1,7 +1,6 @@
 /** GET of one object and of a collection. */
 import { err, ok, whenOk, type Later, type Result } from "#base";
 import { matches, type KubeObject } from "#kube";
-import type { Listed, ListRequest, RevisionError, Stored } from "../store/port.ts";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
 import { oneFromCache, oneFromStorage, readable } from "../protocol/convert-objects.ts";
 import { inVersion, readStored, type Call } from "../protocol/core.ts";
@@ -12,6 +11,7 @@ import { parameter } from "../protocol/request.ts";
 import { isTrue } from "../protocol/request-info.ts";
 import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "../protocol/status.ts";
 import type { ListMeta } from "../protocol/table.ts";
+import type { Listed, ListRequest, RevisionError, Stored } from "../store/index.ts";
 
 export function getObject(call: Call): Answering {
   const { type, name = "" } = call.target;

@@ -8,7 +8,6 @@ import { ok, timestamp, whenOk, whenThere, type Later, type Result } from "#base
 import { jsonEqual, type KubeObject } from "#kube";
 import { keepTimesIfUnchanged, trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Stored } from "../store/port.ts";
 import { attributesOf } from "./attributes.ts";
 import { checkObjectSize } from "./body-parts.ts";
 import { beginChange, oneFromStorage, oneToStorage } from "../protocol/convert-objects.ts";
@@ -22,6 +21,7 @@ import { conflict, internalError, invalid, MODIFIED, subjectOf, unexplained, typ
 import { withVersions } from "./tracked-versions.ts";
 import type { WriteOptions } from "../protocol/write-options.ts";
 import type { Attributes } from "../protocol/admission-port.ts";
+import type { Stored } from "../store/index.ts";
 
 export type ChangedObject = {
   readonly previous: Stored;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { FakeClock } from "#base";
-import type { StoreEvent } from "../store/port.ts";
 import { TurnBudget } from "../turns.ts";
 import { EVENT_BYTES, WatchBacklog } from "../protocol/watch-backlog.ts";
 import { WatchFeed } from "./watch-feed.ts";
+import type { StoreEvent } from "../store/index.ts";
 
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
 const change = (revision: number, replacedBytes = 0): StoreEvent => ({

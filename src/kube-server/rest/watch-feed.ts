@@ -4,10 +4,10 @@
  * A client that does not keep up is closed, as on a real server: it comes back with the last version it saw. Otherwise the memory of the
  * server would belong to its slowest reader.
  */
-import type { StoreEvent } from "../store/port.ts";
 import type { TurnBudget } from "../turns.ts";
 import type { EventStream } from "../protocol/request.ts";
 import { EVENT_BYTES, type BacklogReader, type Retained, type WatchBacklog } from "../protocol/watch-backlog.ts";
+import type { StoreEvent } from "../store/index.ts";
 
 /** The text is made when it is read: a watch without a reader costs no JSON. `undefined` is nothing to send. */
 export type EventText = () => string | undefined;

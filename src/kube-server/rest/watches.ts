@@ -1,7 +1,6 @@
 /** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import { approximateSize } from "../store/approximate-size.ts";
-import type { RevisionError, StoreEvent } from "../store/port.ts";
 import { readable, withMetadataOf } from "../protocol/convert-objects.ts";
 import { inVersion, type Call } from "../protocol/core.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
@@ -13,6 +12,7 @@ import { includeObject } from "../protocol/table.ts";
 import { WatchFeed, type EventText } from "./watch-feed.ts";
 import { warningTexts } from "../protocol/warnings.ts";
 import { eventWriter, type EventWriter } from "./watch-events.ts";
+import type { RevisionError, StoreEvent } from "../store/index.ts";
 
 /** A real server ends watches between 30 and 60 minutes when nobody says otherwise. */
 const DEFAULT_TIMEOUT_MS = 1_800_000;

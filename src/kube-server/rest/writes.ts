@@ -10,7 +10,7 @@ import { answerObject, type Answering } from "../protocol/respond.ts";
 import { notFound } from "../protocol/status.ts";
 import { changeStored, checkUid, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "../protocol/write-options.ts";
-import type { Stored } from "../store/port.ts";
+import type { Stored } from "../store/index.ts";
 
 export function create(call: Call): Answering {
   const options = writeOptions(call.request, "CreateOptions");

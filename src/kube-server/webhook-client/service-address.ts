@@ -6,8 +6,8 @@
 import { isIP } from "node:net";
 import { err, ok } from "#base";
 import { field, fieldAt, type Json, type KubeObject } from "#kube";
-import type { Store } from "../store/port.ts";
 import type { Address, ResolveService, ServiceReference } from "../protocol/resolve-service.ts";
+import type { Store } from "../store/index.ts";
 
 export function resolveFromStore(store: Store): ResolveService {
   return (reference) => {

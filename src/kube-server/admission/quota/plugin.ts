@@ -11,10 +11,10 @@ import { trackUpdate } from "../../apply/index.ts";
 import { asJsonObject, asObject, managedKind } from "../../protocol/managed-kinds.ts";
 import { withMetadata } from "../../protocol/object-meta.ts";
 import { internalError, type Failure } from "../../protocol/status.ts";
-import type { Stored } from "../../store/port.ts";
 import { forbid } from "../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 import { checkRequest, type Charged } from "./check-request.ts";
+import type { Stored } from "../../store/index.ts";
 
 const QUOTAS = "/resourcequotas";
 

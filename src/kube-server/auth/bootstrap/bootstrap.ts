@@ -10,11 +10,11 @@ import { fieldAt, type JsonObject, type KubeObject } from "#kube";
 import { newUid } from "../../protocol/core.ts";
 import { withMetadata } from "../../protocol/object-meta.ts";
 import type { TypeRegistry } from "../../protocol/type-registry.ts";
-import type { Store } from "../../store/port.ts";
 import { mended } from "./mend.ts";
 import type { StatusOwner } from "./other-default.ts";
 import { otherDefaults } from "./other-defaults.ts";
 import { rbacDefaults, type DefaultObject } from "./rbac-defaults.ts";
+import type { Store } from "../../store/index.ts";
 
 export type BootstrapContext = {
   readonly store: Store;

@@ -5,8 +5,8 @@
 import { sha256Hex, timestamp } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import { newUid } from "../../protocol/core.ts";
-import type { Store } from "../../store/port.ts";
 import type { BootstrapContext } from "./bootstrap.ts";
+import type { Store } from "../../store/index.ts";
 
 const NAMESPACE = "kube-system";
 const CONFIG_MAPS = "/configmaps";

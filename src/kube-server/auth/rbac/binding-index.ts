@@ -3,9 +3,9 @@
  * all bindings are: with 10,000 bindings of other people nothing is slower.
  */
 import { field, fieldAt, type KubeObject } from "#kube";
-import type { Store, StoreEvent } from "../../store/port.ts";
 import type { User } from "../../protocol/request.ts";
 import { serviceAccountName } from "../users.ts";
+import type { Store, StoreEvent } from "../../store/index.ts";
 
 export type IndexedSubject = { readonly kind: string; readonly name: string; readonly namespace: string };
 

@@ -6,11 +6,11 @@
 import { memoizeByObject } from "#base";
 import type { KubeObject } from "#kube";
 import type { User } from "../../protocol/request.ts";
-import type { Store } from "../../store/port.ts";
 import type { Access, Authorizer, Decision } from "../../protocol/auth-port.ts";
 import { MASTERS } from "../users.ts";
 import { BindingIndex, subjectFor, type IndexedBinding, type IndexedSubject } from "./binding-index.ts";
 import { ruleAllows, rulesOf, type AccessRule } from "./rules.ts";
+import type { Store } from "../../store/index.ts";
 
 export type HeldRules = {
   readonly rules: readonly AccessRule[];

@@ -6,11 +6,11 @@ import { err, ok, type Clock, type Result } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
 import { createSigningKey, type SigningKey } from "#pki";
 import type { User } from "../../protocol/request.ts";
-import type { Store } from "../../store/port.ts";
 import type { AccountTokens, Identity, ObjectRef } from "../../protocol/auth-port.ts";
 import { EXTRA, serviceAccountGroups, serviceAccountName } from "../users.ts";
 import { readClaims, writeClaims, type Claims } from "./claims.ts";
 import { readToken, signToken } from "./json-web-token.ts";
+import type { Store } from "../../store/index.ts";
 
 export const ISSUER = "https://kubernetes.default.svc.cluster.local";
 /** The server itself: the default audience of a token. */

@@ -6,7 +6,6 @@
  */
 import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
-import type { Stored } from "../../store/port.ts";
 import { inVersion, type Call } from "../../protocol/core.ts";
 import { checkPreconditions, deleteUnasked } from "../delete-object.ts";
 import { checkedOptions, type DeleteOptions } from "../delete-options.ts";
@@ -16,6 +15,7 @@ import { answer, type Answering } from "../../protocol/respond.ts";
 import { invalid, refuse, success, unexplained, type Failure } from "../../protocol/status.ts";
 import { updateObject } from "../update-object.ts";
 import { actOnPod, objectIn, podOf, type Said } from "./pods.ts";
+import type { Stored } from "../../store/index.ts";
 
 export function evictPod(call: Call): Answering {
   return actOnPod(call, "Eviction", (said) => evict(call, said));

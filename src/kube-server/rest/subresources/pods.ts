@@ -16,8 +16,8 @@ import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
 import { normaliseTime } from "../../builtin-kinds/codec/go-time.ts";
 import type { FieldCause, ResourceType } from "../../resource-type.ts";
-import type { Stored } from "../../store/port.ts";
 import { hiddenGvk, speaking } from "./hidden-kinds.ts";
+import type { Stored } from "../../store/index.ts";
 
 export function podOf(call: Call): Result<Stored, Failure> {
   const { type, name = "" } = call.target;

@@ -33,11 +33,11 @@ import { oneFromStorage } from "../../protocol/convert-objects.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
 import { placedAt } from "../../protocol/namespaces.ts";
-import type { Stored } from "../../store/port.ts";
 import { hiddenType, speaking } from "./hidden-kinds.ts";
 import { answerScale } from "./scale-answer.ts";
 import { API_VERSION, numberAt, scaleOf, setAt } from "./scale-object.ts";
 import { scalePathsOf, type ScalePaths } from "./scale-paths.ts";
+import type { Stored } from "../../store/index.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
 

@@ -13,12 +13,12 @@ import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../../protocol/write-options.ts";
 import { placedAt } from "../../protocol/namespaces.ts";
 import { update } from "../writes.ts";
-import type { Stored } from "../../store/port.ts";
 import { evictPod } from "./eviction.ts";
 import { bindPod, enterPod, podLog } from "./pods.ts";
 import { proxyToNode, proxyToPod, proxyToService } from "./proxy.ts";
 import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token-request.ts";
+import type { Stored } from "../../store/index.ts";
 
 type Handler = (call: Call) => Answering;
 type ByVerb = ReadonlyMap<Verb, Handler>;
