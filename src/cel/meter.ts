@@ -11,8 +11,8 @@ import { characters } from "./characters.ts";
 import { CelFailure } from "./values.ts";
 
 /** What one evaluation, with the variables that it is the first to read, may do: about 0.15 seconds. */
-export const WORK_LIMIT = 14_000_000;
-export const TIME_LIMIT_MS = 200;
+const WORK_LIMIT = 14_000_000;
+const TIME_LIMIT_MS = 200;
 /** Levels of expressions inside each other, and of values that are compared or printed. */
 const MAX_DEPTH = 800;
 const WORK_PER_MS = 100_000;
@@ -28,7 +28,7 @@ const TOO_MUCH_WORK = new CelFailure(
   true,
 );
 const TOO_SLOW = new CelFailure(`operation interrupted: the evaluation took longer than ${TIME_LIMIT_MS} ms`, true);
-export const TOO_DEEP = new CelFailure("operation interrupted: the values or variables of the expression are nested too deeply", true);
+const TOO_DEEP = new CelFailure("operation interrupted: the values or variables of the expression are nested too deeply", true);
 
 /** The clock of an effort: processor time where there is one, so that a busy machine does not end evaluations. */
 export type EffortClock = Pick<Clock, "monotonic" | "processorTime">;

@@ -1,8 +1,8 @@
 /** How large the values may be that an expression makes. Objects of requests are smaller: a request has at most 3 MiB. */
 import { CelFailure } from "./values.ts";
 
-export const MAX_ITEMS = 1_000_000;
-export const MAX_TEXT = 4 * 1_024 * 1_024;
+const MAX_ITEMS = 1_000_000;
+const MAX_TEXT = 4 * 1_024 * 1_024;
 
 const TOO_MANY_ITEMS = new CelFailure(`operation cancelled: a list may have at most ${MAX_ITEMS} items`, true);
 const TOO_LONG_TEXT = new CelFailure(`operation cancelled: a string may have at most ${MAX_TEXT} characters`, true);

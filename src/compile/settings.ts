@@ -33,7 +33,7 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 /** Istio gives a gateway's pods an account that is named after the gateway and its class. */
-export function istioGateway({ namespace, name }: GatewayName): GatewayIdentity {
+function istioGateway({ namespace, name }: GatewayName): GatewayIdentity {
   return { namespace, name, serviceAccount: `${name}-istio` };
 }
 

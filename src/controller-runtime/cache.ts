@@ -125,7 +125,7 @@ function nameOf(resource: Resource): string {
   return resource.view === undefined ? name : `${name} (${resource.view})`;
 }
 
-export function keepOwnManagedFields<T extends KubeObject>(object: T): T {
+function keepOwnManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   if (managedFields === undefined) return object;
   const own = managedFields.filter((entry) => isJsonObject(entry) && field(entry, "manager") === FIELD_MANAGER);

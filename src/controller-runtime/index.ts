@@ -1,8 +1,6 @@
-export { NO_CHANGES, hasChanged, outcomeOfChanges, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
-export { hasDrifted } from "./apply/drift.ts";
+export { NO_CHANGES, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
 export { ApplyEngine, type AccessPlan, type ApplyEngineOptions, type ApplyEngineRequest, type Prune } from "./apply/engine.ts";
 export {
-  ADOPT_ANNOTATION,
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
   isLabelledByUs,
@@ -17,12 +15,11 @@ export {
   stamp,
   type ApplyOwner,
 } from "./identity.ts";
-export { ONCE_FIELD_MANAGER, type WantedObject, type WantedOnce } from "./apply/once.ts";
-export { DEFAULT_ORDER, wavesOf, type ApplyOrder, type PlannedObjects } from "./apply/waves.ts";
+export { type WantedObject, type WantedOnce } from "./apply/once.ts";
+export { type ApplyOrder, type PlannedObjects } from "./apply/waves.ts";
 export { InformerSet, OWNER_INDEX, type CacheReader } from "./cache.ts";
 export {
   defineController,
-  index,
   nothing,
   watch,
   type Controller,
@@ -43,19 +40,16 @@ export { Informer, type ChangeHandler, type InformerHealth, type InformerOptions
 export type { ReadAccess } from "./informer/informer-group.ts";
 export type { CacheChange } from "./informer/object-cache.ts";
 export { LeaderElector, type LeaderElectorOptions } from "./leader/elector.ts";
-export { LeaseFence, openFence, type Fence } from "./leader/fence.ts";
-export { fencedClient } from "./leader/fenced-client.ts";
+export { LeaseFence, type Fence } from "./leader/fence.ts";
 export { DEFAULT_LEASE_TIMES, type LeaseTimes } from "./leader/lease.ts";
 export { createManager, type ControllerManager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
 export {
   failed,
-  handlingOf,
   REQUEUE,
   RUNTIME_REASONS,
   settled,
   stalled,
   waiting,
-  worstOf,
   type FailureCause,
   type FailureKind,
   type Handling,
@@ -63,11 +57,10 @@ export {
   type Requeue,
 } from "./outcome.ts";
 export { bindController, type BoundController } from "./pass.ts";
-export { RETRY_BACKOFF, WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
+export { WorkQueue, type WorkQueueOptions } from "./queue/work-queue.ts";
 export type { Rate } from "./queue/token-bucket.ts";
 export { rbacFor, type Need, type RbacRule, type RbacOptions } from "./rbac.ts";
-export { READY } from "./reconciler.ts";
-export { DEFAULT_LIMITS, type RunnerLimits } from "./runner.ts";
+export { type RunnerLimits } from "./runner.ts";
 export type { ManagerScope } from "./scope.ts";
 export { safeText } from "./safe-text.ts";
-export { conditionsOf, STATUS_FIELD_MANAGER, writeStatus, type StatusRequest } from "./status-writer.ts";
+export { conditionsOf, type StatusRequest } from "./status-writer.ts";

@@ -121,7 +121,7 @@ async function carryOut<O extends KubeObject, Observed, Command, Shared, Details
   return { outcome: worstOf(outcomes), changes, details };
 }
 
-export function outcomeOfPlanError(error: PlanError): ReconcileOutcome {
+function outcomeOfPlanError(error: PlanError): ReconcileOutcome {
   return error.kind === "invalid-spec"
     ? stalled(error.reason ?? "InvalidSpec", error.message, REQUEUE.invalidSpecMs)
     : stalled(error.reason ?? "CompileError", error.message, REQUEUE.compileErrorMs);

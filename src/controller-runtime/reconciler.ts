@@ -29,7 +29,7 @@ export type ReconcilerOptions = {
   readonly settledMs?: number | undefined;
 };
 
-export const READY = "Ready";
+const READY = "Ready";
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;

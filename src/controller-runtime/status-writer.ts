@@ -21,7 +21,7 @@ import type { KubeError, KubeReader, KubeWriter } from "#kube-client";
 import type { DesiredStatus } from "./controller.ts";
 import { safeText } from "./safe-text.ts";
 
-export const STATUS_FIELD_MANAGER = "lattice-status";
+const STATUS_FIELD_MANAGER = "lattice-status";
 const ATTEMPTS = 5;
 /** Of `status.message`; the schemas allow more, and a terminal does not. */
 const MAX_STATUS_MESSAGE_BYTES = 4_096;

@@ -33,7 +33,7 @@ export function subscribeTriggers(controller: BoundController, informers: Inform
 }
 
 /** By owner reference, or by our own mark where no reference could be set. */
-export function ownersOf(object: KubeObject, owner: Resource, controller: string): readonly ObjectKey[] {
+function ownersOf(object: KubeObject, owner: Resource, controller: string): readonly ObjectKey[] {
   const namespace = owner.namespaced ? object.metadata.namespace : undefined;
   const references = (object.metadata.ownerReferences ?? [])
     .filter((reference) => reference.kind === owner.kind && groupOf(reference.apiVersion) === owner.group)
@@ -43,7 +43,7 @@ export function ownersOf(object: KubeObject, owner: Resource, controller: string
 }
 
 /** Our own status writes come back as changes too; a pass for each would never end. */
-export function deservesAPass(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+function deservesAPass(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   if (before === undefined || after === undefined) return true;
   return !jsonEqual(withoutStatus(before), withoutStatus(after));
 }

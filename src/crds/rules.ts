@@ -106,6 +106,6 @@ export function countSet<T extends object>(value: T, names: readonly (keyof T & 
 }
 
 /** "a, b and c", for messages. */
-export function listOfNames(names: readonly string[]): string {
+function listOfNames(names: readonly string[]): string {
   return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

@@ -16,7 +16,7 @@ export { httpTransport, type HttpTransportOptions } from "./http/http-transport.
 export { inProcessTransport, type InProcessHandler } from "./in-process.ts";
 export { inClusterConfig, type InClusterOptions } from "./kubeconfig/in-cluster.ts";
 export { parseKubeconfig, type Kubeconfig, type KubeconfigError, type KubeconfigErrorKind } from "./kubeconfig/kubeconfig.ts";
-export { loadKubeconfig, mergeKubeconfigs, readKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig/load.ts";
+export { loadKubeconfig, readKubeconfig, type LoadKubeconfigOptions } from "./kubeconfig/load.ts";
 export type { ReadFile } from "./read-text.ts";
 export { resolveContext, type ResolveOptions } from "./kubeconfig/resolve.ts";
 export type {
@@ -37,7 +37,7 @@ export type {
   WatchQuery,
 } from "./ports.ts";
 export type { KubeRequest } from "./requests.ts";
-export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+export { type RetryPolicy } from "./retry.ts";
 export type { Transport, TransportAnswer, TransportRequest } from "./transport.ts";
 export { unlessAborted } from "./unless-aborted.ts";
 export { warnOnce } from "./warnings.ts";

@@ -8,7 +8,7 @@ const REMEMBERED = 1_000;
 /** `299 - "text"`, several of them joined by commas; inside the quotes a backslash escapes. No nesting: linear time. */
 const WARNING = /\b299 [^\s"]+ "((?:[^"\\]|\\.)*)"/g;
 
-export function parseWarnings(header: string): string[] {
+function parseWarnings(header: string): string[] {
   return [...header.matchAll(WARNING)].map(([, text = ""]) => text.replaceAll(/\\(.)/g, "$1"));
 }
 

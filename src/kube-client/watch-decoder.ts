@@ -10,7 +10,7 @@ import { errorOfAnswer, failure, type KubeError } from "./errors.ts";
 import { field, fieldAt, isStatus, type Json, type KubeObject, type Resource } from "#kube";
 import type { WatchEvent } from "./ports.ts";
 
-export const MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
 export class LineSplitter {

@@ -46,7 +46,7 @@ export type WorkOptions = {
 };
 
 /** client-go's default: from 5 ms on, at most a thousand seconds. */
-export const WORK_BACKOFF: BackoffPolicy = { initialMs: 5, maxMs: 1_000_000, factor: 2 };
+const WORK_BACKOFF: BackoffPolicy = { initialMs: 5, maxMs: 1_000_000, factor: 2 };
 const CONCURRENCY = 5;
 const CONFLICTS_AT_ONCE = 5;
 

@@ -6,7 +6,7 @@ export { CLIENT_AUTHORITY } from "./auth/index.ts";
 export { createGuardedServer, openStore, type GuardedOptions, type StoreOptions } from "./guarded-server.ts";
 export { builtinKinds } from "./kinds.ts";
 export { certificateFor, serveHttp, type ServingCertificate } from "./http/index.ts";
-export { accountTokens, ANONYMOUS, openKeyFile, parseTokenFile, rbacOf, userOf, type Rbac, type TokenTable } from "./auth/index.ts";
+export { accountTokens, ANONYMOUS, parseTokenFile, rbacOf, userOf, type Rbac, type TokenTable } from "./auth/index.ts";
 export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions, type AuthorizedRequest } from "./rest/api-server.ts";
 export { requestInfoOf } from "./protocol/request-info.ts";
@@ -15,7 +15,6 @@ export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./prot
 export type { DeletePolicy, FieldCause, ResourceType, StrategicSchema, TableColumn } from "./resource-type.ts";
 export {
   createMemoryStore,
-  describeOpenError,
   openPersistentStore,
   type Listed,
   type ListRequest,

@@ -45,7 +45,6 @@ export {
   clusterRoles,
   configMaps,
   controllerRevisions,
-  coreEvents,
   cronJobs,
   customResourceDefinitions,
   daemonSets,
@@ -176,11 +175,8 @@ export {
   parseDnsLabel,
   parseDnsSubdomain,
   parseEnvName,
-  parseLabelKey,
-  parseLabelValue,
   parseNamespace,
   parsePortName,
-  parseServiceName,
   type DataKey,
   type DnsLabel,
   type DnsSubdomain,
@@ -246,5 +242,5 @@ export {
 export { apiVersionOf, defineResource, groupResourceOf, metadataOf, pathOf, type Resource, type Subresource } from "./resource.ts";
 export { formatSelector, matches, parseSelector, requirementsOf, type LabelSelector, type Requirement } from "./selectors.ts";
 export { isStatus, type Status, type StatusCause } from "./status.ts";
-export { formatYaml, formatYamlDocuments, MAX_YAML_BYTES, parseYaml, type YamlError, type YamlOptions } from "./yaml.ts";
+export { formatYaml, formatYamlDocuments, parseYaml, type YamlError, type YamlOptions } from "./yaml.ts";
 export { yamlPositions, type Position, type YamlPositions } from "./yaml-positions.ts";

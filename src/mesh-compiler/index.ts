@@ -1,5 +1,5 @@
-export { admits, agreement, incoming, outgoing, type Agreement, type Outgoing } from "./graph/agreements.ts";
-export { allEdges, edgesOf, type Edge, type EdgeState } from "./graph/edges.ts";
+export { admits, agreement, outgoing, type Agreement, type Outgoing } from "./graph/agreements.ts";
+export { allEdges, type Edge, type EdgeState } from "./graph/edges.ts";
 export { ServiceGraph } from "./graph/graph.ts";
 export {
   calls,
@@ -19,7 +19,7 @@ export {
 } from "./graph/node.ts";
 export { Mesh, type AffectedNodes } from "./mesh.ts";
 export { DEFAULT_DENY } from "./policies/namespace.ts";
-export { HBONE_PORT, PROBE_CIDR, PROXY_METRICS_PORT, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
+export { HBONE_PORT, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
 export { AuthorizationPolicies, type IstioVerdict, type Request } from "./reachability/istio.ts";
 export { CiliumPolicies, type CiliumVerdict, type Traffic } from "./reachability/cilium.ts";
 export { canaryPorts, type CanaryPort } from "./reachability/canary-ports.ts";

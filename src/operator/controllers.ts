@@ -50,7 +50,7 @@ function acceptanceControllers(reach: OperatorReach) {
 }
 
 /** What the controllers read and write. No instance of anything is needed. */
-export function operatorDeclarations(reach: OperatorReach): readonly ControllerDeclaration[] {
+function operatorDeclarations(reach: OperatorReach): readonly ControllerDeclaration[] {
   return [namespaceController, environmentController, externalServiceController, serviceController, ...acceptanceControllers(reach)];
 }
 

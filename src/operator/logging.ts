@@ -5,8 +5,8 @@
 import { pino, stdTimeFunctions } from "pino";
 import type { LogFields, LogLevel, LogSink } from "#base";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
-export const LOG_FORMATS = ["json", "text"] as const;
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const satisfies readonly LogLevel[];
+const LOG_FORMATS = ["json", "text"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export type LogOptions = {

@@ -133,7 +133,7 @@ function createExporter({ endpoint, headers, serviceName, clock, logger, metrics
 }
 
 /** OTLP's JSON form: ids in hex, times as text in nanoseconds. */
-export function toOtlp(serviceName: string, spans: readonly FinishedSpan[]): unknown {
+function toOtlp(serviceName: string, spans: readonly FinishedSpan[]): unknown {
   return {
     resourceSpans: [
       {

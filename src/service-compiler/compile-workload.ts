@@ -132,7 +132,7 @@ function servingOf({ main }: ContainerOrder): RenderedContainer | undefined {
 }
 
 /** What the service says, else what its environment says for all. */
-export function replicasOf({ service, environment }: ServiceInput): Replicas {
+function replicasOf({ service, environment }: ServiceInput): Replicas {
   const own = service.spec.replicas;
   const usual = environment?.spec.defaults?.replicas;
   if (own !== undefined) return { min: own.min, max: own.max };

@@ -36,17 +36,8 @@ export {
 } from "./provisioners/index.ts";
 export { entriesOf, resolveDeclarations } from "./rendering/render-service.ts";
 export { secretOfPath, secretText, secretTexts, type SecretTexts } from "./secret-values.ts";
-export {
-  hasPlaceholders,
-  plain,
-  renderText,
-  secret,
-  type Origin,
-  type Rendered,
-  type TemplateProblem,
-  type Value,
-} from "./templates/index.ts";
-export { CONFIG_HASH_ANNOTATION, CONFIG_TYPE_LABEL, labelsOf, SERVICE_LABEL } from "./workload/names.ts";
+export { plain, secret, type Origin, type Rendered, type TemplateProblem, type Value } from "./templates/index.ts";
+export { CONFIG_HASH_ANNOTATION, SERVICE_LABEL } from "./workload/names.ts";
 export { atFirst, type CompiledObject } from "./workload/once.ts";
 export { rootImage } from "./workload/root-images.ts";
 export { portOfRoute } from "./workload/network.ts";

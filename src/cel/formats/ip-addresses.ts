@@ -78,7 +78,7 @@ function parsePrefixed(text: string, parse: (text: string) => IpAddress | undefi
   return Number(prefix) <= widthOf(address) ? { address, prefix: Number(prefix) } : undefined;
 }
 
-export function widthOf(address: IpAddress): number {
+function widthOf(address: IpAddress): number {
   return address.family === 4 ? 32 : 128;
 }
 

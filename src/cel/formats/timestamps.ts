@@ -127,7 +127,7 @@ function isLeap(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 }
 
-export function secondsOf(civil: Omit<CivilTime, "nanos">): bigint {
+function secondsOf(civil: Omit<CivilTime, "nanos">): bigint {
   return BigInt(daysOf(civil.year, civil.month, civil.day)) * DAY + BigInt(civil.hour * 3600 + civil.minute * 60 + civil.second);
 }
 

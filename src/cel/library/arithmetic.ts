@@ -33,7 +33,7 @@ export function checkedUint(value: bigint): CelValue {
   return value < UINT64.min || value > UINT64.max ? UNSIGNED_OVERFLOW : new CelUint(value);
 }
 
-export function checkedDuration(nanos: bigint): CelValue {
+function checkedDuration(nanos: bigint): CelValue {
   return nanos < INT64.min || nanos > INT64.max ? DURATION_OVERFLOW : new CelDuration(nanos);
 }
 
@@ -44,7 +44,7 @@ export function checkedTimestamp(nanosSinceEpoch: bigint, offset = 0): CelValue 
   return new CelTimestamp({ seconds, nanos: Number(rest), offset });
 }
 
-export function nanosOf(value: CelTimestamp): bigint {
+function nanosOf(value: CelTimestamp): bigint {
   return value.instant.seconds * NANOS + BigInt(value.instant.nanos);
 }
 

@@ -31,7 +31,7 @@ function order(name: string, operator: string, holds: (order: number) => boolean
 }
 
 /** Undefined when there is nothing at this index or key. */
-export function lookUp(container: CelValue, key: CelValue): CelValue | undefined {
+function lookUp(container: CelValue, key: CelValue): CelValue | undefined {
   if (isMap(container)) return container.get(key);
   if (!isList(container)) return NO_SUCH_OVERLOAD;
   const position = typeof key === "number" && Number.isInteger(key) ? BigInt(key) : key;
@@ -39,7 +39,7 @@ export function lookUp(container: CelValue, key: CelValue): CelValue | undefined
   return position < 0n || position >= BigInt(container.size) ? undefined : container.get(Number(position));
 }
 
-export function index(container: CelValue, key: CelValue): CelValue {
+function index(container: CelValue, key: CelValue): CelValue {
   const found = lookUp(container, key);
   if (found !== undefined) return found;
   return failure(isList(container) ? `index out of bounds: ${describeKey(key)}` : `no such key: ${describeKey(key)}`);

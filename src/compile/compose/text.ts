@@ -8,7 +8,7 @@ import type { Notices } from "./notice.ts";
 /** `$$`, `${NAME}`, `${NAME:-default}` and its other forms, `$NAME`. The length keeps the search linear. */
 const VARIABLE = /\$\$|\$\{([A-Za-z_][A-Za-z0-9_]{0,254})(?:(:?[-?+])([^}]{0,1000}))?\}|\$([A-Za-z_][A-Za-z0-9_]{0,254})/g;
 
-export function filledIn(text: string, notices: Notices): string {
+function filledIn(text: string, notices: Notices): string {
   return text.replaceAll(VARIABLE, (whole, braced?: string, operator?: string, rest?: string, bare?: string) => {
     if (whole === "$$") return "$";
     const name = braced ?? bare ?? "";

@@ -11,7 +11,7 @@ export type Drawing = Size & { readonly boxes: readonly Box[]; readonly curves: 
 
 /** Longer names are shortened in the middle. */
 export const LONGEST_NAME = 30;
-export const NAME_WIDTH = 7.4;
+const NAME_WIDTH = 7.4;
 const PORT_WIDTH = 6.2;
 const SLOT = 18;
 const LEAST_HEIGHT = 46;

@@ -10,7 +10,7 @@ export type PlannedObjects = readonly WantedObject[] | readonly (readonly Wanted
 /** Kinds, wave by wave. Kinds that no row names come last, together. */
 export type ApplyOrder = readonly (readonly string[])[];
 
-export const DEFAULT_ORDER: ApplyOrder = [
+const DEFAULT_ORDER: ApplyOrder = [
   ["Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass"],
   ["ConfigMap"],
   ["Secret", "ExternalSecret"],

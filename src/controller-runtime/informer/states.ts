@@ -52,13 +52,13 @@ export type InformerInput =
 /** Monotonic time and randomness of a transition; passed in, so that `next` is a function. */
 export type StateInputs = { readonly now: number; readonly random: () => number };
 
-export const INFORMER_BACKOFF: BackoffPolicy = { initialMs: 500, maxMs: 30_000, factor: 2 };
+const INFORMER_BACKOFF: BackoffPolicy = { initialMs: 500, maxMs: 30_000, factor: 2 };
 
 /** So many failed watches in a row, and the cache is listed anew: the resourceVersion itself may be what is wrong. */
 export const LIST_AFTER_FAILURES = 5;
 
 /** A watch that ends sooner, and without news, was refused rather than ended. */
-export const SHORT_WATCH_MS = 1_000;
+const SHORT_WATCH_MS = 1_000;
 
 export const START: InformerState = { phase: "listing", paged: true, failures: 0 };
 

@@ -10,7 +10,7 @@ import { QueueMetrics } from "./queue-metrics.ts";
 import { TokenBucket, type Rate } from "./token-bucket.ts";
 
 /** Failed requests are retried after 5 seconds at first. */
-export const RETRY_BACKOFF: BackoffPolicy = { initialMs: 5_000, maxMs: 300_000, factor: 2 };
+const RETRY_BACKOFF: BackoffPolicy = { initialMs: 5_000, maxMs: 300_000, factor: 2 };
 
 export type WorkQueueOptions = {
   readonly name: string;

@@ -2,7 +2,7 @@
 import type { LatticeEnvironment } from "#crds";
 import type { KubeObject } from "#kube";
 
-export const ISOLATION_NAME = "lattice-isolation";
+const ISOLATION_NAME = "lattice-isolation";
 
 export function isolationObjects(namespace: string, { metadata, spec }: LatticeEnvironment): readonly KubeObject[] {
   const { quota = {}, limits = {} } = spec.isolation ?? {};

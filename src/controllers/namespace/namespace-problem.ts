@@ -36,4 +36,4 @@ function notReady(name: string, { world, labelRefusals }: WorldView, cache: Cach
 }
 
 /** Without these the policies have no effect. */
-export const MUST_BE: ReadonlySet<string> = new Set(["istio.io/dataplane-mode", "istio.io/use-waypoint"]);
+const MUST_BE: ReadonlySet<string> = new Set(["istio.io/dataplane-mode", "istio.io/use-waypoint"]);

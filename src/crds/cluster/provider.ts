@@ -10,7 +10,7 @@ import { namespacedRef } from "../references.ts";
 import { withRules, type Rule } from "../rules.ts";
 import type * as z from "zod";
 
-export const PROVIDER_TYPES = ["docker", "aws", "gcp", "azure", "local"] as const;
+const PROVIDER_TYPES = ["docker", "aws", "gcp", "azure", "local"] as const;
 
 export const diskGiB = () => integer("Size of the root disk in GiB.", 10, 65_536);
 export const instanceType = () => text("EC2 instance type, such as m6i.large.", 64);

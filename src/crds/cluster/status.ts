@@ -3,7 +3,7 @@ import { mapOf } from "../collections.ts";
 import { anyText, timestampField } from "../fields.ts";
 import { count, observed, statusOf } from "../status.ts";
 
-export const CLUSTER_PHASES = ["Pending", "Provisioning", "Pivoting", "Ready", "Deleting", "Unpivoting", "Failed"] as const;
+const CLUSTER_PHASES = ["Pending", "Provisioning", "Pivoting", "Ready", "Deleting", "Unpivoting", "Failed"] as const;
 
 const short = (description: string) => anyText(description, 1_024);
 

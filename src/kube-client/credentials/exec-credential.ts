@@ -7,7 +7,7 @@ import { err, ok, reveal, sensitive, type Result, type Sensitive } from "#base";
 import { field, fieldAt, parseJson, type Json } from "#kube";
 import type { Credential } from "../cluster-config.ts";
 
-export const EXEC_API_VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"] as const;
+const EXEC_API_VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"] as const;
 export type ExecApiVersion = (typeof EXEC_API_VERSIONS)[number];
 
 export function parseExecApiVersion(raw: string | undefined): Result<ExecApiVersion, string> {

@@ -53,7 +53,7 @@ function filesOf({ path, env, home }: LoadKubeconfigOptions): readonly string[] 
   return listed.length > 0 ? [...new Set(listed)] : [join(home, ".kube", "config")];
 }
 
-export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   // of equal names the last that a Map is given wins, so the first file is given last
   const lastFirst = configs.toReversed();
   return {

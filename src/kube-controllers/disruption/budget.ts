@@ -4,7 +4,7 @@ import { findCondition, jsonEqual, setCondition, type BudgetStatus, type LabelSe
 import { isPodReady } from "../pods/pod-status.ts";
 
 /** A Pod that was let go and is not being deleted after this time will stay. */
-export const DELETION_TIMEOUT_MS = 120_000;
+const DELETION_TIMEOUT_MS = 120_000;
 /** The largest value of a counter in the status. */
 export const MAX_INT32 = 2_147_483_647;
 const ALLOWED = "DisruptionAllowed";

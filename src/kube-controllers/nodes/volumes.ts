@@ -17,7 +17,7 @@ import type { KubeError } from "#kube-client";
 import type { KubeController, KubeControllerContext } from "../context.ts";
 import { done, passOf, type Pass } from "../work.ts";
 
-export const PROVISIONER = "simulation.lattice.dev/volumes";
+const PROVISIONER = "simulation.lattice.dev/volumes";
 const CLASS = "standard";
 
 export const volumes: KubeController = {

@@ -30,7 +30,7 @@ export type Declared = {
   readonly withPatchTypes?: boolean;
 };
 
-export const VARIABLES_TYPE = "kubernetes.variables";
+const VARIABLES_TYPE = "kubernetes.variables";
 
 type Fields = ReadonlyMap<string, CelType>;
 

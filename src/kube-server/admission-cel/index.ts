@@ -1,9 +1,8 @@
 export { activationOf, type Activation, type ActivationInput, type VariablesOf } from "./activation.ts";
 export { compile, type CompileOptions, type CompileProblem, type Expression } from "./compile.ts";
 export type { Declared } from "./environment.ts";
-export { evaluate, MATCH_BUDGET, POLICY_BUDGET, type Evaluation } from "./evaluate.ts";
-export { jsonValue } from "./json-values.ts";
-export { aggregate, compileMatchConditions, meetsConditions, type MatchConditions } from "./match-conditions.ts";
+export { evaluate, POLICY_BUDGET, type Evaluation } from "./evaluate.ts";
+export { compileMatchConditions, meetsConditions, type MatchConditions } from "./match-conditions.ts";
 export { JSON_PATCH, OBJECT } from "./patch-types.ts";
-export { admissionRequest, matchedAsAsked, namespaceOf, type Matched } from "./request.ts";
+export { admissionRequest, type Matched } from "./request.ts";
 export { compileVariables, type NamedExpression, type Variables } from "./variables.ts";

@@ -13,7 +13,7 @@ import type { TypeSchema } from "./schema.ts";
 import { toFieldSet } from "./to-field-set.ts";
 import { parseTyped } from "./typed-value.ts";
 
-export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 function lastAppliedOf(object: JsonObject): string | undefined {

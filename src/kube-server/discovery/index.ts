@@ -1,2 +1,1 @@
 export { createDiscovery, type Discovery, type DiscoveryOptions } from "./discovery.ts";
-export { GIT_VERSION, versionInfo } from "./version.ts";

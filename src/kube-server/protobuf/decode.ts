@@ -11,7 +11,7 @@ import { builtinDefinitionNameOf } from "#patch";
 import { messageShape, type FieldShape, type MessageShape } from "./messages.ts";
 import { readFields } from "./wire.ts";
 
-export const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const MAGIC = [0x6b, 0x38, 0x73, 0x00] as const;
 const MAX_DEPTH = 100;
 

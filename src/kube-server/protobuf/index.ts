@@ -1,1 +1,1 @@
-export { decodeProtobuf, isProtobuf, PROTOBUF } from "./decode.ts";
+export { decodeProtobuf, isProtobuf } from "./decode.ts";

@@ -8,7 +8,7 @@ import { metaText, withMetadata } from "./object-meta.ts";
 import { badRequest, forbidden, notFound, type Failure } from "./status.ts";
 
 export const NAMESPACES = { group: "", version: "v1", plural: "namespaces" } as const;
-export const FIRST_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "default"] as const;
+const FIRST_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "default"] as const;
 
 export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, object: KubeObject): Result<void, Failure> {
   const { namespace, type } = target;

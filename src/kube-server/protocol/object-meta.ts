@@ -62,7 +62,7 @@ function isNothing(name: string, value: Json): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-export function metadataOf(object: unknown): JsonObject {
+function metadataOf(object: unknown): JsonObject {
   const metadata = field(object, "metadata");
   return isJsonObject(metadata) ? metadata : {};
 }

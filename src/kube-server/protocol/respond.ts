@@ -103,7 +103,7 @@ export function answer(
 }
 
 /** People with a browser or curl get line breaks. */
-export function isPretty(request: ApiRequest): boolean {
+function isPretty(request: ApiRequest): boolean {
   const asked = parameter(request, "pretty");
   if (asked !== null && asked !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(asked);
   const agent = header(request, "user-agent");

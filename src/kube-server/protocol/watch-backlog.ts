@@ -16,7 +16,7 @@ export type BacklogLimits = {
   readonly totalBytes: number;
 };
 
-export const BACKLOG_LIMITS: BacklogLimits = { events: 10_000, watcherBytes: 16 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 };
+const BACKLOG_LIMITS: BacklogLimits = { events: 10_000, watcherBytes: 16 * 1024 * 1024, totalBytes: 64 * 1024 * 1024 };
 
 /** What one waiting event costs a watcher, without the objects. */
 export const EVENT_BYTES = 128;

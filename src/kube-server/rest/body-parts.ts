@@ -13,11 +13,11 @@ import type { CollectionName } from "../store/index.ts";
 /** Largest number of fields and items of one object. */
 export const MAX_PARTS = 32_000;
 /** Merging and applying does more for each than creating and replacing. */
-export const MAX_PATCH_PARTS = 20_000;
+const MAX_PATCH_PARTS = 20_000;
 /** Definitions hold whole schemas, and there is less to do for each field. The largest of kube-prometheus have 9,000. */
 export const MAX_DEFINITION_PARTS = 40_000;
 /** Room for 10,000 operations, as a real server takes them. */
-export const MAX_JSON_PATCH_PARTS = 60_000;
+const MAX_JSON_PATCH_PARTS = 60_000;
 /** YAML is read about ten times as slowly as JSON. No object of that size could be stored in etcd. */
 export const MAX_YAML_BYTES = 1536 * 1024;
 /** In YAML a field may be a line, and so may be a line of a text. */

@@ -61,7 +61,7 @@ function wordsOf(text: string): Word[] {
 }
 
 /** Keys and values of one selector. A watch keeps its selector in memory, and there may be thousands of watches. */
-export const MAX_SELECTOR_TERMS = 2_000;
+const MAX_SELECTOR_TERMS = 2_000;
 
 export function parseLabelSelector(text: string): Result<readonly Requirement[], string> {
   const words = new Words(text);

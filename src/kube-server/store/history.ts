@@ -20,7 +20,7 @@ export type HistoryLimit = {
   readonly bytes: number;
 };
 
-export const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 32 * 1024 * 1024 };
+const DEFAULT_HISTORY: HistoryLimit = { events: 100_000, bytes: 32 * 1024 * 1024 };
 
 export class History {
   readonly #limit: HistoryLimit;

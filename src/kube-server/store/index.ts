@@ -1,4 +1,4 @@
-export { DEFAULT_HISTORY, type HistoryLimit } from "./history.ts";
+export { type HistoryLimit } from "./history.ts";
 export { createMemoryStore, type MemoryStoreOptions } from "./memory-store.ts";
 export { openPersistentStore, type OpenedStore, type PersistentStoreOptions, type RecoveryReport } from "./persistent-store.ts";
 export { describeOpenError, type StoreOpenError } from "./disk/open-error.ts";

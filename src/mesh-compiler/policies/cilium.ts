@@ -90,7 +90,7 @@ type PortText = { readonly port: string; readonly protocol: string };
 type Listed = Pick<Port, "targetPort" | "protocol">;
 
 /** The mesh's port first. */
-export function portList(ports: readonly Listed[]): readonly PortText[] {
+function portList(ports: readonly Listed[]): readonly PortText[] {
   const texts = new Map<string, PortText>([[`TCP/${HBONE_PORT}`, { port: String(HBONE_PORT), protocol: "TCP" }]]);
   for (const { targetPort, protocol } of ports) texts.set(`${protocol}/${targetPort}`, { port: String(targetPort), protocol });
   return [...texts.values()];

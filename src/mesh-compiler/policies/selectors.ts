@@ -3,7 +3,7 @@ import type { JsonObject } from "#kube";
 import { splitId, type ServiceId } from "../graph/node.ts";
 import { WAYPOINT, type GatewayIdentity } from "../settings.ts";
 
-export const SERVICE_LABEL = "lattice.dev/service";
+const SERVICE_LABEL = "lattice.dev/service";
 export const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 const NAMESPACE = "k8s:io.kubernetes.pod.namespace";
 

@@ -48,7 +48,7 @@ export function definitionNode(name: string, definitions: Definitions): SchemaNo
 }
 
 /** OpenAPI v3 cannot put anything beside a `$ref`, so Kubernetes wraps it: `allOf: [{$ref}]`. */
-export function referenceOf(raw: JsonObject): string | undefined {
+function referenceOf(raw: JsonObject): string | undefined {
   const direct = fieldOf(raw, "$ref");
   if (typeof direct === "string") return REFERENCE.exec(direct)?.[1] ?? direct;
   const allOf = fieldOf(raw, "allOf");

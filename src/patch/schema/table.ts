@@ -13,7 +13,7 @@ import { isObject, type Json, type JsonObject, type MutableObject } from "../jso
 /** Names without "io.k8s." in front belong to this package. */
 const HOME = "io.k8s.api.";
 
-export function longName(name: string): string {
+function longName(name: string): string {
   return name.startsWith("io.") ? name : HOME + name;
 }
 

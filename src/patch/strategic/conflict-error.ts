@@ -11,7 +11,7 @@ export function conflictError(patch: JsonObject, changed: JsonObject): Err<Patch
   return failure("conflict", `patch:\n${toYaml(patch)}\nconflicts with changes made from original to current:\n${toYaml(changed)}\n`);
 }
 
-export function toYaml(value: JsonObject): string {
+function toYaml(value: JsonObject): string {
   return fieldNames(value).length === 0 ? "{}\n" : `${objectLines(value, 0).join("\n")}\n`;
 }
 

@@ -62,7 +62,7 @@ function cleanObject(object: JsonObject, nulls: "keep" | "drop"): JsonObject | u
   return changed ? kept : object;
 }
 
-export function without(object: JsonObject, name: string): JsonObject {
+function without(object: JsonObject, name: string): JsonObject {
   const rest: MutableObject = {};
   for (const key of Object.keys(object)) {
     const value = object[key];

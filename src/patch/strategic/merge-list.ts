@@ -27,12 +27,7 @@ export function mergeListsAsDeclared(
   return field.strategy === "merge" ? mergeLists(original, patch, field, mode) : ok({ merged: patch, backing: original });
 }
 
-export function mergeLists(
-  original: readonly Json[],
-  patch: readonly Json[],
-  field: FieldMerge,
-  mode: MergeMode,
-): Result<MergedList, PatchError> {
+function mergeLists(original: readonly Json[], patch: readonly Json[], field: FieldMerge, mode: MergeMode): Result<MergedList, PatchError> {
   if (original.length === 0 && patch.length === 0) return ok({ merged: original, backing: original });
   const elements = elementsOf(original, patch);
   if (!elements.ok) return elements;

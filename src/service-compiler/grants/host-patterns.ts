@@ -1,7 +1,7 @@
 /** Host names of routes, and which of them a pattern covers. As the Gateway API matches: a wildcard stands for one or more labels. */
 
 /** `*.example.com` and `a.b.example.com` for domain `example.com`, and not `example.com` itself. */
-export function isBelow(host: string, domain: string): boolean {
+function isBelow(host: string, domain: string): boolean {
   return host.endsWith(`.${domain}`) && host.length > domain.length + 1;
 }
 

@@ -6,7 +6,7 @@ import { POD_SECURITY_LEVELS, type PodSecurityLevel } from "#crds";
 import { fieldAt, type Json, type JsonObject } from "#kube";
 
 /** Version of the standards that the checks are taken from: API servers are asked for the same. */
-export const POD_SECURITY_VERSION = "v1.36";
+const POD_SECURITY_VERSION = "v1.36";
 
 export type PodSecurityViolation = {
   /** Below the container: `securityContext.privileged`. */

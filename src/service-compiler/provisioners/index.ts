@@ -1,7 +1,6 @@
-export { agreementParams, type AgreementParams } from "./agreement.ts";
+export { type AgreementParams } from "./agreement.ts";
 export { declaredProvisioner, PROVISIONER_LABEL } from "./declared.ts";
-export { unknownParams } from "./known-params.ts";
-export { flagParam, listParam, openText, portParam, problem, textParam, type Param, type Params } from "./params.ts";
+export { type Param, type Params } from "./params.ts";
 export type {
   Claim,
   ResourceOutput,
@@ -15,7 +14,6 @@ export type {
   ProvisionerContext,
 } from "./provisioner.ts";
 export { canHaveRoute, registryWith, type Registry } from "./registry.ts";
-export { renderParams } from "./render-params.ts";
 export {
   resolveResources,
   UNREAD_TYPE,

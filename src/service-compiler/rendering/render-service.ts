@@ -70,7 +70,7 @@ function resourcesOf(input: ServiceInput, scope: TemplateScope): ResolvedResourc
   });
 }
 
-export function ownPortsOf({ spec }: LatticeService): ReadonlyMap<string, number> {
+function ownPortsOf({ spec }: LatticeService): ReadonlyMap<string, number> {
   return new Map(Object.entries(spec.service?.ports ?? {}).map(([name, { port }]) => [name, port]));
 }
 
@@ -171,7 +171,7 @@ function inOrder<T>(entries: readonly (readonly [string, T])[]): readonly (reado
 }
 
 /** A resource's own error is reported with the resource. The position is added for multi-line texts only. */
-export function messagesOf(problems: readonly TemplateProblem[]): readonly string[] {
+function messagesOf(problems: readonly TemplateProblem[]): readonly string[] {
   return problems
     .filter(({ resource, repeated }) => resource === undefined && repeated !== true)
     .map(({ message, line, column }) => (line === 1 && column === 1 ? message : `${message} (line ${line}, column ${column})`));

@@ -73,7 +73,7 @@ function configNamespace(input: ServiceInput): TemplateNamespace {
 }
 
 /** The environment's defaults, then environment < service < cluster, then by name; the last value wins. */
-export function configOf(input: ServiceInput): ReadonlyMap<string, string> {
+function configOf(input: ServiceInput): ReadonlyMap<string, string> {
   const ranked = input.configs.map((config) => ({ config, rank: rankOf(config, input) })).filter(({ rank }) => rank > 0);
   const ordered = ranked.toSorted((a, b) => a.rank - b.rank || (a.config.metadata.name < b.config.metadata.name ? -1 : 1));
   const layers = [input.environment?.spec.defaults?.config ?? {}, ...ordered.map(({ config }) => config.spec.values)];

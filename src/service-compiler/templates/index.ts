@@ -11,5 +11,5 @@ export {
   type TemplateNamespace,
   type TemplateScope,
 } from "./scope.ts";
-export { hasPlaceholders, parseTemplate, type Part, type Placeholder, type Template, type TemplateProblem } from "./template.ts";
+export { hasPlaceholders, type Part, type Placeholder, type Template, type TemplateProblem } from "./template.ts";
 export { isSensitive, joined, plain, secret, type ExternalReference, type Origin, type Rendered, type Value } from "./value.ts";

@@ -12,7 +12,7 @@ import { refusalOf } from "./fit.ts";
 import { Ledger } from "./ledger.ts";
 import { blockedMessage, unschedulableMessage } from "./message.ts";
 
-export const SCHEDULER_NAME = "default-scheduler";
+const SCHEDULER_NAME = "default-scheduler";
 const RECHECK_MS = 1_000;
 
 export const scheduler: KubeController = {

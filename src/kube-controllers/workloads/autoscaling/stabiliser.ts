@@ -4,7 +4,7 @@ import type { Autoscaler, ScalingRules } from "#kube";
  * as in Kubernetes.
  */
 
-export const DOWNSCALE_WINDOW_MS = 300_000;
+const DOWNSCALE_WINDOW_MS = 300_000;
 
 type Stamped = { readonly at: number; readonly value: number };
 type Memory = { recommendations: Stamped[]; ups: Stamped[]; downs: Stamped[] };

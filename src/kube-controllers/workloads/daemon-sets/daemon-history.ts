@@ -32,7 +32,7 @@ export async function syncHistory(
   return current.ok ? ok({ current: current.value, old, hash: hashOf(current.value) }) : current;
 }
 
-export function hashOf({ metadata }: ControllerRevision): string {
+function hashOf({ metadata }: ControllerRevision): string {
   return metadata.labels?.[HASH_LABEL] ?? metadata.name;
 }
 

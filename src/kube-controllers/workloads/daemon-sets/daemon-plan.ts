@@ -139,7 +139,7 @@ function rollWithSurge(world: DaemonWorld, pairs: readonly Pair[], { surge, desi
   return { ...NOTHING, create: [...atOnce, ...later].map(({ node }) => node), remove };
 }
 
-export function allowsSurge({ spec }: DaemonSet): boolean {
+function allowsSurge({ spec }: DaemonSet): boolean {
   return spec.updateStrategy?.type !== "OnDelete" && scaledValue(spec.updateStrategy?.rollingUpdate?.maxSurge, 1, "up") > 0;
 }
 

@@ -24,7 +24,7 @@ const specRequests = memoizeByObject((spec: Pod["spec"]): ResourceAmounts => {
   return plus(greater(together, greatestInit), amounts(spec.overhead));
 });
 
-export function requestsOf({ resources }: Container): ResourceAmounts {
+function requestsOf({ resources }: Container): ResourceAmounts {
   return amounts(resources?.requests);
 }
 
@@ -38,7 +38,7 @@ export function amounts(list: ResourceList | undefined): ResourceAmounts {
   );
 }
 
-export function plus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
+function plus(a: ResourceAmounts, b: ResourceAmounts): ResourceAmounts {
   if (b.size === 0) return a;
   const sum = new Map(a);
   for (const [name, amount] of b) {

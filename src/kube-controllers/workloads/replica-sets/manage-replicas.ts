@@ -10,7 +10,7 @@ import { controllerOf, ownedBy } from "../pods/owners.ts";
 import { slowStart } from "../pods/slow-start.ts";
 import { replicasOf, type ReplicaKind, type Replicated } from "./replica-kind.ts";
 
-export const BURST = 500;
+const BURST = 500;
 
 export type Manager<T extends Replicated> = {
   readonly kind: ReplicaKind<T>;

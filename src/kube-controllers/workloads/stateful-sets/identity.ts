@@ -12,9 +12,9 @@ import {
 import { podFromTemplate } from "../pods/pod-control.ts";
 import { replicasOf } from "../replica-sets/replica-kind.ts";
 
-export const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
+const POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name";
 const POD_INDEX_LABEL = "apps.kubernetes.io/pod-index";
-export const REVISION_LABEL = "controller-revision-hash";
+const REVISION_LABEL = "controller-revision-hash";
 
 /** The part before the last dash, and the number after it; -1 when there is none. `start` and `replicas` together may have ten digits. */
 export function parentAndOrdinal(podName: string): { readonly parent: string; readonly ordinal: number } {
@@ -45,7 +45,7 @@ export function podRevision({ metadata: { labels = {} } }: Pod): string {
   return Object.hasOwn(labels, REVISION_LABEL) ? (labels[REVISION_LABEL] ?? "") : "";
 }
 
-export function claimName(set: StatefulSet, { metadata }: ClaimTemplate, ordinal: number): string {
+function claimName(set: StatefulSet, { metadata }: ClaimTemplate, ordinal: number): string {
   return `${metadata.name}-${set.metadata.name}-${ordinal}`;
 }
 

@@ -10,7 +10,7 @@ const DAY = 86_400;
 
 export type GoTime = { /** Since 1970. */ readonly seconds: number; readonly micros: number };
 
-export function parseGoTime(text: string): GoTime | undefined {
+function parseGoTime(text: string): GoTime | undefined {
   const parts = TIME.exec(text);
   if (parts === null) return undefined;
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);

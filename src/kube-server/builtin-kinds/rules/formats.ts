@@ -159,11 +159,6 @@ export function httpHeaderName(text: string): Messages {
   return [regexMessage("a valid HTTP header must consist of alphanumeric characters or '-'", "[-A-Za-z0-9]+", "X-Header-Name")];
 }
 
-export function percent(text: string): Messages {
-  if (/^[0-9]+%$/.test(text)) return [];
-  return [regexMessage("a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", "1%", "93%")];
-}
-
 export function portNumber(port: number): Messages {
   return port >= 1 && port <= 65_535 ? RIGHT : ["must be between 1 and 65535, inclusive"];
 }

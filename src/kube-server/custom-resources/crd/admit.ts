@@ -115,7 +115,7 @@ function isCertificate(base64: string): boolean {
   return /^[A-Za-z0-9+/]*={0,2}$/.test(base64) && base64.length % 4 === 0 && atob(base64).includes("-----BEGIN CERTIFICATE-----");
 }
 
-export function statusCauses(definition: Definition): readonly FieldCause[] {
+function statusCauses(definition: Definition): readonly FieldCause[] {
   const path = child("status", "storedVersions");
   const { storedVersions, versions } = definition;
   const names = nameCauses(definition.acceptedNames, child("status", "acceptedNames"));

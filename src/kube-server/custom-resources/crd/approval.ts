@@ -6,7 +6,7 @@ import { invalid, required } from "../causes/causes.ts";
 import { child, key } from "../causes/field-path.ts";
 import type { Definition } from "./definition.ts";
 
-export const APPROVAL_ANNOTATION = "api-approved.kubernetes.io";
+const APPROVAL_ANNOTATION = "api-approved.kubernetes.io";
 const PULL_REQUEST = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 export type Approval = { readonly state: "missing" | "bypassed" | "approved" | "invalid"; readonly reason: string };

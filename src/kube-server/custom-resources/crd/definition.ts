@@ -108,7 +108,7 @@ function sharedBy(versions: readonly CrdVersion[], part: (version: CrdVersion) =
   return first !== undefined && versions.every((version) => jsonEqual(part(version), part(first)));
 }
 
-export function readNames(raw: Json | undefined): CrdNames {
+function readNames(raw: Json | undefined): CrdNames {
   return {
     plural: text(raw, "plural"),
     singular: text(raw, "singular"),

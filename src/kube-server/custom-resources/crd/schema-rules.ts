@@ -26,7 +26,7 @@ export type Within = {
 
 export type SchemaFindings = { readonly schema: FieldCause[]; readonly rules: FieldCause[] };
 
-export const ANYWHERE: Within = { noDefaults: undefined, resourceMeta: false, uncorrelatable: undefined };
+const ANYWHERE: Within = { noDefaults: undefined, resourceMeta: false, uncorrelatable: undefined };
 
 type Place = { readonly path: string; readonly within: Within; readonly isRoot: boolean; readonly scope: RuleScope | undefined };
 

@@ -106,7 +106,7 @@ function validateNodeAffinity(affinity: JsonObject | undefined, path: string): C
   );
 }
 
-export function validateNodeSelector(selector: JsonObject, path: string): Causes {
+function validateNodeSelector(selector: JsonObject, path: string): Causes {
   const terms = objectsAt(selector, "nodeSelectorTerms");
   if (terms.length === 0) return [required(`${path}.nodeSelectorTerms`, "must have at least one node selector term")];
   return terms.flatMap((term, index) => validateNodeTerm(term, `${path}.nodeSelectorTerms[${index}]`, true));
