@@ -1,5 +1,5 @@
 /** The check `kinds`: a Kubernetes kind has one resource definition, in src/kube/kinds, and code outside imports it. */
-import * as declared from "../../src/kube/kinds/index.ts";
+import * as declared from "#kube";
 import { parseSync } from "vite";
 import type { Finding } from "./finding.ts";
 import { isTestFile } from "./layer-rules.ts";
