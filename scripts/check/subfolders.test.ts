@@ -68,14 +68,14 @@ describe("subfolders", () => {
     expect(await findings(add)).toEqual(want);
   });
 
-  it("may import each other in tests and in files that only tests import", async () => {
-    const test = `import "./server-for-tests.ts";\n`;
+  it("may import each other in tests and their support", async () => {
+    const test = `import "./server.test-support.ts";\n`;
     const support = `import "../rest/get.ts";\n`;
     expect(
       await findings({
         "src/server/store/a.test.ts": test,
         "src/server/unlisted/only.test.ts": "",
-        "src/server/store/server-for-tests.ts": support,
+        "src/server/store/server.test-support.ts": support,
       }),
     ).toEqual([]);
   });
@@ -90,6 +90,17 @@ describe("subfolders", () => {
       "src/tools/b/two.ts:1  import cycle in tools: b → x.ts → b",
       "src/tools/x.ts:2  import cycle in tools: b → x.ts → b",
     ]);
+  });
+
+  it("are checked in a folder whose index only tests import by its path", async () => {
+    const found = await findings({
+      "src/tools/index.ts": `export { one } from "./a/one.ts";\n`,
+      "src/tools/index.test.ts": `import "./index.ts";\n`,
+      "src/tools/a/one.ts": `import "../b/two.ts";\nexport const one = 1;\n`,
+      "src/tools/b/two.ts": `import type { Name } from "../a/name.ts";\n`,
+      "src/tools/a/name.ts": "export type Name = string;\n",
+    });
+    expect(found).toHaveLength(2);
   });
 
   it("may have files beside them that import each other", async () => {

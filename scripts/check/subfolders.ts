@@ -2,7 +2,7 @@
  * Imports between the subfolders of one folder of src: in the order that layers.json gives, if it gives one, and never in a cycle.
  *
  * A file that stands directly in the folder is a node of its own, so a cycle through such a file is found as well; a cycle of such files alone
- * is not reported. Tests do not count, and neither do files that only tests import.
+ * is not reported. Tests and their support do not count.
  */
 import { posix } from "node:path";
 import type { Finding } from "./finding.ts";
@@ -16,8 +16,7 @@ type LocalImport = { readonly file: string; readonly line: number; readonly targ
 /** `imports`: by the path of the file that has them. */
 export function subfolderFindings(imports: ReadonlyMap<string, readonly Use[]>, layers: Layers): readonly Finding[] {
   const local = [...imports].flatMap(([file, uses]) => localImports(file, uses));
-  const support = testSupport(local);
-  const counted = local.filter(({ file }) => !isTestFile(file) && !support.has(file));
+  const counted = local.filter(({ file }) => !isTestFile(file));
   const folders = new Set([...imports.keys()].flatMap((file) => folderOf(file) ?? []));
   return [...folders].toSorted().flatMap((folder) => {
     const inside = counted.filter(({ file }) => folderOf(file) === folder);
@@ -38,17 +37,6 @@ function localImports(file: string, uses: readonly Use[]): readonly LocalImport[
     const target = posix.normalize(posix.join(posix.dirname(file), name));
     return folderOf(file) !== undefined && folderOf(file) === folderOf(target) ? [{ file, line, target }] : [];
   });
-}
-
-/** Files that are imported by tests, and by nothing else but such files. */
-function testSupport(imports: readonly LocalImport[]): ReadonlySet<string> {
-  const importers = Map.groupBy(imports, ({ target }) => target);
-  const support = new Set<string>();
-  for (let before = -1; before !== support.size;) {
-    before = support.size;
-    for (const [target, by] of importers) if (by.every(({ file }) => isTestFile(file) || support.has(file))) support.add(target);
-  }
-  return support;
 }
 
 function subfoldersOf(files: readonly string[], folder: string): ReadonlySet<string> {
