@@ -19,16 +19,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(cwd, { recursive: true, force: true }));
 
-type Terminal = { readonly client: KubeClient; readonly until: (text: string) => Promise<void> };
+type Terminal = { readonly client: KubeClient; readonly until: (pattern: RegExp) => Promise<void> };
 
 /** Runs `lattice up` until `act` is done with the cluster. */
 async function whileUp(act: (terminal: Terminal) => Promise<void>, flags: readonly string[] = []): Promise<CliRun> {
   const stop = new AbortController();
   let acting: Promise<void> | undefined;
   let written = "";
-  const until = async (text: string) => {
-    for (let look = 0; look < 600 && !written.includes(text); look += 1) await sleep(systemClock, 50, stop.signal);
-    expect(written).toContain(text);
+  const until = async (pattern: RegExp) => {
+    for (let look = 0; look < 600 && !pattern.test(written); look += 1) await sleep(systemClock, 50, stop.signal);
+    expect(written).toMatch(pattern);
   };
   const run = runCli(["up", ...flags], {
     cwd,
@@ -60,7 +60,9 @@ const [, shownInReadme = ""] =
   /^```console\n( +TIME [^]*?)^```$/m.exec(readFileSync(new URL("../../README.md", import.meta.url), "utf8")) ?? [];
 const withoutTimes = (text: string) => text.replaceAll(/^ *[0-9.]+s/gm, "");
 
-/** A service that no node takes, for as long as the feed needs to say so. */
+const NOT_SCHEDULED = /service +default\/huge +Pending +0 of 1 pods are ready; 1 pod cannot be scheduled: 0\/2 nodes/;
+
+/** Creates a service that fits on no node, and deletes it when the output shows that. */
 async function untilNotScheduled({ client, until }: Terminal): Promise<void> {
   const main = { image: "app:1", resources: { requests: { cpu: "9000" } } };
   const metadata = { name: "huge", namespace: "default" };
@@ -71,7 +73,7 @@ async function untilNotScheduled({ client, until }: Terminal): Promise<void> {
     spec: { environment: "shop", containers: { main } },
   };
   expectOk(await client.create(latticeServices, huge as never));
-  await until("cannot be scheduled");
+  await until(NOT_SCHEDULED);
   expectOk(await client.delete(latticeServices, metadata));
 }
 
@@ -87,7 +89,7 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
     expect(refused).toMatchObject({ ok: false, error: { kind: "invalid", message: expect.stringContaining("must be odd") as string } });
     const patch = { spec: { resources: { cart: { direction: "inbound" } } } };
     expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
-    await until("shop/cart -> shop/catalog  open");
+    await until(/shop\/cart -> shop\/catalog {2}open/);
     await untilNotScheduled({ client, until });
   });
   expect(stderr).toBe("");
@@ -97,7 +99,7 @@ test("a cluster comes up with the shop on it, says why a door is closed, and sho
   for (const name of ["cart", "catalog", "checkout", "payments", "storefront"]) {
     expect(stdout).toMatch(new RegExp(`service +default/${name} +Ready +2 of 2 pods are ready`));
   }
-  expect(stdout).toMatch(/service +default\/huge +Pending +0 of 1 pods are ready; 1 pod cannot be scheduled: 0\/2 nodes/);
+  expect(stdout).toMatch(NOT_SCHEDULED);
   expect(stdout).toMatch(/external +default\/stripe +Ready .*api\.stripe\.com/);
   expect(stdout).toContain("shop/cart -> shop/catalog:8080, 9090 is closed");
   expect(stdout).toContain("shop/catalog does not say that shop/cart may call it. Add to LatticeService default/catalog:");
@@ -116,7 +118,7 @@ test("it starts again on the same state, with the door as it was left", { timeou
     expect(expectOk(await client.get(latticeServices, catalog)).metadata.uid).toBe(uid);
     const patch = { spec: { containers: { main: { variables: { OOPS: "${config.nope}" } } } } };
     expectOk(await client.patch(latticeServices, catalog, { type: "merge", patch }));
-    await until("template error in container 'main' variable 'OOPS'");
+    await until(/template error in container 'main' variable 'OOPS'/);
   };
   const { code, stdout } = await whileUp(act, ["--data-dir", folder]);
   expect(code).toBe(0);
