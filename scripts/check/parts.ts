@@ -1,6 +1,7 @@
 /** The parts of the gate, in the order in which they are run: the quick and telling ones first. */
 import { checkCrypto } from "./crypto.ts";
 import { checkDocs } from "./docs.ts";
+import { checkExports } from "./exports.ts";
 import type { Check } from "./finding.ts";
 import { checkGenerated } from "./generated.ts";
 import { checkKinds } from "./kinds.ts";
@@ -17,6 +18,7 @@ export const PARTS: ReadonlyMap<string, Check> = new Map([
   ["format", checkFormat],
   ["layers", checkLayers],
   ["kinds", checkKinds],
+  ["exports", checkExports],
   ["module-state", (root) => checkModuleState(root)],
   ["crypto", (root) => checkCrypto(root)],
   ["generated", (root) => checkGenerated(root)],

@@ -1,5 +1,5 @@
 export { NO_CHANGES, type ApplyFailure, type ApplyFailureKind, type ChangeSet } from "./apply/change-set.ts";
-export { ApplyEngine, type AccessPlan, type ApplyEngineOptions, type ApplyEngineRequest, type Prune } from "./apply/engine.ts";
+export { type AccessPlan, type ApplyEngineOptions, type ApplyEngineRequest, type Prune } from "./apply/engine.ts";
 export {
   APPLIED_ANNOTATION,
   FIELD_MANAGER,
@@ -39,8 +39,8 @@ export { EventRecorder, type EventRecorderOptions } from "./events/recorder.ts";
 export { Informer, type ChangeHandler, type InformerHealth, type InformerOptions } from "./informer/informer.ts";
 export type { ReadAccess } from "./informer/informer-group.ts";
 export type { CacheChange } from "./informer/object-cache.ts";
-export { LeaderElector, type LeaderElectorOptions } from "./leader/elector.ts";
-export { LeaseFence, type Fence } from "./leader/fence.ts";
+export { type LeaderElectorOptions } from "./leader/elector.ts";
+export { type Fence } from "./leader/fence.ts";
 export { DEFAULT_LEASE_TIMES, type LeaseTimes } from "./leader/lease.ts";
 export { createManager, type ControllerManager, type ManagerHealth, type ManagerOptions } from "./manager.ts";
 export {

@@ -20,7 +20,7 @@ export {
 export { Mesh, type AffectedNodes } from "./mesh.ts";
 export { DEFAULT_DENY } from "./policies/namespace.ts";
 export { HBONE_PORT, WAYPOINT, type GatewayIdentity, type MeshSettings } from "./settings.ts";
-export { AuthorizationPolicies, type IstioVerdict, type Request } from "./reachability/istio.ts";
+export { type IstioVerdict, type Request } from "./reachability/istio.ts";
 export { CiliumPolicies, type CiliumVerdict, type Traffic } from "./reachability/cilium.ts";
 export { canaryPorts, type CanaryPort } from "./reachability/canary-ports.ts";
 export {

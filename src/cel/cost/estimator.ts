@@ -13,7 +13,7 @@ export function estimateCost(checked: Checked, root: DeclaredType): Range {
   return new CostEstimator(checked, root).cost(checked.expression);
 }
 
-export class CostEstimator {
+class CostEstimator {
   readonly sizes: KnownSizes;
   readonly #checked: Checked;
 

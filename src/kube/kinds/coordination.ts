@@ -37,5 +37,3 @@ export const events = defineResource<KubeEvent>({
   plural: "events",
   namespaced: true,
 });
-/** The older form of the same objects: `v1`, with `involvedObject` and `message`. */
-export const coreEvents = defineResource<KubeObject>({ group: "", version: "v1", kind: "Event", plural: "events", namespaced: true });

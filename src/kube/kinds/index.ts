@@ -48,7 +48,7 @@ export {
   type PodFailureRule,
   type SuccessRule,
 } from "./batch.ts";
-export { coreEvents, events, leases, type KubeEvent, type Lease, type LeaseSpec } from "./coordination.ts";
+export { events, leases, type KubeEvent, type Lease, type LeaseSpec } from "./coordination.ts";
 export {
   bindings,
   configMaps,

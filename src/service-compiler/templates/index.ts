@@ -1,4 +1,4 @@
-export { MOST_PROBLEMS, RenderBudget } from "./budget.ts";
+export { MOST_PROBLEMS } from "./budget.ts";
 export { literal, renderText } from "./render.ts";
 export {
   fields,

@@ -18,7 +18,7 @@ type Costly = { readonly path: string; readonly cost: number };
 type Step = { readonly kind: "field"; readonly name: string } | { readonly kind: "items" } | { readonly kind: "values" };
 
 /** The sum over a whole schema. */
-export class RuleCosts {
+class RuleCosts {
   total = 0;
   #costly: readonly Costly[] = [];
 
