@@ -1,4 +1,4 @@
-/** The values that one request gives to expressions. Made once per request and object version; many expressions share it. */
+/** The values that the expressions of one request read. Made once per request and object version, and shared by many expressions. */
 import type { JsonObject, KubeObject } from "#kube";
 import {
   authorizerValue,
@@ -20,14 +20,14 @@ import { admissionRequest, namespaceOf, type Matched } from "./request.ts";
 export type ActivationInput = {
   readonly attributes: Attributes;
   readonly matched: Matched;
-  /** In the version that matched. Undefined is null to an expression. */
+  /** In the version that matched. Undefined is null in an expression. */
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
-  /** Undefined is null: cluster-scoped objects have none, and match conditions of webhooks never get one. */
+  /** Undefined is null: cluster-scoped objects have no namespace, and match conditions of webhooks never read it. */
   readonly namespace?: KubeObject | undefined;
   readonly params?: KubeObject | undefined;
   readonly authorize?: Authorizer | undefined;
-  /** Of the request; without it nothing is timed. */
+  /** The time budget of the request; undefined: no limit. */
   readonly pace?: Pace | undefined;
 };
 
@@ -40,9 +40,9 @@ export type Activation = {
 /** The values of `variables`, each evaluated when an expression first reads it. */
 export type LazyVariables = {
   readonly map: CelMap;
-  /** What the expression that is evaluated next may use, together with the variables that it reads. */
+  /** The limits of the next expression, which include those of the variables that it reads. */
   readonly limit: (limits: Required<RunLimits>) => void;
-  /** What they cost since this was last asked. */
+  /** The cost of variables since the last call. */
   readonly takeCost: () => number;
 };
 
@@ -67,7 +67,7 @@ function objectValue(object: KubeObject | undefined): CelValue {
   return object === undefined ? null : jsonValue(asJsonObject(object));
 }
 
-/** A namespace is shown without its owners and managed fields, and without saying what it is. */
+/** A namespace without owner references, managed fields, apiVersion and kind. */
 function namespaceView(namespace: KubeObject): JsonObject {
   const { apiVersion: _, kind: __, ...content } = asJsonObject(namespace);
   const { managedFields: ___, ownerReferences: ____, ...metadata } = asJsonObject(namespace)["metadata"] as JsonObject;

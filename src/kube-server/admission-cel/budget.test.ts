@@ -1,4 +1,4 @@
-/** What one evaluation may use: cost before work, sizes of values, work that Kubernetes does not charge for, and time. */
+/** The limits of one evaluation: cost before work, sizes of values, work without a cost in Kubernetes, and time. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import type { Json } from "#kube";
@@ -109,7 +109,7 @@ describe("values are limited", () => {
   });
 });
 
-describe("work that Kubernetes does not charge for is limited", () => {
+describe("work without a cost in Kubernetes is limited", () => {
   test.each([
     "lists.range(10000).all(i, object == object)",
     "lists.range(10000).all(i, object.list == object.list)",
@@ -153,7 +153,7 @@ describe("work that Kubernetes does not charge for is limited", () => {
     expect(meter.pay(1)).toMatchObject({ fatal: true });
   });
 
-  test("processor time counts where it is known, so a busy machine ends no evaluation", () => {
+  test("processor time counts where it is available, so that a busy machine ends no evaluation", () => {
     let time = 0;
     const clock = { monotonic: () => (time += 1_000), processorTime: () => 5 };
     const meter = new Meter(1_000_000, new Effort(clock));
@@ -184,7 +184,7 @@ describe("loops take linear time", () => {
     expect(valueOf(text, object)).toBe(true);
   });
 
-  test("an accumulator is not seen by the author: the list that a variable holds does not change", () => {
+  test("an accumulator does not change the list that a variable holds", () => {
     expect(valueOf("optional.of([1]).optMap(l, [l + [2], l + [3], l]).value() == [[1, 2], [1, 3], [1]]")).toBe(true);
     expect(valueOf("optional.of([]).optMap(l, [l + [2], l]).value() == [[2], []]")).toBe(true);
     expect(valueOf("[[1]].map(a, a + [2]).map(b, b + b) == [[1, 2, 1, 2]]")).toBe(true);

@@ -1,4 +1,4 @@
-/** Expressions on a request: what may be named, what it is worth, what it may cost. */
+/** Expressions on a request: the names that they may use, their values, and their cost. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject, KubeObject } from "#kube";
 import { BOOL, DYN, STRING } from "#cel";
@@ -12,7 +12,7 @@ import { compile } from "./compile.ts";
 import type { Declared } from "./environment.ts";
 import { evaluate, MATCH_BUDGET, POLICY_BUDGET } from "./evaluate.ts";
 import { aggregate, compileMatchConditions, meetsConditions } from "./match-conditions.ts";
-import { matchedAsAsked } from "./request.ts";
+import { matchedAsRequested } from "./request.ts";
 import { compileVariables } from "./variables.ts";
 
 const user: User = { name: "alice", uid: "u-1", groups: ["devs"], extra: new Map([["scopes", ["a"]]]) };
@@ -46,7 +46,7 @@ function attributes(more: Partial<Attributes> = {}): Attributes {
 
 function input(more: Partial<ActivationInput> = {}): ActivationInput {
   const given = more.attributes ?? attributes();
-  return { attributes: given, matched: matchedAsAsked(given), object: given.object, old: given.old, ...more };
+  return { attributes: given, matched: matchedAsRequested(given), object: given.object, old: given.old, ...more };
 }
 
 const ALL: Declared = { withParams: true, withAuthorizer: true };
@@ -78,7 +78,7 @@ describe("names", () => {
     expect(run(text)).toEqual(want);
   });
 
-  test("a namespace is shown without its owners, and a request for one is in itself", () => {
+  test("namespaceObject has no owners, and the namespace of a request for a Namespace is its own name", () => {
     const namespace = {
       apiVersion: "v1",
       kind: "Namespace",
@@ -90,10 +90,10 @@ describe("names", () => {
     expect(run("has(request.uid)", { attributes: given })).toContain("undefined field 'uid'");
   });
 
-  test("a subresource, and a user without anything, are told as Go tells them", () => {
-    const nobody = { name: "", uid: "", groups: [] };
-    expect(run("request.subResource", { attributes: attributes({ subresource: "status", name: "", user: nobody }) })).toBe("status");
-    expect(run("has(request.userInfo.groups) || has(request.name)", { attributes: attributes({ user: nobody, name: "" }) })).toBe(false);
+  test("a subresource and a user without name and groups have the fields that Go encodes", () => {
+    const anonymous = { name: "", uid: "", groups: [] };
+    expect(run("request.subResource", { attributes: attributes({ subresource: "status", name: "", user: anonymous }) })).toBe("status");
+    expect(run("has(request.userInfo.groups) || has(request.name)", { attributes: attributes({ user: anonymous, name: "" }) })).toBe(false);
   });
 });
 
@@ -115,7 +115,7 @@ describe("compilation refuses", () => {
   ])("$text", ({ text, want }) => {
     expect(problem(text)).toContain(want);
   });
-  test("what is none of several types, and what cannot be run", () => {
+  test("a result of none of the accepted types, and an expression that cannot be run", () => {
     expect(problem("1", [BOOL, STRING])).toBe("must evaluate to one of [bool string] but got int");
     expect(compile("int('x') == 1", { returns: [BOOL] }).compiled).toMatchObject({ ok: false, error: { kind: "internal" } });
     expect(run("1 +")).toContain("compilation error: compilation failed");
@@ -143,7 +143,7 @@ describe("the authorizer", () => {
     const value = ask(text);
     expect(typeof value === "string" ? value.replace(/^.* resulted in error: /, "").replace(/: check.*/, "") : value).toEqual(want);
   });
-  test("is asked exactly what was said", () => {
+  test("receives the attributes that the expression set", () => {
     asked.length = 0;
     ask("authorizer.group('apps').resource('deployments').subresource('scale').namespace('n').name('d').check('get').allowed()");
     ask("authorizer.serviceAccount('n', 's').group('').resource('pods').fieldSelector('a=b').labelSelector('c').check('list').allowed()");
@@ -206,7 +206,7 @@ describe("variables", () => {
   ])("$text", ({ text, want }) => {
     expect(value(text)).toMatchObject(want);
   });
-  test("cost what their expressions cost, once", () => {
+  test("have the cost of their expressions, once", () => {
     const budget = (text: string): number => {
       const outcome = value(text);
       return outcome.kind === "spent" ? 0 : POLICY_BUDGET - outcome.budget;
@@ -247,12 +247,12 @@ describe("variables share the limits of the expression that reads them", () => {
     expect(message(compileVariables(named, ALL), "variables.v1999")).toContain("nested too deeply");
   });
 
-  test("null is a value like any other: it is evaluated once", () => {
+  test("a variable with the value null is evaluated once", () => {
     const declared = heavy(1, "lists.range(100000).all(i, i >= 0) ? null : null");
     expect(message(declared, "[1, 2, 3, 4, 5, 6, 7, 8, 9].all(i, variables.v0 == null)")).toBe("");
   });
 
-  test("a request that has used its time evaluates nothing more", () => {
+  test("a request without remaining time evaluates nothing more", () => {
     const pace = new Pace({ monotonic: () => 0 });
     pace.count(300_000_000);
     expect(message(heavy(0, ""), "true", { pace })).toBe(
@@ -276,14 +276,14 @@ describe("match conditions", () => {
   const allow = { authorize: () => ({ allowed: true, reason: "" }) };
   test.each([
     { name: "all must hold", given: ["true", "true"], want: { ok: true, value: true } },
-    { name: "one that does not decides", given: ["object.nope == 1", "false"], want: { ok: true, value: false } },
+    { name: "a false one decides", given: ["object.nope == 1", "false"], want: { ok: true, value: false } },
     {
       name: "one that fails is an error",
       given: ["object.nope == 1", "true"],
       want: { ok: false, error: "expression 'object.nope == 1' resulted in error: no such key: nope" },
     },
     {
-      name: "several that fail are told together",
+      name: "several that fail are reported together",
       given: ["object.a == 1", "object.b == 1"],
       want: { ok: false, error: expect.stringMatching(/^\[expression .*no such key: a, expression .*no such key: b\]$/) },
     },
@@ -293,7 +293,7 @@ describe("match conditions", () => {
   test("under Ignore a failure is no match", () => {
     expect(meets(["object.nope == 1"], "Ignore")).toEqual({ ok: true, value: false });
   });
-  test("have a budget of their own", () => {
+  test("have a separate budget", () => {
     const many = Array.from({ length: 10 }, () => "authorizer.path('/').check('get').allowed()");
     expect(MATCH_BUDGET).toBe(2_500_000);
     expect(meets(many, "Fail", allow)).toMatchObject({ ok: false, error: expect.stringContaining("running out of cost budget") });
@@ -301,12 +301,12 @@ describe("match conditions", () => {
     const text = "[1, 2, 3].all(x, authorizer.path('/').check('get').allowed())";
     expect(meets([text], "Fail", allow)).toMatchObject({ error: expect.stringContaining("actual cost limit exceeded") });
   });
-  test("the same error twice is told once", () => {
+  test("the same error twice is reported once", () => {
     expect(aggregate(["a", "a"])).toBe("a");
   });
 });
 
-test("params are what the policy refers to", () => {
+test("params is the object that the policy refers to", () => {
   const params = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "p" }, data: { max: "3" } } as unknown as KubeObject;
   expect(run("params.data.max", { params })).toBe("3");
   expect((object as unknown as JsonObject)["n"]).toBe(3);

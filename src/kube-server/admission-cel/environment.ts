@@ -1,6 +1,6 @@
 /**
- * What expressions of admission may name, and of which type. Objects are dyn: their fields are looked up when the expression runs. `request`
- * and `namespaceObject` have declared fields, so a misspelt one is refused when the expression is written.
+ * The names that admission expressions may use, with their types. Objects are dyn: their fields are looked up at evaluation. `request` and
+ * `namespaceObject` have declared fields, so a misspelt field is refused when the expression is written.
  */
 import {
   AUTHORIZER,
@@ -24,9 +24,9 @@ export type Declared = {
   readonly withParams?: boolean;
   /** `authorizer`, and `authorizer.requestResource`. */
   readonly withAuthorizer?: boolean;
-  /** `variables` of a policy that are declared so far; undefined: there is no such name. */
+  /** `variables` of a policy that are declared so far; undefined: the name does not exist. */
   readonly variables?: ReadonlyMap<string, CelType>;
-  /** `Object{…}`, `JSONPatch{…}` and `jsonpatch.escapeKey`: what mutations are written with. */
+  /** `Object{…}`, `JSONPatch{…}` and `jsonpatch.escapeKey`, for mutations. */
   readonly withPatchTypes?: boolean;
 };
 

@@ -1,24 +1,24 @@
-/** Runs one expression on one request, and pays for it from a budget that several expressions share. */
+/** Runs one expression on one request. Its cost is subtracted from a budget that several expressions share. */
 import { CelFailure, Effort, type CelValue } from "#cel";
 import type { Activation } from "./activation.ts";
-import type { Expression } from "./compile.ts";
+import type { AdmissionExpression } from "./compile.ts";
 
-/** What the expressions of one policy binding may cost together; and the match conditions of one hook or binding. */
+/** The cost limit of all expressions of one policy binding, and of the match conditions of one hook or binding. */
 export const POLICY_BUDGET = 10_000_000;
 export const MATCH_BUDGET = 2_500_000;
 
 export type Evaluation =
   | { readonly kind: "value"; readonly value: CelValue; readonly budget: number }
-  /** As the real server says it. Others may still be run. */
+  /** The message is the real server's. Other expressions may still be run. */
   | { readonly kind: "failed"; readonly message: string; readonly budget: number }
-  /** The budget or the time is gone: nothing more is run for this request. */
+  /** The budget or the time is used up: nothing more is run for this request. */
   | { readonly kind: "spent"; readonly message: string };
 
 const SPENT: Evaluation = {
   kind: "spent",
   message: "validation failed due to running out of cost budget, no further validation rules will be run",
 };
-export function evaluate({ text, compiled }: Expression, activation: Activation, budget: number): Evaluation {
+export function evaluate({ text, compiled }: AdmissionExpression, activation: Activation, budget: number): Evaluation {
   if (!compiled.ok) return { kind: "failed", message: `compilation error: ${compiled.error.detail}`, budget };
   const { pace, variables } = activation;
   const problem = pace?.problem;

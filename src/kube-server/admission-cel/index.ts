@@ -1,5 +1,5 @@
 export { activationOf, type Activation, type ActivationInput, type VariablesOf } from "./activation.ts";
-export { compile, type CompileOptions, type CompileProblem, type Expression } from "./compile.ts";
+export { compile, type CompileOptions, type CompileProblem, type AdmissionExpression } from "./compile.ts";
 export type { Declared } from "./environment.ts";
 export { evaluate, POLICY_BUDGET, type Evaluation } from "./evaluate.ts";
 export { compileMatchConditions, meetsConditions, type MatchConditions } from "./match-conditions.ts";

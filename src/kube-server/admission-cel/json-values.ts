@@ -1,8 +1,8 @@
 /**
- * JSON as CEL values without a schema: what `object`, `params` and `request` are to an expression of admission.
+ * JSON as CEL values without a schema, for `object`, `params` and `request` of admission expressions.
  *
- * A number without a fraction is an int, as the real server reads JSON. Values are made when they are asked for: most expressions look at
- * little of an object.
+ * A number without a fraction is an int, as in the real server's JSON decoder. Values are made on first access: most expressions read only a
+ * small part of an object.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { failure, NO_SUCH_OVERLOAD, type CelList, type CelMap, type CelValue } from "#cel";
@@ -19,7 +19,7 @@ function numberValue(json: number): CelValue {
   return Number.isInteger(json) && json >= -INT64_LIMIT && json < INT64_LIMIT ? BigInt(json) : json;
 }
 
-/** Values below it are made once: a loop that looks up every key of a map must not make the map anew each time. */
+/** Nested values are made once: a loop that looks up every key of a map must not make the map again each time. */
 class JsonMap implements CelMap {
   readonly kind = "map";
   readonly #json: JsonObject;

@@ -1,13 +1,13 @@
-/** `matchConditions` of webhooks and policies: all must hold. One that is false decides; one that fails leaves it to the failure policy. */
+/** `matchConditions` of webhooks and policies: all must be true. One false result decides; after an error the failure policy decides. */
 import { err, ok, type Result } from "#base";
 import { BOOL } from "#cel";
 import type { Paced } from "../pace.ts";
 import type { Activation } from "./activation.ts";
-import { compile, type Expression } from "./compile.ts";
+import { compile, type AdmissionExpression } from "./compile.ts";
 import type { Declared } from "./environment.ts";
 import { evaluate, MATCH_BUDGET } from "./evaluate.ts";
 
-export type MatchConditions = readonly Expression[];
+export type MatchConditions = readonly AdmissionExpression[];
 
 export function compileMatchConditions(conditions: readonly { readonly expression: string }[], declared: Declared): MatchConditions {
   return conditions.map(({ expression }) => compile(expression, { ...declared, returns: [BOOL] }));

@@ -35,16 +35,16 @@ describe("structs of mutations", () => {
     expect(valueOf(given)).toBe(want);
   });
 
-  it("cost what they cost on a real server", () => {
+  it("have the cost of a real server", () => {
     expect(expectOk(compile("Object{a: 1}", declared).compiled).run(values).cost).toBe(40);
   });
 
-  it("pass on what goes wrong inside of them", () => {
+  it("return the error of a field's value", () => {
     expect(valueOf("Object{a: object.b}")).toMatchObject({ message: "no such key: b" });
   });
 
   it.each([
-    { name: "a struct that nobody knows", given: "Objekt{}", want: "undeclared reference to 'Objekt' (in container '')" },
+    { name: "an unknown struct", given: "Objekt{}", want: "undeclared reference to 'Objekt' (in container '')" },
     { name: "a type that is no struct", given: "string{}", want: "'string' is not a message type" },
     { name: "a value instead of a type", given: "object{}", want: "'dyn' is not a type" },
     {
@@ -61,7 +61,7 @@ describe("structs of mutations", () => {
     expect(problemOf(given)).toContain(want);
   });
 
-  it("are known to mutations only", () => {
+  it("are declared for mutations only", () => {
     expect(problemOf("Object{} == Object{}", { returns: [BOOL] })).toContain("undeclared reference to 'Object'");
     expect(problemOf("jsonpatch.escapeKey('a') == 'a'", { returns: [BOOL] })).toContain("undeclared reference");
   });

@@ -1,6 +1,6 @@
 /**
- * The types that mutations are written with: `Object{spec: Object.spec{…}}` for what is to be merged into the object, `JSONPatch{op: …}` for one
- * operation. Objects have any field, of any type: what fits the kind is found out when the mutation is merged.
+ * The types of mutations: `Object{spec: Object.spec{…}}` is merged into the object, `JSONPatch{op: …}` is one operation. An Object may have
+ * any field of any type: the merge checks it against the schema of the kind.
  */
 import { once } from "#base";
 import { DYN, joinDeclarations, jsonPatch, kubernetesLibrary, STRING, structType, type CelType, type FieldTypes } from "#cel";
@@ -14,7 +14,7 @@ const PATCH_FIELDS = new Map<string, CelType>([
   ["from", STRING],
   ["value", DYN],
 ]);
-/** A real server gives other fields no type at all, and says so when one is used. */
+/** A real server declares no type for other fields, and reports that when one is used. */
 const NO_TYPE = structType("");
 const OPERATION_FIELDS: FieldTypes = { get: (field) => PATCH_FIELDS.get(field) ?? NO_TYPE };
 const ANY_FIELDS: FieldTypes = { get: () => DYN };

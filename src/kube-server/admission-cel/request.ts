@@ -1,16 +1,16 @@
-/** A request as expressions and webhooks see it: `AdmissionRequest` of admission.k8s.io/v1 without uid and objects, its fields in Go's order. */
+/** A request for expressions and webhooks: `AdmissionRequest` of admission.k8s.io/v1 without uid and objects, with its fields in Go's order. */
 import type { JsonObject, Resource } from "#kube";
 import type { User } from "../protocol/request.ts";
 import type { Attributes } from "../protocol/admission-port.ts";
 
-/** The version in which the hook or the policy asked for the object; the request itself may have come in another. */
+/** The version of the object that the rule of the hook or policy names; the request itself may have another version. */
 export type Matched = { readonly kind: Attributes["kind"]; readonly resource: Pick<Resource, "group" | "version" | "plural"> };
 
-export function matchedAsAsked(attributes: Attributes): Matched {
+export function matchedAsRequested(attributes: Attributes): Matched {
   return { kind: attributes.kind, resource: attributes.type.resource };
 }
 
-/** Empty texts are left out, as Go leaves them out: an expression that reads `request.subResource` of a plain request fails. */
+/** Empty texts are omitted, as in Go: an expression that reads `request.subResource` of a request without one fails. */
 export function admissionRequest(attributes: Attributes, matched: Matched): JsonObject {
   const { subresource } = attributes;
   const namespace = namespaceOf(attributes);
@@ -30,7 +30,7 @@ export function admissionRequest(attributes: Attributes, matched: Matched): Json
   };
 }
 
-/** A namespace is in itself. */
+/** The namespace of a Namespace is its own name. */
 export function namespaceOf({ type, namespace, name }: Attributes): string | undefined {
   const own = type.collection === "/namespaces" ? name : (namespace ?? "");
   return own === "" ? undefined : own;

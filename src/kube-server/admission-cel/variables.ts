@@ -1,6 +1,6 @@
 /**
- * `variables` of a policy: named expressions, each of which may use those before it. One is run when somebody first asks for it, and its value
- * is kept for the rest of the request.
+ * `variables` of a policy: named expressions, each of which may use the previous ones. A variable is evaluated when it is first read, and its
+ * value is kept for the rest of the request.
  */
 import {
   BOOL,
@@ -26,21 +26,21 @@ import {
   type RunLimits,
 } from "#cel";
 import type { LazyVariables, VariablesOf } from "./activation.ts";
-import { compile, type CompileOptions, type Expression } from "./compile.ts";
+import { compile, type CompileOptions, type AdmissionExpression } from "./compile.ts";
 
 export type NamedExpression = { readonly name: string; readonly expression: string };
 
 export type Variables = {
   /** For `compile` of the expressions that use them. */
   readonly types: ReadonlyMap<string, CelType>;
-  readonly expressions: ReadonlyMap<string, Expression>;
+  readonly expressions: ReadonlyMap<string, AdmissionExpression>;
   /** For `activationOf`: a fresh set of values per request. */
   readonly valuesOf: VariablesOf;
 };
 
 export function compileVariables(named: readonly NamedExpression[], options: Omit<CompileOptions, "returns" | "variables">): Variables {
   const types = new Map<string, CelType>();
-  const expressions = new Map<string, Expression>();
+  const expressions = new Map<string, AdmissionExpression>();
   for (const { name, expression } of named) {
     const compiled = compile(expression, { ...options, returns: "anything", variables: types });
     types.set(name, compiled.compiled.ok ? visibleType(compiled.compiled.value.type) : DYN);
@@ -51,7 +51,7 @@ export function compileVariables(named: readonly NamedExpression[], options: Omi
 
 const SIMPLE: ReadonlySet<CelType> = new Set([BOOL, BYTES, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, UINT]);
 
-/** Types that were declared for something else are not known in another expression: they are dyn there. */
+/** Types declared by one expression are unknown in another, where they are dyn. */
 function visibleType(type: CelType): CelType {
   if (SIMPLE.has(type)) return type;
   const [first = DYN, second = DYN] = type.parameters;
@@ -59,11 +59,11 @@ function visibleType(type: CelType): CelType {
   return type.kind === "map" ? mapType(visibleType(first), visibleType(second)) : DYN;
 }
 
-function lazyValues(expressions: ReadonlyMap<string, Expression>, values: ReadonlyMap<string, CelValue>): LazyVariables {
+function lazyValues(expressions: ReadonlyMap<string, AdmissionExpression>, values: ReadonlyMap<string, CelValue>): LazyVariables {
   const known = new Map<string, CelValue>();
   let limits: RunLimits = {};
   let cost = 0;
-  const resolve = (name: string, expression: Expression): CelValue => {
+  const resolve = (name: string, expression: AdmissionExpression): CelValue => {
     const { compiled } = expression;
     if (!compiled.ok) return failure(`composited variable ${JSON.stringify(name)} fails to compile: ${compiled.error.detail}`);
     const left = (limits.cost ?? Number.POSITIVE_INFINITY) - cost;
@@ -89,7 +89,7 @@ function lazyValues(expressions: ReadonlyMap<string, Expression>, values: Readon
       const kept = known.get(name);
       if (kept !== undefined) return kept;
       const value = resolve(name, expression);
-      // a limit that was reached is one of the expression that read it: the next one has its own
+      // the limit belongs to the expression that read the variable: the next expression has its own
       if (!(value instanceof CelFailure && value.fatal)) known.set(name, value);
       return value;
     },

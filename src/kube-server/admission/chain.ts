@@ -1,4 +1,4 @@
-/** The parts of admission as one: each gets what the one before it left; the first refusal ends it. */
+/** Joins the admission plugins: each receives the object that the previous one returned; the first error ends the chain. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { Failure } from "../protocol/status.ts";
@@ -13,7 +13,7 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): Admission {
   };
 }
 
-/** A loop as long as nobody waits, which is nearly always: a call for each part would cost more than most parts do. */
+/** A loop as long as no plugin returns a promise, which is nearly always: a callback per plugin would cost more than most plugins do. */
 function mutateFrom(mutators: readonly Mutate[], from: number, given: Attributes): Later<Result<KubeObject | undefined, Failure>> {
   let attributes = given;
   for (let at = from; at < mutators.length; at += 1) {
@@ -32,7 +32,7 @@ function withObject(attributes: Attributes, object: KubeObject | undefined): Att
   return object === attributes.object ? attributes : { ...attributes, object };
 }
 
-/** What a webhook changed is shown to everybody once more. */
+/** After a change by a webhook all plugins run once more. */
 function secondRound(
   mutators: readonly Mutate[],
   attributes: Attributes,

@@ -1,4 +1,4 @@
-/** How admission says no: 403 in the name of the object, or of what its name will begin with. */
+/** A 403 of admission with the name of the object, or with its generateName. */
 import type { Err } from "#base";
 import { metaText } from "../protocol/object-meta.ts";
 import { forbidden, type Failure } from "../protocol/status.ts";

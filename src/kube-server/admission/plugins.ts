@@ -1,9 +1,9 @@
-/** The parts of admission in the order in which kube-apiserver asks them. */
+/** The admission plugins in the order in which kube-apiserver runs them. */
 import {
-  certificateRequesters,
-  dyingDefinitions,
-  immortalNamespaces,
-  newNodesAreNotReady,
+  certificateRequester,
+  terminatingDefinitions,
+  protectedNamespaces,
+  taintNewNodes,
   systemPriorityClasses,
 } from "./built-in/cluster.ts";
 import { defaultTolerations, podPriority } from "./built-in/pods.ts";
@@ -19,12 +19,12 @@ import { mutatingWebhooks, validatingWebhooks } from "./webhooks/index.ts";
 
 export function admissionPlugins(context: AdmissionContext): readonly AdmissionPlugin[] {
   return [
-    dyingDefinitions(context),
-    immortalNamespaces,
+    terminatingDefinitions(context),
+    protectedNamespaces,
     systemPriorityClasses,
-    certificateRequesters,
+    certificateRequester,
     limitRanger(context),
-    newNodesAreNotReady,
+    taintNewNodes,
     podPriority(context),
     defaultTolerations,
     defaultStorageClass(context),

@@ -62,12 +62,12 @@ test("a definition is established at once, and its resources are served and disc
   expect(JSON.stringify((await ask("GET", "/openapi/v2")).body)).toContain("dev.x.v1.Widget");
 });
 
-test("a version on its way out warns whoever uses it", async () => {
+test("a request for a deprecated version gets a warning", async () => {
   const { ask } = await withWidgets();
   expect((await ask("GET", "/apis/x.dev/v1alpha1/widgets")).response.warnings).toEqual([expect.stringContaining("deprecated")]);
 });
 
-test("a custom resource has a scale where its definition says", async () => {
+test("a custom resource has the scale subresource that its definition declares", async () => {
   const { ask } = await withWidgets();
   await ask("POST", WIDGETS, { body: { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a" }, spec: { n: 2 } } });
   await ask("PATCH", `${WIDGETS}/a/status`, { body: { status: { n: 1, sel: "a=b" } }, type: MERGE });
@@ -106,7 +106,7 @@ test.each(refused)("a custom resource with $name is refused", async ({ body, wan
   expect((await ask("POST", WIDGETS, { body })).body).toMatchObject(want);
 });
 
-test.each(["", "junk"])("an applied time of deletion that is none is as good as absent (%j)", async (deletionTimestamp) => {
+test.each(["", "junk"])("an applied deletionTimestamp that is no timestamp is ignored (%j)", async (deletionTimestamp) => {
   const { ask } = await withWidgets();
   const body = { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a", deletionTimestamp } };
   const apply = () => ask("PATCH", `${WIDGETS}/a?fieldManager=m`, { body, type: "application/apply-patch+yaml" });
@@ -116,7 +116,7 @@ test.each(["", "junk"])("an applied time of deletion that is none is as good as 
   expect(again.body).toMatchObject({ metadata: { managedFields: [{ fieldsV1: { "f:metadata": { "f:deletionTimestamp": {} } } }] } });
 });
 
-test("strategic merge patch is not for custom resources, and behind their group is only the 404 page", async () => {
+test("custom resources do not accept a strategic merge patch, and unknown paths of their group get the 404 page", async () => {
   const { ask } = await withWidgets();
   expect((await ask("PATCH", `${WIDGETS}/a`, { body: {}, type: "application/strategic-merge-patch+json" })).body).toMatchObject({
     code: 415,
@@ -128,7 +128,7 @@ test("strategic merge patch is not for custom resources, and behind their group 
   expect((await ask("GET", `${WIDGETS}/a/nope`)).body).toMatchObject({ code: 404, message: 'widgets.x.dev "a" not found' });
 });
 
-test("a definition that goes takes its objects with it, and its resources are gone", async () => {
+test("deleting a definition deletes its objects and ends the service of its resources", async () => {
   const { ask, server } = await withWidgets();
   await ask("POST", WIDGETS, { body: { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a" } } });
   const deleted = await ask("DELETE", `${CRDS}/widgets.x.dev`);
@@ -140,7 +140,7 @@ test("a definition that goes takes its objects with it, and its resources are go
   expect(server.store.count("x.dev/widgets")).toBe(0);
 });
 
-test("a definition with a finalizer of its own waits, its objects do not", async () => {
+test("a finalizer on a definition delays its deletion but not that of its objects", async () => {
   const { ask, server } = realServer();
   await ask("POST", CRDS, { body: { ...definition(), metadata: { name: "widgets.x.dev", finalizers: ["e.com/f"] } } });
   await ask("POST", WIDGETS, { body: { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a" } } });
@@ -149,7 +149,7 @@ test("a definition with a finalizer of its own waits, its objects do not", async
   expect(server.store.count("x.dev/widgets")).toBe(0);
 });
 
-test("names that are taken wait until they are free", async () => {
+test("a definition whose names are taken is accepted when they become free", async () => {
   const { ask } = await withWidgets();
   const rival = { ...definition({ plural: "gadgets", kind: "Widget" }), metadata: { name: "gadgets.x.dev" } };
   await ask("POST", CRDS, { body: rival });
@@ -160,7 +160,7 @@ test("names that are taken wait until they are free", async () => {
   expect((await ask("GET", "/apis/x.dev/v1/gadgets")).status).toBe(200);
 });
 
-test("a store that is opened again serves what it held, and keeps its history", async () => {
+test("a reopened store serves its custom resources and keeps its history", async () => {
   const store = createMemoryStore();
   const first = realServer({ store });
   await first.ask("POST", CRDS, { body: definition() });
@@ -173,7 +173,7 @@ test("a store that is opened again serves what it held, and keeps its history", 
 
 const held = { apiVersion: "x.dev/v1", kind: "Widget", metadata: { name: "a", finalizers: ["x.dev/held"] }, spec: {} };
 
-/** Left by a server that ended while a definition waited for its last object. */
+/** The store of a server that ended while a definition waited for the deletion of its last object. */
 async function storeWithHeldWidget(): Promise<Store> {
   const store = createMemoryStore();
   const first = realServer({ store });
@@ -184,7 +184,7 @@ async function storeWithHeldWidget(): Promise<Store> {
   return store;
 }
 
-test("a definition that waits for an object waits after a restart too, and goes with it", async () => {
+test("a definition that waits for its last object is deleted with that object, also after a restart", async () => {
   const store = await storeWithHeldWidget();
   const second = realServer({ store });
   expect((await second.ask("GET", `${WIDGETS}/a`)).body).toMatchObject({ metadata: { deletionTimestamp: expect.any(String) } });
@@ -194,7 +194,7 @@ test("a definition that waits for an object waits after a restart too, and goes 
   expect((await second.ask("GET", WIDGETS)).status).toBe(404);
 });
 
-test("a definition whose last object went while nobody served is gone at the next start, and so is its kind", async () => {
+test("a definition whose last object was deleted while the server was down is deleted at the next start", async () => {
   const store = await storeWithHeldWidget();
   const expected = store.get("x.dev/widgets", "default/a")?.revision;
   expect(store.write({ collection: "x.dev/widgets", key: "default/a", expected, object: undefined }).ok).toBe(true);

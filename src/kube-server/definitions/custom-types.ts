@@ -1,9 +1,9 @@
 /**
- * What the API server itself does with CustomResourceDefinitions: it accepts their names at once, serves their resources while they are
- * there, and sweeps the objects of one that goes.
+ * The API server's handling of CustomResourceDefinitions: it accepts their names at once, serves their resources while they exist, and deletes
+ * the objects of a deleted definition.
  *
- * It follows the store, not the requests: a definition that was read from disk, patched, or deleted by its last finalizer is treated alike.
- * Writes made here carry the manager `kube-apiserver`, as the controllers inside a real server do.
+ * It watches the store and not the requests: a definition that was read from disk, patched, or released by its last finalizer gets the same
+ * treatment. Writes made here carry the field manager `kube-apiserver`, as those of the controllers inside a real server do.
  */
 import { timestamp } from "#base";
 import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
@@ -25,13 +25,13 @@ import { DefinitionSweeper } from "./sweep-definition.ts";
 import { VersionCaches } from "./version-caches.ts";
 import type { Stored } from "../store/index.ts";
 
-/** What a custom kind says of itself beyond what all kinds do. */
+/** What the type of a custom resource has in addition to other types. */
 export type CustomType = ResourceType & {
-  /** `subresources.scale` of its version: where the replicas are. */
+  /** `subresources.scale` of its version: the paths of the replica counts. */
   readonly scale?: JsonObject | undefined;
-  /** What its schemas in OpenAPI are made of. */
+  /** The source of its OpenAPI schemas. */
   readonly published?: PublishedKind | undefined;
-  /** Said to whoever uses a version that is on its way out. */
+  /** Sent with every response to a request for a deprecated version. */
   readonly deprecationWarning?: string | undefined;
 };
 
@@ -96,7 +96,7 @@ function namesOf(definition: KubeObject): { readonly group: string; readonly plu
   return { group: typeof group === "string" ? group : "", plural: typeof plural === "string" ? plural : "" };
 }
 
-/** The names of one that goes are free for one that waits. */
+/** The names of a deleted definition become free for a definition that waits for them. */
 function forget({ core, type, caches }: Following, definition: KubeObject): void {
   const { group, plural } = namesOf(definition);
   core.types.setCustom(group, plural, []);
@@ -105,7 +105,7 @@ function forget({ core, type, caches }: Following, definition: KubeObject): void
   for (const stored of listed.ok ? listed.value.items : []) acceptNames(core, type, stored);
 }
 
-/** Names are judged anew whenever something changes; mostly that changes nothing, and then nothing is written. */
+/** Name conflicts are checked again after every change of a definition; the status is written only when it changed. */
 function acceptNames(core: Core, type: ResourceType, stored: Stored): void {
   const before = asJsonObject(stored.object);
   const now = timestamp(core.clock);

@@ -1,7 +1,7 @@
 /**
- * A definition that goes takes its objects along, and stays until the last of them is gone.
+ * Deletes the objects of a deleted definition. The definition itself is deleted after its last object.
  *
- * Objects with finalizers are only marked: the definition is served on for whoever takes the finalizers off, and says so in its conditions.
+ * An object with finalizers is only marked: its resource stays served, so that its finalizers can be removed. A condition reports the wait.
  */
 import { timestamp } from "#base";
 import { jsonEqual, type KubeObject } from "#kube";
@@ -16,7 +16,7 @@ import type { Stored } from "../store/index.ts";
 export class DefinitionSweeper {
   readonly #core: Core;
   readonly #definitions: ResourceType;
-  /** By collection: what ends the wait for its last object. */
+  /** By collection: the function that ends the wait for its last object. */
   readonly #waits = new Map<string, () => void>();
 
   constructor(core: Core, definitions: ResourceType) {

@@ -1,8 +1,8 @@
 /**
  * The watch caches of a real server, for custom resources with a conversion webhook: each served version converts every change once, also
- * when it has no watches. Lists and watches then find the object in the cache.
+ * when it has no watches. Lists and watches then read the converted object from the cache.
  *
- * A failure is not kept: the next list or watch calls the webhook again.
+ * A failed conversion is not cached: the next list or watch calls the webhook again.
  */
 import { apiVersionOf } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
@@ -36,7 +36,7 @@ export class VersionCaches {
   }
 }
 
-/** The last state of a deleted object is converted once more, as a real server reads it from the event. */
+/** The last state of a deleted object is converted once more, because a real server decodes it from the event. */
 function convert({ conversion, resource }: ResourceType, { type, object }: StoreEvent): void {
   if (conversion === undefined) return;
   const apiVersion = apiVersionOf(resource);

@@ -1,6 +1,6 @@
-/** How client-go reads an HTTP answer that is no success: by its status, unless the body is a Status that says it better. */
+/** client-go's error for an HTTP response that is no success: from the status code, unless the body is a Status with a message. */
 import { field, isJsonObject, parseJson } from "#kube";
-import type { HttpAnswer } from "./exchange.ts";
+import type { WebhookResponse } from "./exchange.ts";
 
 const MAX_SHOWN_BYTES = 2_048;
 
@@ -16,11 +16,11 @@ const BY_STATUS: ReadonlyMap<number, string> = new Map([
   [504, "the server was unable to return a response in the time allotted, but may still be processing the request"],
 ]);
 
-/** These say what the other side said. */
+/** Status codes whose error contains the text of the response. */
 const SHOWN: ReadonlySet<number> = new Set([403, 406, 415]);
 
-/** Undefined: a success, with a body to be read. */
-export function answerError(answer: HttpAnswer): string | undefined {
+/** Undefined: a success with a body. */
+export function responseError(answer: WebhookResponse): string | undefined {
   const { status, body } = answer;
   if (mediaTypeOf(answer) === undefined) return "Internal error occurred: mime: no media type";
   if (status < 200 || status > 206) return statusMessage(answer) ?? genericMessage(answer);
@@ -29,14 +29,14 @@ export function answerError(answer: HttpAnswer): string | undefined {
     : undefined;
 }
 
-/** Without a type it is taken for JSON. */
-function mediaTypeOf({ contentType }: HttpAnswer): string | undefined {
+/** A response without a content type is read as JSON. */
+function mediaTypeOf({ contentType }: WebhookResponse): string | undefined {
   if (contentType === "") return "application/json";
   const type = (contentType.split(";")[0] ?? "").trim().toLowerCase();
   return type === "" ? undefined : type;
 }
 
-function statusMessage({ body }: HttpAnswer): string | undefined {
+function statusMessage({ body }: WebhookResponse): string | undefined {
   const parsed = parseJson(body.toString("utf8"));
   const status = parsed.ok && isJsonObject(parsed.value) ? parsed.value : undefined;
   const message = field(status, "message") ?? "";
@@ -45,7 +45,7 @@ function statusMessage({ body }: HttpAnswer): string | undefined {
   return isStatus && field(status, "status") !== "Success" && typeof message === "string" ? message : undefined;
 }
 
-function genericMessage(answer: HttpAnswer): string {
+function genericMessage(answer: WebhookResponse): string {
   const { status } = answer;
   const shown = shownText(answer);
   if (SHOWN.has(status)) return shown;
@@ -55,7 +55,7 @@ function genericMessage(answer: HttpAnswer): string {
   return `the server responded with the status code ${status} but did not return more information`;
 }
 
-function shownText(answer: HttpAnswer): string {
+function shownText(answer: WebhookResponse): string {
   const isText = answer.contentType === "" || mediaTypeOf(answer)?.startsWith("text/") === true;
   return isText ? answer.body.subarray(0, MAX_SHOWN_BYTES).toString("utf8").trim() : "unknown";
 }

@@ -1,14 +1,14 @@
-/** Where a webhook is and whom to trust there: `clientConfig` of admission hooks and of conversions alike. */
+/** The address of a webhook and the certificates to trust: `clientConfig` of admission webhooks and of conversion webhooks. */
 import { posix } from "node:path";
 import { field, isJsonObject, type Json } from "#kube";
 import type { ServiceReference } from "../protocol/resolve-service.ts";
 
 export type ClientConfig = {
-  /** "https://host:port" as it is written in errors and in the Host header; of a service its name in the cluster. */
+  /** "https://host:port" as errors and the Host header have it; for a service, its name in the cluster. */
   readonly origin: string;
   /** Cleaned as Go cleans paths: no doubled or trailing slashes. */
   readonly path: string;
-  /** Undefined: the origin says it. */
+  /** Undefined: the address is in the origin. */
   readonly service: ServiceReference | undefined;
   /** PEM; "" means the certificates that this machine trusts. */
   readonly authorities: string;
@@ -16,7 +16,7 @@ export type ClientConfig = {
 
 const DEFAULT_PORT = 443;
 
-/** The object was validated when it was written; what is missing here is simply not reached. */
+/** The object was validated when it was written; a missing field only makes the call fail. */
 export function readClientConfig(json: Json | undefined): ClientConfig {
   const authorities = decodeBundle(textOf(json, "caBundle"));
   const service = field(json, "service");
@@ -31,7 +31,7 @@ export function readClientConfig(json: Json | undefined): ClientConfig {
   return { origin, path: cleanPath(textOf(service, "path")), service: reference, authorities };
 }
 
-/** The name a service's certificate must have. */
+/** The name that the certificate of a service must have. */
 export function serverNameOf({ namespace, name }: ServiceReference): string {
   return `${name}.${namespace}.svc`;
 }
@@ -39,7 +39,7 @@ export function serverNameOf({ namespace, name }: ServiceReference): string {
 function ofUrl(url: string): { readonly origin: string; readonly path: string } {
   if (!URL.canParse(url)) return { origin: "", path: "" };
   const parsed = new URL(url);
-  // not `parsed.origin`: that leaves out a port that was written although it need not be
+  // not `parsed.origin`, which drops an explicit default port
   const origin = /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? parsed.origin;
   return { origin, path: cleanPath(parsed.pathname.replaceAll(/%2f/gi, "/")) };
 }

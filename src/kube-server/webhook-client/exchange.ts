@@ -1,7 +1,7 @@
 /**
- * One POST over HTTPS, with a deadline. Redirects are not followed: the configuration says who is called, and nobody else does.
+ * One POST over HTTPS, with a deadline. Redirects are not followed: only the configuration names the server to call.
  *
- * A connection that was kept open may be closed by the other side at the very moment we use it again; only that is tried a second time.
+ * The other side may close an idle connection just before it is used again; only such a request is sent a second time.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
@@ -9,21 +9,21 @@ import { isIP } from "node:net";
 import { err, ok, type Clock, type Result } from "#base";
 import { checkServerName, goNetworkError } from "./go-network-errors.ts";
 
-export type HttpAnswer = {
+export type WebhookResponse = {
   readonly status: number;
   readonly contentType: string;
-  /** Seconds; undefined when the other side does not ask us to come back. */
+  /** Seconds; undefined without a Retry-After header. */
   readonly retryAfter: number | undefined;
   readonly body: Buffer;
 };
 
-export type Exchange = {
+export type WebhookCall = {
   readonly agent: Agent;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly address: { readonly host: string; readonly port: number };
   readonly hostHeader: string;
-  /** As errors show it. */
+  /** As error messages show it. */
   readonly url: string;
   readonly path: string;
   readonly body: string;
@@ -31,26 +31,26 @@ export type Exchange = {
 };
 
 /**
- * Connections to one place, trusted by one set of authorities. What the certificate must be for is said here and not with each request: Node
- * keeps no connection whose certificate was checked by a request's own rule.
+ * Connections to one origin, verified against one CA bundle. The server name is an option of the agent and not of each request: Node does not
+ * reuse a connection whose certificate was checked by the options of a request.
  */
 export function agentFor(serverName: string, authorities: string): Agent {
   return new Agent({
     keepAlive: true,
     servername: isIP(serverName) === 0 ? serverName : "",
     ...(authorities === "" ? {} : { ca: authorities }),
-    // any certificate of the bundle is a root, as it is to Go
+    // any certificate of the bundle is a root, as in Go
     allowPartialTrustChain: true,
     checkServerIdentity: (_, peer) => checkServerName(serverName, peer),
   });
 }
 
-/** Room for a patch that replaces an object of 3 MiB, the largest there is, as base64. */
-export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** Enough for a patch that replaces an object of 3 MiB, the largest size allowed, as base64. */
+export const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 export const DEADLINE = "context deadline exceeded";
 export const CANCELLED = "context canceled";
 
-export async function exchange(call: Exchange): Promise<Result<HttpAnswer, string>> {
+export async function exchange(call: WebhookCall): Promise<Result<WebhookResponse, string>> {
   const first = await attempt(call);
   if (first.kind === "stale") {
     const second = await attempt(call);
@@ -60,11 +60,11 @@ export async function exchange(call: Exchange): Promise<Result<HttpAnswer, strin
 }
 
 type Attempt =
-  | { readonly kind: "answer"; readonly answer: HttpAnswer }
+  | { readonly kind: "answer"; readonly answer: WebhookResponse }
   | { readonly kind: "failed"; readonly problem: string }
   | { readonly kind: "stale"; readonly problem: string };
 
-function attempt(call: Exchange): Promise<Attempt> {
+function attempt(call: WebhookCall): Promise<Attempt> {
   return new Promise((resolve) => {
     const ended = deadline(call);
     const finish = (outcome: Attempt): void => {
@@ -90,7 +90,7 @@ function attempt(call: Exchange): Promise<Attempt> {
   });
 }
 
-function optionsOf({ agent, address, hostHeader, path, body }: Exchange, signal: AbortSignal) {
+function optionsOf({ agent, address, hostHeader, path, body }: WebhookCall, signal: AbortSignal) {
   return {
     agent,
     signal,
@@ -110,7 +110,7 @@ function optionsOf({ agent, address, hostHeader, path, body }: Exchange, signal:
 
 type Deadline = { readonly signal: AbortSignal; readonly reason: () => string | undefined; readonly cancel: () => void };
 
-function deadline({ clock, signal, timeoutMs }: Exchange): Deadline {
+function deadline({ clock, signal, timeoutMs }: WebhookCall): Deadline {
   const controller = new AbortController();
   let reason: string | undefined;
   const end = (why: string) => () => {
@@ -128,7 +128,7 @@ function deadline({ clock, signal, timeoutMs }: Exchange): Deadline {
   return { signal: controller.signal, reason: () => reason, cancel };
 }
 
-const TOO_LARGE = `the response is larger than ${MAX_ANSWER_BYTES} bytes`;
+const TOO_LARGE = `the response is larger than ${MAX_RESPONSE_BYTES} bytes`;
 
 function readBody(response: IncomingMessage): Promise<Result<Buffer, string>> {
   return new Promise((resolve) => {
@@ -136,7 +136,7 @@ function readBody(response: IncomingMessage): Promise<Result<Buffer, string>> {
     let size = 0;
     response.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_ANSWER_BYTES) return chunks.push(chunk);
+      if (size <= MAX_RESPONSE_BYTES) return chunks.push(chunk);
       resolve(err(TOO_LARGE));
       return response.destroy();
     });
@@ -154,7 +154,7 @@ function whileReading(problem: string): string {
   return `unexpected error when reading response body. Please retry. Original error: ${problem}`;
 }
 
-function answerOf(response: IncomingMessage, body: Buffer): HttpAnswer {
+function answerOf(response: IncomingMessage, body: Buffer): WebhookResponse {
   const after = response.headers["retry-after"] ?? "";
   return {
     status: response.statusCode ?? 0,

@@ -1,4 +1,4 @@
-/** What Node says of a broken connection, as Go would say it. */
+/** Node's errors for broken connections, as Go's messages. */
 import type { PeerCertificate } from "node:tls";
 import { expect, test } from "vitest";
 import { expectOk, systemClock } from "#base";
@@ -10,7 +10,7 @@ const failed = (fields: object) => Object.assign(new Error("as Node says it"), f
 
 test.each([
   {
-    name: "a host nobody knows",
+    name: "an unknown host",
     given: failed({ syscall: "getaddrinfo", code: "ENOTFOUND", hostname: "a.b" }),
     want: "dial tcp: lookup a.b: no such host",
   },
@@ -25,7 +25,7 @@ test.each([
     want: "dial tcp 10.0.0.1:5: connect: no route to host",
   },
   {
-    name: "a certificate of yesterday",
+    name: "an expired certificate",
     given: failed({ code: "CERT_HAS_EXPIRED" }),
     want: "tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
   },
@@ -35,7 +35,7 @@ test.each([
     given: Object.assign(new Error("sslv3 alert handshake failure:x"), { code: "ERR_SSL_SSLV3" }),
     want: "remote error: tls: handshake failure",
   },
-  { name: "a handshake that ends without a word", given: failed({ code: "EPROTO" }), want: "tls: handshake failure" },
+  { name: "a handshake that ends without an alert", given: failed({ code: "EPROTO" }), want: "tls: handshake failure" },
   { name: "anything else", given: failed({}), want: "as Node says it" },
   { name: "something that is no error", given: "odd", want: "odd" },
 ])("$name", ({ given, want }) => {

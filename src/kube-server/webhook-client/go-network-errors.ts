@@ -1,4 +1,4 @@
-/** What went wrong on the way to a webhook, in the words of Go's network packages: people search for these. */
+/** Network errors of a webhook call with the messages of Go's network packages, which users search for. */
 import { isIP } from "node:net";
 import type { PeerCertificate } from "node:tls";
 import { X509Certificate } from "node:crypto";
@@ -57,7 +57,7 @@ function textField(error: unknown, name: string): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** Go's rules: only subject alternative names count, never the common name. Undefined: it is the right one. */
+/** Go's rules: subject alternative names count, the common name does not. Undefined: the certificate is valid for the host. */
 export function checkServerName(host: string, peer: PeerCertificate): Error | undefined {
   const certificate = new X509Certificate(peer.raw);
   const isAddress = isIP(host) !== 0;

@@ -1,8 +1,8 @@
 /**
- * The body of an answer as the kind that was asked for, the way client-go's codec reads it: JSON or YAML, fields of the wrong type refused in
- * Go's words, unknown ones ignored.
+ * The body of a response as the expected kind, decoded as client-go's codec does: JSON or YAML, a field of the wrong type refused with Go's
+ * message, unknown fields ignored.
  *
- * What is not said is taken for granted while reading: a body without kind is read as if it had the right one, and refused later for not saying it.
+ * The decoder assumes missing kinds and versions: a body without a kind is decoded as the expected one, and refused later because it has none.
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -17,7 +17,7 @@ export type ReviewKind = {
   readonly version: string;
   readonly kind: string;
   readonly shape: Shape;
-  /** Versions of the same kind that are known, and cannot be had instead. */
+  /** Registered versions of the same kind that are no valid response. */
   readonly others: readonly string[];
 };
 
@@ -64,8 +64,8 @@ function textOr(document: JsonObject, name: string, otherwise: string): string {
   return typeof given === "string" && given !== "" ? given : otherwise;
 }
 
-/** "group/version, Kind=kind", as Go prints what an object says it is. */
-export function saidKind(document: JsonObject): string {
+/** "group/version, Kind=kind" of an object, as Go prints it. */
+export function declaredKind(document: JsonObject): string {
   const apiVersion = textOr(document, "apiVersion", "");
   return `${apiVersion === "" ? "/" : apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${textOr(document, "kind", "")}`;
 }

@@ -1,4 +1,4 @@
-/** Where a Service is, without a network. */
+/** The address of a Service in a cluster without a network. */
 import { expect, test } from "vitest";
 import { err, expectOk, ok } from "#base";
 import type { KubeObject } from "#kube";
@@ -30,9 +30,9 @@ const endpoints = (ip: string) => ({
 const served = service({ type: "ClusterIP", clusterIP: "10.0.0.9", ports: [{ name: "https", port: 443 }] });
 
 test.each([
-  { name: "one that is not there", given: [], want: err('service "hook" not found') },
+  { name: "one that does not exist", given: [], want: err('service "hook" not found') },
   {
-    name: "one that is outside",
+    name: "one with an external name",
     given: [service({ type: "ExternalName", externalName: "localhost" })],
     want: ok({ host: "localhost", port: 443 }),
   },
@@ -42,8 +42,8 @@ test.each([
     given: [service({ clusterIP: "10.0.0.9", ports: [{ port: 80 }] })],
     want: err('no service port 443 found for service "hook"'),
   },
-  { name: "one with nobody behind it", given: [served], want: err('no endpoints available for service "hook"') },
-  { name: "one with somebody on this machine", given: [served, slice("127.0.0.1")], want: ok({ host: "127.0.0.1", port: 8443 }) },
+  { name: "one without endpoints", given: [served], want: err('no endpoints available for service "hook"') },
+  { name: "one with an endpoint on this machine", given: [served, slice("127.0.0.1")], want: ok({ host: "127.0.0.1", port: 8443 }) },
   {
     name: "one whose endpoint is not ready",
     given: [served, slice("127.0.0.1", false)],

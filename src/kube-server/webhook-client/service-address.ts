@@ -1,7 +1,7 @@
 /**
- * Where a Service is, when there is no network but this machine: at one of its endpoints on loopback, or where its external name leads.
+ * The address of a Service when there is no network except this machine: one of its endpoints on loopback, or its external name.
  *
- * A real API server dials the cluster IP; nobody answers there in an embedded cluster, so that is an error at once instead of a timeout.
+ * A real API server dials the cluster IP. An embedded cluster has no cluster IPs, so that is an immediate error instead of a timeout.
  */
 import { isIP } from "node:net";
 import { err, ok } from "#base";

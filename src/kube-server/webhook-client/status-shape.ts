@@ -1,4 +1,4 @@
-/** The Status in the response of a webhook, as the Go types that read it. */
+/** The Status in the response of a webhook, as the Go types that decode it. */
 import { optional, pointer, STRING, type Field, type Shape } from "../protocol/shapes.ts";
 
 const INT32: Shape = { kind: "integer", goType: "int32" };

@@ -1,17 +1,17 @@
 /**
- * Calls webhooks over HTTPS and keeps the connections to them. What an answer means is the caller's business; whether there is one is decided
- * here, in the words of client-go.
+ * Calls webhooks over HTTPS and keeps the connections to them. It decides whether a response is a success, with the messages of client-go; the
+ * caller interprets the body.
  */
 import type { Agent } from "node:https";
 import { err, ok, sleep, type Clock, type Result } from "#base";
-import { answerError } from "./answer-errors.ts";
+import { responseError } from "./answer-errors.ts";
 import { serverNameOf, type ClientConfig } from "./client-config.ts";
-import type { HttpAnswer } from "./exchange.ts";
+import type { WebhookResponse } from "./exchange.ts";
 import type { Address, ResolveService } from "../protocol/resolve-service.ts";
 
 export type WebhookClientOptions = {
   readonly clock: Clock;
-  /** Ends every call, and closes every connection. */
+  /** Ends every call and closes every connection. */
   readonly closing: AbortSignal;
   readonly resolveService: ResolveService;
 };
@@ -21,7 +21,7 @@ const MAX_CLIENTS = 200;
 
 export class WebhookClients {
   readonly #options: WebhookClientOptions;
-  /** The one that was used last comes last. */
+  /** Least recently used first. */
   readonly #agents = new Map<string, Agent>();
 
   constructor(options: WebhookClientOptions) {
@@ -29,9 +29,9 @@ export class WebhookClients {
     options.closing.addEventListener("abort", () => this.#close(), { once: true });
   }
 
-  /** The body of a successful answer, or why there is none. */
+  /** The body of a successful response, or the error message. */
   async post(config: ClientConfig, body: string, timeoutSeconds: number): Promise<Result<Buffer, string>> {
-    // loaded with the first webhook: most clusters have none, and node:https takes long
+    // loaded with the first webhook: most clusters have none, and loading node:https is slow
     const transport = await import("./exchange.ts");
     const { clock } = this.#options;
     const end = clock.monotonic() + timeoutSeconds * 1_000;
@@ -53,7 +53,7 @@ export class WebhookClients {
         timeoutMs: end - clock.monotonic(),
       });
       if (!answered.ok) return answered;
-      const pause = pauseAsked(answered.value);
+      const pause = requestedPause(answered.value);
       if (pause === undefined || tries === MAX_RETRIES) return bodyOf(answered.value);
       const left = end - clock.monotonic();
       const rested = await sleep(clock, Math.min(pause * 1_000, left), this.#options.closing);
@@ -87,12 +87,12 @@ export class WebhookClients {
   }
 }
 
-/** Somebody who is overloaded may say when to come back. */
-function pauseAsked({ status, retryAfter }: HttpAnswer): number | undefined {
+/** An overloaded server may send the seconds after which to retry. */
+function requestedPause({ status, retryAfter }: WebhookResponse): number | undefined {
   return status === 429 || status >= 500 ? retryAfter : undefined;
 }
 
-function bodyOf(answer: HttpAnswer): Result<Buffer, string> {
-  const problem = answerError(answer);
+function bodyOf(answer: WebhookResponse): Result<Buffer, string> {
+  const problem = responseError(answer);
   return problem === undefined ? ok(answer.body) : err(problem);
 }

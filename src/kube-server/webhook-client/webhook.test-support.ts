@@ -1,4 +1,4 @@
-/** A webhook in this process, over HTTPS, that answers what it is told to. Only for tests. */
+/** A webhook in this process, over HTTPS, with responses that a test sets. Only for tests. */
 import { createServer, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,14 +6,14 @@ import { expectOk, reveal, systemClock } from "#base";
 import type { Json, JsonObject } from "#kube";
 import { createCertificateAuthority, issueCertificate } from "#pki";
 
-export type Heard = { readonly path: string; readonly headers: IncomingMessage["headers"]; readonly text: string };
+export type ReceivedRequest = { readonly path: string; readonly headers: IncomingMessage["headers"]; readonly text: string };
 export type Reply = {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | JsonObject;
-  /** Nothing is answered until the caller gives up. */
+  /** No response until the caller gives up. */
   readonly silent?: true;
-  /** The connection is cut: at once, or in the middle of the answer. */
+  /** The connection is cut: at once, or in the middle of the response. */
   readonly cut?: "at once" | "in the middle";
 };
 
@@ -22,8 +22,8 @@ export type TestWebhook = {
   readonly port: number;
   /** As a configuration has it: base64 of PEM. */
   readonly caBundle: string;
-  readonly heard: Heard[];
-  answer: (heard: Heard) => Reply;
+  readonly received: ReceivedRequest[];
+  answer: (received: ReceivedRequest) => Reply;
   readonly close: () => Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export async function startWebhook(
     url: `https://127.0.0.1:${port}`,
     port,
     caBundle: Buffer.from(authority.certificate).toString("base64"),
-    heard: [],
+    received: [],
     answer,
     close: () => stop(server),
   };
@@ -63,9 +63,9 @@ function listen(webhook: TestWebhook, request: IncomingMessage, response: Server
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
-    const heard = { path: request.url ?? "", headers: request.headers, text: Buffer.concat(chunks).toString("utf8") };
-    webhook.heard.push(heard);
-    send(webhook.answer(heard), response);
+    const received = { path: request.url ?? "", headers: request.headers, text: Buffer.concat(chunks).toString("utf8") };
+    webhook.received.push(received);
+    send(webhook.answer(received), response);
   });
 }
 
@@ -77,7 +77,7 @@ function send({ status = 200, headers = {}, body = "", silent, cut }: Reply, res
   response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** The review that was sent. */
-export function requestOf(heard: Heard | undefined): { readonly [field: string]: Json } & { readonly uid: string } {
-  return (JSON.parse(heard?.text ?? "{}") as { request: { readonly [field: string]: Json } & { readonly uid: string } }).request;
+/** The `request` of the review that was sent. */
+export function requestOf(received: ReceivedRequest | undefined): { readonly [field: string]: Json } & { readonly uid: string } {
+  return (JSON.parse(received?.text ?? "{}") as { request: { readonly [field: string]: Json } & { readonly uid: string } }).request;
 }

@@ -5,7 +5,7 @@ import { realServer } from "../../rest/server.test-support.ts";
 const PODS = "/api/v1/namespaces/default/pods";
 const pod = (spec: object = {}) => ({ metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }], ...spec } });
 
-test("a pod tolerates a node that is gone for a moment, and nobody owns that", async () => {
+test("a pod tolerates an unreachable node for a while, and the added tolerations have no field manager", async () => {
   const { ask } = realServer();
   const { body } = await ask("POST", PODS, { body: pod() });
   expect(body).toMatchObject({
@@ -17,13 +17,13 @@ test("a pod tolerates a node that is gone for a moment, and nobody owns that", a
   expect(JSON.stringify((body as { metadata: Json }).metadata)).not.toContain("tolerations");
 });
 
-test("a pod that tolerates everything needs nothing", async () => {
+test("a pod that tolerates everything gets no tolerations", async () => {
   const { ask } = realServer();
   const tolerations = [{ operator: "Exists" }];
   expect((await ask("POST", PODS, { body: pod({ tolerations }) })).body).toMatchObject({ spec: { tolerations } });
 });
 
-test("a pod's priority comes from its class, the default class, or the system's", async () => {
+test("a pod's priority is that of its class, the default class, or a system class", async () => {
   const { ask } = realServer();
   const classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
   const tried = async (spec: object) => (await ask("POST", `${PODS}?dryRun=All`, { body: pod(spec) })).body;
@@ -54,7 +54,7 @@ test("claims and volumes are protected, and a claim gets the newest default clas
   expect((await ask("POST", claims, { body: claim })).body).toMatchObject({ spec: { storageClassName: "new" } });
 });
 
-test("the namespaces that a cluster begins with cannot be deleted", async () => {
+test("the initial namespaces of a cluster cannot be deleted", async () => {
   const { ask } = realServer();
   expect((await ask("DELETE", "/api/v1/namespaces/kube-system")).body).toMatchObject({
     code: 403,
@@ -63,7 +63,7 @@ test("the namespaces that a cluster begins with cannot be deleted", async () => 
   expect((await ask("DELETE", "/api/v1/namespaces/kube-node-lease")).status).toBe(200);
 });
 
-test("a new node is tainted until it is ready, but only once", async () => {
+test("a new node gets the not-ready taint, but only once", async () => {
   const { ask } = realServer();
   const taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
   expect((await ask("POST", "/api/v1/nodes", { body: { metadata: { name: "a" } } })).body).toMatchObject({ spec: { taints: [taint] } });
@@ -71,7 +71,7 @@ test("a new node is tainted until it is ready, but only once", async () => {
   expect((await ask("POST", "/api/v1/nodes", { body: tainted })).body).toMatchObject({ spec: { taints: [taint] } });
 });
 
-test("a certificate request says who made it, whatever its author says", async () => {
+test("a certificate request has its author as username, whatever its spec contains", async () => {
   const { ask } = realServer();
   const spec = { request: REQUEST, signerName: "example.test/s", usages: ["client auth"], username: "eve", uid: "x", groups: ["g"] };
   const { body } = await ask("POST", "/apis/certificates.k8s.io/v1/certificatesigningrequests", {
@@ -80,5 +80,5 @@ test("a certificate request says who made it, whatever its author says", async (
   expect(body).toMatchObject({ spec: { username: expect.not.stringContaining("eve") } });
 });
 
-/** The frame of a request, with nothing in it. */
+/** An X.509 certificate request without content. */
 const REQUEST = btoa("-----BEGIN CERTIFICATE REQUEST-----\nMAYwADAAMAA=\n-----END CERTIFICATE REQUEST-----\n");

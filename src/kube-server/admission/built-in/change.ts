@@ -1,4 +1,4 @@
-/** Small changes that admission makes to objects. */
+/** Small changes that admission plugins make to objects. */
 import type { JsonObject, KubeObject } from "#kube";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import type { Attributes } from "../../protocol/admission-port.ts";

@@ -1,4 +1,4 @@
-/** What a cluster protects and notes by itself: its first namespaces and priorities, nodes that are not ready yet, who asks for a certificate. */
+/** Plugins for the cluster itself: initial namespaces, system priority classes, taints of new nodes, authors of certificate requests. */
 import { ok } from "#base";
 import { fieldAt, type Json } from "#kube";
 import { metaText } from "../../protocol/object-meta.ts";
@@ -7,47 +7,49 @@ import type { AdmissionContext, AdmissionPlugin } from "../../protocol/admission
 import { withSpec, written } from "./change.ts";
 
 const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
-const IMMORTAL = new Set(["default", "kube-system", "kube-public"]);
+const PROTECTED = new Set(["default", "kube-system", "kube-public"]);
 
-export const immortalNamespaces: AdmissionPlugin = {
+export const protectedNamespaces: AdmissionPlugin = {
   name: "NamespaceLifecycle",
   mutate: (attributes) => {
     const { operation, type, name, object, subresource } = attributes;
-    const going = operation === "DELETE" && type.collection === "/namespaces" && subresource === undefined;
-    return going && IMMORTAL.has(name) ? forbid(attributes, "this namespace may not be deleted") : ok(object);
+    const isDeletion = operation === "DELETE" && type.collection === "/namespaces" && subresource === undefined;
+    return isDeletion && PROTECTED.has(name) ? forbid(attributes, "this namespace may not be deleted") : ok(object);
   },
 };
 
-/** Who deletes a definition wants its objects gone: there are no new ones, whatever the old ones wait for. */
-export function dyingDefinitions({ store }: AdmissionContext): AdmissionPlugin {
+/** No new objects of a definition that is being deleted: otherwise its deletion might never end. */
+export function terminatingDefinitions({ store }: AdmissionContext): AdmissionPlugin {
   return {
-    name: "DyingDefinitions",
+    name: "TerminatingDefinitions",
     mutate: (attributes) => {
       const { operation, type, object } = attributes;
       if (operation !== "CREATE" || !type.custom) return ok(object);
       const definition = store.get(DEFINITIONS, `${type.resource.plural}.${type.resource.group}`)?.object;
-      const dying = definition !== undefined && metaText(definition, "deletionTimestamp") !== "";
-      return dying ? forbid(attributes, "create not allowed while custom resource definition is terminating") : ok(object);
+      const terminating = definition !== undefined && metaText(definition, "deletionTimestamp") !== "";
+      return terminating ? forbid(attributes, "create not allowed while custom resource definition is terminating") : ok(object);
     },
   };
 }
 
 const SYSTEM_CLASSES = new Set(["system-node-critical", "system-cluster-critical"]);
 
-/** Asked for by name, that is: a real server lets them go with their collection. */
+/** Only for a deletion by name: a real server allows the deletion of the whole collection. */
 export const systemPriorityClasses: AdmissionPlugin = {
   name: "SystemPriorityClasses",
   mutate: (attributes) => {
     const { operation, type, name, object } = attributes;
-    const going = operation === "DELETE" && type.collection === "scheduling.k8s.io/priorityclasses";
-    return going && SYSTEM_CLASSES.has(name) ? forbid(attributes, "this is a system priority class and cannot be deleted") : ok(object);
+    const isDeletion = operation === "DELETE" && type.collection === "scheduling.k8s.io/priorityclasses";
+    return isDeletion && SYSTEM_CLASSES.has(name)
+      ? forbid(attributes, "this is a system priority class and cannot be deleted")
+      : ok(object);
   },
 };
 
 const NOT_READY = "node.kubernetes.io/not-ready";
 
-/** Nothing is scheduled on a node before somebody has said that it is ready. */
-export const newNodesAreNotReady: AdmissionPlugin = {
+/** No pod is scheduled on a node before the node reports that it is ready. */
+export const taintNewNodes: AdmissionPlugin = {
   name: "TaintNodesByCondition",
   mutate: (attributes) => {
     const object = written(attributes);
@@ -59,8 +61,8 @@ export const newNodesAreNotReady: AdmissionPlugin = {
   },
 };
 
-/** Whatever a request says of its author, the server knows better. */
-export const certificateRequesters: AdmissionPlugin = {
+/** The author in the spec of a certificate request is the authenticated user, whatever the client sent. */
+export const certificateRequester: AdmissionPlugin = {
   name: "CertificateRequester",
   mutate: (attributes) => {
     const object = written(attributes);

@@ -1,4 +1,4 @@
-/** An Ingress that names no class gets the one that is the default: the newest, if several say so. */
+/** An Ingress without a class gets the default class: the newest, if several are marked as default. */
 import { ok } from "#base";
 import { fieldAt } from "#kube";
 import type { AdmissionContext, AdmissionPlugin } from "../../protocol/admission-port.ts";
@@ -26,7 +26,7 @@ function defaultClass({ store }: AdmissionContext): string | undefined {
   const listed = store.list("networking.k8s.io/ingressclasses");
   const marked = (listed.ok ? listed.value.items : []).filter(({ object }) => object.metadata.annotations?.[IS_DEFAULT] === "true");
   const born = (index: number) => marked[index]?.object.metadata.creationTimestamp ?? "";
-  // listed by name, so of two that are equally new the first stays
+  // listed by name, so of two with the same creation time the first by name wins
   const newest = marked.reduce((best, _one, index) => (born(index) > born(best) ? index : best), 0);
   return marked[newest]?.object.metadata.name;
 }

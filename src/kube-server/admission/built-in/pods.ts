@@ -1,4 +1,4 @@
-/** What every pod gets on its way in: tolerations for a node that is gone for a moment, and the priority that its class stands for. */
+/** Defaults of every pod: tolerations for nodes that are not ready or unreachable for a short time, and the priority of its class. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { plainText } from "../../protocol/go-format.ts";
@@ -21,7 +21,7 @@ export const defaultTolerations: AdmissionPlugin = {
 const WAIT_SECONDS = 300;
 const TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] as const;
 
-/** A node that is gone for a moment does not cost a pod its place. */
+/** A pod stays on a node that is not ready or unreachable for a short time. */
 function withTolerations(pod: KubeObject): KubeObject {
   const given = fieldAt(pod, "spec", "tolerations");
   const tolerations = Array.isArray(given) ? given : [];
@@ -70,7 +70,7 @@ function withPriority(context: AdmissionContext, { type }: Attributes, pod: Kube
 
 const COMPUTED = "must not be provided in pod spec; priority admission controller computed";
 
-/** A Pod may say what its class says, and nothing else. */
+/** A Pod may set the values of its class, and no others. */
 function contradiction(pod: KubeObject, { value, preemptionPolicy }: Priority): string | undefined {
   const [priority, policy] = [fieldAt(pod, "spec", "priority"), fieldAt(pod, "spec", "preemptionPolicy")];
   const from = "from the given PriorityClass name";
@@ -79,7 +79,7 @@ function contradiction(pod: KubeObject, { value, preemptionPolicy }: Priority): 
   return `the string value of PreemptionPolicy (${policy}) ${COMPUTED} ${plainText(preemptionPolicy)} ${from}`;
 }
 
-/** Clients send back what they wrote, without what was added to it. */
+/** Clients that replace an object send it without the fields that were added to it. */
 function keptFrom(old: KubeObject | undefined, pod: KubeObject): KubeObject {
   const missing = ["priority", "preemptionPolicy"].filter(
     (name) => fieldAt(pod, "spec", name) === undefined && fieldAt(old, "spec", name) !== undefined,

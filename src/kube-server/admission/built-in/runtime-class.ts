@@ -1,4 +1,4 @@
-/** A Pod's RuntimeClass: it must be there, and what it costs and where it runs comes from it and from nobody else. */
+/** A Pod's RuntimeClass must exist; the Pod's overhead and node selection come from it and cannot be set otherwise. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { plainText } from "../../protocol/go-format.ts";
@@ -76,7 +76,7 @@ function scheduled(attributes: Attributes, pod: KubeObject, scheduling: JsonObje
   );
 }
 
-/** Of two tolerations of which one covers the other, that one stays. */
+/** Of two tolerations of which one covers the other, only the wider stays. */
 function widest(tolerations: readonly Json[]): readonly Json[] {
   const kept: Json[] = [];
   for (const [index, one] of tolerations.entries()) {

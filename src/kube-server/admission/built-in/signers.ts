@@ -1,4 +1,4 @@
-/** Who decides on a certificate, or signs it, may do so for its signer: being let through the door of the subresource is not enough. */
+/** Approving or signing a certificate needs permission for its signer, in addition to permission for the subresource. */
 import { ok } from "#base";
 import { fieldAt, jsonEqual, type KubeObject } from "#kube";
 import type { Access } from "../../protocol/auth-port.ts";
@@ -6,21 +6,21 @@ import { forbid } from "../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
 
 export function certificateApproval(context: AdmissionContext): AdmissionPlugin {
-  return { name: "CertificateApproval", validate: (attributes) => judge(context, attributes, "approval") };
+  return { name: "CertificateApproval", validate: (attributes) => checkSigner(context, attributes, "approval") };
 }
 
 export function certificateSigning(context: AdmissionContext): AdmissionPlugin {
-  return { name: "CertificateSigning", validate: (attributes) => judge(context, attributes, "status") };
+  return { name: "CertificateSigning", validate: (attributes) => checkSigner(context, attributes, "status") };
 }
 
-function judge({ authorize }: AdmissionContext, attributes: Attributes, door: "approval" | "status") {
+function checkSigner({ authorize }: AdmissionContext, attributes: Attributes, expected: "approval" | "status") {
   const { type, operation, subresource, object, old, user } = attributes;
-  const isOurs = type.collection === "certificates.k8s.io/certificatesigningrequests" && subresource === door;
+  const isOurs = type.collection === "certificates.k8s.io/certificatesigningrequests" && subresource === expected;
   if (!isOurs || operation !== "UPDATE") return ok(undefined);
-  if (door === "status" && jsonEqual(signed(object), signed(old))) return ok(undefined);
+  if (expected === "status" && jsonEqual(signed(object), signed(old))) return ok(undefined);
   const given = fieldAt(old, "spec", "signerName");
   const signer = typeof given === "string" ? given : "";
-  const verb = door === "approval" ? "approve" : "sign";
+  const verb = expected === "approval" ? "approve" : "sign";
   const may = [signer, `${signer.split("/")[0]}/*`].some((name) => authorize(user, access(verb, name)).allowed);
   return may ? ok(undefined) : forbid(attributes, `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`);
 }

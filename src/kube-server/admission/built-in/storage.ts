@@ -1,4 +1,4 @@
-/** What the storage plugins put into claims and volumes: finalizers, since somebody may still use them when they are deleted, and a class. */
+/** The storage plugins: finalizers that keep claims and volumes while they are in use, the default class, and the growth of claims. */
 import { ok } from "#base";
 import { fieldAt, parseQuantity, type KubeObject } from "#kube";
 import { finalizersOf, withMetadata } from "../../protocol/object-meta.ts";
@@ -37,7 +37,7 @@ export function defaultStorageClass(context: AdmissionContext): AdmissionPlugin 
   };
 }
 
-/** A claim grows only when it is bound, and only where its class says so. */
+/** A claim can grow only when it is bound, and only if its class allows it. */
 export function claimResize({ store }: AdmissionContext): AdmissionPlugin {
   return {
     name: "PersistentVolumeClaimResize",
@@ -65,7 +65,7 @@ function sizeOf(claim: KubeObject): bigint {
 
 const IS_DEFAULT = "storageclass.kubernetes.io/is-default-class";
 
-/** The newest of those that say they are it. */
+/** The newest of the classes that are marked as default. */
 function defaultClass({ store }: AdmissionContext): string | undefined {
   const listed = store.list("storage.k8s.io/storageclasses");
   const marked = listed.ok ? listed.value.items.filter(({ object }) => object.metadata.annotations?.[IS_DEFAULT] === "true") : [];

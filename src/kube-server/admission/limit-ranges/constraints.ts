@@ -1,4 +1,4 @@
-/** Whether a pod or a claim keeps to the limits of one LimitRange; what it breaks is said all at once. */
+/** Checks a pod or a claim against the limits of one LimitRange, and reports all violations together. */
 import {
   amountText,
   field,
@@ -25,7 +25,7 @@ export function podProblems(range: KubeObject, pod: KubeObject): string | undefi
   );
 }
 
-/** Claims have requests only: a claim's limits mean nothing. */
+/** Claims have requests only: limits of a claim are ignored. */
 export function claimProblems(range: KubeObject, claim: KubeObject): string | undefined {
   const requests = readAmounts(fieldAt(claim, "spec", "resources", "requests"));
   return allOf(
@@ -38,22 +38,22 @@ export function claimProblems(range: KubeObject, claim: KubeObject): string | un
   );
 }
 
-/** What a pod asks for on paper: neither what it has been given so far nor what its sandbox costs. */
+/** The resources in the spec of a pod, without those in its status and without the overhead of its sandbox. */
 const RULES: PodResourceRules = {
   withStatus: false,
   withOverhead: false,
   isPodLevel: (name) => name === "cpu" || name === "memory",
 };
 
-type Asked = { readonly requests: Amounts; readonly limits: Amounts };
-type Rule = { readonly type: string; readonly name: string; readonly enforced: Amount };
+type RequestedResources = { readonly requests: Amounts; readonly limits: Amounts };
+type LimitRule = { readonly type: string; readonly name: string; readonly enforced: Amount };
 
 function limitsOf(range: KubeObject): readonly JsonObject[] {
   const limits = fieldAt(range, "spec", "limits");
   return Array.isArray(limits) ? (limits as readonly Json[]).filter(isJsonObject) : [];
 }
 
-function containersOf(pod: KubeObject): readonly Asked[] {
+function containersOf(pod: KubeObject): readonly RequestedResources[] {
   return ["containers", "initContainers"].flatMap((list) => {
     const containers = fieldAt(pod, "spec", list);
     if (!Array.isArray(containers)) return [];
@@ -64,7 +64,7 @@ function containersOf(pod: KubeObject): readonly Asked[] {
   });
 }
 
-function allConstraints(limit: JsonObject, asked: Asked): readonly string[] {
+function allConstraints(limit: JsonObject, asked: RequestedResources): readonly string[] {
   return [
     ...each(limit, "min", (rule) => belowMinimum(rule, asked)),
     ...each(limit, "max", (rule) => aboveMaximum(rule, asked)),
@@ -72,13 +72,13 @@ function allConstraints(limit: JsonObject, asked: Asked): readonly string[] {
   ];
 }
 
-function each(limit: JsonObject, list: string, check: (rule: Rule) => string | undefined): readonly string[] {
+function each(limit: JsonObject, list: string, check: (rule: LimitRule) => string | undefined): readonly string[] {
   const given = field(limit, "type");
   const type = typeof given === "string" ? given : "";
   return [...readAmounts(field(limit, list))].flatMap(([name, enforced]) => check({ type, name, enforced }) ?? []);
 }
 
-function belowMinimum({ type, name, enforced }: Rule, { requests, limits }: Asked): string | undefined {
+function belowMinimum({ type, name, enforced }: LimitRule, { requests, limits }: RequestedResources): string | undefined {
   const start = `minimum ${name} usage per ${type} is ${amountText(enforced)}`;
   const [request, limit] = [requests.get(name), limits.get(name)];
   if (request === undefined) return `${start}.  No request is specified`;
@@ -86,7 +86,7 @@ function belowMinimum({ type, name, enforced }: Rule, { requests, limits }: Aske
   return limit !== undefined && isLess(limit, enforced) ? `${start}, but limit is ${amountText(limit)}` : undefined;
 }
 
-function aboveMaximum({ type, name, enforced }: Rule, { requests, limits }: Asked): string | undefined {
+function aboveMaximum({ type, name, enforced }: LimitRule, { requests, limits }: RequestedResources): string | undefined {
   const start = `maximum ${name} usage per ${type} is ${amountText(enforced)}`;
   const [request, limit] = [requests.get(name), limits.get(name)];
   if (limit === undefined) return `${start}.  No limit is specified`;
@@ -94,14 +94,14 @@ function aboveMaximum({ type, name, enforced }: Rule, { requests, limits }: Aske
   return request !== undefined && isLess(enforced, request) ? `${start}, but request is ${amountText(request)}` : undefined;
 }
 
-function aboveMaximumRequest({ type, name, enforced }: Rule, requests: Amounts): string | undefined {
+function aboveMaximumRequest({ type, name, enforced }: LimitRule, requests: Amounts): string | undefined {
   const start = `maximum ${name} usage per ${type} is ${amountText(enforced)}`;
   const request = requests.get(name);
   if (request === undefined) return `${start}.  No request is specified`;
   return isLess(enforced, request) ? `${start}, but request is ${amountText(request)}` : undefined;
 }
 
-function aboveRatio({ type, name, enforced }: Rule, { requests, limits }: Asked): string | undefined {
+function aboveRatio({ type, name, enforced }: LimitRule, { requests, limits }: RequestedResources): string | undefined {
   const start = `${name} max limit to request ratio per ${type} is ${amountText(enforced)}`;
   const request = thousandths(requests.get(name));
   const limit = thousandths(limits.get(name));
@@ -115,12 +115,12 @@ const isLess = (a: Amount, b: Amount): boolean => thousandths(a) < thousandths(b
 
 const MILLI = 1_000_000n;
 
-/** Finer than that is not compared; rounded up. */
+/** The comparison is in thousandths, rounded up. */
 function thousandths(amount: Amount | undefined): bigint {
   return amount === undefined ? 0n : (amount.quantity + MILLI - 1n) / MILLI;
 }
 
-/** Go's aggregate: one as it is, several in brackets, each once. */
+/** Go's aggregate: one message alone, several in brackets, each once. */
 function allOf(problems: readonly string[]): string | undefined {
   const distinct = [...new Set(problems)];
   if (distinct.length < 2) return distinct[0];

@@ -1,4 +1,4 @@
-/** Puts a LimitRange's defaults into the containers of a pod, and says so in an annotation. */
+/** Sets a LimitRange's defaults in the containers of a pod, and lists them in an annotation. */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { withMetadata } from "../../protocol/object-meta.ts";
 import { withSpec } from "../built-in/change.ts";
@@ -10,16 +10,16 @@ type Defaults = { readonly requests: Texts; readonly limits: Texts };
 
 export function withDefaults(pod: KubeObject, range: KubeObject): KubeObject {
   const defaults = defaultsOf(range);
-  const said: string[] = [];
-  const containers = filled(pod, { list: "containers", called: "container", defaults, said });
-  const initContainers = filled(pod, { list: "initContainers", called: "init container", defaults, said });
-  if (said.length === 0) return pod;
+  const changes: string[] = [];
+  const containers = filled(pod, { list: "containers", label: "container", defaults, changes });
+  const initContainers = filled(pod, { list: "initContainers", label: "init container", defaults, changes });
+  if (changes.length === 0) return pod;
   const changed = withSpec(pod, { ...containers, ...initContainers });
-  const annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${said.join("; ")}` };
+  const annotations = { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${changes.join("; ")}` };
   return withMetadata(changed, { annotations });
 }
 
-/** Several items for containers are one: the last says it. */
+/** Several items for containers are merged; the last value wins. */
 function defaultsOf(range: KubeObject): Defaults {
   const requests = new Map<string, Json>();
   const limits = new Map<string, Json>();
@@ -33,22 +33,22 @@ function defaultsOf(range: KubeObject): Defaults {
 
 type Filling = {
   readonly list: "containers" | "initContainers";
-  readonly called: string;
+  readonly label: string;
   readonly defaults: Defaults;
-  /** What was set is added to it. */
-  readonly said: string[];
+  /** Descriptions of the values that were set, for the annotation. */
+  readonly changes: string[];
 };
 
-function filled(pod: KubeObject, { list, called, defaults, said }: Filling): JsonObject {
+function filled(pod: KubeObject, { list, label, defaults, changes }: Filling): JsonObject {
   const given = fieldAt(pod, "spec", list);
   if (!Array.isArray(given)) return {};
   const containers = (given as readonly Json[]).map((container) => {
     if (!isJsonObject(container)) return container;
     const requests = missing(defaults.requests, fieldAt(container, "resources", "requests"));
     const limits = missing(defaults.limits, fieldAt(container, "resources", "limits"));
-    const which = `${called} ${nameOf(container)}`;
-    if (requests.length > 0) said.push(`${namesOf(requests)} request for ${which}`);
-    if (limits.length > 0) said.push(`${namesOf(limits)} limit for ${which}`);
+    const which = `${label} ${nameOf(container)}`;
+    if (requests.length > 0) changes.push(`${namesOf(requests)} request for ${which}`);
+    if (limits.length > 0) changes.push(`${namesOf(limits)} limit for ${which}`);
     return withResources(container, requests, limits);
   });
   return { [list]: containers };

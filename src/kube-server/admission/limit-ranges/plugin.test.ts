@@ -1,4 +1,4 @@
-/** The plugin in a server: what containers get, and who is refused in which words. */
+/** The plugin in a server: the defaults of containers, and the messages of refused pods and claims. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { realServer, type TestServer } from "../../rest/server.test-support.ts";
@@ -22,7 +22,7 @@ function pod(containers: readonly Json[], spec: object = {}): Json {
 const defaults = { type: "Container", default: { cpu: "500m", memory: "1Gi" }, defaultRequest: { cpu: "100m" } };
 
 describe("defaults of a LimitRange", () => {
-  it("go into containers that say nothing, and the pod says so", async () => {
+  it("are set in containers without resources, and an annotation lists them", async () => {
     const { ask } = await serverWith(defaults);
     const given = pod([container("a"), container("b", { requests: { cpu: "1" }, limits: { cpu: "1", memory: "5Mi" } })], {
       initContainers: [container("i", { limits: { cpu: "2" } })],
@@ -39,7 +39,7 @@ describe("defaults of a LimitRange", () => {
     ]);
   });
 
-  it("change nothing where everything is said, and nothing later", async () => {
+  it("change nothing in containers with resources, and nothing in an update", async () => {
     const { ask } = await serverWith(defaults, { type: "Pod" });
     const all = { requests: { cpu: "1", memory: "1" }, limits: { cpu: "1", memory: "1" } };
     const { body } = await ask("POST", `${PATH}/pods`, { body: pod([container("a", all)]) });
@@ -109,7 +109,7 @@ describe("limits of a LimitRange", () => {
       ),
     },
     {
-      name: "a pod that keeps to everything",
+      name: "no pod within the limits",
       limit: { type: "Pod", max: { cpu: "1" }, min: { cpu: "1" }, maxLimitRequestRatio: { cpu: "1" } },
       given: pod([container("a", { limits: { cpu: "1" } })]),
       want: undefined,
@@ -135,13 +135,13 @@ describe("limits of a LimitRange", () => {
     expect(fieldAt(body, "message")).toBe(want === undefined ? undefined : `persistentvolumeclaims "c" is forbidden: ${want}`);
   });
 
-  it("say what a claim does not ask for at all", async () => {
+  it("report a claim without a request", async () => {
     const { ask } = await serverWith({ type: "PersistentVolumeClaim", max: { storage: "5Gi", "example.com/x": "1" } });
     const { body } = await ask("POST", `${PATH}/persistentvolumeclaims`, { body: claim("1Gi") });
     expect(fieldAt(body, "message")).toContain("maximum example.com/x usage per PersistentVolumeClaim is 1.  No request is specified");
   });
 
-  it("leave alone what is being deleted, and everything else", async () => {
+  it("ignore pods that are being deleted, and other kinds", async () => {
     const { ask } = await serverWith({ type: "PersistentVolumeClaim", min: { storage: "1Gi" } });
     const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } };
     expect((await ask("POST", `${PATH}/configmaps`, { body: configMap })).status).toBe(201);

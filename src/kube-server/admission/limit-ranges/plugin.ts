@@ -1,7 +1,7 @@
 /**
- * LimitRanger: what a namespace gives containers that ask for nothing, and how little or much they may ask for.
+ * LimitRanger: the defaults of a namespace for containers without resources, and the smallest and largest values that they may have.
  *
- * Nothing is checked when a pod is updated: its containers cannot change then, except through `resize`.
+ * An update of a pod is not checked: its containers' resources can change only through `resize`.
  */
 import { ok } from "#base";
 import type { KubeObject } from "#kube";

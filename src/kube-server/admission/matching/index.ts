@@ -1,3 +1,3 @@
 export { inVersionOf } from "./versions.ts";
-export { matchedIn, matchRules, readRules, type MatchedRule, type MatchPolicy, type Rule } from "./rules.ts";
+export { matchedIn, matchRules, readRules, type MatchedRule, type MatchPolicy, type AdmissionRule } from "./rules.ts";
 export { namespaceNamed, readSelector, selectsNamespace, selectsObject, type Selector } from "./selectors.ts";

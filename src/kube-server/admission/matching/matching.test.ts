@@ -1,4 +1,4 @@
-/** Which requests a rule catches. */
+/** Which requests a rule matches. */
 import { describe, expect, it } from "vitest";
 import { ok } from "#base";
 import type { Json, KubeObject } from "#kube";
@@ -36,7 +36,7 @@ const object = (labels: Readonly<Record<string, string>>): KubeObject => ({ apiV
 describe("a rule", () => {
   it.each([
     { name: "everything", given: {}, on: attributesOf("/v1/pods"), want: true },
-    { name: "no subresource with a plain star", given: {}, on: attributesOf("/v1/pods", { subresource: "status" }), want: false },
+    { name: "no subresource with the resource *", given: {}, on: attributesOf("/v1/pods", { subresource: "status" }), want: false },
     {
       name: "a subresource by its name",
       given: { resources: ["pods/status"] },
@@ -45,7 +45,7 @@ describe("a rule", () => {
     },
     { name: "all subresources", given: { resources: ["pods/*"] }, on: attributesOf("/v1/pods", { subresource: "exec" }), want: true },
     {
-      name: "one subresource of everything",
+      name: "one subresource of every resource",
       given: { resources: ["*/scale"] },
       on: attributesOf("apps/v1/deployments", { subresource: "scale" }),
       want: true,
@@ -53,23 +53,23 @@ describe("a rule", () => {
     { name: "only its operations", given: { operations: ["UPDATE"] }, on: attributesOf("/v1/pods"), want: false },
     { name: "only its groups", given: { apiGroups: [""] }, on: attributesOf("apps/v1/deployments"), want: false },
     { name: "only its resources", given: { resources: ["services"] }, on: attributesOf("/v1/pods"), want: false },
-    { name: "what is in a namespace", given: { scope: "Namespaced" }, on: attributesOf("/v1/pods"), want: true },
-    { name: "not a Namespace as something in one", given: { scope: "Namespaced" }, on: attributesOf("/v1/namespaces"), want: false },
-    { name: "what is in none", given: { scope: "Cluster" }, on: attributesOf("/v1/namespaces"), want: true },
+    { name: "namespaced objects", given: { scope: "Namespaced" }, on: attributesOf("/v1/pods"), want: true },
+    { name: "not a Namespace as a namespaced object", given: { scope: "Namespaced" }, on: attributesOf("/v1/namespaces"), want: false },
+    { name: "cluster-scoped objects", given: { scope: "Cluster" }, on: attributesOf("/v1/namespaces"), want: true },
     { name: "only its names", given: { resourceNames: ["y"] }, on: attributesOf("/v1/pods"), want: false },
-  ])("catches $name: $want", ({ given, on, want }) => {
+  ])("matches $name: $want", ({ given, on, want }) => {
     expect(matchRules(readRules([rule(given)]), on, { types, policy: "Equivalent" }) !== undefined).toBe(want);
   });
 
   const hpa = readRules([rule({ apiGroups: ["autoscaling"], apiVersions: ["v1"], resources: ["horizontalpodautoscalers"] })]);
-  it("for one version catches requests to another only if they count as equivalent", () => {
+  it("for one version matches requests to another only under the match policy Equivalent", () => {
     const asked = attributesOf("autoscaling/v2/horizontalpodautoscalers");
     expect(matchRules(hpa, asked, { types, policy: "Exact" })).toBeUndefined();
     expect(matchRules(hpa, asked, { types, policy: "Equivalent" })).toMatchObject({ resource: { version: "v1" }, kind: { version: "v1" } });
     expect(matchRules(hpa, attributesOf("autoscaling/v1/horizontalpodautoscalers"), { types, policy: "Exact" })).toBeDefined();
   });
 
-  it("leaves the kind of a subresource as it is", () => {
+  it("does not change the kind of a subresource", () => {
     const kind = { group: "autoscaling", version: "v1", kind: "Scale" };
     const asked = attributesOf("apps/v1/deployments", { subresource: "scale", kind });
     const matched = matchRules(readRules([rule({ resources: ["*/scale"] })]), asked, { types, policy: "Equivalent" });
@@ -77,7 +77,7 @@ describe("a rule", () => {
     expect(matched?.resource.plural).toBe("deployments");
   });
 
-  it("that is no rule catches nothing", () => {
+  it("that is malformed matches nothing", () => {
     expect(readRules("nonsense")).toEqual([]);
     expect(matchRules([], attributesOf("/v1/pods"), { types, policy: "Equivalent" })).toBeUndefined();
   });
@@ -86,7 +86,7 @@ describe("a rule", () => {
 describe("selectors", () => {
   const selector = readSelector({ matchLabels: { a: "b" } });
 
-  it("select an object by what it was or will be", () => {
+  it("select an object by its old or its new labels", () => {
     expect(selectsObject(selector, attributesOf("/v1/pods", { object: object({}), old: object({ a: "b" }) }))).toBe(true);
     expect(selectsObject(selector, attributesOf("/v1/pods", { object: object({ a: "c" }) }))).toBe(false);
     expect(selectsObject(readSelector(undefined), attributesOf("/v1/pods"))).toBe(true);
@@ -102,7 +102,7 @@ describe("selectors", () => {
     });
   });
 
-  it("select a Namespace by its own labels, as they will be", () => {
+  it("select a Namespace by its own new labels", () => {
     const made = attributesOf("/v1/namespaces", { object: object({ a: "b" }) });
     expect(selectsNamespace(selector, made, { store, types })).toEqual(ok(true));
     const gone = attributesOf("/v1/namespaces", { operation: "DELETE", name: "default" });
@@ -111,7 +111,7 @@ describe("selectors", () => {
 });
 
 describe("inVersionOf", () => {
-  it("shows an object as another version of its kind, and a Scale as it is", () => {
+  it("converts an object to another version of its kind, and leaves a Scale unchanged", () => {
     const from = types.find("autoscaling", "v2", "horizontalpodautoscalers");
     const to = types.find("autoscaling", "v1", "horizontalpodautoscalers");
     if (from === undefined || to === undefined) throw new Error("there are autoscalers");

@@ -1,15 +1,15 @@
 /**
- * Rules: which requests a policy (or a webhook) looks at, by operation, group, version, resource, scope and name.
+ * Rules: which requests a policy (or a webhook) matches, by operation, group, version, resource, scope and name.
  *
- * Under the match policy "Equivalent" a rule for one version also catches requests to another version of the same objects. The object is
- * then looked at in the version of the rule, so who matched says in which.
+ * Under the match policy "Equivalent" a rule for one version also matches requests to another version of the same objects. The policy or
+ * webhook then receives the object in the version of the rule, so the result of a match has that version.
  */
 import { field, isJsonObject, type Json, type JsonObject, type Resource } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
 import type { TypeRegistry } from "../../protocol/type-registry.ts";
 import type { Attributes } from "../../protocol/admission-port.ts";
 
-export type Rule = {
+export type AdmissionRule = {
   readonly operations: readonly string[];
   readonly apiGroups: readonly string[];
   readonly apiVersions: readonly string[];
@@ -22,14 +22,14 @@ export type Rule = {
 
 export type MatchPolicy = "Exact" | "Equivalent";
 
-/** In which version of the resource the request was caught, and what the objects are there. */
+/** The version of the resource in which the request matched, and the kind of its objects in that version. */
 export type MatchedRule = { readonly type: ResourceType; readonly kind: Attributes["kind"]; readonly resource: Resource };
 
-export function readRules(rules: Json | undefined): readonly Rule[] {
+export function readRules(rules: Json | undefined): readonly AdmissionRule[] {
   return Array.isArray(rules) ? (rules as readonly Json[]).filter(isJsonObject).map(readRule) : [];
 }
 
-function readRule(rule: JsonObject): Rule {
+function readRule(rule: JsonObject): AdmissionRule {
   const scope = field(rule, "scope");
   return {
     operations: textsOf(field(rule, "operations")),
@@ -46,29 +46,29 @@ function textsOf(value: Json | undefined): readonly string[] {
 }
 
 export function matchRules(
-  rules: readonly Rule[],
+  rules: readonly AdmissionRule[],
   attributes: Attributes,
   { types, policy }: { readonly types: TypeRegistry; readonly policy: MatchPolicy },
 ): MatchedRule | undefined {
   const { type } = attributes;
-  if (rules.some((rule) => catches(rule, attributes, type.resource))) return matchedIn(type, attributes);
+  if (rules.some((rule) => matches(rule, attributes, type.resource))) return matchedIn(type, attributes);
   if (policy === "Exact") return undefined;
   const others = types.versionsOf(type).filter((other) => other !== type);
   if (others.length === 0) return undefined;
   for (const rule of rules) {
-    const caught = others.find((other) => catches(rule, attributes, other.resource));
-    if (caught !== undefined) return matchedIn(caught, attributes);
+    const match = others.find((other) => matches(rule, attributes, other.resource));
+    if (match !== undefined) return matchedIn(match, attributes);
   }
   return undefined;
 }
 
-/** A Scale stays a Scale, whatever is scaled. */
+/** The kind of a subresource with its own kind (a Scale) stays the same. */
 export function matchedIn(type: ResourceType, attributes: Attributes): MatchedRule {
   const isOwnKind = attributes.kind.kind === attributes.type.resource.kind && attributes.kind.group === attributes.type.resource.group;
   return { type, resource: type.resource, kind: isOwnKind ? type.resource : attributes.kind };
 }
 
-function catches(rule: Rule, attributes: Attributes, resource: Resource): boolean {
+function matches(rule: AdmissionRule, attributes: Attributes, resource: Resource): boolean {
   return (
     includes(rule.operations, attributes.operation) &&
     includes(rule.apiGroups, resource.group) &&

@@ -7,12 +7,12 @@ import type { AdmissionContext, Attributes } from "../../protocol/admission-port
 
 export type Selector = readonly Requirement[];
 
-/** Validation has refused what is no selector. */
+/** Validation has already refused a malformed selector. */
 export function readSelector(selector: Json | undefined): Selector {
   return isJsonObject(selector) ? requirementsOf(selector) : [];
 }
 
-/** Both states of the object count: one that leaves the selection is still looked at. */
+/** Both states of the object count: an update that removes the label still matches. */
 export function selectsObject(selector: Selector, { object, old }: Attributes): boolean {
   if (selector.length === 0) return true;
   return [object, old].some((one) => one !== undefined && matches(selector, one.metadata?.labels));

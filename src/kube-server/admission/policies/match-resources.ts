@@ -1,4 +1,4 @@
-/** `matchConstraints` of a policy and `matchResources` of a binding: the same shape, and the same question. */
+/** `matchConstraints` of a policy and `matchResources` of a binding, which have the same fields and meaning. */
 import { ok, type Result } from "#base";
 import { field, type Json } from "#kube";
 import type { Failure } from "../../protocol/status.ts";
@@ -11,7 +11,7 @@ import {
   selectsObject,
   type MatchedRule,
   type MatchPolicy,
-  type Rule,
+  type AdmissionRule,
   type Selector,
 } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
@@ -19,9 +19,9 @@ import type { AdmissionContext, Attributes } from "../../protocol/admission-port
 export type MatchResources = {
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
-  /** Empty: everything. */
-  readonly rules: readonly Rule[];
-  readonly excluded: readonly Rule[];
+  /** Empty: every request matches. */
+  readonly rules: readonly AdmissionRule[];
+  readonly excluded: readonly AdmissionRule[];
   readonly policy: MatchPolicy;
 };
 
@@ -35,7 +35,7 @@ export function readMatchResources(resources: Json | undefined): MatchResources 
   };
 }
 
-/** A namespace that cannot be found is an error only for those whose rules would have matched. */
+/** A missing namespace is an error only for policies whose rules match. */
 export function matchResources(
   resources: MatchResources,
   attributes: Attributes,

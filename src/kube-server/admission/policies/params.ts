@@ -1,4 +1,4 @@
-/** The objects that a binding gives its policy as `params`. A policy runs once for each of them. */
+/** The objects that a binding passes to its policy as `params`. A policy runs once for each of them. */
 import { err, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { field, keyText, matches, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
@@ -8,7 +8,7 @@ import { readSelector } from "../matching/index.ts";
 import type { AdmissionContext } from "../../protocol/admission-port.ts";
 import { textAt, type ParamKind } from "./policy-list.ts";
 
-/** The kind of the params, if there is one and the server knows it. */
+/** The resource type of the params, if the policy has params; an error if it is not served. */
 export function paramTypeOf(context: AdmissionContext, kind: ParamKind | undefined): Result<ResourceType | undefined, string> {
   if (kind === undefined) return ok(undefined);
   const type = context.types.ofKind(kind.apiVersion, kind.kind);
@@ -21,7 +21,7 @@ export function paramTypeOf(context: AdmissionContext, kind: ParamKind | undefin
 type Wanted = {
   readonly type: ResourceType | undefined;
   readonly ref: JsonObject | undefined;
-  /** Of the request. */
+  /** The namespace of the request. */
   readonly namespace: string | undefined;
 };
 
@@ -45,7 +45,7 @@ export function collectParams(
 
 type Place = { readonly ref: JsonObject; readonly place: string | undefined };
 
-/** In the version that the policy names, which somebody outside may have to be asked for. */
+/** In the version that the policy names, for which a conversion webhook may have to be called. */
 function paramsAt(context: AdmissionContext, type: ResourceType, { ref, place }: Place): Later<Result<readonly KubeObject[], string>> {
   const stored = storedAt(context, type, { ref, place });
   return whenThere(readable(type, stored), (ready): Result<readonly KubeObject[], string> => {

@@ -1,8 +1,8 @@
 /**
- * The policies that are in force: those that exist and have a binding. Both validating and mutating policies are kept in such a list.
+ * The policies that exist and have a binding. Validating and mutating policies each have such a list.
  *
- * The list is made anew when somebody asks for it after a policy or a binding has changed; a policy that did not change is not compiled again.
- * A server without policies pays for one comparison per request.
+ * The list is rebuilt on the first read after a policy or a binding has changed; an unchanged policy is not compiled again. Without policies a
+ * request costs one comparison.
  */
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import type { AdmissionContext } from "../../protocol/admission-port.ts";
@@ -11,10 +11,10 @@ import { readMatchResources, type MatchResources } from "./match-resources.ts";
 export type FailurePolicy = "Fail" | "Ignore";
 export type ParamKind = { readonly apiVersion: string; readonly kind: string };
 
-export type Binding = {
+export type PolicyBinding = {
   readonly name: string;
   readonly object: KubeObject;
-  /** undefined: everything that the policy matches. */
+  /** Undefined: every request that the policy matches. */
   readonly resources: MatchResources | undefined;
   readonly paramRef: JsonObject | undefined;
 };
@@ -24,7 +24,7 @@ export type ActivePolicy<Compiled> = {
   readonly constraints: MatchResources;
   readonly failurePolicy: FailurePolicy;
   readonly paramKind: ParamKind | undefined;
-  readonly bindings: readonly Binding[];
+  readonly bindings: readonly PolicyBinding[];
   readonly compiled: Compiled;
 };
 
@@ -32,7 +32,7 @@ export type PolicyKinds = { readonly policies: string; readonly bindings: string
 
 const GROUP = "admissionregistration.k8s.io";
 
-/** The function gives the policies in force, by name. */
+/** The returned function lists the active policies by name. */
 export function followPolicies<Compiled>(
   context: AdmissionContext,
   kinds: PolicyKinds,
@@ -69,7 +69,7 @@ function activePolicies<Compiled>(
   });
 }
 
-/** Stored objects are kept as they are until they change, so they are also what is known of a compiled policy. */
+/** The store keeps the identity of an unchanged object, so the object is the key of its compiled policy. */
 function objectsIn({ store }: AdmissionContext, plural: string): readonly KubeObject[] {
   const listed = store.list(`${GROUP}/${plural}`);
   return listed.ok ? listed.value.items.map(({ object }) => object) : [];
@@ -77,7 +77,7 @@ function objectsIn({ store }: AdmissionContext, plural: string): readonly KubeOb
 
 function readPolicy<Compiled>(
   policy: KubeObject,
-  bindings: readonly Binding[],
+  bindings: readonly PolicyBinding[],
   compile: (policy: KubeObject) => Compiled,
 ): ActivePolicy<Compiled> {
   return {
@@ -99,7 +99,7 @@ export function paramKindOf(policy: KubeObject): ParamKind | undefined {
   return isJsonObject(kind) ? { apiVersion: textAt(kind, "apiVersion"), kind: textAt(kind, "kind") } : undefined;
 }
 
-function readBinding(binding: KubeObject): Binding {
+function readBinding(binding: KubeObject): PolicyBinding {
   const spec = field(binding, "spec");
   const resources = field(spec, "matchResources");
   const paramRef = field(spec, "paramRef");

@@ -1,4 +1,4 @@
-/** The parts of a policy that both kinds of policies have. */
+/** Readers for the fields that both kinds of policies have. */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { NamedExpression } from "../../admission-cel/index.ts";
 import { textAt } from "./policy-list.ts";

@@ -1,4 +1,4 @@
-/** A server with policies and nothing else, and short ways to write them. Only for tests. */
+/** A server with admission policies only, and functions that create them. Only for tests. */
 import { fieldAt, type Json } from "#kube";
 import { realServer, type Answer, type TestServer } from "../../rest/server.test-support.ts";
 import { mutatingPolicies, validatingPolicies } from "./index.ts";
@@ -9,7 +9,7 @@ export const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 export const MATCH_ALL: Json = {
   resourceRules: [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] }],
 };
-/** What a mutating policy may match. */
+/** The operations that a mutating policy may match. */
 export const MATCH_WRITES: Json = {
   resourceRules: [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["CREATE", "UPDATE"], resources: ["*", "*/scale"] }],
 };

@@ -1,4 +1,4 @@
-/** The plugin in a server: what is refused, in which words, and that no number of requests at once gets past a quota. */
+/** The plugin in a server: refused requests, their messages, and that concurrent requests cannot exceed a quota. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { realServer, type Answer, type TestServer } from "../../rest/server.test-support.ts";
@@ -15,7 +15,7 @@ function server(before: readonly AdmissionPlugin[] = []): TestServer {
 
 type Given = { readonly spec?: Json; readonly hard?: Amounts; readonly used?: Amounts };
 
-/** As the quota controller leaves it. */
+/** In the state that the quota controller writes. */
 async function addQuota({ ask }: TestServer, name: string, { spec = {}, hard = {}, used }: Given): Promise<void> {
   const zero = Object.fromEntries(Object.keys(hard).map((resource) => [resource, "0"]));
   const metadata = { name, namespace: "default" };
@@ -41,7 +41,7 @@ function configMap(name: string): Json {
 const messageOf = ({ body }: Answer): Json | undefined => fieldAt(body, "message");
 
 describe("the ResourceQuota plugin", () => {
-  it("notes what it lets through and refuses what is too much", async () => {
+  it("records admitted objects and refuses those that exceed the quota", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { "count/configmaps": "2", configmaps: "5" } });
     await running.ask("POST", `${PATH}/configmaps`, { body: configMap("a") });
@@ -61,7 +61,7 @@ describe("the ResourceQuota plugin", () => {
     expect(await usedOf(running, "q")).toEqual({ "count/configmaps": "2", configmaps: "2" });
   });
 
-  it("writes as the API server itself, through the status", async () => {
+  it("writes the status with the field manager of the API server", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { configmaps: "2" } });
     await running.ask("POST", `${PATH}/configmaps`, { body: configMap("a") });
@@ -78,7 +78,7 @@ describe("the ResourceQuota plugin", () => {
     });
   });
 
-  it("admits exactly as many as fit when a hundred come at once", async () => {
+  it("admits exactly as many as fit of a hundred concurrent requests", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { "count/configmaps": "10" } });
     const answers = await Promise.all(
@@ -88,7 +88,7 @@ describe("the ResourceQuota plugin", () => {
     expect(await usedOf(running, "q")).toEqual({ "count/configmaps": "10" });
   });
 
-  it("and when each of them had to wait for somebody else", async () => {
+  it("admits exactly as many as fit when another plugin delays each request", async () => {
     const turns = (left: number): Promise<void> => (left === 0 ? Promise.resolve() : Promise.resolve().then(() => turns(left - 1)));
     let asked = 0;
     const slow: AdmissionPlugin = {
@@ -109,7 +109,7 @@ describe("the ResourceQuota plugin", () => {
     expect(fieldAt(listed.body, "items")).toHaveLength(10);
   });
 
-  it("charges nothing for a dry run, but refuses it", async () => {
+  it("does not charge a dry run, but refuses one that exceeds the quota", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { configmaps: "1" } });
     expect((await running.ask("POST", `${PATH}/configmaps?dryRun=All`, { body: configMap("a") })).status).toBe(201);
@@ -118,7 +118,7 @@ describe("the ResourceQuota plugin", () => {
     expect((await running.ask("POST", `${PATH}/configmaps?dryRun=All`, { body: configMap("b") })).status).toBe(403);
   });
 
-  it("enforces nothing before the quota controller has seen the quota", async () => {
+  it("enforces nothing before the quota controller has set status.hard", async () => {
     const running = server();
     const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard: { configmaps: "0" } } };
     await running.ask("POST", `${PATH}/resourcequotas`, { body: quota });
@@ -127,13 +127,13 @@ describe("the ResourceQuota plugin", () => {
 
   it.each([
     {
-      name: "pods that do not say what a quota on compute needs to know",
+      name: "pods without the requests that a compute quota counts",
       quota: { hard: { "requests.cpu": "1", "limits.memory": "1Gi" } },
       given: pod("p"),
       want: 'pods "p" is forbidden: failed quota: q: must specify limits.memory for: c; requests.cpu for: c',
     },
     {
-      name: "what was never counted",
+      name: "resources without a recorded usage",
       quota: { hard: { pods: "1", "requests.cpu": "1" }, used: { "requests.cpu": "0" } },
       given: pod("p", { requests: { cpu: "1" } }),
       want: 'pods "p" is forbidden: status unknown for quota: q, resources: pods,requests.cpu',
@@ -151,7 +151,7 @@ describe("the ResourceQuota plugin", () => {
       want: 'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0',
     },
     {
-      name: "nothing outside of it",
+      name: "no pods outside of the scope",
       quota: { hard: { pods: "0" }, spec: { scopes: ["BestEffort"] } },
       given: pod("p", { requests: { cpu: "1" } }),
       want: undefined,
@@ -162,7 +162,7 @@ describe("the ResourceQuota plugin", () => {
     expect(messageOf(await running.ask("POST", `${PATH}/pods`, { body: given }))).toBe(want);
   });
 
-  it("charges an update for what it takes more, and gives nothing back", async () => {
+  it("charges an update for its growth, and does not reduce the usage", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { services: "1", "services.nodeports": "1" } });
     const service = (type: string, ports: number): Json => ({
@@ -182,7 +182,7 @@ describe("the ResourceQuota plugin", () => {
     expect(await usedOf(running, "q")).toEqual({ services: "1", "services.nodeports": "1" });
   });
 
-  it("looks at a pod again when it gets a deadline", async () => {
+  it("checks a pod again when it gets a deadline", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { pods: "0" }, spec: { scopes: ["Terminating"] } });
     await running.ask("POST", `${PATH}/pods`, { body: pod("p") });
@@ -193,7 +193,7 @@ describe("the ResourceQuota plugin", () => {
     expect((await running.ask("PATCH", `${PATH}/pods/p`, { body: labels, type: "application/merge-patch+json" })).status).toBe(200);
   });
 
-  it("does not stop a volume that has grown already", async () => {
+  it("does not refuse the status of a volume that has already grown", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { "requests.storage": "1Gi" } });
     const claim = {
@@ -209,7 +209,7 @@ describe("the ResourceQuota plugin", () => {
     expect(await usedOf(running, "q")).toEqual({ "requests.storage": "2Gi" });
   });
 
-  it("leaves events alone, and everything without a namespace", async () => {
+  it("ignores events and cluster-scoped objects", async () => {
     const running = server();
     await addQuota(running, "q", { hard: { "count/events": "0", "count/namespaces": "0" } });
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "n" } };

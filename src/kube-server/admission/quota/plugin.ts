@@ -1,9 +1,9 @@
 /**
- * ResourceQuota: a namespace has so much and no more.
+ * ResourceQuota: limits the resources of a namespace.
  *
- * What a request takes is written into the quota's status before the object is stored, and nothing waits between looking and writing. So the
- * next request sees it, however many come at once. A request that fails after that has taken too much until the quota is counted again; it is
- * the same on a real server.
+ * The usage of a request is written into the quota's status before the object is stored, and nothing is awaited between reading and writing. So
+ * the next request reads it, also among many concurrent requests. A request that fails later leaves a usage that is too high until the quota is
+ * recounted, as on a real server.
  */
 import { ok, timestamp, type Result } from "#base";
 import { claimUsageMoved, evaluatorOf, isTerminating, readQuota, writeAmounts, type JsonObject, type ParsedQuota } from "#kube";
@@ -35,7 +35,7 @@ function validate(context: AdmissionContext, attributes: Attributes): Result<und
   return dryRun ? ok(undefined) : writeAll(context, checked.value);
 }
 
-/** Which requests can take more than before. Everything else passes at once. */
+/** The requests that can increase the usage. All others pass at once. */
 function mayCost({ operation, type, subresource, object, old }: Attributes): boolean {
   const isUpdate = operation === "UPDATE";
   switch (`${type.collection}/${subresource ?? ""}`) {
@@ -67,7 +67,7 @@ function writeAll(context: AdmissionContext, charged: readonly Charged<StoredQuo
   return ok(undefined);
 }
 
-/** As the API server itself, through the status subresource. */
+/** With the field manager of the API server, through the status subresource. */
 function writeUsed({ store, types, clock }: AdmissionContext, { quota, used }: Charged<StoredQuota>): Result<undefined, Failure> {
   const type = types.find("", "v1", "resourcequotas");
   const { key, revision, object } = quota.stored;

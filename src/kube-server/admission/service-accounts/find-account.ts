@@ -1,10 +1,10 @@
-/** Looks up a ServiceAccount, and waits a little for one that is about to be made. */
+/** Looks up a ServiceAccount, and waits a short time for one that does not exist yet. */
 import type { Later } from "#base";
 import { keyText, type KubeObject } from "#kube";
 import type { AdmissionContext } from "../../protocol/admission-port.ts";
 
 const ACCOUNTS = "/serviceaccounts";
-/** A real server asks ten times, a tenth to two tenths of a second apart. */
+/** A real server tries ten times, with 0.1 to 0.2 seconds in between. */
 const WAITS = 9;
 const SHORTEST_MS = 100;
 

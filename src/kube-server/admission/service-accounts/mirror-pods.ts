@@ -1,4 +1,4 @@
-/** A mirror pod shows what a kubelet runs from a file. It may use nothing that needs the API server's leave. */
+/** A mirror pod represents a pod that a kubelet runs from a file. It may not use API objects such as secrets and accounts. */
 import { fieldAt, isJsonObject, type KubeObject } from "#kube";
 import { envSecrets, objectsAt, textAt } from "./pod-parts.ts";
 
@@ -10,7 +10,7 @@ export function mirrorPodProblem(pod: KubeObject): string | undefined {
   return usesTokens ? "a mirror pod may not use ServiceAccountToken volume projections" : undefined;
 }
 
-/** Where volumes name a secret: a reference, or a plain name. */
+/** The fields in which volumes name a secret: a reference or a plain name. */
 const REFERENCES = [
   ["cephfs", "secretRef"],
   ["cinder", "secretRef"],

@@ -1,9 +1,9 @@
-/** Accounts with the annotation below let their pods use only the secrets that they list. */
+/** Pods of an account with the annotation below may use only the secrets that the account lists. */
 import type { KubeObject } from "#kube";
 import { envSecrets, objectsAt, textAt } from "./pod-parts.ts";
 
 const ENFORCE = "kubernetes.io/enforce-mountable-secrets";
-/** What Go's ParseBool takes for true. */
+/** The texts that Go's ParseBool reads as true. */
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 
 export function secretProblem(account: KubeObject, pod: KubeObject): string | undefined {

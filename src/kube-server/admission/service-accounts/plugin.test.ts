@@ -1,4 +1,4 @@
-/** The plugin in a server: who a pod runs as, what it gets from that, and what it may not name. */
+/** The plugin in a server: the account of a pod, the fields that it adds, and the references that it refuses. */
 import { describe, expect, it } from "vitest";
 import { ok, silentLogger } from "#base";
 import { fieldAt, type Json, type KubeObject } from "#kube";
@@ -31,7 +31,7 @@ function pod(spec: object = {}, metadata: object = {}): Json {
   };
 }
 
-/** The plugin by itself, on what a server has. */
+/** The plugin alone, with the context of a server. */
 function pluginOf({ server, clock }: TestServer): AdmissionPlugin {
   const { store, types } = server;
   const authorize = () => ({ allowed: true, reason: "" });
@@ -61,7 +61,7 @@ const create = (running: TestServer, given: Json) => running.ask("POST", `${PATH
 const volumesOf = (body: Json) => fieldAt(body, "spec", "volumes");
 
 describe("a new pod", () => {
-  it("runs as default, with a token where its containers look for one", async () => {
+  it("runs as default, with a token mounted in its containers", async () => {
     const running = await serverWith({ name: "default" });
     const { body } = await create(running, pod({ initContainers: [{ name: "i", image: "i" }] }));
     const [volume] = volumesOf(body) as readonly Json[];
@@ -87,28 +87,28 @@ describe("a new pod", () => {
   });
 
   it.each([
-    { name: "pod and account say nothing", account: {}, spec: {}, want: true },
-    { name: "the account says no", account: { automountServiceAccountToken: false }, spec: {}, want: false },
+    { name: "neither pod nor account sets it", account: {}, spec: {}, want: true },
+    { name: "the account disables it", account: { automountServiceAccountToken: false }, spec: {}, want: false },
     {
-      name: "the pod says yes",
+      name: "the pod enables it",
       account: { automountServiceAccountToken: false },
       spec: { automountServiceAccountToken: true },
       want: true,
     },
-    { name: "the pod says no", account: {}, spec: { automountServiceAccountToken: false }, want: false },
+    { name: "the pod disables it", account: {}, spec: { automountServiceAccountToken: false }, want: false },
   ])("has a token: $want, when $name", async ({ account, spec, want }) => {
     const running = await serverWith({ name: "default", more: account });
     expect(volumesOf((await create(running, pod(spec))).body) !== undefined).toBe(want);
   });
 
-  it("keeps what it has mounted there itself", async () => {
+  it("keeps its own mount at that path", async () => {
     const running = await serverWith({ name: "default" });
     const containers = [{ name: "c", image: "i", volumeMounts: [{ name: "v", mountPath: MOUNT }] }];
     const volumes = [{ name: "v", emptyDir: {} }];
     expect(volumesOf((await create(running, pod({ containers, volumes }))).body)).toEqual(volumes);
   });
 
-  it("uses a volume of that name that is there already", async () => {
+  it("uses an existing volume of that name", async () => {
     const running = await serverWith({ name: "default" });
     const volumes = [{ name: "kube-api-access-mine", emptyDir: {} }];
     const { body } = await create(running, pod({ volumes }));
@@ -124,7 +124,7 @@ describe("a new pod", () => {
     expect(await secretsOf({ imagePullSecrets: [{ name: "own" }] })).toEqual([{ name: "own" }]);
   });
 
-  it("is refused when its account is not there", async () => {
+  it("is refused when its account does not exist", async () => {
     const running = await serverWith();
     const refused = await create(running, pod({ serviceAccountName: "x" }));
     expect(refused.status).toBe(403);
@@ -135,7 +135,7 @@ describe("a new pod", () => {
 });
 
 describe("the account default", () => {
-  it("is waited for: it comes a moment after its namespace", async () => {
+  it("is waited for: it is created shortly after its namespace", async () => {
     const running = await serverWith();
     const answer = create(running, pod());
     await addAccount(running, { name: "other" });
@@ -144,7 +144,7 @@ describe("the account default", () => {
     expect(running.clock.pending).toBe(0);
   });
 
-  it("but not for ever", async () => {
+  it("is not waited for without a limit", async () => {
     const running = await serverWith();
     const answer = create(running, pod());
     await running.clock.advance(2_000);
@@ -153,7 +153,7 @@ describe("the account default", () => {
     );
   });
 
-  it("and not when the server ends", async () => {
+  it("is not waited for when the server closes", async () => {
     const running = await serverWith();
     const answer = create(running, pod());
     running.server.close();
@@ -193,13 +193,13 @@ describe("an account that lists its secrets", () => {
       given: { imagePullSecrets: [{ name: "reg" }, { name: "bad" }] },
       want: 'imagePullSecrets[1].name="bad" is not allowed because service account strict does not reference that imagePullSecret',
     },
-  ])("judges $name", async ({ given, want }) => {
+  ])("checks $name", async ({ given, want }) => {
     const running = await serverWith(strict);
     const { body } = await create(running, pod({ serviceAccountName: "strict", ...given }));
     expect(fieldAt(body, "message")).toBe(want === undefined ? undefined : `pods "p" is forbidden: ${want}`);
   });
 
-  it("judges containers for debugging too", async () => {
+  it("checks ephemeral containers too", async () => {
     const running = await serverWith(strict);
     const plugin = pluginOf(running);
     const debug = (name: string): Json => ({ ephemeralContainers: [{ name: "d", image: "i", env: key(name) }] });
@@ -233,7 +233,7 @@ describe("a mirror pod", () => {
       given: volume({ projected: { sources: [{ serviceAccountToken: { path: "t" } }] } }),
       want: "a mirror pod may not use ServiceAccountToken volume projections",
     },
-    { name: "none of that", given: {}, want: undefined },
+    { name: "none of these", given: {}, want: undefined },
   ])("uses $name", async ({ given, want }) => {
     const running = await serverWith();
     const { body } = await create(running, mirror(given));

@@ -1,7 +1,7 @@
 /**
- * ServiceAccount: every pod runs as somebody. A pod that names nobody runs as "default", and gets a token of its account to read.
+ * ServiceAccount: every pod runs as a ServiceAccount. A pod that names none runs as "default", and gets a token of its account.
  *
- * The account "default" is made by a controller a moment after its namespace; a pod that comes earlier waits for it, for a second or two.
+ * A controller creates the account "default" shortly after its namespace; an earlier pod waits for it, for a second or two.
  */
 import { ok, whenThere, type Later, type Result } from "#base";
 import { field, fieldAt, type KubeObject } from "#kube";
@@ -43,7 +43,7 @@ function debuggedPod({ type, operation, subresource, object }: Attributes): Kube
   return type.collection === "/pods" && operation === "UPDATE" && subresource === "ephemeralcontainers" ? object : undefined;
 }
 
-/** The kubelet's copy of a pod that it runs from a file: nothing may be added to it. */
+/** The kubelet's API object for a pod that it runs from a file; nothing may be added to it. */
 function isMirror(pod: KubeObject): boolean {
   return fieldAt(pod, "metadata", "annotations", MIRROR_ANNOTATION) !== undefined;
 }
@@ -75,7 +75,7 @@ function accountOf(context: AdmissionContext, attributes: Attributes, name: stri
   });
 }
 
-/** The pod's word counts, then the account's. */
+/** The pod's setting counts, then the account's. */
 function wantsToken(account: KubeObject, pod: KubeObject): boolean {
   return (fieldAt(pod, "spec", "automountServiceAccountToken") ?? field(account, "automountServiceAccountToken") ?? true) === true;
 }

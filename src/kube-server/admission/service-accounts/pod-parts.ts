@@ -1,4 +1,4 @@
-/** The parts of a pod in which it can name secrets. */
+/** The fields of a pod that can name secrets. */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
 
 export function objectsAt(value: unknown, ...path: readonly string[]): readonly JsonObject[] {
@@ -13,7 +13,7 @@ export function textAt(value: unknown, ...path: readonly string[]): string {
 
 export type EnvSecret = { readonly variable: string | undefined; readonly secret: string };
 
-/** What a container's environment takes from secrets; `variable` is absent where it takes a whole one. */
+/** The secrets that a container's environment refers to; `variable` is absent for envFrom. */
 export function envSecrets(container: JsonObject): readonly EnvSecret[] {
   return [
     ...objectsAt(container, "env")

@@ -1,4 +1,4 @@
-/** The volume with a token for the API server, its CA and the pod's namespace, and a mount of it in every container that has none there. */
+/** The volume with a token for the API server, its CA and the pod's namespace, and a mount of it in every container without one. */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { generateName } from "../../protocol/core.ts";
 import { withSpec } from "../built-in/change.ts";
@@ -6,7 +6,7 @@ import { textAt } from "./pod-parts.ts";
 
 const VOLUME_PREFIX = "kube-api-access-";
 const MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
-/** An hour and seven seconds: by the odd number the server knows tokens that pods got without asking, and warns before it refuses them. */
+/** An hour and seven seconds: this exact value marks the tokens of automatic volumes; the server warns about an expired one before it refuses it. */
 const TOKEN_SECONDS = 3_607;
 
 const SOURCE: JsonObject = {
@@ -27,7 +27,7 @@ export function withToken(pod: KubeObject, random: () => number): KubeObject {
   return withSpec(pod, { ...mounted, ...(existing === undefined ? { volumes: [...volumes, { name, projected: SOURCE }] } : {}) });
 }
 
-/** Empty when every container has something at that place already. */
+/** Empty when every container already has a mount at that path. */
 function mountIn(pod: KubeObject, list: "containers" | "initContainers", volume: string): JsonObject {
   const containers = listAt(pod, list);
   const mounted = containers.map((container) => {

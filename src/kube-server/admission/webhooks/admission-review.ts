@@ -1,24 +1,24 @@
-/** AdmissionReview: the question as it is sent, and the answer as it is believed. */
+/** AdmissionReview: encodes the request to a webhook and checks its response. */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { asJsonObject } from "../../protocol/managed-kinds.ts";
-import { readReview, saidKind } from "../../webhook-client/index.ts";
+import { readReview, declaredKind } from "../../webhook-client/index.ts";
 import { admissionRequest, type Matched } from "../../admission-cel/index.ts";
 import type { Attributes } from "../../protocol/admission-port.ts";
 import { ADMISSION_REVIEWS } from "./review-shape.ts";
-import type { Pair } from "./versions.ts";
+import type { ObjectPair } from "./versions.ts";
 
-export type ReviewVersion = "v1" | "v1beta1";
+export type AdmissionReviewVersion = "v1" | "v1beta1";
 
-export type Question = {
+export type ReviewRequest = {
   readonly uid: string;
   readonly attributes: Attributes;
   readonly matched: Matched;
-  readonly pair: Pair;
+  readonly pair: ObjectPair;
 };
 
-/** One line of JSON with a line break behind it, as Go's encoder writes. */
-export function reviewBody({ uid, attributes, matched, pair }: Question, version: ReviewVersion): string {
+/** One line of JSON with a line break at the end, as Go's encoder writes. */
+export function reviewBody({ uid, attributes, matched, pair }: ReviewRequest, version: AdmissionReviewVersion): string {
   const { dryRun, options, ...asked } = admissionRequest(attributes, matched);
   const object = pair.object === undefined ? null : asJsonObject(pair.object);
   const oldObject = pair.old === undefined ? null : asJsonObject(pair.old);
@@ -26,7 +26,7 @@ export function reviewBody({ uid, attributes, matched, pair }: Question, version
   return `${JSON.stringify({ kind: "AdmissionReview", apiVersion: `admission.k8s.io/${version}`, request })}\n`;
 }
 
-export type Answer = {
+export type AdmissionReviewResponse = {
   readonly allowed: boolean;
   /** The text of the patch; "" without one. */
   readonly patch: string;
@@ -35,27 +35,27 @@ export type Answer = {
   readonly warnings: readonly string[];
 };
 
-/** "call": what came back is no review. "invalid": it is one that answers another question. */
-export type BadAnswer = { readonly kind: "call" | "invalid"; readonly problem: string };
+/** "call": the response is no review. "invalid": it is a review of another request. */
+export type InvalidReview = { readonly kind: "call" | "invalid"; readonly problem: string };
 
-export type Expected = { readonly uid: string; readonly version: ReviewVersion; readonly mutating: boolean };
+export type ExpectedReview = { readonly uid: string; readonly version: AdmissionReviewVersion; readonly mutating: boolean };
 
-export function readAnswer(body: Buffer, expected: Expected): Result<Answer, BadAnswer> {
+export function readResponse(body: Buffer, expected: ExpectedReview): Result<AdmissionReviewResponse, InvalidReview> {
   const review = readReview(body, ADMISSION_REVIEWS[expected.version]);
   if (!review.ok) return err({ kind: "call", problem: review.error });
   const response = field(review.value, "response");
-  const wrong = isJsonObject(response) ? wrongAnswer(review.value, response, expected) : "webhook response was absent";
+  const wrong = isJsonObject(response) ? responseProblem(review.value, response, expected) : "webhook response was absent";
   if (wrong !== undefined || !isJsonObject(response)) return err({ kind: "invalid", problem: wrong ?? "" });
-  return ok(answerOf(response, expected));
+  return ok(responseOf(response, expected));
 }
 
-/** v1beta1 was never checked, and still is not. */
-function wrongAnswer(review: JsonObject, response: JsonObject, { uid, version, mutating }: Expected): string | undefined {
+/** A real server does not check v1beta1. */
+function responseProblem(review: JsonObject, response: JsonObject, { uid, version, mutating }: ExpectedReview): string | undefined {
   if (version === "v1beta1") return undefined;
   const given = textOf(field(response, "uid"));
   if (given !== uid) return `expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(given)}`;
   const wanted = "admission.k8s.io/v1, Kind=AdmissionReview";
-  if (saidKind(review) !== wanted) return `expected webhook response of ${wanted}, got ${saidKind(review)}`;
+  if (declaredKind(review) !== wanted) return `expected webhook response of ${wanted}, got ${declaredKind(review)}`;
   const hasPatch = patchOf(response) !== "";
   const patchType = field(response, "patchType");
   if (!mutating) {
@@ -67,7 +67,7 @@ function wrongAnswer(review: JsonObject, response: JsonObject, { uid, version, m
   return patchType === "" ? 'webhook returned invalid response.patchType of ""' : undefined;
 }
 
-function answerOf(response: JsonObject, { version, mutating }: Expected): Answer {
+function responseOf(response: JsonObject, { version, mutating }: ExpectedReview): AdmissionReviewResponse {
   const status = field(response, "status");
   const warnings = field(response, "warnings");
   const patch = mutating ? patchOf(response) : "";

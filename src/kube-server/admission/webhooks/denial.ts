@@ -1,11 +1,11 @@
-/** How a refusal by a webhook reads: its own Status, made to look like one. */
+/** The error for a request that a webhook denied: the Status of the webhook, completed. */
 import { err, type Err } from "#base";
 import { field, type JsonObject } from "#kube";
 import { failure, type Failure } from "../../protocol/status.ts";
 
 const BAD_REQUEST = 400;
 
-/** A refusal never has the code of a success. */
+/** A denial never has a success code. */
 export function denied(name: string, status: JsonObject | undefined): Err<Failure> {
   const given = { message: textOf(status, "message"), reason: textOf(status, "reason") };
   const code = field(status, "code");
@@ -20,7 +20,7 @@ export function denied(name: string, status: JsonObject | undefined): Err<Failur
   });
   const own = textOf(status, "status");
   const metadata = (field(status, "metadata") as Failure["metadata"] | undefined) ?? {};
-  // a webhook may call its refusal what it likes, but not a success
+  // any status of the webhook except Success is kept
   return err({ ...made, metadata, status: own === "" || own === "Success" ? "Failure" : (own as Failure["status"]) });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The hooks of all configurations of one kind, ordered by the name of their configuration. It follows the store, so a request that comes after
- * a configuration was written is already asked about; and a server without configurations pays for an empty array.
+ * The hooks of all configurations of one kind, ordered by the name of their configuration. The list follows the store, so a configuration
+ * applies to the next request after it was written. Without configurations it is an empty array.
  */
 import type { KubeObject } from "#kube";
 import type { AdmissionContext } from "../../protocol/admission-port.ts";

@@ -1,25 +1,25 @@
-/** One webhook of a configuration, read once: its rules, its selectors, its conditions compiled. */
+/** One webhook of a configuration, parsed once: its rules, its selectors, its compiled conditions. */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { readClientConfig, type ClientConfig } from "../../webhook-client/index.ts";
 import { compileMatchConditions, type MatchConditions } from "../../admission-cel/index.ts";
-import { readRules, readSelector, type MatchPolicy, type Rule, type Selector } from "../matching/index.ts";
+import { readRules, readSelector, type MatchPolicy, type AdmissionRule, type Selector } from "../matching/index.ts";
 
 export type Hook = {
-  /** Names may repeat within a configuration; this does not. */
+  /** Unique, unlike names, which may repeat within a configuration. */
   readonly id: string;
   readonly name: string;
   readonly client: ClientConfig;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly AdmissionRule[];
   readonly matchPolicy: MatchPolicy;
   readonly failurePolicy: "Fail" | "Ignore";
   readonly namespaceSelector: Selector;
   readonly objectSelector: Selector;
   readonly supportsDryRun: boolean;
   readonly timeoutSeconds: number;
-  /** The first of its `admissionReviewVersions` that we speak. */
+  /** The first of its `admissionReviewVersions` that this server supports. */
   readonly reviewVersion: "v1" | "v1beta1" | undefined;
   readonly mayBeCalledAgain: boolean;
-  /** Compiled when the first request comes that gets so far. */
+  /** Compiled on the first request for which the conditions are evaluated. */
   readonly conditions: () => MatchConditions;
 };
 

@@ -1,4 +1,4 @@
-/** Whether a hook wants to be asked about a request, and in which version of its objects. */
+/** Whether a hook is called for a request, and with which version of its objects. */
 import { ok, whenThere, type Later, type Result } from "#base";
 import { Pace, runPaced } from "../../pace.ts";
 import type { ResourceType } from "../../resource-type.ts";
@@ -7,14 +7,14 @@ import { activationOf, meetsConditions, type Matched } from "../../admission-cel
 import { matchRules, selectsNamespace, selectsObject } from "../matching/index.ts";
 import type { AdmissionContext, Attributes } from "../../protocol/admission-port.ts";
 import type { Hook } from "./hook.ts";
-import type { Pair } from "./versions.ts";
+import type { ObjectPair } from "./versions.ts";
 
-export type Invocation = { readonly hook: Hook; readonly type: ResourceType; readonly matched: Matched };
+export type HookInvocation = { readonly hook: Hook; readonly type: ResourceType; readonly matched: Matched };
 
-/** The objects in a version of the resource; an error is told as an internal one. */
-export type PairAs = (type: ResourceType) => Later<Result<Pair, string>>;
+/** The objects in a version of the resource; an error becomes an internal error. */
+export type ConvertPair = (type: ResourceType) => Later<Result<ObjectPair, string>>;
 
-/** The configurations of admission themselves are never looked at: a hook that refuses its own repair could not be repaired. */
+/** Webhooks are not called for the configurations of admission itself: a webhook that refuses its own correction could not be corrected. */
 const EXEMPT_GROUP = "admissionregistration.k8s.io";
 
 export function isExempt({ kind }: Attributes): boolean {
@@ -26,20 +26,20 @@ export function isExempt({ kind }: Attributes): boolean {
 export function matchHook(
   hook: Hook,
   attributes: Attributes,
-  { context, pairAs }: { readonly context: AdmissionContext; readonly pairAs: PairAs },
-): Later<Result<Invocation | undefined, Failure>> {
-  const caught = matchRules(hook.rules, attributes, { types: context.types, policy: hook.matchPolicy });
-  if (caught === undefined || !selectsObject(hook.objectSelector, attributes)) return ok(undefined);
+  { context, pairAs }: { readonly context: AdmissionContext; readonly pairAs: ConvertPair },
+): Later<Result<HookInvocation | undefined, Failure>> {
+  const match = matchRules(hook.rules, attributes, { types: context.types, policy: hook.matchPolicy });
+  if (match === undefined || !selectsObject(hook.objectSelector, attributes)) return ok(undefined);
   const inNamespace = selectsNamespace(hook.namespaceSelector, attributes, context);
   if (!inNamespace.ok) return inNamespace;
   if (!inNamespace.value) return ok(undefined);
-  const invocation = { hook, type: caught.type, matched: { kind: caught.kind, resource: caught.resource } };
+  const invocation = { hook, type: match.type, matched: { kind: match.kind, resource: match.resource } };
   const conditions = hook.conditions();
   if (conditions.length === 0) return ok(invocation);
-  return whenThere(pairAs(caught.type), (pair): Later<Result<Invocation | undefined, Failure>> => {
+  return whenThere(pairAs(match.type), (pair): Later<Result<HookInvocation | undefined, Failure>> => {
     if (!pair.ok) return internalError(pair.error);
-    // the request keeps the resource that was asked for; only its kind is the one that matched
-    const matched = { kind: caught.kind, resource: attributes.type.resource };
+    // `request.resource` stays the resource of the request; only the kind is the one that matched
+    const matched = { kind: match.kind, resource: attributes.type.resource };
     const pace = new Pace(context.clock);
     const activation = activationOf({ attributes, matched, ...pair.value, authorize: context.authorize, pace });
     return whenThere(runPaced(meetsConditions(conditions, activation, hook.failurePolicy), context.clock, attributes.object), (meets) => {

@@ -1,6 +1,6 @@
 /**
- * MutatingAdmissionWebhook: hooks are called one after the other, each on what the one before it left. A hook that asks for it is called once
- * more when something changed after it.
+ * MutatingAdmissionWebhook: hooks are called in order, each with the object that the previous one returned. A hook with reinvocationPolicy
+ * IfNeeded is called once more when the object was changed after it.
  */
 import { map, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { fieldAt, jsonEqual, type KubeObject } from "#kube";
@@ -16,38 +16,38 @@ import {
   type Attributes,
   type Reinvocation,
 } from "../../protocol/admission-port.ts";
-import { callHook, failureOf, type Asking } from "./call-hook.ts";
+import { callHook, failureOf, type HookCaller } from "./call-hook.ts";
 import { followHooks } from "./hook-list.ts";
 import type { Hook } from "./hook.ts";
-import { isExempt, matchHook, type Invocation } from "./match-hook.ts";
+import { isExempt, matchHook, type HookInvocation } from "./match-hook.ts";
 import { patchObject } from "./patch-object.ts";
-import { pairIn, type Pair } from "./versions.ts";
+import { pairIn, type ObjectPair } from "./versions.ts";
 
 export function mutatingWebhooks(context: AdmissionContext): AdmissionPlugin {
   const hooks = followHooks(context, "admissionregistration.k8s.io/mutatingwebhookconfigurations");
   const clients = new WebhookClients({ ...context, resolveService: context.resolveService ?? resolveFromStore(context.store) });
-  const asking: Asking = { context, clients, mutating: true };
+  const caller: HookCaller = { context, clients, mutating: true };
   return {
     name: "MutatingAdmissionWebhook",
     mutate: (attributes) => {
       const all = hooks();
-      return all.length === 0 || isExempt(attributes) ? ok(attributes.object) : new Mutation(asking, attributes).run(all);
+      return all.length === 0 || isExempt(attributes) ? ok(attributes.object) : new Mutation(caller, attributes).run(all);
     },
   };
 }
 
-/** One request on its way past the hooks. */
+/** The state of one request during the calls. */
 class Mutation {
-  readonly #asking: Asking;
+  readonly #caller: HookCaller;
   readonly #attributes: Attributes;
   readonly #round: Reinvocation;
-  /** The object as it is by now, and the version in which it is. */
-  #pair: Pair;
+  /** The current object, and the version that it is in. */
+  #pair: ObjectPair;
   #type: ResourceType;
   #isChanged = false;
 
-  constructor(asking: Asking, attributes: Attributes) {
-    this.#asking = asking;
+  constructor(caller: HookCaller, attributes: Attributes) {
+    this.#caller = caller;
     this.#attributes = attributes;
     this.#round = attributes.reinvocation ?? firstRound();
     this.#pair = { object: attributes.object, old: attributes.old };
@@ -57,7 +57,7 @@ class Mutation {
   run(hooks: readonly Hook[]): Later<Result<KubeObject | undefined, Failure>> {
     const round = this.#round;
     if (round.round === 2 && !jsonEqual(round.left, this.#attributes.object)) callAgain(round);
-    return whenOk(this.#from(hooks, 0), () => whenOk(this.#asAsked(), (object) => this.#finish(object)));
+    return whenOk(this.#from(hooks, 0), () => whenOk(this.#asRequested(), (object) => this.#finish(object)));
   }
 
   #from(hooks: readonly Hook[], first: number): Later<Result<undefined, Failure>> {
@@ -73,23 +73,23 @@ class Mutation {
     return ok(undefined);
   }
 
-  #callThen(invocation: Invocation | undefined, hooks: readonly Hook[], next: number): Later<Result<undefined, Failure>> {
+  #callThen(invocation: HookInvocation | undefined, hooks: readonly Hook[], next: number): Later<Result<undefined, Failure>> {
     const isDue = invocation !== undefined && (this.#round.round === 1 || this.#round.again.has(invocation.hook.id));
     return isDue ? whenOk(this.#call(invocation), () => this.#from(hooks, next)) : this.#from(hooks, next);
   }
 
-  #match(hook: Hook): Later<Result<Invocation | undefined, Failure>> {
+  #match(hook: Hook): Later<Result<HookInvocation | undefined, Failure>> {
     const seen = this.#isChanged ? { ...this.#attributes, object: this.#pair.object } : this.#attributes;
-    return matchHook(hook, seen, { context: this.#asking.context, pairAs: (type) => this.#as(type) });
+    return matchHook(hook, seen, { context: this.#caller.context, pairAs: (type) => this.#as(type) });
   }
 
-  async #call(invocation: Invocation): Promise<Result<undefined, Failure>> {
-    const { context } = this.#asking;
+  async #call(invocation: HookInvocation): Promise<Result<undefined, Failure>> {
+    const { context } = this.#caller;
     const pair = await this.#as(invocation.type);
     if (!pair.ok) return internalError(internalError(pair.error).error.message ?? "");
-    const answered = await callHook(this.#asking, invocation, { attributes: this.#attributes, pair: pair.value });
+    const called = await callHook(this.#caller, invocation, { attributes: this.#attributes, pair: pair.value });
     const { object } = pair.value;
-    const patched = answered.ok ? patchObject(answered.value, invocation, { object, types: context.types }) : answered;
+    const patched = called.ok ? patchObject(called.value, invocation, { object, types: context.types }) : called;
     if (patched.ok && patched.value !== undefined) this.#take(patched.value.object, patched.value.changed);
     if (invocation.hook.mayBeCalledAgain) this.#round.called.add(invocation.hook.id);
     const failed = patched.ok ? undefined : failureOf(patched.error, invocation, context);
@@ -104,7 +104,7 @@ class Mutation {
     this.#round.wanted = true;
   }
 
-  #as(type: ResourceType): Later<Result<Pair, string>> {
+  #as(type: ResourceType): Later<Result<ObjectPair, string>> {
     return whenThere(pairIn(this.#pair, this.#type, type), (converted) => {
       if (!converted.ok) return converted;
       this.#pair = converted.value;
@@ -113,8 +113,8 @@ class Mutation {
     });
   }
 
-  /** Who changed nothing gets back what came, not what a detour through another version made of it. */
-  #asAsked(): Later<Result<KubeObject | undefined, Failure>> {
+  /** An unchanged object is returned as it was received, not after a conversion to another version and back. */
+  #asRequested(): Later<Result<KubeObject | undefined, Failure>> {
     if (!this.#isChanged) return ok(this.#attributes.object);
     return whenThere(this.#as(this.#attributes.type), (pair): Result<KubeObject | undefined, Failure> =>
       pair.ok ? map(pair, ({ object }) => object) : internalError(pair.error),
@@ -128,7 +128,7 @@ class Mutation {
   }
 }
 
-/** Those that were called before the change, and only those. */
+/** Only hooks that were called before the change. */
 function callAgain({ called, again }: Reinvocation): void {
   for (const hook of called) again.add(hook);
   called.clear();
@@ -137,7 +137,7 @@ function callAgain({ called, again }: Reinvocation): void {
 const BROKEN_MANAGERS =
   ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: ";
 
-/** A webhook may break managedFields; they are then what they were. */
+/** If a webhook breaks managedFields, the previous ones are restored. */
 function withReadableManagers(object: KubeObject, { object: before, warn }: Attributes): KubeObject {
   const managed = decodeManaged(fieldAt(object, "metadata", "managedFields"));
   if (managed.ok) return object;

@@ -1,4 +1,4 @@
-/** The patch of a mutating webhook on the object it was shown. What comes out is of its kind again, with defaults. */
+/** Applies the patch of a mutating webhook to the object that it received. The result is decoded as its kind, with defaults. */
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, isJsonObject, jsonEqual, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyJsonPatch } from "#patch";
@@ -9,18 +9,18 @@ import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { internalError } from "../../protocol/status.ts";
 import { parseStrictJson } from "../../protocol/strict-json.ts";
 import type { AdmissionContext } from "../../protocol/admission-port.ts";
-import type { Answer } from "./admission-review.ts";
-import { calling, refused, type CallError } from "./call-hook.ts";
-import type { Invocation } from "./match-hook.ts";
+import type { AdmissionReviewResponse } from "./admission-review.ts";
+import { calling, refused, type HookError } from "./call-hook.ts";
+import type { HookInvocation } from "./match-hook.ts";
 
 export type Patched = { readonly object: KubeObject; readonly changed: boolean };
 
-/** Undefined: the webhook had nothing to change. */
+/** Undefined: the webhook returned no change. */
 export function patchObject(
-  answer: Answer,
-  { hook, type }: Invocation,
+  answer: AdmissionReviewResponse,
+  { hook, type }: HookInvocation,
   { object, types }: { readonly object: KubeObject | undefined; readonly types: AdmissionContext["types"] },
-): Result<Patched | undefined, CallError> {
+): Result<Patched | undefined, HookError> {
   if (answer.patch === "") return ok(undefined);
   const operations = readOperations(answer.patch);
   if (!operations.ok) return calling(`received undecodable patch in webhook response: ${operations.error}`);
@@ -48,12 +48,12 @@ function readOperations(text: string): Result<readonly Json[], string> {
   return ok((value as readonly Json[]).map((operation) => operation ?? {}));
 }
 
-/** A Scale and its like are of no served kind: they are taken as they are. */
+/** A Scale and similar objects have no resource type: they are not decoded. */
 function typeOf(object: KubeObject, type: ResourceType, types: AdmissionContext["types"]): ResourceType | undefined {
   return object.kind === type.resource.kind ? type : types.ofKind(object.apiVersion, object.kind);
 }
 
-/** Whatever is left out is what it was: Go decodes into a kind it already knows. */
+/** A missing apiVersion or kind is that of the previous object, because Go decodes into a known kind. */
 function readPatched(
   json: Json,
   before: KubeObject,
@@ -64,19 +64,19 @@ function readPatched(
   const apiVersion = textOr(json, "apiVersion", before.apiVersion);
   const kind = textOr(json, "kind", before.kind);
   const given = { ...json, apiVersion, kind };
-  const said = apiVersion === before.apiVersion && kind === before.kind ? type : types.ofKind(apiVersion, kind);
-  if (said === undefined) {
+  const target = apiVersion === before.apiVersion && kind === before.kind ? type : types.ofKind(apiVersion, kind);
+  if (target === undefined) {
     if (type !== undefined)
       return err(
         `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)} in scheme ${JSON.stringify(SCHEME)}`,
       );
     return ok(asObject(given));
   }
-  const decoded = said.decode(given);
+  const decoded = target.decode(given);
   if (!decoded.ok) return err(decoded.error);
-  if (said !== type)
-    return err(`converting (${apiVersionOf(said.resource)}.${kind}) to (${before.apiVersion}.${before.kind}): unknown conversion`);
-  return ok(said.applyDefaults(decoded.value.object));
+  if (target !== type)
+    return err(`converting (${apiVersionOf(target.resource)}.${kind}) to (${before.apiVersion}.${before.kind}): unknown conversion`);
+  return ok(target.applyDefaults(decoded.value.object));
 }
 
 function textOr(json: JsonObject, name: string, otherwise: string): string {

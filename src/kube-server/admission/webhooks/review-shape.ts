@@ -1,4 +1,4 @@
-/** What a webhook answers, as the Go types that read it. */
+/** The response of a webhook, as the Go types that decode it. */
 import { normaliseBase64 } from "../../builtin-kinds/codec/base64.ts";
 import { BOOLEAN, optional, pointer, STRING, STRINGS, type Shape } from "../../protocol/shapes.ts";
 import { STATUS, struct, UID, type ReviewKind } from "../../webhook-client/index.ts";

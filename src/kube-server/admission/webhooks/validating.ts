@@ -1,19 +1,19 @@
-/** ValidatingAdmissionWebhook: all hooks that match are asked at the same time, about what will be stored; the first refusal to arrive counts. */
+/** ValidatingAdmissionWebhook: all matching hooks are called in parallel with the object that will be stored; the first denial to arrive counts. */
 import { ok, whenThere, type Later, type Result } from "#base";
 import type { ResourceType } from "../../resource-type.ts";
 import { internalError, type Failure } from "../../protocol/status.ts";
 import { resolveFromStore, WebhookClients } from "../../webhook-client/index.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
-import { callHook, failureOf, type Asking } from "./call-hook.ts";
+import { callHook, failureOf, type HookCaller } from "./call-hook.ts";
 import { followHooks } from "./hook-list.ts";
 import type { Hook } from "./hook.ts";
-import { isExempt, matchHook, type Invocation, type PairAs } from "./match-hook.ts";
-import { pairIn, type Pair } from "./versions.ts";
+import { isExempt, matchHook, type HookInvocation, type ConvertPair } from "./match-hook.ts";
+import { pairIn, type ObjectPair } from "./versions.ts";
 
 export function validatingWebhooks(context: AdmissionContext): AdmissionPlugin {
   const hooks = followHooks(context, "admissionregistration.k8s.io/validatingwebhookconfigurations");
   const clients = new WebhookClients({ ...context, resolveService: context.resolveService ?? resolveFromStore(context.store) });
-  const asking: Asking = { context, clients, mutating: false };
+  const caller: HookCaller = { context, clients, mutating: false };
   return {
     name: "ValidatingAdmissionWebhook",
     validate: (attributes) => {
@@ -22,15 +22,15 @@ export function validatingWebhooks(context: AdmissionContext): AdmissionPlugin {
       const pairAs = versionsOf(attributes);
       return whenThere(matchAll({ context, attributes, pairAs }, all, 0, []), (matched) => {
         if (!matched.ok) return matched;
-        return matched.value.length === 0 ? ok(undefined) : askAll(asking, attributes, { invocations: matched.value, pairAs });
+        return matched.value.length === 0 ? ok(undefined) : callAll(caller, attributes, { invocations: matched.value, pairAs });
       });
     },
   };
 }
 
-/** Each version is made once. */
-function versionsOf(attributes: Attributes): PairAs {
-  const made = new Map<ResourceType, Later<Result<Pair, string>>>();
+/** Each version is converted once. */
+function versionsOf(attributes: Attributes): ConvertPair {
+  const made = new Map<ResourceType, Later<Result<ObjectPair, string>>>();
   return (type) => {
     const known = made.get(type) ?? pairIn(attributes, attributes.type, type);
     made.set(type, known);
@@ -38,14 +38,14 @@ function versionsOf(attributes: Attributes): PairAs {
   };
 }
 
-type Matching = { readonly context: AdmissionContext; readonly attributes: Attributes; readonly pairAs: PairAs };
+type Matching = { readonly context: AdmissionContext; readonly attributes: Attributes; readonly pairAs: ConvertPair };
 
 function matchAll(
   matching: Matching,
   hooks: readonly Hook[],
   first: number,
-  found: readonly Invocation[],
-): Later<Result<readonly Invocation[], Failure>> {
+  found: readonly HookInvocation[],
+): Later<Result<readonly HookInvocation[], Failure>> {
   const invocations = [...found];
   for (let at = first; at < hooks.length; at += 1) {
     const hook = hooks[at];
@@ -59,13 +59,17 @@ function matchAll(
   return ok(invocations);
 }
 
-function listed(invocation: Invocation | undefined): readonly Invocation[] {
+function listed(invocation: HookInvocation | undefined): readonly HookInvocation[] {
   return invocation === undefined ? [] : [invocation];
 }
 
-type Asked = { readonly invocations: readonly Invocation[]; readonly pairAs: PairAs };
+type MatchedHooks = { readonly invocations: readonly HookInvocation[]; readonly pairAs: ConvertPair };
 
-async function askAll(asking: Asking, attributes: Attributes, { invocations, pairAs }: Asked): Promise<Result<undefined, Failure>> {
+async function callAll(
+  caller: HookCaller,
+  attributes: Attributes,
+  { invocations, pairAs }: MatchedHooks,
+): Promise<Result<undefined, Failure>> {
   const failures: Failure[] = [];
   const pairs = await Promise.all(invocations.map(async ({ type }) => pairAs(type)));
   for (const pair of pairs) if (!pair.ok) return internalError(pair.error);
@@ -73,8 +77,8 @@ async function askAll(asking: Asking, attributes: Attributes, { invocations, pai
     invocations.map(async (invocation, at) => {
       const pair = pairs[at];
       if (pair?.ok !== true) return;
-      const answered = await callHook(asking, invocation, { attributes, pair: pair.value });
-      const failed = answered.ok ? undefined : failureOf(answered.error, invocation, asking.context);
+      const called = await callHook(caller, invocation, { attributes, pair: pair.value });
+      const failed = called.ok ? undefined : failureOf(called.error, invocation, caller.context);
       if (failed !== undefined) failures.push(failed);
     }),
   );

@@ -1,17 +1,17 @@
-/** A server with a webhook beside it, and short ways to make configurations. Only for tests. */
+/** A server, a webhook, and functions that create configurations. Only for tests. */
 import type { Json, JsonObject } from "#kube";
 import { realServer, type TestServer } from "../../rest/server.test-support.ts";
-import { requestOf, startWebhook, type Heard, type Reply, type TestWebhook } from "../../webhook-client/webhook.test-support.ts";
+import { requestOf, startWebhook, type ReceivedRequest, type Reply, type TestWebhook } from "../../webhook-client/webhook.test-support.ts";
 
 export type Review = ReturnType<typeof requestOf>;
-/** What a hook says to a review; undefined is "yes". */
-export type Says = (review: Review) => Reply | JsonObject | undefined;
+/** The response of a hook to a review; undefined allows the request. */
+export type Respond = (review: Review) => Reply | JsonObject | undefined;
 
 export type World = TestServer & {
   readonly webhook: TestWebhook;
-  /** What each path says. */
-  readonly says: Map<string, Says>;
-  /** The paths that were called since this was last asked. */
+  /** The response function of each path. */
+  readonly responses: Map<string, Respond>;
+  /** The paths that were called since the last call of this function. */
   readonly called: () => readonly string[];
   readonly configure: (kind: "Mutating" | "Validating", name: string, hooks: readonly JsonObject[]) => Promise<void>;
   readonly hook: (path: string, more?: JsonObject) => JsonObject;
@@ -26,8 +26,8 @@ export function patchOf(...operations: readonly JsonObject[]): JsonObject {
 }
 
 export async function startWorld(): Promise<World> {
-  const says = new Map<string, Says>();
-  const webhook = await startWebhook((heard) => replyTo(heard, says));
+  const responses = new Map<string, Respond>();
+  const webhook = await startWebhook((received) => replyTo(received, responses));
   const server = realServer();
   const hook = (path: string, more: JsonObject = {}): JsonObject => ({
     name: `${path}.lattice.test`,
@@ -40,9 +40,9 @@ export async function startWorld(): Promise<World> {
   return {
     ...server,
     webhook,
-    says,
+    responses,
     hook,
-    called: () => webhook.heard.splice(0).map(({ path }) => path.slice(1).replace(/\?.*/, "")),
+    called: () => webhook.received.splice(0).map(({ path }) => path.slice(1).replace(/\?.*/, "")),
     async configure(kind, name, hooks) {
       const url = `/apis/admissionregistration.k8s.io/v1/${kind.toLowerCase()}webhookconfigurations`;
       const made = await server.ask("POST", url, { body: { metadata: { name }, webhooks: hooks } });
@@ -55,16 +55,16 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-function replyTo(heard: Heard, says: ReadonlyMap<string, Says>): Reply {
-  const review = requestOf(heard);
-  const said = says.get(heard.path.slice(1).replace(/\?.*/, ""))?.(review) ?? {};
-  if (isReply(said)) return said;
-  const response: JsonObject = { uid: review.uid, allowed: true, ...said };
+function replyTo(received: ReceivedRequest, responses: ReadonlyMap<string, Respond>): Reply {
+  const review = requestOf(received);
+  const reply = responses.get(received.path.slice(1).replace(/\?.*/, ""))?.(review) ?? {};
+  if (isReply(reply)) return reply;
+  const response: JsonObject = { uid: review.uid, allowed: true, ...reply };
   return { body: { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response } };
 }
 
-function isReply(said: Reply | JsonObject): said is Reply {
-  return "body" in said || "silent" in said || "cut" in said || (typeof said["status"] === "number" && said["status"] > 99);
+function isReply(reply: Reply | JsonObject): reply is Reply {
+  return "body" in reply || "silent" in reply || "cut" in reply || (typeof reply["status"] === "number" && reply["status"] > 99);
 }
 
 export const messageOf = (body: Json): unknown => (body as JsonObject)["message"];

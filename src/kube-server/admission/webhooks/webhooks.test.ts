@@ -1,4 +1,4 @@
-/** Webhooks as people use them: a server, a webhook beside it, and what becomes of requests. */
+/** Webhooks end to end: a server, a webhook, and the results of requests. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "#kube";
 import { CONFIG_MAPS, configMap, messageOf, patchOf, startWorld, type World } from "./webhook-world.test-support.ts";
@@ -17,14 +17,14 @@ describe("a sidecar injector", () => {
   const pods = { rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }] };
   const pod = (name: string, labels: JsonObject) => ({ metadata: { name, labels }, spec: { containers: [{ name: "app", image: "i" }] } });
 
-  test("adds its container to the pods that it selects, and the server fills in the rest", async () => {
-    world.says.set("inject", () => patchOf({ op: "add", path: "/spec/containers/-", value: { name: "sidecar", image: "proxy:1" } }));
+  test("adds its container to the pods that it selects, and the server sets their defaults", async () => {
+    world.responses.set("inject", () => patchOf({ op: "add", path: "/spec/containers/-", value: { name: "sidecar", image: "proxy:1" } }));
     await world.configure("Mutating", "inject", [world.hook("inject", { ...pods, objectSelector: { matchLabels: { inject: "yes" } } })]);
     const injected = await world.ask("POST", "/api/v1/namespaces/default/pods", { body: pod("a", { inject: "yes" }) });
     expect(injected.body).toMatchObject({
       spec: { containers: [{ name: "app" }, { name: "sidecar", image: "proxy:1", imagePullPolicy: "IfNotPresent" }] },
     });
-    // who applied the pod owns what they said; nobody owns what a webhook added
+    // the client's field manager owns the fields that it applied; those that a webhook added have no manager
     expect(JSON.stringify((injected.body as JsonObject)["metadata"])).not.toContain("sidecar");
     const plain = await world.ask("POST", "/api/v1/namespaces/default/pods", { body: pod("b", {}) });
     expect(plain.body).toMatchObject({ spec: { containers: [{ name: "app" }] } });
@@ -32,38 +32,38 @@ describe("a sidecar injector", () => {
   });
 });
 
-describe("a webhook that says no", () => {
+describe("a denial by a webhook", () => {
   test.each([
     {
-      name: "without a word",
-      says: {},
+      name: "without a status",
+      response: {},
       want: { code: 400, message: 'admission webhook "deny.lattice.test" denied the request without explanation' },
     },
     {
       name: "with a message",
-      says: { status: { message: "not here", code: 403, reason: "Forbidden" } },
+      response: { status: { message: "not here", code: 403, reason: "Forbidden" } },
       want: { code: 403, reason: "Forbidden", message: 'admission webhook "deny.lattice.test" denied the request: not here' },
     },
     {
       name: "with a reason",
-      says: { status: { reason: "Policy", code: 200, status: "Success" } },
+      response: { status: { reason: "Policy", code: 200, status: "Success" } },
       want: { code: 400, status: "Failure", message: expect.stringContaining(": Policy") },
     },
     {
       name: "with details",
-      says: { status: { metadata: { continue: "x" }, status: "Odd", details: { name: "n", causes: [{ field: "f" }] } } },
+      response: { status: { metadata: { continue: "x" }, status: "Odd", details: { name: "n", causes: [{ field: "f" }] } } },
       want: { status: "Odd", metadata: { continue: "x" }, details: { name: "n", causes: [{ field: "f" }] } },
     },
-  ])("$name ends the request", async ({ says, want }) => {
-    world.says.set("deny", () => ({ allowed: false, ...says }));
+  ])("$name ends the request", async ({ response, want }) => {
+    world.responses.set("deny", () => ({ allowed: false, ...response }));
     await world.configure("Validating", "deny", [world.hook("deny", { failurePolicy: "Ignore" })]);
     expect((await create("c")).body).toMatchObject(want);
     expect((await world.ask("GET", `${CONFIG_MAPS}/c`)).status).toBe(404);
   });
 
-  test("stops a deletion too, and sees what would be deleted", async () => {
+  test("ends a deletion too, and the review has the object to be deleted", async () => {
     await create("c");
-    world.says.set("deny", ({ operation, oldObject, object }) => ({
+    world.responses.set("deny", ({ operation, oldObject, object }) => ({
       allowed: operation !== "DELETE" || object !== null || oldObject === null,
     }));
     await world.configure("Validating", "deny", [world.hook("deny")]);
@@ -76,7 +76,7 @@ describe("a webhook that is down", () => {
   const dead = { clientConfig: { url: "https://127.0.0.1:1/x" } };
   const why =
     'failed calling webhook "down.lattice.test": failed to call webhook: Post "https://127.0.0.1:1/x?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused';
-  test.each(["Mutating", "Validating"] as const)("and must not fail stops requests: %s", async (kind) => {
+  test.each(["Mutating", "Validating"] as const)("ends requests under failurePolicy Fail: %s", async (kind) => {
     await world.configure(kind, "down", [world.hook("down", dead)]);
     expect((await create("c")).body).toMatchObject({
       code: 500,
@@ -85,24 +85,24 @@ describe("a webhook that is down", () => {
       details: { causes: [{ message: why }] },
     });
   });
-  test.each(["Mutating", "Validating"] as const)("and may fail is passed over: %s", async (kind) => {
+  test.each(["Mutating", "Validating"] as const)("is ignored under failurePolicy Ignore: %s", async (kind) => {
     await world.configure(kind, "down", [world.hook("down", { ...dead, failurePolicy: "Ignore" })]);
     expect((await create("c")).status).toBe(201);
   });
 });
 
-test("a slow webhook is waited for as long as it says, and no timer is left behind", async () => {
-  world.says.set("slow", () => ({ silent: true }));
+test("a slow webhook is waited for until its timeoutSeconds, and its timer is removed", async () => {
+  world.responses.set("slow", () => ({ silent: true }));
   await world.configure("Validating", "slow", [world.hook("slow", { timeoutSeconds: 2 })]);
   const created = create("c");
-  while (world.webhook.heard.length === 0) await world.clock.advance(0);
+  while (world.webhook.received.length === 0) await world.clock.advance(0);
   await world.clock.advance(2_000);
   expect(messageOf((await created).body)).toMatch(/failed to call webhook: Post ".*\/slow\?timeout=2s": context deadline exceeded$/);
   expect(world.clock.pending).toBe(0);
 });
 
-describe("who is asked", () => {
-  test("nobody, while there are no configurations: the answer is there at once", async () => {
+describe("the hooks that are called", () => {
+  test("without configurations there are none, and the request completes synchronously", async () => {
     const answered = world.server.handle(
       {
         method: "POST",
@@ -118,7 +118,7 @@ describe("who is asked", () => {
     expect((await answered).status).toBe(201);
   });
 
-  test("configurations by name, hooks in their order; validating ones after all mutating ones", async () => {
+  test("are ordered by configuration name and position, validating ones after all mutating ones", async () => {
     await world.configure("Mutating", "b", [world.hook("b1")]);
     await world.configure("Mutating", "a", [world.hook("a1"), world.hook("a2")]);
     await world.configure("Validating", "a", [world.hook("v")]);
@@ -126,7 +126,7 @@ describe("who is asked", () => {
     expect(world.called()).toEqual(["a1", "a2", "b1", "v"]);
   });
 
-  test("a changed configuration counts at once, and a deleted one no more", async () => {
+  test("follow a changed configuration at once, and a deletion", async () => {
     await world.configure("Validating", "a", [world.hook("v")]);
     await create("c1");
     const url = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/a";
@@ -141,9 +141,9 @@ describe("who is asked", () => {
     expect(world.called()).toEqual(["v", "w"]);
   });
 
-  test("never about configurations of admission themselves", async () => {
+  test("exclude those for configurations of admission itself", async () => {
     const rules = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*/*"] }];
-    world.says.set("v", () => ({ allowed: false }));
+    world.responses.set("v", () => ({ allowed: false }));
     await world.configure("Validating", "a", [world.hook("v", { rules })]);
     await world.configure("Mutating", "b", [world.hook("m", { rules })]);
     const url = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/a";
@@ -151,7 +151,7 @@ describe("who is asked", () => {
     expect(world.called()).toEqual([]);
   });
 
-  test("those whose selectors and conditions fit", async () => {
+  test("are those whose selectors and conditions match", async () => {
     await world.configure("Validating", "a", [
       world.hook("other-namespace", { namespaceSelector: { matchLabels: { a: "b" } } }),
       world.hook("namespace", { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "default" } } }),
@@ -164,7 +164,7 @@ describe("who is asked", () => {
     expect(world.called().toSorted()).toEqual(["namespace", "true"]);
   });
 
-  test.each(["Mutating", "Validating"] as const)("a condition that fails refuses the request: %s", async (kind) => {
+  test.each(["Mutating", "Validating"] as const)("a failed condition denies the request: %s", async (kind) => {
     await world.configure(kind, "a", [world.hook("v", { matchConditions: [{ name: "a", expression: "object.nope == 1" }] })]);
     expect((await create("c")).body).toMatchObject({
       code: 403,
@@ -174,12 +174,12 @@ describe("who is asked", () => {
 });
 
 describe("the review", () => {
-  test("says who wants what, in Go's order", async () => {
+  test("has the user, operation and resource in Go's order", async () => {
     await world.configure("Validating", "a", [world.hook("v")]);
     await create("c", {}, "?fieldManager=me&dryRun=All");
-    const [heard] = world.webhook.heard;
-    expect(heard?.text.endsWith("\n")).toBe(true);
-    const { kind, apiVersion, request } = JSON.parse(heard?.text ?? "") as { kind: string; apiVersion: string; request: JsonObject };
+    const [received] = world.webhook.received;
+    expect(received?.text.endsWith("\n")).toBe(true);
+    const { kind, apiVersion, request } = JSON.parse(received?.text ?? "") as { kind: string; apiVersion: string; request: JsonObject };
     expect([kind, apiVersion]).toEqual(["AdmissionReview", "admission.k8s.io/v1"]);
     expect(Object.keys(request)).toEqual(
       "uid kind resource requestKind requestResource name namespace operation userInfo object oldObject dryRun options".split(" "),
@@ -198,8 +198,8 @@ describe("the review", () => {
     });
   });
 
-  test("of v1beta1 is sent to who speaks it first, and its answer is hardly looked at", async () => {
-    world.says.set("old", () => ({
+  test("of v1beta1 is sent to a hook that lists it first, and its response is hardly checked", async () => {
+    world.responses.set("old", () => ({
       body: {
         apiVersion: "admission.k8s.io/v1beta1",
         kind: "AdmissionReview",
@@ -208,11 +208,11 @@ describe("the review", () => {
     }));
     await world.configure("Mutating", "a", [world.hook("old", { admissionReviewVersions: ["v1beta1", "v1"] })]);
     expect((await create("c")).body).toMatchObject({ data: { a: "1", b: "2" } });
-    expect(JSON.parse(world.webhook.heard[0]?.text ?? "")).toMatchObject({ apiVersion: "admission.k8s.io/v1beta1" });
+    expect(JSON.parse(world.webhook.received[0]?.text ?? "")).toMatchObject({ apiVersion: "admission.k8s.io/v1beta1" });
   });
 
-  test("shows an object in the version that the rule asks for, and takes the change back into the other", async () => {
-    world.says.set("v1", () => patchOf({ op: "replace", path: "/spec/targetCPUUtilizationPercentage", value: 77 }));
+  test("has the object in the version that the rule names, and the patch is converted back", async () => {
+    world.responses.set("v1", () => patchOf({ op: "replace", path: "/spec/targetCPUUtilizationPercentage", value: 77 }));
     const rules = [{ apiGroups: ["autoscaling"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["horizontalpodautoscalers"] }];
     await world.configure("Mutating", "a", [world.hook("v1", { rules }), world.hook("exact", { rules, matchPolicy: "Exact" })]);
     await world.configure("Validating", "a", [
@@ -223,7 +223,7 @@ describe("the review", () => {
     const url = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers";
     const made = await world.ask("POST", url, { body: { metadata: { name: "h" }, spec } });
     expect(made.body).toMatchObject({ spec: { metrics: [{ resource: { target: { averageUtilization: 77 } } }] } });
-    expect(JSON.parse(world.webhook.heard[0]?.text ?? "")).toMatchObject({
+    expect(JSON.parse(world.webhook.received[0]?.text ?? "")).toMatchObject({
       request: {
         kind: { version: "v1" },
         requestKind: { version: "v2" },
@@ -236,16 +236,16 @@ describe("the review", () => {
   });
 });
 
-test("warnings reach the client, whatever the answer was", async () => {
-  world.says.set("w", () => ({ warnings: ["careful", "", "line\nbreak"] }));
-  world.says.set("no", () => ({ allowed: false, warnings: ["and no"] }));
+test("warnings reach the client with every response", async () => {
+  world.responses.set("w", () => ({ warnings: ["careful", "", "line\nbreak"] }));
+  world.responses.set("no", () => ({ allowed: false, warnings: ["and no"] }));
   await world.configure("Mutating", "a", [world.hook("w")]);
   expect((await create("c")).response.warnings).toEqual(["careful"]);
   await world.configure("Validating", "a", [world.hook("no")]);
   expect((await create("d")).response.warnings).toEqual(["careful", "and no"]);
 });
 
-test("a dry run asks nobody who could not take it back", async () => {
+test("a dry run calls no hook with side effects", async () => {
   const store = world.server.store;
   await world.configure("Validating", "a", [world.hook("v")]);
   const stored = store.get("admissionregistration.k8s.io/validatingwebhookconfigurations", "a");
@@ -265,8 +265,8 @@ test("a dry run asks nobody who could not take it back", async () => {
 });
 
 describe("a mutating webhook", () => {
-  const mutated = async (says: JsonObject, more: JsonObject = {}) => {
-    world.says.set("m", () => says);
+  const mutated = async (response: JsonObject, more: JsonObject = {}) => {
+    world.responses.set("m", () => response);
     await world.configure("Mutating", "a", [world.hook("m", more)]);
     return create("c");
   };
@@ -276,101 +276,101 @@ describe("a mutating webhook", () => {
   test.each([
     {
       name: "a patch without its type",
-      says: { patch: "W10=" },
+      response: { patch: "W10=" },
       want: failing("received invalid webhook response: webhook returned response.patch but not response.patchType"),
     },
     {
       name: "a type without its patch",
-      says: { patchType: "JSONPatch" },
+      response: { patchType: "JSONPatch" },
       want: failing("received invalid webhook response: webhook returned response.patchType but not response.patch"),
     },
     {
       name: "an empty type",
-      says: { patchType: "", patch: "W10=" },
+      response: { patchType: "", patch: "W10=" },
       want: failing('received invalid webhook response: webhook returned invalid response.patchType of ""'),
     },
     {
       name: "another type",
-      says: { ...encoded('[{"op":"add","path":"/a","value":1}]'), patchType: "Merge" },
+      response: { ...encoded('[{"op":"add","path":"/a","value":1}]'), patchType: "Merge" },
       want: failing('unsupported patch type "Merge"'),
     },
     {
       name: "no list",
-      says: encoded("{}"),
+      response: encoded("{}"),
       want: failing("received undecodable patch in webhook response: json: cannot unmarshal object into Go value of type jsonpatch.Patch"),
     },
     {
       name: "no operations",
-      says: encoded("[5]"),
+      response: encoded("[5]"),
       want: failing(
         "received undecodable patch in webhook response: json: cannot unmarshal number into Go value of type jsonpatch.Operation",
       ),
     },
     {
       name: "no JSON",
-      says: encoded("nope"),
+      response: encoded("nope"),
       want: failing("received undecodable patch in webhook response: invalid character 'o' in literal null (expecting 'u')"),
     },
     {
       name: "broken base64",
-      says: { patchType: "JSONPatch", patch: "%%%" },
+      response: { patchType: "JSONPatch", patch: "%%%" },
       want: failing("failed to call webhook: illegal base64 data at input byte 0"),
     },
-    { name: "an empty operation", says: encoded("[null]"), want: "Internal error occurred: Unexpected kind: unknown" },
+    { name: "an empty operation", response: encoded("[null]"), want: "Internal error occurred: Unexpected kind: unknown" },
     {
-      name: "a path that is not there",
-      says: patchOf({ op: "remove", path: "/data/x" }),
+      name: "a path that does not exist",
+      response: patchOf({ op: "remove", path: "/data/x" }),
       want: "Internal error occurred: error in remove for path: '/data/x': Unable to remove nonexistent key: x: missing value",
     },
     {
       name: "a wrong type",
-      says: patchOf({ op: "add", path: "/data", value: 5 }),
+      response: patchOf({ op: "add", path: "/data", value: 5 }),
       want: "Internal error occurred: json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string",
     },
     {
       name: "another kind",
-      says: patchOf({ op: "replace", path: "/kind", value: "Service" }),
+      response: patchOf({ op: "replace", path: "/kind", value: "Service" }),
       want: "Internal error occurred: converting (v1.Service) to (v1.ConfigMap): unknown conversion",
     },
     {
       name: "an unknown version",
-      says: patchOf({ op: "replace", path: "/apiVersion", value: "v2" }),
+      response: patchOf({ op: "replace", path: "/apiVersion", value: "v2" }),
       want: 'Internal error occurred: no kind "ConfigMap" is registered for version "v2" in scheme "pkg/runtime/scheme.go:111"',
     },
     {
       name: "another namespace",
-      says: patchOf({ op: "replace", path: "/metadata/namespace", value: "x" }),
+      response: patchOf({ op: "replace", path: "/metadata/namespace", value: "x" }),
       want: "the namespace of the provided object does not match the namespace sent on the request",
     },
     {
       name: "an invalid object",
-      says: patchOf({ op: "add", path: "/metadata/labels", value: { "a/b/c": "" } }),
+      response: patchOf({ op: "add", path: "/metadata/labels", value: { "a/b/c": "" } }),
       want: expect.stringContaining('ConfigMap "c" is invalid: metadata.labels'),
     },
-  ])("is refused for $name", async ({ says, want }) => {
-    expect(messageOf((await mutated(says)).body)).toEqual(want);
+  ])("is refused for $name", async ({ response, want }) => {
+    expect(messageOf((await mutated(response)).body)).toEqual(want);
   });
 
-  test("that breaks the protocol may fail, but a patch that cannot be applied is an error anyway", async () => {
+  test("may break the protocol under failurePolicy Ignore, but a patch that cannot be applied is an error", async () => {
     expect((await mutated(encoded("{}"), { failurePolicy: "Ignore" })).status).toBe(201);
-    world.says.set("m", () => patchOf({ op: "remove", path: "/data/x" }));
+    world.responses.set("m", () => patchOf({ op: "remove", path: "/data/x" }));
     expect((await create("d")).status).toBe(500);
   });
 
-  test.each([encoded("[]"), encoded("null")])("may have nothing to change", async (says) => {
-    expect((await mutated(says)).body).toMatchObject({ data: { a: "1" } });
+  test.each([encoded("[]"), encoded("null")])("may return an empty patch", async (response) => {
+    expect((await mutated(response)).body).toMatchObject({ data: { a: "1" } });
   });
 
-  test("cannot change what is deleted", async () => {
+  test("cannot change a deleted object", async () => {
     await create("c");
-    world.says.set("m", () => patchOf({ op: "add", path: "/data", value: {} }));
+    world.responses.set("m", () => patchOf({ op: "add", path: "/data", value: {} }));
     await world.configure("Mutating", "a", [world.hook("m")]);
     expect(messageOf((await world.ask("DELETE", `${CONFIG_MAPS}/c`)).body)).toBe(
       'Internal error occurred: admission webhook "m.lattice.test" attempted to modify the object, which is not supported for this operation',
     );
   });
 
-  test("cannot break managedFields: they are then what they were", async () => {
+  test("cannot break managedFields: the previous ones are restored", async () => {
     const broken = await mutated(patchOf({ op: "replace", path: "/metadata/managedFields/0/operation", value: "Odd" }));
     expect(broken.body).toMatchObject({ metadata: { managedFields: [{ operation: "Update" }] } });
     expect(broken.response.warnings).toEqual([
@@ -378,7 +378,7 @@ describe("a mutating webhook", () => {
     ]);
   });
 
-  test("cannot create an object that is on its way out, by POST or by apply", async () => {
+  test("cannot create an object with a deletionTimestamp, by POST or by apply", async () => {
     const metadata = ["deletionTimestamp", "deletionGracePeriodSeconds", "uid", "selfLink"];
     const values = ["2001-01-01T00:00:00Z", 5, "chosen", "/x"];
     const chosen = patchOf(...metadata.map((name, at) => ({ op: "add", path: `/metadata/${name}`, value: values[at] ?? "" })));
@@ -396,8 +396,8 @@ describe("a mutating webhook", () => {
     expect((await world.ask("GET", `${CONFIG_MAPS}/c`)).status).toBe(404);
   });
 
-  test("cannot rename an object whose name the request has", async () => {
-    world.says.set("m", () => patchOf({ op: "replace", path: "/metadata/name", value: "other" }));
+  test("cannot rename an object that is named in the URL", async () => {
+    world.responses.set("m", () => patchOf({ op: "replace", path: "/metadata/name", value: "other" }));
     await world.configure("Mutating", "a", [world.hook("m")]);
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "d" } };
     const applied = await world.ask("PATCH", `${CONFIG_MAPS}/d?fieldManager=m`, { body, type: "application/apply-patch+yaml" });
@@ -405,24 +405,24 @@ describe("a mutating webhook", () => {
     expect((await world.ask("GET", `${CONFIG_MAPS}/other`)).status).toBe(404);
   });
 
-  test("is told of an owner that it gave twice", async () => {
+  test("that adds a duplicate owner causes a warning", async () => {
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u" };
     const given = await mutated(patchOf({ op: "add", path: "/metadata/ownerReferences", value: [owner, owner] }));
     expect(given.response.warnings).toEqual([expect.stringContaining("contains duplicate entries after mutating admission happens")]);
   });
 
-  test("is called again after a later change, if it asks for it", async () => {
-    world.says.set("first", ({ object }) =>
+  test("is called again after a later change, if its reinvocationPolicy allows it", async () => {
+    world.responses.set("first", ({ object }) =>
       patchOf({ op: "add", path: "/data/first", value: `${(object as { data: { first?: string } }).data.first ?? ""}x` }),
     );
-    world.says.set("last", () => patchOf({ op: "add", path: "/data/last", value: "y" }));
+    world.responses.set("last", () => patchOf({ op: "add", path: "/data/last", value: "y" }));
     await world.configure("Mutating", "a", [world.hook("first", { reinvocationPolicy: "IfNeeded" }), world.hook("once")]);
     await world.configure("Mutating", "b", [world.hook("last")]);
     expect((await create("c")).body).toMatchObject({ data: { first: "xx", last: "y" } });
     expect(world.called()).toEqual(["first", "once", "last", "first"]);
   });
 
-  test("of a scale changes the replicas", async () => {
+  test("for a scale changes the replicas", async () => {
     const spec = {
       replicas: 1,
       selector: { matchLabels: { a: "b" } },
@@ -430,7 +430,7 @@ describe("a mutating webhook", () => {
     };
     const url = "/apis/apps/v1/namespaces/default/deployments";
     await world.ask("POST", url, { body: { metadata: { name: "d" }, spec } });
-    world.says.set("m", () => patchOf({ op: "replace", path: "/spec/replicas", value: 7 }));
+    world.responses.set("m", () => patchOf({ op: "replace", path: "/spec/replicas", value: 7 }));
     const rules = [{ apiGroups: ["apps"], apiVersions: ["v1"], operations: ["UPDATE"], resources: ["deployments/scale"] }];
     await world.configure("Mutating", "a", [world.hook("m", { rules })]);
     const scaled = await world.ask("PATCH", `${url}/d/scale`, { type: "application/merge-patch+json", body: { spec: { replicas: 3 } } });
@@ -438,19 +438,19 @@ describe("a mutating webhook", () => {
   });
 });
 
-describe("an answer is not believed when it", () => {
+describe("a response is refused when it", () => {
   const review = (more: JsonObject, response: JsonObject = {}) => ({
     body: { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", response, ...more },
   });
   test.each([
     { name: "has another uid", reply: review({}, { uid: "x", allowed: true }), want: /expected response\.uid="[0-9a-f-]{36}", got "x"$/ },
-    { name: "is none", reply: { body: "{}" }, want: /received invalid webhook response: webhook response was absent$/ },
+    { name: "has no review response", reply: { body: "{}" }, want: /received invalid webhook response: webhook response was absent$/ },
     {
       name: "is text",
       reply: { body: "hello" },
       want: /couldn't get version\/kind; json parse error: json: cannot unmarshal string into Go value of type struct/,
     },
-    { name: "is broken", reply: { body: '{"a":' }, want: /json parse error: unexpected end of JSON input$/ },
+    { name: "is malformed JSON", reply: { body: '{"a":' }, want: /json parse error: unexpected end of JSON input$/ },
     { name: "is of another kind", reply: review({ kind: "Foo" }), want: /no kind "Foo" is registered for version "admission.k8s.io\/v1"/ },
     {
       name: "is of another version",
@@ -469,13 +469,13 @@ describe("an answer is not believed when it", () => {
       want: /cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool$/,
     },
   ])("$name", async ({ reply, want }) => {
-    world.says.set("v", () => reply);
+    world.responses.set("v", () => reply);
     await world.configure("Validating", "a", [world.hook("v")]);
     expect(messageOf((await create("c")).body)).toMatch(want);
   });
 
-  test("does not say what it is", async () => {
-    world.says.set("v", ({ uid }) => ({ body: { response: { uid, allowed: true } } }));
+  test("has no apiVersion and kind", async () => {
+    world.responses.set("v", ({ uid }) => ({ body: { response: { uid, allowed: true } } }));
     await world.configure("Validating", "a", [world.hook("v")]);
     expect(messageOf((await create("c")).body)).toMatch(
       /expected webhook response of admission.k8s.io\/v1, Kind=AdmissionReview, got \/, Kind=$/,
@@ -483,17 +483,17 @@ describe("an answer is not believed when it", () => {
   });
 
   test.each([
-    { says: { patchType: "JSONPatch", patch: "W10=" }, want: /validating webhook may not return response.patch$/ },
-    { says: { patchType: "JSONPatch" }, want: /validating webhook may not return response.patchType$/ },
-  ])("patches although it should only judge", async ({ says, want }) => {
-    world.says.set("v", () => says);
+    { response: { patchType: "JSONPatch", patch: "W10=" }, want: /validating webhook may not return response.patch$/ },
+    { response: { patchType: "JSONPatch" }, want: /validating webhook may not return response.patchType$/ },
+  ])("has a patch, and the hook is a validating one", async ({ response, want }) => {
+    world.responses.set("v", () => response);
     await world.configure("Validating", "a", [world.hook("v")]);
     expect(messageOf((await create("c")).body)).toMatch(want);
   });
 });
 
-test("YAML is understood too", async () => {
-  world.says.set("v", ({ uid }) => ({
+test("a response in YAML is accepted", async () => {
+  world.responses.set("v", ({ uid }) => ({
     body: `apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nresponse: {uid: ${uid}, allowed: true}\n`,
   }));
   await world.configure("Validating", "a", [world.hook("v")]);

@@ -1,7 +1,7 @@
 /** ConversionReview: the question as it is sent, and what is believed of the answer. */
 import { err, ok, type Result } from "#base";
 import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { readReview, saidKind, STATUS, UID, type ReviewKind } from "../../webhook-client/index.ts";
+import { readReview, declaredKind, STATUS, UID, type ReviewKind } from "../../webhook-client/index.ts";
 import { always, optional, pointer, STRING, type Shape } from "../../protocol/shapes.ts";
 import { text } from "../crd/json-access.ts";
 
@@ -50,8 +50,8 @@ export function readAnswer(body: Buffer, uid: string, version: ReviewVersion): R
   const review = readReview(body, REVIEWS[version]);
   if (!review.ok) return review;
   const wanted = `${GROUP}/v1, Kind=ConversionReview`;
-  if (version === "v1" && saidKind(review.value) !== wanted)
-    return err(`expected webhook response of ${wanted}, got ${saidKind(review.value)}`);
+  if (version === "v1" && declaredKind(review.value) !== wanted)
+    return err(`expected webhook response of ${wanted}, got ${declaredKind(review.value)}`);
   const response = field(review.value, "response");
   if (!isJsonObject(response)) return err("no response provided");
   const given = text(response, "uid");

@@ -58,8 +58,8 @@ const definition = (storage: "v1" | "v2", more: JsonObject = {}): JsonObject => 
 
 beforeEach(async () => {
   reply = undefined;
-  webhook = await startWebhook((heard) => {
-    const review = requestOf(heard);
+  webhook = await startWebhook((received) => {
+    const review = requestOf(received);
     const converted = (review["objects"] as readonly JsonObject[]).map((object) => convert(object, versionOf(review["desiredAPIVersion"])));
     const response = { uid: review.uid, result: { status: "Success" }, convertedObjects: converted };
     return reply?.(review, converted) ?? { body: { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview", response } };
@@ -81,8 +81,8 @@ const widget = (apiVersion: string, name: string, spec: JsonObject): JsonObject 
 const ask = async (method: string, url: string, asked?: Asked): Promise<JsonObject> =>
   (await world.ask(method, url, asked)).body as JsonObject;
 const calls = (): readonly string[] =>
-  webhook.heard.splice(0).map((heard) => {
-    const review = requestOf(heard);
+  webhook.received.splice(0).map((received) => {
+    const review = requestOf(received);
     const names = (review["objects"] as readonly { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
     return `${versionOf(review["desiredAPIVersion"]).slice(GROUP.length + 1)} ${names.join()}`;
   });
@@ -378,8 +378,8 @@ test("admission sees custom resources in the version that it asks for", async ()
     matchConditions: [{ name: "v1", expression: "object.spec.size == 'd'" }],
   };
   const reviewed: Json[] = [];
-  webhook.answer = (heard) => {
-    const request = requestOf(heard);
+  webhook.answer = (received) => {
+    const request = requestOf(received);
     if (request["objects"] !== undefined) {
       const convertedObjects = (request["objects"] as readonly JsonObject[]).map((object) =>
         convert(object, versionOf(request["desiredAPIVersion"])),

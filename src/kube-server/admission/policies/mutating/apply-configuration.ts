@@ -1,4 +1,4 @@
-/** A mutation of the kind ApplyConfiguration: what it made is merged into the object, as server-side apply merges. */
+/** A mutation of the kind ApplyConfiguration: the value of its expression is merged into the object, as server-side apply merges. */
 import { err, ok, type Result } from "#base";
 import { isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import type { CelStruct } from "#cel";
@@ -39,7 +39,7 @@ function mergeInto(object: KubeObject, type: ResourceType, patch: JsonObject): R
   return ok(isJsonObject(merged) ? merged : live);
 }
 
-/** Null is no value of any type here, unlike in an object that somebody applies. The words are Go's for the null of CEL. */
+/** Null is refused for every type here, unlike in an applied object. The texts are Go's for the null of CEL. */
 function nullsIn(schema: TypeSchema, value: Json, path: readonly PathElement[]): readonly string[] {
   if (value === null) return [`${pathText(path)}: ${NULL_PROBLEMS[shapeOf(schema, value) ?? "scalar"](schema)}`];
   if (isJsonObject(value)) {
@@ -62,7 +62,7 @@ const NULL_PROBLEMS: Readonly<Record<Shape, (schema: TypeSchema) => string>> = {
   },
 };
 
-/** Whoever names one field of such a part would take all others away, and rarely means it. */
+/** An atomic list or map is refused: setting one of its fields would remove all the others, which is rarely intended. */
 function atomicsIn(schema: TypeSchema, value: Json, path: readonly PathElement[]): readonly string[] {
   if (isJsonObject(value) && schema.map !== undefined) {
     const { map } = schema;

@@ -1,4 +1,4 @@
-/** A MutatingAdmissionPolicy, compiled: its conditions, its variables, and one expression per mutation. */
+/** A compiled MutatingAdmissionPolicy: its conditions, its variables, and one expression per mutation. */
 import { field, fieldAt, type KubeObject } from "#kube";
 import { listType } from "#cel";
 import {
@@ -7,18 +7,18 @@ import {
   compileVariables,
   JSON_PATCH,
   OBJECT,
-  type Expression,
+  type AdmissionExpression,
   type MatchConditions,
   type Variables,
 } from "../../../admission-cel/index.ts";
 import { failurePolicyOf, paramKindOf, textAt, type FailurePolicy } from "../policy-list.ts";
 import { conditionsOf, itemsAt, namedExpressions } from "../policy-parts.ts";
 
-export type Mutation = { readonly kind: "apply" | "patch"; readonly expression: Expression };
+export type Mutation = { readonly kind: "apply" | "patch"; readonly expression: AdmissionExpression };
 
 export type CompiledMutatingPolicy = {
   readonly failurePolicy: FailurePolicy;
-  /** Run again when something later has changed the object. */
+  /** Run again when the object was changed after this policy. */
   readonly reinvocable: boolean;
   readonly variables: Variables;
   readonly conditions: MatchConditions;

@@ -1,4 +1,4 @@
-/** A mutation of the kind JSONPatch: operations on the object's JSON. A test that fails leaves the object as it was, and is no error. */
+/** A mutation of the kind JSONPatch: operations on the object's JSON. A failed `test` operation leaves the object unchanged and is no error. */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject } from "#kube";
 import { applyJsonPatch } from "#patch";
@@ -9,10 +9,10 @@ import { internalError, type Failure } from "../../../protocol/status.ts";
 import { toJson, wrongNames } from "./made-values.ts";
 
 const MAX_OPERATIONS = 10_000;
-/** Characters of JSON in all operations of a patch: as much as a body may have. An expression can repeat a large value in every operation. */
+/** The limit for the JSON of all operations, in characters, equal to that of a request body. An expression can repeat a large value in every operation. */
 const MAX_CHARACTERS = 3 * 1024 * 1024;
 
-/** A failure ends the request whatever the policy says; a text is the policy's problem. Without a type nothing is known of the object's fields. */
+/** A Failure ends the request whatever the failure policy is; a text is an error of the policy. Without a type the fields are not checked. */
 export function applyOperations(object: KubeObject, type: ResourceType | undefined, made: CelList): Result<KubeObject, string | Failure> {
   if (made.size > MAX_OPERATIONS) return err(`JSON Patch: has ${made.size} operations; at most ${MAX_OPERATIONS} are allowed`);
   const operations: JsonObject[] = [];
@@ -46,7 +46,7 @@ function operationOf(value: CelValue): Result<JsonObject, string> {
   return ok({ ...plain, value: json.value });
 }
 
-/** Built-in kinds are read strictly: a policy that makes up fields is a mistake. */
+/** Built-in kinds are decoded strictly: an unknown field is a mistake in the policy. */
 function decoded(type: ResourceType, value: Json): Result<KubeObject, Failure> {
   const { group, version, kind } = type.resource;
   const given = field(value, "kind");

@@ -1,6 +1,6 @@
 /**
- * How large and how deep a value may be that a mutation has made. Values that share parts are small while they are evaluated: `[v, v]` of
- * `[v, v]` of … has few lists, and as JSON twice as many with every level.
+ * Limits for the size and depth of the value of a mutation. Values that share parts are small during evaluation: `[v, v]` of `[v, v]` of …
+ * has few lists, but its JSON doubles with every level.
  */
 import { CelOptional, CelStruct, isList, isMap, type CelValue } from "#cel";
 
@@ -8,7 +8,7 @@ const MAX_VALUES = 300_000;
 const MAX_TEXT = 4 * 1_024 * 1_024;
 const MAX_DEPTH = 500;
 
-/** What is wrong with it; undefined: nothing. */
+/** The limit that was exceeded; undefined: none. */
 export function madeTooLarge(root: CelValue): string | undefined {
   const ahead: { readonly value: CelValue; readonly depth: number }[] = [{ value: root, depth: 0 }];
   let [values, text] = [0, 0];

@@ -1,7 +1,7 @@
 /**
- * What a mutation's expression has made, as JSON.
+ * The value of a mutation's expression as JSON.
  *
- * Values of a JSON patch go through protobuf on a real server: whole numbers that a double cannot hold become texts there, as do times.
+ * Values of a JSON patch are encoded as protobuf on a real server: integers that a double cannot hold become texts there, as do times.
  */
 import { err, ok, type Result } from "#base";
 import type { Json, JsonObject } from "#kube";
@@ -67,7 +67,7 @@ export function structJson({ fields }: CelStruct): Result<JsonObject, string> {
   return entriesJson([...fields]);
 }
 
-/** `fromEntries` defines fields, so "__proto__" is a name like any other. */
+/** `fromEntries` defines own properties, so "__proto__" is an ordinary name. */
 function entriesJson(entries: readonly (readonly [string, CelValue])[]): Result<JsonObject, string> {
   const made: [string, Json][] = [];
   for (const [name, value] of entries) {
@@ -78,7 +78,7 @@ function entriesJson(entries: readonly (readonly [string, CelValue])[]): Result<
   return ok(Object.fromEntries(made));
 }
 
-/** The name of each struct must be the way to it: `Object.spec.template` below `spec`, `template`. Lists and maps on the way do not count. */
+/** The type name of each struct must be its path: `Object.spec.template` below `spec`, `template`. Lists and maps in the path are not counted. */
 export function wrongNames(value: CelValue, path: readonly string[]): readonly string[] {
   if (isList(value)) return itemsOf(value).flatMap((item) => wrongNames(item, path));
   if (isMap(value)) return value.keys().flatMap((key) => wrongNames(value.get(key) ?? null, path));

@@ -1,4 +1,4 @@
-/** Runs the mutations of one policy, one after the other; each sees what the one before it made. */
+/** Runs the mutations of one policy in order; each receives the object that the previous one returned. */
 import { err, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import { CelStruct, isList, type CelValue } from "#cel";
@@ -8,7 +8,7 @@ import type { Failure } from "../../../protocol/status.ts";
 import { activationOf, evaluate, POLICY_BUDGET, type ActivationInput } from "../../../admission-cel/index.ts";
 import { inVersionOf } from "../../matching/index.ts";
 import type { Attributes } from "../../../protocol/admission-port.ts";
-import type { Invocation } from "../invocations.ts";
+import type { PolicyInvocation } from "../invocations.ts";
 import { inputOf } from "../policy-input.ts";
 import { applyConfiguration } from "./apply-configuration.ts";
 import type { CompiledMutatingPolicy, Mutation } from "./compile-policy.ts";
@@ -17,13 +17,13 @@ import { madeTooLarge } from "./made-size.ts";
 
 export type Mutated = {
   readonly object: KubeObject;
-  /** What could not be done; the rest was. */
+  /** Errors of single mutations; the other mutations were applied. */
   readonly problems: readonly string[];
 };
 
 type Running = Pick<ActivationInput, "authorize" | "namespace" | "pace"> & { readonly attributes: Attributes; readonly object: KubeObject };
 
-export function* mutate(invocation: Invocation<CompiledMutatingPolicy>, running: Running): Paced<Result<Mutated, Failure>> {
+export function* mutate(invocation: PolicyInvocation<CompiledMutatingPolicy>, running: Running): Paced<Result<Mutated, Failure>> {
   const { policy, matched } = invocation;
   const { attributes, authorize, pace } = running;
   const problems: string[] = [];
@@ -52,8 +52,8 @@ export function* mutate(invocation: Invocation<CompiledMutatingPolicy>, running:
 
 type Change = { readonly mutation: Mutation; readonly value: CelValue; readonly object: KubeObject };
 
-/** In the version that matched. What is not of the resource's own kind (a Scale) has no defaults here. */
-function apply({ matched }: Invocation<unknown>, { mutation, value, object }: Change): Result<KubeObject, string | Failure> {
+/** In the version that matched. An object that is not of the resource's own kind (a Scale) gets no defaults. */
+function apply({ matched }: PolicyInvocation<unknown>, { mutation, value, object }: Change): Result<KubeObject, string | Failure> {
   const { type } = matched;
   const isOwn = object.kind === type.resource.kind;
   const changed = isList(value)
@@ -64,7 +64,7 @@ function apply({ matched }: Invocation<unknown>, { mutation, value, object }: Ch
   return changed.ok && isOwn ? ok(type.applyDefaults(changed.value)) : changed;
 }
 
-/** A real server has no way back from one version of a built-in kind to another here; policies that need one fail on it. */
+/** A real server cannot convert a built-in kind back to another version here; policies that need it fail. */
 function inRequestVersion(changed: KubeObject, from: ResourceType, to: ResourceType): Result<KubeObject, string> {
   if (from === to || from.custom || changed.kind !== from.resource.kind) return ok(inVersionOf(changed, from, to));
   const [source, target] = [from, to].map(({ resource }) => `(${resource.version}.${resource.kind})`);

@@ -1,4 +1,4 @@
-/** Mutating policies in a server: what they change, what they cannot change, and in which words they say so. */
+/** Mutating policies in a server: the changes that they make, those that are refused, and the messages. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { listOf } from "#cel";
@@ -32,12 +32,12 @@ const denied = (why: string): string => `policy 'p' with binding 'p-binding' den
 const untyped = "error applying patch: failed to convert patch object to typed object:";
 
 describe("ApplyConfiguration", () => {
-  it("merges what it made, one mutation after the other", async () => {
+  it("merges the values of its mutations in order", async () => {
     const made = await mutated(apply("Object{data: {'y': '2'}}", "Object{data: {'n': string(object.data.size())}}"));
     expect(fieldAt(made, "data")).toEqual({ x: "1", y: "2", n: "2" });
   });
 
-  it("merges lists by their keys, with defaults for what is new", async () => {
+  it("merges lists by their keys, with defaults for new items", async () => {
     const list = "[Object.spec.containers{name: 'c', imagePullPolicy: 'Never'}, Object.spec.containers{name: 'side', image: 's'}]";
     const made = await mutated(apply(`Object{spec: Object.spec{containers: ${list}}}`), { object: pod });
     const containers = fieldAt(made, "spec", "containers") as readonly Json[];
@@ -55,7 +55,7 @@ describe("ApplyConfiguration", () => {
 
   it.each([
     {
-      name: "a field that is not there",
+      name: "an unknown field",
       given: "Object{spec: Object.spec{nope: 1}}",
       want: `${untyped} .spec.nope: field not declared in schema`,
     },
@@ -70,7 +70,7 @@ describe("ApplyConfiguration", () => {
       want: 'type mismatch: unexpected type name "Object.wrong", expected "Object.spec", which matches field name path from root Object type',
     },
     {
-      name: "a part that belongs to one owner",
+      name: "an atomic list or map",
       given: "Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: 'x'}]}}",
       want: "error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.tolerations",
     },
@@ -96,7 +96,7 @@ describe("ApplyConfiguration", () => {
       want: undefined,
     },
     {
-      name: "what it cannot find",
+      name: "a failed expression",
       given: "Object{spec: Object.spec{hostname: object.nope}}",
       want: "expression 'Object{spec: Object.spec{hostname: object.nope}}' resulted in error: no such key: nope",
     },
@@ -111,7 +111,7 @@ describe("ApplyConfiguration", () => {
     else expect([kind, message]).toEqual(["Status", denied(want)]);
   });
 
-  it("does not know a Scale", async () => {
+  it("refuses a Scale", async () => {
     const running = policyServer();
     const spec = {
       replicas: 1,
@@ -127,7 +127,7 @@ describe("ApplyConfiguration", () => {
     );
   });
 
-  it("cannot go back to another version of a built-in kind", async () => {
+  it("cannot convert back to another version of a built-in kind", async () => {
     const running = policyServer();
     const rule = { apiGroups: ["autoscaling"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["horizontalpodautoscalers"] };
     await addMutating(running, {
@@ -167,7 +167,11 @@ describe("JSONPatch", () => {
   });
 
   it.each([
-    { name: "what is not there", given: "[JSONPatch{op: 'remove', path: '/data/nope'}]", want: /^policy 'p' .* JSON Patch: .*nope/ },
+    {
+      name: "a path that does not exist",
+      given: "[JSONPatch{op: 'remove', path: '/data/nope'}]",
+      want: /^policy 'p' .* JSON Patch: .*nope/,
+    },
     {
       name: "a map with other keys than texts",
       given: "[JSONPatch{op: 'add', path: '/data', value: {1: 'a'}}]",
@@ -184,7 +188,7 @@ describe("JSONPatch", () => {
       want: /^Internal error occurred: failed to convert object: converting \(v1.Secret\) to \(core.ConfigMap\): unknown conversion/,
     },
     {
-      name: "fields that nobody knows",
+      name: "unknown fields",
       given: "[JSONPatch{op: 'add', path: '/nope', value: 1}]",
       want: /^Internal error occurred: strict decoding error: unknown field "nope"/,
     },
@@ -226,14 +230,14 @@ describe("JSONPatch", () => {
 });
 
 describe("a mutating policy", () => {
-  it("skips what it does not match, and what its conditions exclude", async () => {
+  it("skips requests that it does not match or that its conditions exclude", async () => {
     const conditions = { matchConditions: [{ name: "m", expression: "object.metadata.name == 'other'" }] };
     expect(fieldAt(await mutated({ ...conditions, ...apply("Object{data: {'y': '2'}}") }), "data")).toEqual({ x: "1" });
     const selector = { matchResources: { objectSelector: { matchLabels: { a: "b" } } } };
     expect(fieldAt(await mutated(apply("Object{data: {'y': '2'}}"), { binding: selector }), "data")).toEqual({ x: "1" });
   });
 
-  it("under failurePolicy Ignore does what it can", async () => {
+  it("under failurePolicy Ignore skips failed mutations", async () => {
     const spec = { failurePolicy: "Ignore", ...apply("Object{data: {'a': object.data.nope}}", "Object{data: {'b': '1'}}") };
     expect(fieldAt(await mutated(spec), "data")).toEqual({ x: "1", b: "1" });
     const broken = {
@@ -244,7 +248,7 @@ describe("a mutating policy", () => {
     expect(fieldAt(await mutated(broken), "immutable")).toBeUndefined();
   });
 
-  it("says all that went wrong, and the first as the message", async () => {
+  it("lists all errors as causes, and the first as the message", async () => {
     const body = await mutated(apply("Object{data: {'a': object.data.nope}}", "Object{data: {'a': object.data.neither}}"));
     const causes = fieldAt(body, "details", "causes") as readonly Json[];
     expect(causes).toHaveLength(2);
@@ -304,13 +308,13 @@ describe("a mutating policy", () => {
     expect(fieldAt(body, "metadata", "annotations")).toEqual({ n: want });
   });
 
-  it("cannot create an object that is on its way out", async () => {
+  it("cannot create an object with a deletionTimestamp", async () => {
     const dying = "[JSONPatch{op: 'add', path: '/metadata/deletionTimestamp', value: '2001-01-01T00:00:00Z'}]";
     const body = await mutated(patch(dying));
     expect([fieldAt(body, "metadata", "name"), fieldAt(body, "metadata", "deletionTimestamp")]).toEqual(["c", undefined]);
   });
 
-  it("mutates nothing that is deleted, and no policy", async () => {
+  it("does not run for deletions and for policies", async () => {
     const running = policyServer();
     await running.ask("POST", CONFIG_MAPS, { body: configMap("c") });
     await addMutating(running, { spec: apply("Object{metadata: Object.metadata{labels: {'a': 'b'}}}") });

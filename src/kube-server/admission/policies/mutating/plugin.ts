@@ -1,4 +1,4 @@
-/** MutatingAdmissionPolicy: changes that the cluster's owner wrote as expressions. Nothing is mutated when something is deleted. */
+/** MutatingAdmissionPolicy: changes that administrators write as expressions. Not run for deletions. */
 import { ok, whenThere, type Result } from "#base";
 import { jsonEqual, keyText, type KubeObject } from "#kube";
 import { forbid } from "../../forbid.ts";
@@ -6,9 +6,9 @@ import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../../pro
 import { Pace, runPaced, type Paced } from "../../../pace.ts";
 import { refuse, type Failure } from "../../../protocol/status.ts";
 import { activationOf, meetsConditions } from "../../../admission-cel/index.ts";
-import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
+import { findInvocations, isExempt, type FoundInvocation, type PolicyInvocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";
-import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";
+import { followPolicies, type ActivePolicy, type PolicyBinding } from "../policy-list.ts";
 import { compileMutatingPolicy, type CompiledMutatingPolicy } from "./compile-policy.ts";
 import { mutate } from "./mutate.ts";
 import { policyRounds, type PolicyRounds } from "./rounds.ts";
@@ -16,7 +16,7 @@ import { policyRounds, type PolicyRounds } from "./rounds.ts";
 const KINDS = { policies: "mutatingadmissionpolicies", bindings: "mutatingadmissionpolicybindings" };
 
 type Policy = ActivePolicy<CompiledMutatingPolicy>;
-type Problem = { readonly policy: Policy; readonly binding: Binding | undefined; readonly message: string; readonly reason: string };
+type Problem = { readonly policy: Policy; readonly binding: PolicyBinding | undefined; readonly message: string; readonly reason: string };
 type Outcome = { readonly object: KubeObject; readonly problems: readonly Problem[] };
 
 export function mutatingPolicies(context: AdmissionContext): AdmissionPlugin {
@@ -49,8 +49,8 @@ type Running = {
   readonly pace: Pace;
 };
 
-/** What is wrong with a policy itself is told before what went wrong while one ran. */
-function* runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>[]): Paced<Result<KubeObject, Failure>> {
+/** Errors in the configuration of a policy are listed before errors of its evaluation. */
+function* runAll(running: Running, found: readonly FoundInvocation<CompiledMutatingPolicy>[]): Paced<Result<KubeObject, Failure>> {
   const { attributes, rounds } = running;
   const misconfigured = found.flatMap((one) => (one.kind === "misconfigured" ? [{ ...one.problem, reason: "" }] : []));
   const problems: Problem[] = [...misconfigured];
@@ -68,7 +68,7 @@ function* runAll(running: Running, found: readonly Found<CompiledMutatingPolicy>
   return counting.length === 0 ? ok(object) : denied(attributes, counting);
 }
 
-function* run(running: Running, invocation: Invocation<CompiledMutatingPolicy>): Paced<Result<Outcome, Failure>> {
+function* run(running: Running, invocation: PolicyInvocation<CompiledMutatingPolicy>): Paced<Result<Outcome, Failure>> {
   const { context, attributes, object, rounds, pace } = running;
   const { policy, binding, param } = invocation;
   const { compiled } = policy;
@@ -86,7 +86,7 @@ function* run(running: Running, invocation: Invocation<CompiledMutatingPolicy>):
   return ok({ object: mutated.value.object, problems: mutated.value.problems.map(problem) });
 }
 
-/** The first problem gives the message, all of them are causes. 403, whatever the reason says. */
+/** The first problem gives the message, all of them are causes. The code is 403 for every reason. */
 function denied(attributes: Attributes, problems: readonly Problem[]): Result<never, Failure> {
   const status = forbid(attributes, "admission request denied by policy").error;
   const causes = problems.map((problem) => ({ message: describe(problem) }));

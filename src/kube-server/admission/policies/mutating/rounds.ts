@@ -1,7 +1,7 @@
 /**
- * What is remembered of one request between its two rounds: which policies ran and want to run again, and what they left.
+ * The state of one request between its two rounds: which policies ran and may run again, and the objects that they returned.
  *
- * A policy runs again only if something changed the object after it: a later policy, a webhook, or another part of admission.
+ * A policy runs again only if the object was changed after it: by a later policy, a webhook, or another plugin.
  */
 import { jsonEqual, type KubeObject } from "#kube";
 import { firstRound, type Attributes, type Reinvocation } from "../../../protocol/admission-port.ts";

@@ -1,22 +1,22 @@
-/** A ValidatingAdmissionPolicy, compiled. What does not compile is kept with its problem, and becomes an error of the requests it judges. */
+/** A compiled ValidatingAdmissionPolicy. An expression that does not compile is kept with its problem, and is an error at evaluation. */
 import type { KubeObject } from "#kube";
 import { BOOL, NULL, STRING } from "#cel";
 import {
   compile,
   compileMatchConditions,
   compileVariables,
-  type Expression,
+  type AdmissionExpression,
   type MatchConditions,
   type Variables,
 } from "../../../admission-cel/index.ts";
 import { failurePolicyOf, paramKindOf, textAt, type FailurePolicy } from "../policy-list.ts";
 import { conditionsOf, itemsAt, namedExpressions } from "../policy-parts.ts";
 
-export type Validation = {
-  readonly expression: Expression;
+export type CompiledValidation = {
+  readonly expression: AdmissionExpression;
   readonly message: string;
-  readonly messageExpression: Expression | undefined;
-  /** "": Invalid. */
+  readonly messageExpression: AdmissionExpression | undefined;
+  /** "" means Invalid. */
   readonly reason: string;
 };
 
@@ -24,8 +24,8 @@ export type CompiledValidatingPolicy = {
   readonly failurePolicy: FailurePolicy;
   readonly variables: Variables;
   readonly conditions: MatchConditions;
-  readonly validations: readonly Validation[];
-  readonly auditAnnotations: readonly Expression[];
+  readonly validations: readonly CompiledValidation[];
+  readonly auditAnnotations: readonly AdmissionExpression[];
 };
 
 export function compileValidatingPolicy(policy: KubeObject): CompiledValidatingPolicy {

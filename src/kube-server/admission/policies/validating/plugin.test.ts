@@ -1,4 +1,4 @@
-/** Validating policies in a server: who is denied, in which words, and what a policy sees. */
+/** Validating policies in a server: the requests that are denied, the messages, and the values that a policy reads. */
 import { describe, expect, it } from "vitest";
 import { fieldAt, type Json } from "#kube";
 import { addValidating, configMap, CONFIG_MAPS, MATCH_ALL, messageOf, policyServer } from "../policy.test-support.ts";
@@ -6,7 +6,7 @@ import { addValidating, configMap, CONFIG_MAPS, MATCH_ALL, messageOf, policyServ
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const DENIED = "ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request:";
 
-/** What a policy says about one ConfigMap. */
+/** The error message that a policy gives for one ConfigMap. */
 async function judged(spec: object, given: { readonly object?: Json; readonly binding?: object } = {}): Promise<Json | undefined> {
   const running = policyServer();
   await addValidating(running, { spec, ...(given.binding === undefined ? {} : { binding: given.binding }) });
@@ -48,31 +48,31 @@ describe("a denial", () => {
     { name: "the expression", given: { expression: " false " }, want: "failed expression: false" },
     { name: "the message", given: { expression: "false", message: " because " }, want: "because" },
     {
-      name: "what was made of it",
+      name: "the value of the messageExpression",
       given: { expression: "false", messageExpression: "'x is ' + object.data.x", message: "m" },
       want: "x is 1",
     },
     {
-      name: "the message, if nothing could be made",
+      name: "the message, if the messageExpression fails",
       given: { expression: "false", messageExpression: "string(object.data.nope)", message: "m" },
       want: "m",
     },
     {
-      name: "the message, if it was made too long",
+      name: "the message, if the value is too long",
       given: { expression: "false", messageExpression: `'${"x".repeat(5_121)}'`, message: "m" },
       want: "m",
     },
     {
-      name: "the message, if it was made of two lines",
+      name: "the message, if the value has two lines",
       given: { expression: "false", messageExpression: "'a\\nb'", message: "m" },
       want: "m",
     },
     {
-      name: "the expression, if nothing was made",
+      name: "the expression, if the value is blank",
       given: { expression: "false", messageExpression: "'  '" },
       want: "failed expression: false",
     },
-  ])("says $name", async ({ given, want }) => {
+  ])("contains $name", async ({ given, want }) => {
     expect(await judged({ validations: [given] })).toBe(denied(want));
   });
 
@@ -96,18 +96,18 @@ describe("an error", () => {
     );
   });
 
-  it("is no objection under failurePolicy Ignore", async () => {
+  it("is ignored under failurePolicy Ignore", async () => {
     expect(await judged({ failurePolicy: "Ignore", validations: [broken] })).toBeUndefined();
     const spec = { failurePolicy: "Ignore", validations: [{ expression: "false" }], matchConditions: [{ name: "m", ...broken }] };
     expect(await judged(spec)).toBeUndefined();
   });
 
-  it("of a match condition denies before anything else is asked", async () => {
+  it("of a match condition denies before the validations are evaluated", async () => {
     const spec = { validations: [{ expression: "true" }], matchConditions: [{ name: "m", ...broken }] };
     expect(await judged(spec)).toBe(denied("expression 'object.data.nope == '1'' resulted in error: no such key: nope"));
   });
 
-  it("of an audit annotation denies, whatever the binding wants", async () => {
+  it("of an audit annotation denies, whatever the validationActions are", async () => {
     const auditAnnotations = [{ key: "k", valueExpression: "string(object.data.nope)" }];
     const want = denied("expression 'string(object.data.nope)' resulted in error: no such key: nope");
     expect(await judged({ auditAnnotations }, { binding: { validationActions: ["Audit"] } })).toBe(want);
@@ -117,13 +117,13 @@ describe("an error", () => {
 
   const ten = "[1,2,3,4,5,6,7,8,9,10]";
   const costly = ["a", "b", "c", "d", "e", "f"].reduceRight((inner, name) => `${ten}.all(${name}, ${inner})`, "a+b+c+d+e+f > 0");
-  it("is to cost too much", async () => {
+  it("is also an exceeded cost limit", async () => {
     expect(await judged({ validations: [{ expression: costly }] })).toContain("operation cancelled: actual cost limit exceeded");
   });
 });
 
-describe("what a binding does", () => {
-  it("may be only to warn", async () => {
+describe("a binding", () => {
+  it("may only warn", async () => {
     const running = policyServer();
     await addValidating(running, {
       spec: { validations: [{ expression: "false", message: "hm" }] },
@@ -134,14 +134,14 @@ describe("what a binding does", () => {
     expect(answer.response.warnings).toEqual(["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p-binding': hm"]);
   });
 
-  it("may be nothing, for objects that it does not select", async () => {
+  it("has no effect on objects that it does not select", async () => {
     const binding = { matchResources: { objectSelector: { matchLabels: { a: "b" } } } };
     const spec = { validations: [{ expression: "false", message: "no" }] };
     expect(await judged(spec, { binding })).toBeUndefined();
     expect(await judged(spec, { binding, object: configMap("c", {}, { a: "b" }) })).toBe(denied("no"));
   });
 
-  it("ends with the binding, and begins with it", async () => {
+  it("has an effect from its creation to its deletion", async () => {
     const running = policyServer();
     const spec = { validations: [{ expression: "false" }] };
     const path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/p-binding";
@@ -151,7 +151,7 @@ describe("what a binding does", () => {
     expect((await running.ask("POST", CONFIG_MAPS, { body: configMap("a") })).status).toBe(201);
   });
 
-  it("follows a changed policy at once", async () => {
+  it("applies a changed policy at once", async () => {
     const running = policyServer();
     await addValidating(running, { spec: { validations: [{ expression: "true" }] } });
     expect((await running.ask("POST", CONFIG_MAPS, { body: configMap("a") })).status).toBe(201);
@@ -161,8 +161,8 @@ describe("what a binding does", () => {
   });
 });
 
-describe("what a policy sees", () => {
-  it("of a request", async () => {
+describe("the values that a policy reads", () => {
+  it("include the request", async () => {
     const parts = [
       "request.operation",
       "request.kind.kind",
@@ -175,7 +175,7 @@ describe("what a policy sees", () => {
     expect(await judged(spec)).toBe(denied("CREATE ConfigMap configmaps c default admin"));
   });
 
-  it("of the namespace, its own variables, and who may do what", async () => {
+  it("include the namespace, the policy's variables and the authorizer", async () => {
     const spec = {
       variables: [
         { name: "phase", expression: "namespaceObject.status.phase" },
@@ -186,7 +186,7 @@ describe("what a policy sees", () => {
     expect(await judged(spec)).toBe(denied("Active default"));
   });
 
-  it("of a deletion is the old object", async () => {
+  it("include the old object of a deletion", async () => {
     const running = policyServer();
     const spec = {
       validations: [{ expression: "request.operation != 'DELETE' || (object == null && oldObject.metadata.name != 'keep')" }],
@@ -198,14 +198,14 @@ describe("what a policy sees", () => {
     expect((await running.ask("DELETE", `${CONFIG_MAPS}/go`)).status).toBe(200);
   });
 
-  it("of cluster-scoped objects has no namespace", async () => {
+  it("include no namespace for cluster-scoped objects", async () => {
     const running = policyServer();
     await addValidating(running, { spec: { validations: [{ expression: "namespaceObject == null || has(namespaceObject.spec)" }] } });
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "n" } };
     expect((await running.ask("POST", "/api/v1/namespaces", { body: namespace })).status).toBe(201);
   });
 
-  it("is the version that it matched, where another was written", async () => {
+  it("are in the version that matched, also when the request has another", async () => {
     const running = policyServer();
     const rule = { apiGroups: ["autoscaling"], apiVersions: ["v1"], operations: ["CREATE"], resources: ["horizontalpodautoscalers"] };
     const messageExpression = "object.apiVersion + ' ' + request.kind.version + ' ' + request.requestKind.version";
@@ -241,7 +241,7 @@ describe("params", () => {
     expect((await running.ask("POST", CONFIG_MAPS, { body: configMap("d", { x: "7" }) })).status).toBe(201);
   });
 
-  it("are found by label, and each must agree", async () => {
+  it("are found by label, and the policy must pass with each", async () => {
     const running = policyServer();
     await running.ask("POST", CONFIG_MAPS, { body: configMap("a", { x: "1" }, { role: "param" }) });
     await running.ask("POST", CONFIG_MAPS, { body: configMap("b", { x: "2" }, { role: "param" }) });
@@ -253,11 +253,11 @@ describe("params", () => {
   const wrong = "failed to configure binding:";
   it.each([
     {
-      name: "none is there",
+      name: "none exists",
       binding: ref({ name: "nope" }),
       want: denied(`${wrong} no params found for policy binding with \`Deny\` parameterNotFoundAction`),
     },
-    { name: "none is there, and none is needed", binding: ref({ name: "nope", parameterNotFoundAction: "Allow" }), want: undefined },
+    { name: "none exists, and none is required", binding: ref({ name: "nope", parameterNotFoundAction: "Allow" }), want: undefined },
     {
       name: "the binding names none",
       binding: {},
@@ -267,7 +267,7 @@ describe("params", () => {
     expect(await judged({ paramKind, validations }, { binding })).toBe(want);
   });
 
-  it("of a kind that nobody serves make the policy fail", async () => {
+  it("of a kind that is not served make the policy fail", async () => {
     const spec = { paramKind: { apiVersion: "nope.example.com/v1", kind: "Nope" }, validations: [{ expression: "true" }] };
     expect(await judged(spec)).toBe(
       `configmaps "c" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'nope.example.com/v1, Kind=Nope'`,
@@ -275,7 +275,7 @@ describe("params", () => {
     expect(await judged({ ...spec, failurePolicy: "Ignore" })).toBeUndefined();
   });
 
-  it("without a namespace are not looked for in one", async () => {
+  it("that are cluster-scoped are found without a namespace", async () => {
     const spec = {
       paramKind: { apiVersion: "v1", kind: "Namespace" },
       validations: [{ expression: "params.metadata.name == 'kube-system'", message: "no" }],
@@ -286,7 +286,7 @@ describe("params", () => {
     );
   });
 
-  it("in a namespace are not found for objects that have none", async () => {
+  it("in a namespace are an error for cluster-scoped objects", async () => {
     const running = policyServer();
     await addValidating(running, { spec: { paramKind, validations: [{ expression: "true" }] }, binding: ref({ name: "a" }) });
     const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "r" } };
@@ -296,7 +296,7 @@ describe("params", () => {
 });
 
 describe("policies", () => {
-  it("do not judge policies, nor questions about rights", async () => {
+  it("do not apply to policies, nor to access reviews", async () => {
     const running = policyServer();
     await addValidating(running, { spec: { validations: [{ expression: "false" }] } });
     await addValidating(running, { name: "other", spec: { validations: [{ expression: "true" }] } });
@@ -308,7 +308,7 @@ describe("policies", () => {
     expect((await running.ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", { body: review })).status).toBe(201);
   });
 
-  it("whose namespace is not there fail only where they would have matched", async () => {
+  it("fail for a missing namespace only if their rules match", async () => {
     const running = policyServer();
     const spec = {
       matchConstraints: { ...(MATCH_ALL as object), namespaceSelector: { matchLabels: { a: "b" } } },
@@ -320,7 +320,7 @@ describe("policies", () => {
     expect((await running.ask("POST", "/api/v1/namespaces", { body: labelled })).status).toBe(422);
   });
 
-  it("end with the server", async () => {
+  it("stop watching when the server closes", async () => {
     const running = policyServer();
     await addValidating(running, { spec: { validations: [{ expression: "true" }] } });
     running.server.close();

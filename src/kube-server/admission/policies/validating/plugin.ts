@@ -1,7 +1,7 @@
 /**
- * ValidatingAdmissionPolicy: rules that the cluster's owner wrote as expressions, run here instead of in a webhook.
+ * ValidatingAdmissionPolicy: rules that administrators write as expressions, run here instead of in a webhook.
  *
- * All policies are run, and the first that denies gives the answer; the others would only have been more reasons.
+ * All policies are run, and the error contains the first denial only.
  */
 import { ok, whenThere, type Result } from "#base";
 import { fieldAt, type Json } from "#kube";
@@ -9,16 +9,16 @@ import { forbid } from "../../forbid.ts";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../../protocol/admission-port.ts";
 import { Pace, runPaced, type Paced } from "../../../pace.ts";
 import { refuse, type Failure } from "../../../protocol/status.ts";
-import { findInvocations, isExempt, type Found, type Invocation } from "../invocations.ts";
+import { findInvocations, isExempt, type FoundInvocation, type PolicyInvocation } from "../invocations.ts";
 import { inputOf, namespaceOf } from "../policy-input.ts";
-import { followPolicies, type ActivePolicy, type Binding } from "../policy-list.ts";
+import { followPolicies, type ActivePolicy, type PolicyBinding } from "../policy-list.ts";
 import { compileValidatingPolicy, type CompiledValidatingPolicy } from "./compile-policy.ts";
-import { judge, type Denial } from "./judge.ts";
+import { evaluatePolicy, type Denial } from "./evaluate-policy.ts";
 
 const KINDS = { policies: "validatingadmissionpolicies", bindings: "validatingadmissionpolicybindings" };
 
 type Policy = ActivePolicy<CompiledValidatingPolicy>;
-type FoundPolicy = Found<CompiledValidatingPolicy>;
+type FoundPolicy = FoundInvocation<CompiledValidatingPolicy>;
 
 export function validatingPolicies(context: AdmissionContext): AdmissionPlugin {
   const policies = followPolicies(context, KINDS, (policy) => compileValidatingPolicy(policy));
@@ -62,13 +62,13 @@ function* validate(running: Running, all: readonly FoundPolicy[]): Paced<Result<
 
 function* run(
   { context, attributes, pace }: Running,
-  invocation: Invocation<CompiledValidatingPolicy>,
+  invocation: PolicyInvocation<CompiledValidatingPolicy>,
 ): Paced<Result<readonly Failure[], Failure>> {
   const namespace = namespaceOf(context, attributes);
   if (!namespace.ok) return namespace;
   const { policy, binding } = invocation;
   const input = { ...inputOf(invocation, attributes, namespace.value), authorize: context.authorize, pace };
-  const { denials, broken } = yield* judge(policy.compiled, input);
+  const { denials, broken } = yield* evaluatePolicy(policy.compiled, input);
   const actions = actionsOf(binding);
   if (actions.includes("Warn")) {
     for (const { message } of denials) {
@@ -79,7 +79,7 @@ function* run(
   return ok(counting.map((one) => denial(attributes, { policy, binding, denial: one })));
 }
 
-function actionsOf({ object }: Binding): readonly Json[] {
+function actionsOf({ object }: PolicyBinding): readonly Json[] {
   const actions = fieldAt(object, "spec", "validationActions");
   return Array.isArray(actions) ? (actions as readonly Json[]) : [];
 }
@@ -90,7 +90,7 @@ const CODES: ReadonlyMap<string, number> = new Map([
   ["RequestEntityTooLarge", 413],
 ]);
 
-type Denied = { readonly policy: Policy; readonly binding: Binding | undefined; readonly denial: Denial };
+type Denied = { readonly policy: Policy; readonly binding: PolicyBinding | undefined; readonly denial: Denial };
 
 function denial(attributes: Attributes, { policy, binding, denial: { message, reason } }: Denied): Failure {
   const bound = binding === undefined ? "" : ` with binding '${binding.name}'`;

@@ -10,48 +10,48 @@ import {
   type ActivationInput,
   type Evaluation,
 } from "../../../admission-cel/index.ts";
-import type { CompiledValidatingPolicy, Validation } from "./compile-policy.ts";
+import type { CompiledValidatingPolicy, CompiledValidation } from "./compile-policy.ts";
 
-/** Why not; `reason` is empty for what went wrong while it was found out. */
+/** `reason` is empty for an error of the evaluation itself. */
 export type Denial = { readonly message: string; readonly reason: string };
 
-export type Judgement = {
-  /** What the binding's actions are about. */
+export type PolicyResult = {
+  /** Handled by the validationActions of the binding. */
   readonly denials: readonly Denial[];
-  /** Audit annotations that could not be made; these deny whatever the actions are. */
+  /** Errors of audit annotations, which deny the request whatever the validationActions are. */
   readonly broken: readonly Denial[];
 };
 
-const NO_OBJECTION: Judgement = { denials: [], broken: [] };
+const NO_DENIAL: PolicyResult = { denials: [], broken: [] };
 
-export function* judge(policy: CompiledValidatingPolicy, input: ActivationInput): Paced<Judgement> {
+export function* evaluatePolicy(policy: CompiledValidatingPolicy, input: ActivationInput): Paced<PolicyResult> {
   const activate = () => activationOf(input, policy.variables.valuesOf);
   const wanted = yield* meetsConditions(policy.conditions, activate(), policy.failurePolicy);
   if (!wanted.ok) return failed(policy, wanted.error);
-  if (!wanted.value) return NO_OBJECTION;
-  const verdicts = yield* evaluateAll(
+  if (!wanted.value) return NO_DENIAL;
+  const evaluated = yield* evaluateAll(
     policy.validations.map(({ expression }) => expression),
     activate(),
     POLICY_BUDGET,
   );
-  if (verdicts.spent !== undefined) return failed(policy, verdicts.spent);
+  if (evaluated.spent !== undefined) return failed(policy, evaluated.spent);
   const messages = yield* evaluateAll(
     policy.validations.map(({ messageExpression }) => messageExpression),
     activate(),
-    verdicts.budget,
+    evaluated.budget,
   );
   const denials = policy.validations.flatMap((validation, index) => {
-    const verdict = verdicts.results[index];
-    if (verdict?.kind === "failed") return errorOf(policy, verdict.message);
+    const result = evaluated.results[index];
+    if (result?.kind === "failed") return errorOf(policy, result.message);
     if (messages.spent !== undefined) return errorOf(policy, `failed messageExpression: ${messages.spent}`);
-    if (verdict?.kind === "value" && verdict.value === true) return [];
+    if (result?.kind === "value" && result.value === true) return [];
     return [{ message: messageOf(validation, messages.results[index]), reason: validation.reason === "" ? "Invalid" : validation.reason }];
   });
   return yield* annotated(policy, activate(), denials);
 }
 
-/** Nothing is recorded: there is no audit log here. But an annotation that cannot be made is an error of the policy. */
-function* annotated(policy: CompiledValidatingPolicy, activation: Activation, denials: readonly Denial[]): Paced<Judgement> {
+/** There is no audit log, so nothing is recorded. But an annotation that cannot be evaluated is an error of the policy. */
+function* annotated(policy: CompiledValidatingPolicy, activation: Activation, denials: readonly Denial[]): Paced<PolicyResult> {
   const annotations = yield* evaluateAll(policy.auditAnnotations, activation, POLICY_BUDGET);
   if (annotations.spent !== undefined) return failed(policy, annotations.spent);
   const broken = annotations.results.flatMap((result) => (result?.kind === "failed" ? errorOf(policy, result.message) : []));
@@ -61,12 +61,12 @@ function* annotated(policy: CompiledValidatingPolicy, activation: Activation, de
 type Results = {
   readonly results: readonly (Evaluation | undefined)[];
   readonly budget: number;
-  /** Why nothing of it counts. */
+  /** The reason why the results are not used. */
   readonly spent: string | undefined;
 };
 
 function* evaluateAll(
-  expressions: readonly (Validation["expression"] | undefined)[],
+  expressions: readonly (CompiledValidation["expression"] | undefined)[],
   activation: Activation,
   budget: number,
 ): Paced<Results> {
@@ -82,7 +82,7 @@ function* evaluateAll(
   return { results, budget: left, spent: undefined };
 }
 
-function failed(policy: CompiledValidatingPolicy, message: string): Judgement {
+function failed(policy: CompiledValidatingPolicy, message: string): PolicyResult {
   return { denials: errorOf(policy, message), broken: [] };
 }
 
@@ -90,7 +90,7 @@ function errorOf({ failurePolicy }: CompiledValidatingPolicy, message: string): 
   return failurePolicy === "Ignore" ? [] : [{ message, reason: "" }];
 }
 
-function messageOf({ message, expression }: Validation, made: Evaluation | undefined): string {
+function messageOf({ message, expression }: CompiledValidation, made: Evaluation | undefined): string {
   const own = made?.kind === "value" ? usableMessage(made.value) : "";
   if (own !== "") return own;
   return message === "" ? `failed expression: ${expression.text.trim()}` : message.trim();
@@ -98,7 +98,7 @@ function messageOf({ message, expression }: Validation, made: Evaluation | undef
 
 const MAX_MESSAGE_BYTES = 5 * 1_024;
 
-/** One line, not too long; otherwise the author's fixed message is better. */
+/** A single line of limited length; otherwise the fixed message is used. */
 function usableMessage(value: CelValue): string {
   const text = typeof value === "string" ? value.trim() : "";
   return text.includes("\n") || new TextEncoder().encode(text).length > MAX_MESSAGE_BYTES ? "" : text;
