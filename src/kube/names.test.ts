@@ -8,7 +8,6 @@ import {
   parseLabelValue,
   parseNamespace,
   parsePortName,
-  parseServiceName,
 } from "./names.ts";
 
 describe("names", () => {
@@ -25,7 +24,6 @@ describe("names", () => {
       good: ["a.b", "a-b.c0", "a".repeat(253)],
       bad: ["", ".a", "a.", "a..b", "a-.b", "A.b", "a".repeat(254)],
     },
-    { what: "Service name", parse: parseServiceName, good: ["a", "a-0"], bad: ["", "0a", "a-", "a.b", "a".repeat(64)] },
     { what: "namespace", parse: parseNamespace, good: ["kube-system"], bad: ["kube.system", ""] },
     { what: "label value", parse: parseLabelValue, good: ["", "a", "A_b.c-d", "1"], bad: ["-a", "a-", "a b", "a".repeat(64)] },
     {

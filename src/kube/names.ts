@@ -77,7 +77,6 @@ function check<T extends string>(raw: string, rule: Rule): Result<T, string> {
 
 export const parseDnsLabel = (raw: string): Result<DnsLabel, string> => check(raw, NAME_RULES.dnsLabel);
 export const parseDnsSubdomain = (raw: string): Result<DnsSubdomain, string> => check(raw, NAME_RULES.dnsSubdomain);
-export const parseServiceName = (raw: string): Result<ServiceName, string> => check(raw, NAME_RULES.serviceName);
 export const parseNamespace = (raw: string): Result<NamespaceName, string> => check(raw, NAME_RULES.dnsLabel);
 export const parseLabelValue = (raw: string): Result<LabelValue, string> => check(raw, NAME_RULES.labelValue);
 export const parseEnvName = (raw: string): Result<EnvName, string> => check(raw, NAME_RULES.envName);

@@ -4,7 +4,7 @@ import { visibleIo } from "../visible-text.ts";
 import type { CliIo } from "../io.ts";
 import { colourOfPhase, hasColour, plainText } from "../styled-text.ts";
 import { formatTable } from "./table.ts";
-import { cutText, padText, textWidth, wrapText } from "./text-width.ts";
+import { padText, textWidth, wrapText } from "./text-width.ts";
 
 const rows = [
   ["NAME", "PHASE", "STATUS"],
@@ -67,10 +67,8 @@ describe("widths", () => {
     { text: "…", want: 1 },
   ])("$text takes $want columns", ({ text, want }) => expect(textWidth(text)).toBe(want));
 
-  test("texts are padded, cut and wrapped by columns, not by characters", () => {
+  test("texts are padded and wrapped by columns, not by characters", () => {
     expect(padText("日本", 6)).toBe("日本  ");
-    expect(cutText("日本語", 5)).toBe("日本…");
-    expect(cutText("abc", 3)).toBe("abc");
     expect(wrapText("日本 語", 4)).toEqual(["日本", "語"]);
     expect(wrapText("abcdefgh x", 3)).toEqual(["abc", "def", "gh", "x"]);
     expect(wrapText("", 3)).toEqual([""]);

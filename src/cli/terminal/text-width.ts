@@ -23,11 +23,6 @@ export function padText(text: string, width: number): string {
   return `${text}${" ".repeat(Math.max(0, width - textWidth(text)))}`;
 }
 
-/** At most `width` columns of it, with `…` where something was cut. */
-export function cutText(text: string, width: number): string {
-  return textWidth(text) <= width ? text : `${startOf(text, width - 1)}…`;
-}
-
 /** Lines of at most `width` columns, broken between words; a word that is longer is broken within. */
 export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = [];

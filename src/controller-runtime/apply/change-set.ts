@@ -60,10 +60,6 @@ export function changeSetOf(results: readonly ObjectResult[]): ChangeSet {
   };
 }
 
-export function hasChanged(changes: ChangeSet): boolean {
-  return changes.created.length + changes.configured.length + changes.pruned.length > 0;
-}
-
 const SHOWN = 3;
 
 /** The outcome of an apply; names the first few failures, because a condition's message is read on a terminal. */

@@ -6,7 +6,7 @@
  * the place itself is modified. Both values must have been validated.
  */
 import { isJsonObject, jsonEqual, type Json, type JsonObject } from "#kube";
-import { graft, insert, isEmpty, type FieldNode, type FieldSet, type GrowingSet } from "./field-set.ts";
+import { graft, insert, type FieldNode, type FieldSet, type GrowingSet } from "./field-set.ts";
 import { elementOrNone } from "./list-items.ts";
 import { isEmptyObject, ownField } from "./own-fields.ts";
 import { fieldElement, type PathElement } from "./path-element.ts";
@@ -18,10 +18,6 @@ export function compare(type: TypeSchema, before: Json, after: Json): Comparison
   const walk: Walk = { path: [], added: new Map(), modified: new Map(), removed: new Map() };
   visit(walk, { type, before, after });
   return { added: walk.added, modified: walk.modified, removed: walk.removed };
-}
-
-export function isUnchanged({ added, modified, removed }: Comparison): boolean {
-  return isEmpty(added) && isEmpty(modified) && isEmpty(removed);
 }
 
 export function mapComparison(comparison: Comparison, change: (set: FieldSet) => FieldSet): Comparison {

@@ -46,7 +46,7 @@ export function isKeyElement(element: PathElement): boolean {
 }
 
 /** The keys of a `k:` step, sorted by name. The same steps come again with every write to an object. */
-export const keyFieldsOf = memoize(LIMITS, (element: PathElement): readonly KeyField[] => {
+const keyFieldsOf = memoize(LIMITS, (element: PathElement): readonly KeyField[] => {
   const parsed: unknown = JSON.parse(element.slice(2));
   return isJsonObject(parsed)
     ? Object.entries(parsed)

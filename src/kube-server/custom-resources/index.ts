@@ -16,5 +16,4 @@ export { customResourceTypes, type CustomResourceType } from "./resource/custom-
 export { type JsonPath } from "./resource/json-path.ts";
 export { mapSchemas } from "./resource/map-schemas.ts";
 export { modelName, publishedSchemas, type OpenApiVersion, type PublishedKind } from "./resource/openapi.ts";
-export { type ScaleValues } from "./resource/scale.ts";
 export { type Printer } from "./resource/table.ts";

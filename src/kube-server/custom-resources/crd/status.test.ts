@@ -5,7 +5,7 @@ import { admitted, crdOf } from "../widget.test-support.ts";
 import { isEstablished } from "./admit.ts";
 import { readDefinition } from "./definition.ts";
 import { text } from "./json-access.ts";
-import { establish, nameConflict, terminating } from "./status.ts";
+import { establish, terminating } from "./status.ts";
 
 const NOW = "2026-11-15T12:00:00Z";
 const OBJECT = { type: "object" };
@@ -76,7 +76,6 @@ describe("a CRD whose names are taken", () => {
   ];
   test.each(rows)("is told of $name", ({ names, reason, message }) => {
     const second = crd(names);
-    expect(nameConflict(readDefinition(second), [first])).toEqual({ reason, message });
     const done = establish(second, [first], NOW);
     expect(isEstablished(done)).toBe(false);
     expect(conditionsOf(done)).toMatchObject([
@@ -85,9 +84,9 @@ describe("a CRD whose names are taken", () => {
     ]);
   });
   test("gets them when the other group or the other CRD is gone", () => {
-    expect(nameConflict(readDefinition(crd({ plural: "wodgets", kind: "Widget" })), [])).toBeUndefined();
-    const elsewhere = { ...first, group: "other.test" };
-    expect(nameConflict(readDefinition(crd({ plural: "wodgets", kind: "Widget" })), [elsewhere])).toBeUndefined();
+    const second = crd({ plural: "wodgets", kind: "Widget" });
+    expect(isEstablished(establish(second, [], NOW))).toBe(true);
+    expect(isEstablished(establish(second, [{ ...first, group: "other.test" }], NOW))).toBe(true);
   });
   test("stays established when it loses a new name", () => {
     const own = establish(crd({ plural: "wodgets", kind: "Wodget" }), [first], NOW);

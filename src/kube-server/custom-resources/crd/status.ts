@@ -13,10 +13,6 @@ export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
 type Conflict = { readonly reason: string; readonly message: string };
 
 /** The first clash of each kind with names that other CRDs of the group hold; the last one counts, as on a real server. */
-export function nameConflict(definition: Definition, others: readonly Definition[]): Conflict | undefined {
-  return judge(definition, others).conflict;
-}
-
 function judge(
   definition: Definition,
   others: readonly Definition[],

@@ -1,46 +1,11 @@
 /** Discovery: entries, the order of versions, and words about old ones. */
 import { describe, expect, test } from "vitest";
-import { field, type JsonObject } from "#kube";
+import type { JsonObject } from "#kube";
 import { readDefinition } from "../crd/definition.ts";
 import { admitted, crdOf, crdWithVersions, GROUP, typeOf } from "../widget.test-support.ts";
-import { compareVersions, resourceEntries, verbsOf } from "./discovery.ts";
+import { compareVersions, verbsOf } from "./discovery.ts";
 
 const OBJECT = { type: "object" };
-const scale = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" };
-
-function established(crd: JsonObject): ReturnType<typeof readDefinition> {
-  const { object } = admitted(crd);
-  const status = { ...(object["status"] as JsonObject), acceptedNames: field(object["spec"], "names") ?? {} };
-  return readDefinition({ ...object, status });
-}
-
-test("a kind with subresources has three entries", () => {
-  const names = { plural: "widgets", kind: "Widget", shortNames: ["wd"], categories: ["all"] };
-  const definition = established(crdOf(OBJECT, { subresources: { status: {}, scale } }, { names }));
-  const [version] = definition.versions;
-  const verbs = ["get", "patch", "update"];
-  expect(version === undefined ? [] : resourceEntries(definition, version)).toEqual([
-    {
-      name: "widgets",
-      singularName: "widget",
-      namespaced: true,
-      kind: "Widget",
-      verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
-      shortNames: ["wd"],
-      categories: ["all"],
-    },
-    { name: "widgets/status", singularName: "", namespaced: true, kind: "Widget", verbs },
-    { name: "widgets/scale", singularName: "", namespaced: true, group: "autoscaling", version: "v1", kind: "Scale", verbs },
-  ]);
-});
-
-test("a plain kind has one", () => {
-  const definition = established(crdOf(OBJECT, {}, { scope: "Cluster" }));
-  expect(definition.versions.flatMap((version) => resourceEntries(definition, version))).toMatchObject([
-    { name: "widgets", namespaced: false },
-  ]);
-});
-
 test("nothing can be created while the CRD goes", () => {
   const { object } = admitted(crdOf(OBJECT));
   const conditions = [{ type: "Terminating", status: "True" }];

@@ -1,52 +1,16 @@
 /** What discovery says of a custom resource, and in which order versions are offered. */
-import type { Json, JsonObject } from "#kube";
 import { field, fieldAt } from "#kube";
 import type { CrdVersion, Definition } from "../crd/definition.ts";
 
 export const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"] as const;
 /** While the CRD is being deleted nothing new can come. */
 const VERBS_WHILE_TERMINATING = ["delete", "deletecollection", "get", "list", "watch"];
-const SUBRESOURCE_VERBS = ["get", "patch", "update"];
 
 export function verbsOf(definition: Definition): readonly string[] {
   const conditions = fieldAt(definition.object, "status", "conditions");
   const isTerminating =
     Array.isArray(conditions) && conditions.some((one) => field(one, "type") === "Terminating" && field(one, "status") === "True");
   return isTerminating ? VERBS_WHILE_TERMINATING : VERBS;
-}
-
-/** Entries of an APIResourceList, but for storageVersionHash, which needs a hash of the storage's making. */
-export function resourceEntries(definition: Definition, version: CrdVersion): readonly JsonObject[] {
-  const { acceptedNames: names } = definition;
-  const namespaced = definition.scope === "Namespaced";
-  const list = (values: readonly string[], name: string): JsonObject => (values.length === 0 ? {} : { [name]: [...values] });
-  return [
-    {
-      name: names.plural,
-      singularName: names.singular,
-      namespaced,
-      kind: names.kind,
-      verbs: [...verbsOf(definition)],
-      ...list(names.shortNames, "shortNames"),
-      ...list(names.categories, "categories"),
-    },
-    ...(version.subresources?.status === true
-      ? [{ name: `${names.plural}/status`, singularName: "", namespaced, kind: names.kind, verbs: SUBRESOURCE_VERBS as Json }]
-      : []),
-    ...(version.subresources?.scale === undefined
-      ? []
-      : [
-          {
-            name: `${names.plural}/scale`,
-            singularName: "",
-            namespaced,
-            group: "autoscaling",
-            version: "v1",
-            kind: "Scale",
-            verbs: SUBRESOURCE_VERBS as Json,
-          },
-        ]),
-  ];
 }
 
 /** v2 before v1 before v1beta1 before v1alpha1 before anything else: what comes first is what clients use. */

@@ -1,46 +1,12 @@
-/** The scale subresource: where a CRD says its replicas are, read, written and checked. */
+/** The scale subresource: where a CRD declares its replicas, checked. */
 import { err, ok, type Result } from "#base";
-import { field, isJsonObject, plainText, type Json, type JsonObject } from "#kube";
+import { field, isJsonObject, plainText, type Json } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
 import { invalid } from "../causes/causes.ts";
 import type { ScalePaths } from "../crd/definition.ts";
 import { goTypeOf, isInt64 } from "../validation/numbers.ts";
 
 const MAX_REPLICAS = 2 ** 31 - 1;
-
-export type ScaleValues = {
-  /** Undefined: the field is not there. */
-  readonly specReplicas: number | undefined;
-  readonly statusReplicas: number;
-  readonly selector: string;
-};
-
-export function readScale(object: Json, paths: ScalePaths): Result<ScaleValues, string> {
-  const spec = readAt(object, paths.specReplicasPath, "int64");
-  const status = readAt(object, paths.statusReplicasPath, "int64");
-  const selector =
-    paths.labelSelectorPath === undefined || paths.labelSelectorPath === ""
-      ? ok(undefined)
-      : readAt(object, paths.labelSelectorPath, "string");
-  for (const result of [spec, status, selector]) if (!result.ok) return result;
-  const value = (result: Result<Json | undefined, string>): Json | undefined => (result.ok ? result.value : undefined);
-  return ok({
-    specReplicas: value(spec) as number | undefined,
-    statusReplicas: (value(status) ?? 0) as number,
-    selector: (value(selector) ?? "") as string,
-  });
-}
-
-/** A copy with other replicas; objects on the way are made. */
-export function withReplicas(object: JsonObject, paths: ScalePaths, replicas: number): JsonObject {
-  return setAt(object, stepsOf(paths.specReplicasPath), replicas);
-}
-
-function setAt(object: JsonObject, [name, ...rest]: readonly string[], value: Json): JsonObject {
-  if (name === undefined) return object;
-  const inner = field(object, name);
-  return { ...object, [name]: rest.length === 0 ? value : setAt(isJsonObject(inner) ? inner : {}, rest, value) };
-}
 
 function stepsOf(path: string): readonly string[] {
   return path.replace(/^\./, "").split(".");
