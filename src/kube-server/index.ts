@@ -10,7 +10,7 @@ export { accountTokens, ANONYMOUS, parseTokenFile, rbacOf, userOf, type Rbac, ty
 export { decodeProtobuf, isProtobuf } from "./protobuf/index.ts";
 export { createApiServer, type ApiServer, type ApiServerOptions, type AuthorizedRequest } from "./rest/api-server.ts";
 export { requestInfoOf } from "./protocol/request-info.ts";
-export { routeOf, type Target, type Verb } from "./protocol/route.ts";
+export { routeOf, type RequestTarget, type Verb } from "./protocol/route.ts";
 export type { ApiBody, ApiRequest, ApiResponse, EventStream, User } from "./protocol/request.ts";
 export type { DeletePolicy, FieldCause, ResourceType, StrategicSchema, TableColumn } from "./resource-type.ts";
 export {

@@ -7,7 +7,16 @@
 import { Buffer } from "node:buffer";
 import { once } from "#base";
 import { apiVersionOf, field, fieldAt, parseJson, parseYaml, type Json, type Resource } from "#kube";
-import { decodeProtobuf, isProtobuf, requestInfoOf, routeOf, type ApiRequest, type ApiServer, type Target, type User } from "#kube-server";
+import {
+  decodeProtobuf,
+  isProtobuf,
+  requestInfoOf,
+  routeOf,
+  type ApiRequest,
+  type ApiServer,
+  type RequestTarget,
+  type User,
+} from "#kube-server";
 
 /**
  * What a request does. `request` is everything that is no resource: discovery, health checks, /version.
@@ -88,7 +97,7 @@ function contentType({ headers }: ApiRequest): string {
   return (headers["content-type"] ?? "").split(";")[0]?.trim() ?? "";
 }
 
-function bodyOf(request: ApiRequest, target: Target | undefined): Json | undefined {
+function bodyOf(request: ApiRequest, target: RequestTarget | undefined): Json | undefined {
   const { body } = request;
   if (body === undefined) return undefined;
   if (typeof body === "object" && "value" in body) return body.value;
@@ -102,7 +111,7 @@ function bodyOf(request: ApiRequest, target: Target | undefined): Json | undefin
   return yaml.ok ? yaml.value[0] : undefined;
 }
 
-function protobufBody(bytes: Uint8Array, target: Target | undefined): Json | undefined {
+function protobufBody(bytes: Uint8Array, target: RequestTarget | undefined): Json | undefined {
   const resource = target?.type.resource;
   const fallback = resource === undefined ? { apiVersion: "", kind: "" } : { apiVersion: apiVersionOf(resource), kind: resource.kind };
   const decoded = decodeProtobuf(bytes, fallback);

@@ -5,7 +5,7 @@
 import { err, ok, type Result } from "#base";
 import type { ApiRequest, ApiResponse } from "../protocol/request.ts";
 import type { RequestInfo } from "../protocol/request-info.ts";
-import { answerFailure } from "../protocol/respond.ts";
+import { failureResponse } from "../protocol/respond.ts";
 import type { Failure } from "../protocol/status.ts";
 import { forbiddenAccess } from "./forbidden.ts";
 import { impersonation } from "./impersonation.ts";
@@ -35,6 +35,6 @@ function isImpersonation({ headers }: ApiRequest): boolean {
 }
 
 function answerRefusal(request: ApiRequest, failure: Failure): ApiResponse {
-  const answered = answerFailure(request, failure);
+  const answered = failureResponse(request, failure);
   return { ...answered, headers: { ...answered.headers, "x-content-type-options": "nosniff" } };
 }

@@ -1,8 +1,8 @@
 /** Everything a server says about itself: groups, resources, schemas, version, health. Made anew whenever a kind comes or goes, else kept. */
 import { sha256Hex } from "#base";
 import { negotiate, parseAccept, type Transform } from "../protocol/media-types.ts";
-import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
-import { answer, answerFailure } from "../protocol/respond.ts";
+import { header, jsonResponse, textResponse, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
+import { valueResponse, failureResponse } from "../protocol/respond.ts";
 import { methodNotAllowed, unknownResource } from "../protocol/status.ts";
 import type { TypeRegistry } from "../protocol/type-registry.ts";
 import { servedGroups, type ServedGroup } from "./groups.ts";
@@ -49,7 +49,7 @@ function answerAbout(request: ApiRequest, options: DiscoveryOptions, current: ()
   if (known === undefined) return answerHealth(request, options.store);
   const answered = known(request, [root, ...below], { ...options, current });
   const allowed = answered === undefined || answered.status === 404 || request.method === "GET" || isWholesale(path);
-  return allowed ? answered : answerFailure(request, methodNotAllowed().error);
+  return allowed ? answered : failureResponse(request, methodNotAllowed().error);
 }
 
 /** Some of these documents come from handlers that never look at the method. */
@@ -72,7 +72,7 @@ const ROOTS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
 ]);
 
 function pretty(value: unknown): ApiResponse {
-  return { ...jsonAnswer(200, value), body: { kind: "json", value, pretty: true } };
+  return { ...jsonResponse(200, value), body: { kind: "json", value, pretty: true } };
 }
 
 function rootPaths(groups: readonly ServedGroup[]): readonly string[] {
@@ -105,11 +105,11 @@ function namedGroups(request: ApiRequest, parts: readonly string[], { current }:
     return negotiated(request, { path: "/apis", legacy, made: current(), groups });
   }
   const group = groups.find(({ name }) => name === parts[1]);
-  if (group === undefined) return textAnswer(404, "404 page not found\n");
+  if (group === undefined) return textResponse(404, "404 page not found\n");
   if (parts.length === 2) return plain(request, { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) }, "direct");
   const version = group.versions.find((one) => one.version === parts[2]);
   if (version !== undefined) return plain(request, apiResourceList(group.name, version), isCustom(group) ? "direct" : "routed");
-  return isCustom(group) ? textAnswer(404, "404 page not found\n") : notThere(request);
+  return isCustom(group) ? textResponse(404, "404 page not found\n") : notThere(request);
 }
 
 function isCustom(group: ServedGroup): boolean {
@@ -120,14 +120,14 @@ function isCustom(group: ServedGroup): boolean {
 function plain(request: ApiRequest, value: unknown, way: "routed" | "direct"): ApiResponse {
   const output = negotiate(header(request, "accept"), NO_TRANSFORMS, way === "direct", false);
   return output.ok
-    ? answer({ output: output.value, request, warnings: new Set<string>() }, 200, value)
-    : answerFailure(request, output.error);
+    ? valueResponse({ output: output.value, request, warnings: new Set<string>() }, 200, value)
+    : failureResponse(request, output.error);
 }
 
 const NO_TRANSFORMS: ReadonlySet<Transform> = new Set();
 
 function notThere(request: ApiRequest): ApiResponse {
-  return answerFailure(request, unknownResource().error);
+  return failureResponse(request, unknownResource().error);
 }
 
 type Both = { readonly path: string; readonly legacy: unknown; readonly made: Made; readonly groups: readonly ServedGroup[] };
@@ -154,5 +154,5 @@ function aggregated(request: ApiRequest, path: string, made: Made, groups: reado
   }
   const headers = { "content-type": AGGREGATED_TYPE, etag: known.etag, vary: "Accept", "cache-control": "public" };
   if (header(request, "if-none-match") === known.etag) return { status: 304, headers, warnings: [], body: { kind: "none" } };
-  return jsonAnswer(200, known.value, headers);
+  return jsonResponse(200, known.value, headers);
 }

@@ -1,5 +1,5 @@
 /** /healthz, /livez, /readyz and what stands below them. There is little that can be sick here without the process being gone. */
-import { textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
+import { textResponse, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
 import type { Store } from "../store/index.ts";
 
 type Check = { readonly name: string; readonly healthy: (store: Store) => boolean };
@@ -30,7 +30,7 @@ export function answerHealth(request: ApiRequest, store: Store): ApiResponse | u
   const name = below.join("/");
   if (below.length > 0) {
     const check = checks.find((one) => one.name === name);
-    return check === undefined ? textAnswer(404, "404 page not found\n") : verdict(endpoint, [check], store, false);
+    return check === undefined ? textResponse(404, "404 page not found\n") : verdict(endpoint, [check], store, false);
   }
   const excluded = new Set(request.query.getAll("exclude"));
   const wanted = checks.filter((check) => !excluded.has(check.name));
@@ -39,7 +39,7 @@ export function answerHealth(request: ApiRequest, store: Store): ApiResponse | u
 
 function verdict(endpoint: string, checks: readonly Check[], store: Store, verbose: boolean): ApiResponse {
   const healthy = checks.every((check) => check.healthy(store));
-  if (healthy && !verbose) return textAnswer(200, "ok");
+  if (healthy && !verbose) return textResponse(200, "ok");
   const lines = checks.map((check) => (check.healthy(store) ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`));
-  return textAnswer(healthy ? 200 : 500, `${lines.join("")}${endpoint} check ${healthy ? "passed" : "failed"}\n`);
+  return textResponse(healthy ? 200 : 500, `${lines.join("")}${endpoint} check ${healthy ? "passed" : "failed"}\n`);
 }

@@ -6,7 +6,7 @@
 import { once, sha256Hex } from "#base";
 import type { JsonObject } from "#kube";
 import { parseAccept } from "../protocol/media-types.ts";
-import { header, jsonAnswer, textAnswer, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
+import { header, jsonResponse, textResponse, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
 import type { CustomType } from "../definitions/custom-types.ts";
 import type { ServedGroup, ServedVersion } from "./groups.ts";
 import { pathsOf, refOf } from "./openapi-paths.ts";
@@ -115,7 +115,7 @@ function index(documents: ReadonlyMap<string, Document>): ApiResponse {
   const paths = Object.fromEntries(
     [...documents].map(([path, { hash }]) => [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]),
   );
-  return textAnswer(200, JSON.stringify({ paths }));
+  return textResponse(200, JSON.stringify({ paths }));
 }
 
 function documentAnswer(request: ApiRequest, document: Document | undefined): ApiResponse {
@@ -132,7 +132,7 @@ function documentAnswer(request: ApiRequest, document: Document | undefined): Ap
 function cached(request: ApiRequest, value: JsonObject, etag: string): ApiResponse {
   const headers = { etag, vary: "Accept" };
   if (header(request, "if-none-match") === etag) return { status: 304, headers, warnings: [], body: { kind: "none" } };
-  return jsonAnswer(200, value, headers);
+  return jsonResponse(200, value, headers);
 }
 
 /** Another language, so another tag: clients keep what they got by it. */

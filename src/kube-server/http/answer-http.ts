@@ -3,7 +3,7 @@ import { describeThrown, type Logger } from "#base";
 import { discardBody, readBody, type HttpRequest, type HttpResponse, type ListenerLimits } from "#listener";
 import type { ApiServer } from "../rest/api-server.ts";
 import { NO_QUERY, readQuery, type ApiRequest, type ApiResponse, type User } from "../protocol/request.ts";
-import { answerFailure } from "../protocol/respond.ts";
+import { failureResponse } from "../protocol/respond.ts";
 import { failure, tooLarge, unauthorized } from "../protocol/status.ts";
 import type { TurnBudget } from "../turns.ts";
 import { senderOf, type Credentials } from "./credentials.ts";
@@ -36,7 +36,7 @@ export async function answerHttp(request: HttpRequest, response: HttpResponse, e
     exchange.logger.error("a request could not be answered", { error: describeThrown(thrown), path: pathOf(request) });
     if (response.headersSent) return void response.end();
     const writing = { headOnly: false, signal, turns: exchange.turns };
-    await writeAnswer(response, answerFailure(requestOf(request, NO_USER), internalError()), writing);
+    await writeAnswer(response, failureResponse(requestOf(request, NO_USER), internalError()), writing);
   }
 }
 
@@ -53,7 +53,7 @@ async function answerOf(request: HttpRequest, exchange: LimitedExchange, signal:
   const sender = senderOf(request, exchange);
   if (!sender.ok) {
     request.resume();
-    return answerFailure(requestOf(request, NO_USER), unauthorized());
+    return failureResponse(requestOf(request, NO_USER), unauthorized());
   }
   const { user, warnings } = sender.value;
   const answered = await answerTo(request, requestOf(request, user), { ...exchange, signal });
@@ -81,7 +81,7 @@ async function answerWithBody(request: HttpRequest, asked: ApiRequest, exchange:
   if (!body.ok) {
     if (body.error === "disconnected") return NO_RESPONSE;
     discardBody(request, exchange);
-    return answerFailure(asked, tooLarge(`limit is ${limits.bodyBytes}`).error);
+    return failureResponse(asked, tooLarge(`limit is ${limits.bodyBytes}`).error);
   }
   const pause = turns.pause();
   if (pause !== undefined) await pause;

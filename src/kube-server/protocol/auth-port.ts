@@ -1,4 +1,4 @@
-/** Who somebody is and what he may do, as questions and their answers. Always answered at once: keys and rules are in this server. */
+/** Ports of authentication and authorization. Both are synchronous: keys and rules are in this server. */
 import type { Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { PublicJwk } from "#pki";
@@ -23,16 +23,16 @@ export type Decision = { readonly allowed: boolean; readonly reason: string };
 
 export type Authorizer = (user: User, access: Access) => Decision;
 
-/** Somebody whose credential was good, and for which audiences it was. */
-export type Identity = { readonly user: User; readonly audiences: readonly string[] };
+/** The user of a valid token, and the audiences for which it is valid. */
+export type TokenIdentity = { readonly user: User; readonly audiences: readonly string[] };
 
-/** The error is what a TokenReview says; it never holds the token. */
-export type TokenAuthenticator = (token: string, audiences: readonly string[]) => Result<Identity, string>;
+/** The error is the one reported by a TokenReview; it never contains the token. */
+export type TokenAuthenticator = (token: string, audiences: readonly string[]) => Result<TokenIdentity, string>;
 
 export type ObjectRef = { readonly name: string; readonly uid: string };
 
-/** The objects with which the token lives and dies. A pod may bring its node along, which is only told. */
-export type Bound = {
+/** The token is valid only while these objects exist. The node of a pod is a claim only: it is not checked. */
+export type BoundObjects = {
   readonly pod?: KubeObject | undefined;
   readonly secret?: KubeObject | undefined;
   readonly node?: ObjectRef | undefined;
@@ -40,24 +40,24 @@ export type Bound = {
 
 export type NewClaims = {
   readonly account: KubeObject;
-  readonly bound: Bound;
+  readonly bound: BoundObjects;
   readonly audiences: readonly string[];
   readonly seconds: number;
-  /** The client was told to come back by then, though the token lives on. */
+  /** The expiry that was reported to the client; the token itself is valid longer. */
   readonly warnAfter: number | undefined;
 };
 
 export type AccountTokens = {
   readonly issue: (claims: NewClaims, id: string) => string;
-  /** `undefined`: the token is none of these, and somebody else may know it. */
-  readonly authenticate: (token: string, audiences: readonly string[]) => Result<Identity, string> | undefined;
+  /** `undefined`: not a service account token; another authenticator may accept it. */
+  readonly authenticate: (token: string, audiences: readonly string[]) => Result<TokenIdentity, string> | undefined;
   readonly publicKeys: () => readonly PublicJwk[];
 };
 
 export type Authentication = {
-  /** With the reason of a refusal, for a TokenReview. */
+  /** Returns the reason for a rejection, for a TokenReview. */
   readonly ofToken: TokenAuthenticator;
-  /** For a request to this server: `undefined` is a 401, whatever the reason. */
+  /** For a request to this server: `undefined` means 401. */
   readonly userOf: (token: string) => User | undefined;
   readonly accounts: AccountTokens;
 };

@@ -1,33 +1,33 @@
 /**
- * Objects from one version to another: what is in storage for a request, and back. Kinds without a conversion webhook are converted at once.
+ * Converts objects between versions: from storage to the requested version, and back. Kinds without a conversion webhook are converted at once.
  *
- * Custom resources with a conversion webhook make the request wait. `readable` fills the cache for lists and watches, so that `inVersion` has
- * the object. The other functions call the webhook each time, where the storage of a real server encodes or decodes an object.
+ * Custom resources with a conversion webhook make the request wait. `fillConversionCache` fills the cache for lists and watches, from which
+ * `inVersion` reads. The other functions call the webhook each time, where the storage of a real server encodes or decodes an object.
  */
 import { map, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { apiVersionOf, type KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 import { inVersion } from "./core.ts";
 import { withMetadata } from "./object-meta.ts";
-import { unexplained, type Failure } from "./status.ts";
+import { errorWithoutReason, type Failure } from "./status.ts";
 
 const READY = ok(undefined);
 
-export function readable(type: ResourceType, stored: readonly (KubeObject | undefined)[]): Later<Result<undefined, Failure>> {
+export function fillConversionCache(type: ResourceType, stored: readonly (KubeObject | undefined)[]): Later<Result<undefined, Failure>> {
   const { conversion } = type;
   if (conversion === undefined) return READY;
   const given = stored.flatMap((object) => (object === undefined ? [] : [object]));
   return whenThere(conversion.into(given, apiVersionOf(type.resource), { storage: true }), (result) =>
-    result.ok ? READY : unexplained(result.error),
+    result.ok ? READY : errorWithoutReason(result.error),
   );
 }
 
-/** From the cache, if it is there. */
+/** Uses the cache, and fills it if the object is missing. */
 export function oneFromCache(type: ResourceType, stored: KubeObject): Later<Result<KubeObject, Failure>> {
-  return whenOk(readable(type, [stored]), () => ok(inVersion(type, stored)));
+  return whenOk(fillConversionCache(type, [stored]), () => ok(inVersion(type, stored)));
 }
 
-/** `dryRun`: of what a dry run would have stored, which keeps its resourceVersion. */
+/** `dryRun`: the object was not stored, and keeps its resourceVersion. */
 export function oneFromStorage(type: ResourceType, stored: KubeObject, dryRun = false): Later<Result<KubeObject, Failure>> {
   const { conversion } = type;
   const apiVersion = apiVersionOf(type.resource);
@@ -42,12 +42,12 @@ export function oneToStorage(type: ResourceType, object: KubeObject, dryRun = fa
 }
 
 function only(result: Result<readonly KubeObject[], string>, given: KubeObject): Result<KubeObject, Failure> {
-  return result.ok ? map(result, ([object = given]) => object) : unexplained(result.error);
+  return result.ok ? map(result, ([object = given]) => object) : errorWithoutReason(result.error);
 }
 
 /**
- * Before an object is changed. A real server takes it from its watch cache and encodes it, to compare the result with it; it reads an object
- * that is not cached, and for a dry run and after a conflict (`fresh`), from storage. `inVersion` has the object afterwards.
+ * Called before an object is changed. A real server reads the object from its watch cache and encodes it, to compare the result with it. It
+ * reads from storage if the object is not cached, for a dry run, and after a conflict (`fresh`). Afterwards `inVersion` finds the object.
  */
 export function beginChange(type: ResourceType, stored: KubeObject, fresh: boolean): Later<Result<undefined, Failure>> {
   const { conversion } = type;
@@ -61,7 +61,7 @@ export function beginChange(type: ResourceType, stored: KubeObject, fresh: boole
   });
 }
 
-/** Between two served versions. Objects that are not of the resource's own kind (a Scale) have one version only, and stay as they are. */
+/** Between two served versions. Objects of another kind than the resource's own (a Scale) have one version only, and are not converted. */
 export function convertBetween(
   objects: readonly KubeObject[],
   from: ResourceType,
@@ -72,7 +72,7 @@ export function convertBetween(
   return ok(objects.map((object) => to.fromStorage(from.toStorage(object))));
 }
 
-/** A change of nothing but metadata needs no conversion of its own. */
+/** A change of metadata only needs no conversion. */
 export function withMetadataOf(type: ResourceType, after: KubeObject, before: KubeObject): KubeObject {
   if (type.conversion === undefined || after.apiVersion === apiVersionOf(type.resource)) return inVersion(type, after);
   const converted = inVersion(type, before);

@@ -1,4 +1,4 @@
-/** What every request handler works with: the store, the types, time and chance. One per server; a Call is one request to it. */
+/** The dependencies of every request handler: store, types, clock, random numbers. One Core per server, one RequestContext per request. */
 import type { Clock, Later, Logger } from "#base";
 import { keyText, type KubeObject } from "#kube";
 import type { Admission } from "./admission-port.ts";
@@ -7,7 +7,7 @@ import type { ResourceType } from "../resource-type.ts";
 import { nextTurn, type TurnBudget } from "../turns.ts";
 import type { Output } from "./media-types.ts";
 import type { ApiRequest } from "./request.ts";
-import type { Target } from "./route.ts";
+import type { RequestTarget } from "./route.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 import type { WatchBacklog } from "./watch-backlog.ts";
 import type { Store, Stored, StoreKey } from "../store/index.ts";
@@ -20,10 +20,10 @@ export type Core = {
   readonly logger: Logger;
   /** Ends every watch when the server closes. */
   readonly closing: AbortSignal;
-  /** Whom tokens belong to, and where new ones come from. */
+  /** Authenticates tokens and issues new ones. */
   readonly authentication: Authentication;
   readonly authorize: Authorizer;
-  /** Nobody is asked what he may do. */
+  /** Authorization is off: every request is allowed. */
   readonly openToAll: boolean;
   readonly printed: PrintedObject;
   readonly backlog: WatchBacklog;
@@ -32,8 +32,8 @@ export type Core = {
 };
 
 /**
- * Many watchers of one thing get the same line, one right after the other. The last object that was printed is remembered, so a change that
- * a thousand watch is printed once.
+ * Many watchers of an object receive the same line, one right after the other. The last serialized object is cached, so that a change with
+ * a thousand watchers is serialized once.
  */
 export type PrintedObject = { object: KubeObject | undefined; text: string };
 
@@ -45,39 +45,39 @@ export function printOnce(printed: PrintedObject, object: KubeObject): string {
   return printed.text;
 }
 
-export type Call = {
+export type RequestContext = {
   readonly core: Core;
   readonly request: ApiRequest;
-  readonly target: Target;
+  readonly target: RequestTarget;
   readonly output: Output;
   readonly signal: AbortSignal;
-  /** Texts for Warning headers; a Set, since the same thing is said once. */
+  /** Texts of Warning headers; a Set, because equal warnings are sent once. */
   readonly warnings: Set<string>;
-  /** Its body is so large that each step of the work gets a turn of the event loop to itself. */
+  /** The body is so large that each step of the work runs in its own turn of the event loop. */
   readonly large: boolean;
 };
 
-/** The next step of the work. Others may write in between, as they may while a webhook is asked. */
-export function nextStep<T>({ large }: Pick<Call, "large">, go: () => Later<T>): Later<T> {
+/** Runs the next step of the work. Other requests may write in between, as they may during a webhook call. */
+export function nextStep<T>({ large }: Pick<RequestContext, "large">, go: () => Later<T>): Later<T> {
   return large ? nextTurn().then(async () => go()) : go();
 }
 
-export function storeKey(target: Pick<Target, "namespace">, name: string): StoreKey {
+export function storeKey(target: Pick<RequestTarget, "namespace">, name: string): StoreKey {
   return keyText({ namespace: target.namespace, name });
 }
 
-export function readStored({ core, target }: Pick<Call, "core" | "target">, name: string): Stored | undefined {
+export function readStored({ core, target }: Pick<RequestContext, "core" | "target">, name: string): Stored | undefined {
   return core.store.get(target.type.collection, storeKey(target, name));
 }
 
-/** As the version that was asked for. */
+/** In the requested version. */
 export function inVersion(type: ResourceType, stored: KubeObject): KubeObject {
   return type.fromStorage(stored);
 }
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
-/** Random identity: version 4, as Go makes it. */
+/** A random UUID, version 4. */
 export function newUid(random: () => number): string {
   const part = () => {
     const bits = Math.floor(random() * 0x1_0000_0000);
@@ -91,7 +91,7 @@ export function newUid(random: () => number): string {
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 const MAX_PREFIX = 58;
 
-/** Five letters behind the prefix; no vowels, so that no words come out. */
+/** Appends five letters to the prefix; no vowels, so that no English terms result. */
 export function generateName(prefix: string, random: () => number): string {
   const letters = Array.from({ length: 5 }, () => SUFFIX_LETTERS[Math.floor(random() * SUFFIX_LETTERS.length)] ?? "b");
   return `${prefix.slice(0, MAX_PREFIX)}${letters.join("")}`;

@@ -1,6 +1,6 @@
 /**
- * From the bytes of a request to an object of its kind, with everything the client said that nobody will hear: unknown fields and fields
- * given twice are warnings, an error, or nothing, as `fieldValidation` says.
+ * Decodes the body of a request into an object of its kind. Unknown and duplicate fields are warnings, an error, or ignored, depending on
+ * `fieldValidation`.
  */
 import { Buffer } from "node:buffer";
 import { ok, type Result } from "#base";
@@ -8,7 +8,7 @@ import { apiVersionOf, field, isJsonObject, type Json, type JsonObject, type Kub
 import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { shareWith } from "../share-json.ts";
-import type { Call } from "./core.ts";
+import type { RequestContext } from "./core.ts";
 import { inTextOrder, ofKnownFields, strictText } from "./findings.ts";
 import { isLegacyKind, isSameAsNow, SCHEME } from "./legacy-kinds.ts";
 import { asJsonObject } from "./managed-kinds.ts";
@@ -20,35 +20,36 @@ import type { FieldValidation } from "./write-options.ts";
 import { plainText } from "./go-format.ts";
 import { readYaml } from "./yaml-body.ts";
 
-/** `like`: what is stored now, if the body is to replace it. Most of the body is the same, and need not be looked at twice. */
-export function decodeBody(call: Call, fieldValidation: FieldValidation, like?: KubeObject): Result<KubeObject, Failure> {
+/** `like`: the stored object, if the body replaces it. Equal parts of the body are shared with it and not checked again. */
+export function decodeBody(call: RequestContext, fieldValidation: FieldValidation, like?: KubeObject): Result<KubeObject, Failure> {
   const { type } = call.target;
   const read = readBody(call, fieldValidation);
   if (!read.ok) return read;
   const typed = withType(read.value.value, call);
   if (!typed.ok) return typed;
   const decoded = type.decode(like === undefined ? typed.value : shareWith(asJsonObject(like), typed.value), like);
-  const says = (problem: string) => badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
-  if (!decoded.ok) return says(decoded.error);
+  const cannotHandle = (problem: string) =>
+    badRequest(`${describeKind(typed.value)} cannot be handled as a ${type.resource.kind}: ${problem}`);
+  if (!decoded.ok) return cannotHandle(decoded.error);
   const meant = type.custom ? checkVersion(typed.value, type) : READ;
   const all = [...ofKnownFields(read.value.duplicates, decoded.value.findings), ...decoded.value.findings];
   if (all.length === 0) return meant.ok ? ok(decoded.value.object) : meant;
   const findings = type.custom ? all : inTextOrder(all, jsonTextOf(call, typed.value));
-  if (fieldValidation === "Strict") return says(`strict decoding error: ${strictText(findings)}`);
+  if (fieldValidation === "Strict") return cannotHandle(`strict decoding error: ${strictText(findings)}`);
   if (fieldValidation === "Warn") for (const finding of findings) call.warnings.add(finding);
   return meant.ok ? ok(decoded.value.object) : meant;
 }
 
 const READ = ok(undefined);
 
-function bodyTextOf(call: Call): string {
+function bodyTextOf(call: RequestContext): string {
   const { body } = call.request;
   const isText = typeof body === "string" || (body instanceof Uint8Array && !isProtobuf(header(call.request, "content-type")));
   return isText ? bodyText(call.request) : "";
 }
 
-/** YAML is turned into JSON before it is read, and its keys are sorted on the way. */
-function jsonTextOf(call: Call, value: Json): string {
+/** A real server converts YAML to JSON with sorted keys before it decodes it. */
+function jsonTextOf(call: RequestContext, value: Json): string {
   const form = inputForm(header(call.request, "content-type"));
   if (!form.ok) return "";
   return form.value === "json" ? bodyTextOf(call) : JSON.stringify(sortedKeys(value));
@@ -66,8 +67,8 @@ function describeKind(value: JsonObject): string {
   return `${plainText(field(value, "kind"))} in version "${apiVersion.slice(apiVersion.indexOf("/") + 1)}"`;
 }
 
-/** The value of a body, whichever language it is in. */
-export function readBody(call: Call, fieldValidation: FieldValidation): Result<StrictJson, Failure> {
+/** The value of a body in JSON, YAML or protobuf. */
+export function readBody(call: RequestContext, fieldValidation: FieldValidation): Result<StrictJson, Failure> {
   const { request, target } = call;
   const { body } = request;
   if (body !== undefined && typeof body === "object" && "value" in body) return ok({ value: body.value, duplicates: [] });
@@ -81,8 +82,8 @@ export function readBody(call: Call, fieldValidation: FieldValidation): Result<S
   return unrecognized(target.type, `${prefix}${read.error}`, text);
 }
 
-/** Subresources speak other kinds (a Scale, an Eviction); such a body says what it is. */
-function readProtobuf({ request, target }: Call): Result<StrictJson, Failure> {
+/** Bodies of subresources have other kinds (a Scale, an Eviction); such a body names its kind. */
+function readProtobuf({ request, target }: RequestContext): Result<StrictJson, Failure> {
   const { kind } = target.type.resource;
   const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
   const decoded = decodeProtobuf(bytes, { apiVersion: apiVersionOf(target.type.resource), kind });
@@ -95,7 +96,7 @@ function unrecognized(type: ResourceType, problem: string, text: string): Result
 
 const MAX_SUMMARY = 30;
 
-/** What the server shows of a body it cannot read: its text if it looks like JSON, else its bytes. */
+/** The start of a body that cannot be decoded, for the error message: text if it looks like JSON, else bytes. */
 function summary(text: string): string {
   if (text === "") return "<empty>";
   const bytes = Buffer.from(text);
@@ -103,8 +104,8 @@ function summary(text: string): string {
   return bytes.length > MAX_SUMMARY ? `${shown} ...` : shown;
 }
 
-/** apiVersion and kind as they will be read: built-in kinds may leave them out, custom ones may not (KUBE-FACTS 13). */
-function withType(value: Json, call: Call): Result<JsonObject, Failure> {
+/** Sets apiVersion and kind: optional for built-in kinds, required for custom ones. */
+function withType(value: Json, call: RequestContext): Result<JsonObject, Failure> {
   const { type } = call.target;
   const text = () => (bodyTextOf(call) === "" ? JSON.stringify(value) : bodyTextOf(call));
   if (!isJsonObject(value) && value !== null) {
@@ -142,23 +143,23 @@ function checkVersion(object: JsonObject, type: ResourceType): Result<JsonObject
   return badRequest(`the API version in the data (${given}) does not match the expected API version (${wanted})`);
 }
 
-function builtinType(given: JsonObject, call: Call): Result<JsonObject, Failure> {
+function builtinType(given: JsonObject, call: RequestContext): Result<JsonObject, Failure> {
   const { type } = call.target;
   const apiVersion = (field(given, "apiVersion") ?? "") === "" ? apiVersionOf(type.resource) : plainText(field(given, "apiVersion"));
   const kind = (field(given, "kind") ?? "") === "" ? type.resource.kind : plainText(field(given, "kind"));
   const object = { ...given, apiVersion, kind };
   if (kind === type.resource.kind && apiVersion === apiVersionOf(type.resource)) return ok(object);
   if (kind === type.resource.kind && isSameAsNow(apiVersion, kind)) return ok({ ...object, apiVersion: apiVersionOf(type.resource) });
-  const says = (problem: string) => badRequest(`${describeKind(object)} cannot be handled as a ${type.resource.kind}: ${problem}`);
+  const cannotHandle = (problem: string) => badRequest(`${describeKind(object)} cannot be handled as a ${type.resource.kind}: ${problem}`);
   const other = call.core.types.ofKind(apiVersion, kind);
   if ((other === undefined || other.custom) && !isLegacyKind(apiVersion, kind)) {
-    return says(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
+    return cannotHandle(`no kind "${kind}" is registered for version "${apiVersion}" in scheme "${SCHEME}"`);
   }
   if (kind === type.resource.kind) return checkVersion(object, type);
-  // it is read as what it says it is, before anybody asks for something else
+  // a real server decodes the body as the kind that it names, before it compares that kind with the requested one
   const foreign = other?.decode(object);
-  if (foreign?.ok === false) return says(foreign.error);
+  if (foreign?.ok === false) return cannotHandle(foreign.error);
   const versionName = apiVersion.slice(apiVersion.indexOf("/") + 1);
   const internal = type.resource.group === "" ? "core" : (type.resource.group.split(".")[0] ?? "");
-  return says(`converting (${versionName}.${kind}) to (${internal}.${type.resource.kind}): unknown conversion`);
+  return cannotHandle(`converting (${versionName}.${kind}) to (${internal}.${type.resource.kind}): unknown conversion`);
 }

@@ -5,7 +5,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Coarser the longer it is: two units at most. */
+/** At most two units; longer durations have coarser ones. */
 export function durationText(ms: number): string {
   const seconds = Math.trunc(ms / 1_000);
   if (seconds < -1) return "<invalid>";

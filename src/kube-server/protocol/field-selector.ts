@@ -1,4 +1,4 @@
-/** Field selectors: `metadata.name=x,spec.nodeName!=`. Only fields that the kind declares can be asked for. */
+/** Field selectors: `metadata.name=x,spec.nodeName!=`. Only fields that the kind declares can be selected. */
 import { err, memoizeByObject, ok, type Result } from "#base";
 import type { KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
@@ -10,7 +10,7 @@ const COMMON: ReadonlyMap<string, (object: KubeObject) => string> = new Map([
   ["metadata.namespace", (object) => object.metadata.namespace ?? ""],
 ]);
 
-/** The text is read as a whole before anybody asks whether there are such fields. */
+/** Syntax errors of the whole selector are reported before unknown fields. */
 export function parseFieldSelector(text: string, type: ResourceType): Result<readonly FieldTerm[], string> {
   const terms = parseFieldTerms(text);
   if (!terms.ok) return terms;
@@ -21,7 +21,7 @@ export function parseFieldSelector(text: string, type: ResourceType): Result<rea
 /** A watch keeps its selector in memory, and there may be thousands of watches. */
 const MAX_FIELD_TERMS = 1_000;
 
-/** Whatever fields it names. A term without a field and without a value selects everything. */
+/** Does not check whether the fields exist. A term without a field and without a value selects everything. */
 export function parseFieldTerms(text: string): Result<readonly FieldTerm[], string> {
   const terms: FieldTerm[] = [];
   const parts = splitTerms(text);
@@ -37,7 +37,7 @@ export function parseFieldTerms(text: string): Result<readonly FieldTerm[], stri
   return ok(terms);
 }
 
-/** Kinds with selectors of their own word it differently from those that have only the two of everybody. */
+/** The message differs between kinds with selectors of their own and kinds that have only the two common ones. */
 function unknownField(type: ResourceType, field: string): string {
   if (type.fieldSelectors.size === 0 && !type.custom)
     return `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
@@ -47,18 +47,18 @@ function unknownField(type: ResourceType, field: string): string {
   return `field label not supported: ${field}`;
 }
 
-/** A backslash takes the meaning from what follows it. */
+/** A backslash escapes the next character. */
 function splitTerms(text: string): string[] {
   return text.match(/(?:[^\\,]|\\.?)+/gs) ?? [];
 }
 
 function unescape(escaped: string): Result<string, string> {
-  const says = (what: string) => err(`invalid field selector: ${what}`);
+  const invalidSelector = (what: string) => err(`invalid field selector: ${what}`);
   let value = "";
   for (const [part = ""] of escaped.matchAll(/\\?.|\\/gsu)) {
     if (part === "\\" || (part.length > 1 && part.startsWith("\\") && !"\\,=".includes(part.slice(1))))
-      return says(`invalid escape sequence: ${part}`);
-    if (part === "," || part === "=") return says(`unescaped character in value: ${part.charCodeAt(0)}`);
+      return invalidSelector(`invalid escape sequence: ${part}`);
+    if (part === "," || part === "=") return invalidSelector(`unescaped character in value: ${part.charCodeAt(0)}`);
     value += part.replace(/^\\/, "");
   }
   return ok(value);
@@ -91,13 +91,13 @@ const joinedByField = memoizeByObject((terms: readonly FieldTerm[]): readonly Fi
   return [...rules.values()];
 });
 
-/** A field of many values has each that is wanted. */
+/** A field with several values must contain every wanted one. */
 function ruleHolds({ wanted, unwanted }: FieldRule, own: string | readonly string[] | undefined): boolean {
   const values = new Set(typeof own === "string" ? [own] : own);
   return [...values].every((value) => !unwanted.has(value)) && [...wanted].every((value) => values.has(value));
 }
 
-/** The one name that can match, when the selector says so: then nothing needs to be scanned. */
+/** The only name that can match, if the selector names one: then no scan is needed. */
 export function exactName(terms: readonly FieldTerm[]): string | undefined {
   return terms.find(({ field, equal }) => field === "metadata.name" && equal)?.value;
 }

@@ -1,13 +1,13 @@
 /**
- * What was found in a body that nobody will hear: `unknown field "spec.x"`, `duplicate field "spec.y"`, and, in YAML, `line 3: key "y" already
- * set in map`. A body may hold a hundred thousand of them: nothing here may take the square of their number.
+ * Unknown and duplicate fields of a body: `unknown field "spec.x"`, `duplicate field "spec.y"`, and, in YAML, `line 3: key "y" already set in
+ * map`. A body may contain a hundred thousand of them: nothing here may take quadratic time.
  */
 import { fieldOrder } from "./strict-json.ts";
 
-/** Go's reader of built-in kinds says no more. */
+/** The limit of Go's decoder of built-in kinds. */
 const MOST_FINDINGS = 100;
 
-/** Go skips what it does not know: nothing in there is counted, so nothing is there twice. */
+/** Go skips the value of an unknown field, so it reports no duplicates inside it. */
 export function ofKnownFields(duplicates: readonly string[], findings: readonly string[]): readonly string[] {
   const unknown = new Set(findings.filter((finding) => finding.startsWith("unknown")).map(pathOf));
   if (unknown.size === 0 || duplicates.length === 0) return duplicates;
@@ -22,7 +22,7 @@ export function ofKnownFields(duplicates: readonly string[], findings: readonly 
   return duplicates.filter((finding) => isLine(finding) || !isBelow(pathOf(finding)));
 }
 
-/** What the reader of YAML found knows its line, and no path. */
+/** Findings of the YAML parser have a line number and no path. */
 function isLine(finding: string): boolean {
   return finding.startsWith("line ");
 }
@@ -33,8 +33,8 @@ function pathOf(finding: string): string {
 }
 
 /**
- * The real reader of built-in kinds reports as it goes, so unknown and doubled fields come mixed, in the order of the text. Custom resources
- * are read first and compared with their schema later. `text`: JSON, or nothing if there is none.
+ * The decoder of a real server reports unknown and duplicate fields of built-in kinds mixed, in the order of the text. Custom resources are
+ * decoded first and compared with their schema later. `text`: the body as JSON, "" if there is none.
  */
 export function inTextOrder(findings: readonly string[], text: string): readonly string[] {
   if (findings.length < 2 || text === "") return findings.slice(0, MOST_FINDINGS);
@@ -43,7 +43,7 @@ export function inTextOrder(findings: readonly string[], text: string): readonly
   return findings.toSorted((a, b) => placeOf(a) - placeOf(b)).slice(0, MOST_FINDINGS);
 }
 
-/** In a refusal, YAML's findings are one, with the words of its reader. */
+/** In an error message, all findings of the YAML parser form one entry. */
 export function strictText(findings: readonly string[]): string {
   const lines = findings.filter(isLine);
   const others = findings.filter((finding) => !isLine(finding));

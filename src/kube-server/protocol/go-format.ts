@@ -1,4 +1,4 @@
-/** Values as Go's `%+v` prints them: they stand in messages about patches. */
+/** Formats values as Go's `%+v` does, for messages about patches. */
 import { isJsonObject, type Json } from "#kube";
 
 export function goFormat(value: Json | undefined): string {
@@ -9,7 +9,7 @@ export function goFormat(value: Json | undefined): string {
   return `map[${fields.map((name) => `${name}:${goFormat(value[name])}`).join(" ")}]`;
 }
 
-/** A scalar as it stands in a sentence; anything else as JSON. */
+/** A string without quotes; anything else as JSON. */
 export function plainText(value: Json | undefined): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }

@@ -1,13 +1,13 @@
 /**
- * Why a text is no JSON, in the words of Go's decoder, because those are the words of a real server. Only asked about text that is known to be
- * wrong, so it is written to be read, not to be fast.
+ * Explains why a text is not JSON, with the messages of Go's decoder, which a real server sends. Called only for text that failed to parse,
+ * so it need not be fast.
  */
 const END = "unexpected end of JSON input";
 const SPACE = /\s/;
 const LITERALS: Readonly<Record<string, string>> = { t: "true", f: "false", n: "null" };
 const ESCAPES = new Set('"\\/bfnrtu');
 
-/** Go gives up at 10,000; our stack may not last that long. */
+/** Go's limit is 10,000; the JavaScript stack may be smaller. */
 const MAX_DEPTH = 2_000;
 
 type Step = { readonly end: number } | { readonly problem: string };
@@ -28,12 +28,12 @@ function skip(text: string, at: number): number {
 function invalid(text: string, at: number, where: string): string {
   const character = text[at];
   if (character === undefined) return END;
-  const shown = character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${unpictured(character)}'`;
+  const shown = character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${escapeUnprintable(character)}'`;
   return `invalid character ${shown} ${where}`;
 }
 
-/** Characters that have no picture are shown by their number. */
-function unpictured(character: string): string {
+/** Unprintable characters are shown by their code. */
+function escapeUnprintable(character: string): string {
   const code = character.charCodeAt(0).toString(16).padStart(4, "0");
   return /[\u007f-\u00a0\u00ad]/.test(character) ? `\\u${code}` : JSON.stringify(character).slice(1, -1);
 }

@@ -49,14 +49,14 @@ test("lists are not indented, empty ones are on the line of their key", () => {
   expect(formatGoYaml(value)).toBe("list:\n- a: 1\n  b:\n  - 1\n  - - 2\n- x\nnil: null\nnone: []\nnothing: {}\n");
 });
 
-test("a long line is broken at a space behind the eightieth column", () => {
+test("a long line is broken at the first space after column 80", () => {
   const text = "very long text ".repeat(8).trim();
   expect(formatGoYaml({ metadata: { p: text } })).toBe(
     "metadata:\n  p: very long text very long text very long text very long text very long text very\n    long text very long text very long text\n",
   );
 });
 
-test("whatever is written is read back as it was", () => {
+test("written YAML parses to the same value", () => {
   const leaf = fc.oneof(fc.string(), fc.string({ unit: "grapheme" }), fc.integer(), fc.boolean(), fc.constant(null));
   const value = fc.letrec<{ tree: unknown }>((tie) => ({
     tree: fc.oneof(

@@ -1,7 +1,7 @@
 /**
- * YAML as Go's library writes it: sorted keys, lists that are not indented, the quotes and the line breaks that a real server sends.
+ * Writes YAML as Go's library does: sorted keys, lists without indentation, and the quotes and line breaks of a real server.
  *
- * It decides for each text whether it may stand plain by the rules of YAML 1.1, where `y`, `1_000` and `12:30` are no texts.
+ * Whether a string needs quotes follows the rules of YAML 1.1, where `y`, `1_000` and `12:30` are not strings.
  */
 import { isJsonObject, type Json, type JsonPrimitive } from "#kube";
 
@@ -11,7 +11,7 @@ export function formatGoYaml(value: unknown): string {
   return `${node((value ?? null) as Json, 0, false)}\n`;
 }
 
-/** `inline`: it stands behind "- ", so its first line has its indentation already. */
+/** `inline`: it follows "- ", so its first line is already indented. */
 function node(value: Json, indent: number, inline: boolean): string {
   if (Array.isArray(value)) return value.length === 0 ? "[]" : sequence(value, indent, inline);
   if (!isJsonObject(value)) return scalar(value as JsonPrimitive, indent, indent);
@@ -42,9 +42,9 @@ function scalar(value: JsonPrimitive, indent: number, column: number): string {
 
 const TYPED =
   /^(|~|null|Null|NULL|y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|<<|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*)|[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?|\d{4}-\d\d?-\d\d?([Tt ].*)?)$/;
-/** What needs escapes: all that is not printable, tabs among it. */
+/** Characters that need escapes: all unprintable ones, including tabs. */
 const SPECIAL = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]|\ufeff/u;
-/** What is not plain in a block: an indicator in front, a comment or a value inside, spaces at an end. */
+/** Texts that need quotes in a block: a leading indicator, a comment or value indicator inside, leading or trailing spaces. */
 const NOT_PLAIN = /^([#,[\]{}&*!|>'"%@`]|[?:-](\s|$)|---|\.\.\.)|:(\s|$)|\s#|^\s|\s$/;
 
 function text(value: string, indent: number, column: number, key: boolean): string {
@@ -63,7 +63,7 @@ function literal(value: string, indent: number): string {
   return `|${hint}${chomping}\n${body.map((line) => (line === "" ? "" : " ".repeat(indent + 2) + line)).join("\n")}`;
 }
 
-/** A line that is already past the width ends at its next single space. */
+/** A line longer than the width is broken at its next single space. */
 function folded(value: string, indent: number, column: number): string {
   let at = column;
   let out = "";
@@ -110,7 +110,7 @@ function escaped(character: string): string {
   return code > 0xff ? `\\u${code.toString(16).toUpperCase().padStart(4, "0")}` : `\\x${code.toString(16).toUpperCase().padStart(2, "0")}`;
 }
 
-/** Letters after everything else, and numbers inside names by their value: a2 before a10. */
+/** Letters sort after other characters, and numbers inside names by value: a2 before a10. */
 function byGoOrder(left: string, right: string): number {
   const [a, b] = [Array.from(left), Array.from(right)];
   for (let at = 0; at < Math.min(a.length, b.length); at += 1) {

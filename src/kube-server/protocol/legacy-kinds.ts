@@ -1,4 +1,4 @@
-/** Kinds in versions that a real server no longer serves but still can read: such a body is told about its version, not that it is unknown. */
+/** Versions of kinds that a real server no longer serves but still decodes: the error for such a body is about its version, not its kind. */
 const LEGACY: ReadonlyMap<string, readonly string[]> = new Map([
   ["extensions/v1beta1", ["DaemonSet", "Deployment", "Ingress", "NetworkPolicy", "ReplicaSet"]],
   ["apps/v1beta1", ["ControllerRevision", "Deployment", "StatefulSet"]],
@@ -24,14 +24,14 @@ const LEGACY: ReadonlyMap<string, readonly string[]> = new Map([
   ["admissionregistration.k8s.io/v1beta1", ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]],
 ]);
 
-/** Spoken behind a subresource, where the older version is still as good as the new one. */
+/** Bodies of subresources whose older version is still accepted. */
 const SAME: ReadonlySet<string> = new Set(["policy/v1beta1 Eviction"]);
 
 export function isSameAsNow(apiVersion: string, kind: string): boolean {
   return SAME.has(`${apiVersion} ${kind}`);
 }
 
-/** Where Go registered its types; it stands in messages. */
+/** The name of the scheme in a real server's error messages. */
 export const SCHEME = "pkg/runtime/scheme.go:111";
 
 export function isLegacyKind(apiVersion: string, kind: string): boolean {

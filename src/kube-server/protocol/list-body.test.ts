@@ -1,4 +1,4 @@
-/** What is printed part by part is what would be printed as a whole. */
+/** A list serialized in parts equals the list serialized as a whole. */
 import { describe, expect, test } from "vitest";
 import { formatGoYaml } from "./go-yaml.ts";
 import { jsonBody, yamlBody, type ListParts } from "./list-body.ts";
@@ -24,7 +24,7 @@ describe.each([
 
   test.each([
     { name: "items", parts: items() },
-    { name: "items that are remembered", parts: items(new RecentTexts()) },
+    { name: "cached items", parts: items(new RecentTexts()) },
     { name: "rows", parts: rows },
   ])("$name", ({ parts }) => {
     const [plain, pretty, yaml] = [jsonBody(parts, false), jsonBody(parts, true), yamlBody(parts)];

@@ -1,7 +1,7 @@
 /**
- * The body of a list: a head and many parts, printed one after the other while it is sent.
+ * The body of a list: a head and many parts, serialized one after the other while it is sent.
  *
- * The whole value is made only for callers in this process; nothing on the way to a socket asks for it.
+ * The whole value is built only for callers in this process, never for a socket.
  */
 import type { JsonObject, KubeObject } from "#kube";
 import { formatGoYaml } from "./go-yaml.ts";
@@ -15,7 +15,7 @@ export type ListParts = {
   readonly name: "items" | "rows";
   readonly objects: readonly KubeObject[];
   readonly partOf: (object: KubeObject) => unknown;
-  /** Objects in the store never change, and lists of the same ones come again and again. */
+  /** Cached JSON of the objects: stored objects never change, and are listed repeatedly. */
   readonly remembered?: RecentTexts | undefined;
 };
 

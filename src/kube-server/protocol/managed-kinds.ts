@@ -1,25 +1,25 @@
-/** What apply/ must know of a kind to keep its managedFields: schema, other versions, and which fields a write can never own. */
+/** Describes a kind for apply/, which tracks managedFields: schema, other versions, and the fields that a write can never own. */
 import { boundedMap, err, memoizeByObject, ok } from "#base";
 import { apiVersionOf, type JsonObject, type KubeObject, type Resource } from "#kube";
 import { emptyObjectOf, excluding, fieldPath, fieldSetOf, type ConvertObject, type FieldFilter, type ManagedKind } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import type { TypeRegistry } from "./type-registry.ts";
 
-/** A write to the object never owns its status, if that has a door of its own. */
+/** A write to the main resource never owns the status, if the kind has a status subresource. */
 const NO_STATUS = excluding(fieldSetOf(fieldPath("status")));
 const NO_SPEC = excluding(fieldSetOf(fieldPath("spec")));
 const ONLY_STATUS = excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata")));
 
 /** Kinds whose main resource resets more or less than the status. */
-const MAIN: ReadonlyMap<string, FieldFilter | undefined> = new Map([
+const MAIN_FILTERS: ReadonlyMap<string, FieldFilter | undefined> = new Map([
   ["certificates.k8s.io/certificatesigningrequests", excluding(fieldSetOf(fieldPath("spec"), fieldPath("status")))],
 ]);
 
 /**
- * By "collection/subresource"; every other status write resets the spec, and of a custom resource the metadata too. Of a Pod,
- * `ephemeralcontainers` and `resize` reset nothing: who tries to change an image there does not change it, and owns it all the same.
+ * By "collection/subresource"; every other status write resets the spec, and for a custom resource the metadata too. `ephemeralcontainers`
+ * and `resize` of a Pod reset nothing: a manager that sends another image there owns the field although the image does not change.
  */
-const BELOW: ReadonlyMap<string, FieldFilter> = new Map([
+const SUBRESOURCE_FILTERS: ReadonlyMap<string, FieldFilter> = new Map([
   ["apps/deployments/status", excluding(fieldSetOf(fieldPath("spec"), fieldPath("metadata", "labels")))],
   [
     "/pods/status",
@@ -38,16 +38,16 @@ const BELOW: ReadonlyMap<string, FieldFilter> = new Map([
 
 function filterFor(type: ResourceType, subresource: string | undefined): FieldFilter | undefined {
   if (subresource === undefined) {
-    if (MAIN.has(type.collection)) return MAIN.get(type.collection);
+    if (MAIN_FILTERS.has(type.collection)) return MAIN_FILTERS.get(type.collection);
     return type.subresources.has("status") ? NO_STATUS : undefined;
   }
-  const known = BELOW.get(`${type.collection}/${subresource}`);
+  const known = SUBRESOURCE_FILTERS.get(`${type.collection}/${subresource}`);
   if (known !== undefined) return known;
   if (subresource !== "status") return undefined;
   return type.custom ? ONLY_STATUS : NO_SPEC;
 }
 
-/** By type and subresource: a type object never changes, and a changed definition brings new ones. A kind has few subresources. */
+/** By type and subresource: type objects never change; a changed definition creates new ones. A kind has few subresources. */
 const kindsOf = memoizeByObject((_type: ResourceType) => boundedMap<string, ManagedKind>({ limit: 100 }));
 
 export function managedKind(types: TypeRegistry, type: ResourceType, subresource: string | undefined): ManagedKind {
@@ -74,17 +74,17 @@ function makeManagedKind(types: TypeRegistry, type: ResourceType, subresource: s
 }
 
 function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
-  // apply goes to a manager's version and back: what comes in need not be of the version that was asked for
+  // apply converts to a manager's version and back, so the object may be in another version than the requested one
   const sourceOf = ({ apiVersion }: JsonObject) =>
     (typeof apiVersion === "string" ? types.otherVersion(type, apiVersion) : undefined) ?? type;
   return (object, apiVersion) => {
     const other = types.otherVersion(type, apiVersion);
-    // a real server knows the schemas of one group at a time: an Event keeps what was applied to it in its other group
+    // a real server has one type converter per group: an Event keeps fields that were applied in its other group
     if (other === undefined || other.resource.group !== type.resource.group) return err({ kind: "missing-version" });
-    // conversion None renames and prunes nothing: fields that the other version does not know end the tracking, as on a real server
+    // conversion None only changes apiVersion and prunes nothing: fields unknown to the other version end the tracking, as on a real server
     if (type.custom) return ok({ object: { ...object, apiVersion }, schema: other.typeSchema });
     const source = sourceOf(object);
-    // what is merged was compared with a schema, and that knows less than the type: an integer there may be too large here
+    // the merged object was validated by a schema, which is less strict than the Go type: an integer may be too large for it
     const read = source.decode(object);
     if (!read.ok)
       return err({ kind: "failed", message: `unable to convert unstructured object to ${gvkText(source.resource)}: ${read.error}` });
@@ -94,12 +94,12 @@ function conversion(types: TypeRegistry, type: ResourceType): ConvertObject {
 
 export type Gvk = Pick<Resource, "group" | "version" | "kind">;
 
-/** As Go prints a kind. */
+/** As Go formats a GroupVersionKind. */
 export function gvkText({ group, version, kind }: Gvk): string {
   return `${group}/${version}, Kind=${kind}`;
 }
 
-/** Objects are JSON objects with a known head; the two types do not know of each other. */
+/** Every KubeObject is a JsonObject; TypeScript cannot infer it. */
 export function asJsonObject(object: KubeObject): JsonObject {
   return object as unknown as JsonObject;
 }

@@ -1,7 +1,7 @@
 /**
- * Content negotiation: in which form the client wants the answer (JSON or YAML; whole, as a Table, or metadata only), and in which form its body is.
+ * Content negotiation: the form of the response (JSON or YAML; whole, as a Table, or metadata only) and of the request body.
  *
- * Protobuf is read (Go clients send it) but not written: who asks for nothing else gets a 406, whose list names it as a real server's does.
+ * Protobuf is decoded (Go clients send it) but never written: a client that accepts nothing else gets a 406 with a real server's list of types.
  */
 import { memoize, ok, type Result } from "#base";
 import { notAcceptable, refuse, unsupportedMediaType, type Failure } from "./status.ts";
@@ -11,9 +11,9 @@ export type Transform = "Table" | "PartialObjectMetadata" | "PartialObjectMetada
 export type Output = {
   readonly form: OutputForm;
   readonly transform: Transform | undefined;
-  /** The version of meta.k8s.io in which a transformed answer is written. */
+  /** The version of meta.k8s.io of a Table or PartialObjectMetadata. */
   readonly version: string;
-  /** What `Content-Type` says. */
+  /** The value of `Content-Type`. */
   readonly contentType: string;
 };
 
@@ -24,7 +24,7 @@ const FORMS: ReadonlyMap<string, OutputForm> = new Map([
   ["application/yaml", "yaml"],
 ]);
 const JSON_TYPE = "application/json";
-const SPOKEN = [JSON_TYPE, "application/yaml"];
+const SUPPORTED = [JSON_TYPE, "application/yaml"];
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const META_VERSIONS = new Set(["v1", "v1beta1"]);
 const TRANSFORMS: ReadonlySet<string> = new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]);
@@ -44,7 +44,7 @@ export const parseAccept = memoize({ limit: 200 }, (header: string): readonly Cl
   return clauses.filter(({ type }) => type !== "").toSorted((a, b) => b.quality - a.quality);
 });
 
-/** `transforms`: what this endpoint can be asked to turn its answer into. `listed`: it answers lists, so it can be watched. */
+/** `transforms`: those that this endpoint supports. `listed`: the endpoint returns lists, so it can be watched. */
 export function negotiate(accept: string, transforms: ReadonlySet<Transform>, custom: boolean, listed = true): Result<Output, Failure> {
   if (accept === JSON_TYPE || accept.trim() === "") return PLAIN_JSON;
   const clauses = parseAccept(accept);
@@ -55,13 +55,13 @@ export function negotiate(accept: string, transforms: ReadonlySet<Transform>, cu
     const output = form === undefined ? undefined : outputOf(clause, form, transforms);
     if (output !== undefined) return ok(output);
   }
-  return notAcceptable([...SPOKEN, PROTOBUF]);
+  return notAcceptable([...SUPPORTED, PROTOBUF]);
 }
 
-/** The router says no before the resource is asked, in words of its own, and knows no `application/*`; custom resources have no router of theirs. */
+/** The router of a real server rejects the request earlier, with its own message, and without `application/*`. It does not route custom resources. */
 function noRepresentation(listed: boolean): Result<never, Failure> {
   const streams = listed ? ["application/json", PROTOBUF].map((type) => `${type};stream=watch`) : [];
-  const available = [...SPOKEN, PROTOBUF, ...streams].join(", ");
+  const available = [...SUPPORTED, PROTOBUF, ...streams].join(", ");
   const message = `406: Not Acceptable\n\nAvailable representations: ${available}`;
   return refuse({ code: 406, reason: "NotAcceptable", message, details: {} });
 }
@@ -70,7 +70,7 @@ function plain(form: OutputForm): Output {
   return { form, transform: undefined, version: "v1", contentType: `application/${form}` };
 }
 
-/** Of nearly all requests. */
+/** The output of nearly all requests. */
 const PLAIN_JSON = ok(plain("json"));
 
 function outputOf({ parameters }: Clause, form: OutputForm, transforms: ReadonlySet<Transform>): Output | undefined {
@@ -88,10 +88,10 @@ function isTransform(kind: string): kind is Transform {
   return TRANSFORMS.has(kind);
 }
 
-/** Which language a body is in; an absent Content-Type means JSON. */
+/** The form of a body; an absent Content-Type means JSON. */
 export function inputForm(contentType: string): Result<OutputForm, Failure> {
   const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
   if (type === "" || type === "application/json") return ok("json");
   if (type === "application/yaml") return ok("yaml");
-  return unsupportedMediaType([...SPOKEN, PROTOBUF]);
+  return unsupportedMediaType([...SUPPORTED, PROTOBUF]);
 }

@@ -1,8 +1,8 @@
-/** Namespaces as the rest of the server meets them: new objects need one that exists and is not on its way out; four exist from the start. */
+/** Namespaces: new objects need one that exists and is not terminating. Four are created with the server. */
 import { ok, timestamp, type Result } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
 import { trackUpdate } from "../apply/index.ts";
-import { newUid, type Call, type Core } from "./core.ts";
+import { newUid, type RequestContext, type Core } from "./core.ts";
 import { asJsonObject, asObject, managedKind } from "./managed-kinds.ts";
 import { metaText, withMetadata } from "./object-meta.ts";
 import { badRequest, forbidden, notFound, type Failure } from "./status.ts";
@@ -10,7 +10,7 @@ import { badRequest, forbidden, notFound, type Failure } from "./status.ts";
 export const NAMESPACES = { group: "", version: "v1", plural: "namespaces" } as const;
 const FIRST_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "default"] as const;
 
-export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, object: KubeObject): Result<void, Failure> {
+export function checkNamespace({ core, target }: Pick<RequestContext, "core" | "target">, object: KubeObject): Result<void, Failure> {
   const { namespace, type } = target;
   if (namespace === undefined || namespace === "") return ok(undefined);
   const namespaces = core.types.find(NAMESPACES.group, NAMESPACES.version, NAMESPACES.plural);
@@ -24,11 +24,11 @@ export function checkNamespace({ core, target }: Pick<Call, "core" | "target">, 
   return forbidden({ resource: type.resource, name: metaText(object, "name") }, why, [cause]);
 }
 
-/** What an object says of its namespace must agree with the path. A webhook may have changed it, so it is asked again after admission. */
-export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObject, Failure> {
+/** metadata.namespace must match the path. Checked again after admission, because a webhook may change it. */
+export function matchNamespace(call: RequestContext, object: KubeObject): Result<KubeObject, Failure> {
   const { namespace, type } = call.target;
   const own = metaText(object, "namespace");
-  // kinds without a namespace lose one silently
+  // for cluster-scoped kinds the field is dropped without an error
   if (!type.resource.namespaced) return ok(own === "" ? object : withMetadata(object, { namespace: undefined }));
   if (own === "") return ok(withMetadata(object, { namespace }));
   return own === namespace
@@ -36,9 +36,9 @@ export function inItsNamespace(call: Call, object: KubeObject): Result<KubeObjec
     : badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
-/** The same for a request that names its object: the name must be there, and agree with the path. */
-export function placedAt(call: Call, object: KubeObject): Result<KubeObject, Failure> {
-  const placed = inItsNamespace(call, object);
+/** For a request with a name in its path: metadata.name is required and must match, too. */
+export function matchNameAndNamespace(call: RequestContext, object: KubeObject): Result<KubeObject, Failure> {
+  const placed = matchNamespace(call, object);
   if (!placed.ok) return placed;
   const { name = "" } = call.target;
   const own = metaText(object, "name");
@@ -47,7 +47,7 @@ export function placedAt(call: Call, object: KubeObject): Result<KubeObject, Fai
   return placed;
 }
 
-/** Made as the API server itself, once; a store that was opened again has them already. */
+/** Created with the field manager kube-apiserver; a reopened store has them already. */
 export function ensureFirstNamespaces(core: Core): void {
   const type = core.types.find(NAMESPACES.group, NAMESPACES.version, NAMESPACES.plural);
   if (type === undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Metadata of an object, changed without changing the object. Fields come out in the order in which Go writes them and empty ones not at all,
- * so that the text of an object (it stands in some error messages) is the text a real server would have.
+ * Copies of objects with changed metadata. Fields are in the order in which Go writes them, without empty ones, so that the text of an object
+ * (part of some error messages) equals that of a real server.
  */
 import { field, isJsonObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "#kube";
 
@@ -25,18 +25,18 @@ const ORDER = [
 export type MetaName = (typeof ORDER)[number];
 export type MetaChanges = { readonly [name in MetaName]?: Json | undefined };
 
-/** A field given as `undefined` goes away. */
+/** A field given as `undefined` is removed. */
 export function withMetadata(object: KubeObject, changes: MetaChanges): KubeObject {
   const before = metadataOf(object);
   const metadata: Record<string, Json> = {};
   for (const name of ORDER) {
     const value = Object.hasOwn(changes, name) ? changes[name] : before[name];
-    if (value !== undefined && !isNothing(name, value)) metadata[name] = value;
+    if (value !== undefined && !isEmptyMeta(name, value)) metadata[name] = value;
   }
   return assemble(object, metadata);
 }
 
-/** The cast that all of rest/ leans on: metadata was checked by the kind's `decode`. */
+/** The cast is safe: metadata was checked by the kind's `decode`. */
 function assemble(object: KubeObject, metadata: JsonObject): KubeObject {
   if (isInOrder(object)) return { ...object, metadata: metadata as ObjectMeta };
   const { apiVersion, kind, metadata: _, ...rest } = object;
@@ -45,7 +45,7 @@ function assemble(object: KubeObject, metadata: JsonObject): KubeObject {
 
 const FIRST = ["kind", "apiVersion", "metadata"];
 
-/** As most objects are that have been here before; those are copied as they stand. */
+/** True for most stored objects, which need no reordering. */
 function isInOrder(object: KubeObject): boolean {
   let at = 0;
   for (const name in object) {
@@ -56,7 +56,7 @@ function isInOrder(object: KubeObject): boolean {
   return false;
 }
 
-function isNothing(name: string, value: Json): boolean {
+function isEmptyMeta(name: string, value: Json): boolean {
   if (name === "deletionGracePeriodSeconds") return value === null;
   if (value === null || value === "" || value === 0) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
@@ -84,7 +84,7 @@ export function finalizersOf(object: KubeObject): readonly string[] {
 const DUPLICATE_OWNERS =
   "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ";
 
-/** The same owner given twice counts once, and is worth a warning. `when`: a webhook may have given it again. */
+/** Removes duplicate owners with a warning. `when`: a webhook may have added the duplicate. */
 export function withoutDuplicateOwners(
   object: KubeObject,
   warn: (text: string) => void,

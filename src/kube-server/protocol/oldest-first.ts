@@ -27,7 +27,7 @@ export class OldestFirst<T extends OrderedReader> {
     if (this.#readers.size === 0) this.#ranked = [];
   }
 
-  /** Undefined: nothing waits anywhere. */
+  /** Undefined: no reader has undelivered events. */
   first(): T | undefined {
     for (let sorted = false; ; sorted = true) {
       for (let last = this.#ranked.pop(); last !== undefined; last = this.#ranked.pop()) {
@@ -47,7 +47,7 @@ export class OldestFirst<T extends OrderedReader> {
     this.#newest = this.#ranked[0]?.order ?? 0;
   }
 
-  /** It has received a part of what waited when the readers were sorted. */
+  /** The reader has received some of the events that waited when the readers were sorted. */
   #insert(entry: Ranked<T>): void {
     let [low, high] = [0, this.#ranked.length];
     while (low < high) {

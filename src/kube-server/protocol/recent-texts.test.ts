@@ -7,7 +7,7 @@ describe("texts of recent objects", () => {
     return { print: () => `text-${++prints}`, count: () => prints };
   };
 
-  test("an object is printed once", () => {
+  test("an object is serialized once", () => {
     const [texts, { print, count }] = [new RecentTexts(), counted()];
     const object = {};
     expect([texts.of(object, print), texts.of(object, print)]).toEqual(["text-1", "text-1"]);
@@ -19,7 +19,7 @@ describe("texts of recent objects", () => {
     expect([texts.of({ a: 1 }, print), texts.of({ a: 1 }, print)]).toEqual(["text-1", "text-2"]);
   });
 
-  test("what was not asked for during two generations is printed again", () => {
+  test("an object that was not read for two generations is serialized again", () => {
     const [texts, { print }] = [new RecentTexts(12), counted()];
     const [often, once] = [{}, {}];
     texts.of(once, print);

@@ -1,8 +1,8 @@
 /**
- * The JSON of objects that were printed lately, known by identity: objects in the store are never changed, only replaced.
+ * A cache of the JSON of recently serialized objects, by identity: stored objects are never changed, only replaced.
  *
- * Texts are kept in two generations, each of them weak in its objects. When the younger has grown to its limit, the older is dropped: memory
- * is bounded, what is read often stays, and nothing lives longer for being here.
+ * Texts are kept in two generations with weak keys. When the younger reaches its limit, the older is dropped: memory is bounded, frequently
+ * read objects stay cached, and the cache keeps no object alive.
  */
 export class RecentTexts {
   readonly #limit: number;

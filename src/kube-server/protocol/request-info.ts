@@ -1,8 +1,8 @@
 /**
- * What a request asks for, read once from its method, path and query. Authorization and routing both work on this value: two parsers
+ * The verb and resource of a request, parsed once from its method, path and query. Authorization and routing both use this value: two parsers
  * would disagree somewhere, and a request would be authorized as one thing and executed as another.
  *
- * It says nothing about what is served: authorization comes first, so that a caller without rights does not learn which resources exist.
+ * It does not depend on what is served: authorization runs first, so that a caller without rights does not learn which resources exist.
  * The rules are those of kube-apiserver's RequestInfo. A Go server decodes the path before splitting it, so an encoded slash separates.
  */
 import { err, ok, type Result } from "#base";
@@ -13,20 +13,20 @@ export type ResourceRequest = {
   readonly kind: "resource";
   /** The verb that is authorized and executed; "" for a method that has none. */
   readonly verb: string;
-  /** The verb stands in the path (`/api/v1/watch/…`) instead of following from the method. */
+  /** The verb is part of the path (`/api/v1/watch/…`) instead of following from the method. */
   readonly prefixed: boolean;
   readonly group: string;
   readonly version: string;
-  /** Of `namespaces/NAME` itself: that name, which RBAC counts as its namespace. "" when the segment is there and empty. */
+  /** For `namespaces/NAME` itself: NAME, which RBAC treats as its namespace. "" when the segment is present and empty. */
   readonly namespace: string | undefined;
-  /** Whether the resource stands below `namespaces/NAME/`. */
+  /** The path of the resource begins with `namespaces/NAME/`. */
   readonly inNamespace: boolean;
   /** The plural. */
   readonly resource: string;
-  /** "" when the segment is there and empty. */
+  /** "" when the segment is present and empty. */
   readonly name: string | undefined;
   readonly subresource: string | undefined;
-  /** The segments behind a subresource: `pods/x/proxy/a/b`. */
+  /** The segments after a subresource: `pods/x/proxy/a/b`. */
   readonly rest: readonly string[];
   /** The only name a list or watch can return, according to its field selector. */
   readonly selectedName: string | undefined;
@@ -38,9 +38,9 @@ export type PathRequest = { readonly kind: "path"; readonly verb: string; readon
 export type RequestInfo = ResourceRequest | PathRequest;
 
 export type RequestInfoError =
-  /** A percent sign that escapes nothing. */
+  /** A percent sign without two hexadecimal digits. */
   | { readonly kind: "malformed-path" }
-  /** A verb in the path and no resource behind it. */
+  /** A verb in the path without a resource after it. */
   | { readonly kind: "no-resource"; readonly message: string };
 
 export type Addressed = Pick<ApiRequest, "method" | "path" | "query">;
@@ -125,7 +125,7 @@ function noResource({ path, query }: Addressed): string {
   return `Internal Server Error: ${JSON.stringify(url)}: failed to create RequestInfo: unable to determine kind and namespace from url, ${url}\n`;
 }
 
-/** A flag of a query string: everything but a clear no is a yes, the empty text too. */
+/** A boolean of a query string: everything except "0" and "false" is true, including the empty text. */
 export function isTrue(text: string): boolean {
   return !["0", "false"].includes(text.toLowerCase());
 }

@@ -1,7 +1,7 @@
 /**
- * What comes in and what goes out, whichever way it travels: a socket, or a function call in this process.
+ * Requests and responses, both for sockets and for function calls in this process.
  *
- * A body may come as text, bytes, or already as a value: callers in this process need not print JSON only to have it read again.
+ * A body is text, bytes, or a parsed value: callers in this process need not serialize JSON.
  */
 import { memoize } from "#base";
 import type { Json } from "#kube";
@@ -20,32 +20,32 @@ export type ApiRequest = {
   readonly query: URLSearchParams;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Headers that came several times, each value by itself; in `headers` they are one text. */
+  /** Repeated headers with their separate values; in `headers` the values are joined. */
   readonly repeated?: ReadonlyMap<string, readonly string[]> | undefined;
   readonly body?: string | Uint8Array | { readonly value: Json } | undefined;
   readonly user: User;
 };
 
-/** Parts of an answer that comes bit by bit. `end` of the iteration closes the answer. */
+/** The parts of a streamed response. The end of the iteration closes the response. */
 export type EventStream = AsyncIterable<string> & {
-  /** The listener is called when a part that was handed out must not wait for the client any longer: the connection is to be cut. */
+  /** The listener is called when the client is too slow for a part that was already yielded: the connection must be closed. */
   readonly whenDropped?: (listener: () => void) => void;
 };
 
 export type ApiBody =
-  /** `texts`: the whole body in pieces, made one after the other. */
+  /** `texts`: the whole body in parts, which are created one after the other. */
   | { readonly kind: "json"; readonly value: unknown; readonly pretty?: boolean; readonly texts?: (() => Iterable<string>) | undefined }
   | { readonly kind: "text"; readonly text: string; readonly texts?: (() => Iterable<string>) | undefined }
   | { readonly kind: "bytes"; readonly bytes: Uint8Array }
   | { readonly kind: "stream"; readonly chunks: EventStream }
   | { readonly kind: "none" }
-  /** No answer: the connection breaks off. The server never does this by itself; tests of clients ask for it. */
+  /** No response: the connection is closed. Used only by tests of clients. */
   | { readonly kind: "cut" };
 
 export type ApiResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Texts of `Warning: 299 - "…"` headers: there may be several, so they are no entry of `headers`. */
+  /** Texts of `Warning: 299 - "…"` headers. Not in `headers`, because there may be several. */
   readonly warnings: readonly string[];
   readonly body: ApiBody;
 };
@@ -56,10 +56,10 @@ export function header(request: ApiRequest, name: string): string {
 
 export const NO_QUERY = new URLSearchParams();
 
-/** Clients send the same few queries again and again. The parsed query is shared, and is never changed. */
+/** Cached, because clients repeat a few queries. The parsed query is shared and must not be changed. */
 export const readQuery = memoize({ limit: 200, longestKey: 400 }, (text: string) => new URLSearchParams(text));
 
-/** A parameter of the query. Most requests have none, and to find that out from the whole query takes its time. */
+/** A parameter of the query. `size` is checked first, because most requests have no query and `get` is slower. */
 export function parameter({ query }: ApiRequest, name: string): string | null {
   return query.size === 0 ? null : query.get(name);
 }
@@ -69,25 +69,25 @@ const UTF8 = new TextDecoder();
 export function bodyText(request: ApiRequest): string {
   const { body } = request;
   if (body === undefined) return "";
-  if (typeof body === "string") return wholeCharacters(body.toWellFormed());
-  return wholeCharacters(body instanceof Uint8Array ? UTF8.decode(body) : JSON.stringify(body.value));
+  if (typeof body === "string") return replaceLoneSurrogates(body.toWellFormed());
+  return replaceLoneSurrogates(body instanceof Uint8Array ? UTF8.decode(body) : JSON.stringify(body.value));
 }
 
-/** An escape: of a whole pair, of half of one, or any other. */
+/** An escape: of a surrogate pair, of a lone surrogate, or any other. */
 const ESCAPES = /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[dD][89a-fA-F][0-9a-fA-F]{2}|[^])/g;
-const HALF = "\\uxxxx".length;
+const LONE_LENGTH = "\\uxxxx".length;
 
-/** Half of a character that is written as an escape is U+FFFD to a Go server. JavaScript would keep the half, and no UTF-8 could say it. */
-function wholeCharacters(text: string): string {
+/** Go decodes an escaped lone surrogate as U+FFFD. JavaScript would keep it, and UTF-8 cannot encode it. */
+function replaceLoneSurrogates(text: string): string {
   if (!text.includes("\\ud") && !text.includes("\\uD")) return text;
-  return text.replaceAll(ESCAPES, (escape) => (escape.length === HALF ? "\\ufffd" : escape));
+  return text.replaceAll(ESCAPES, (escape) => (escape.length === LONE_LENGTH ? "\\ufffd" : escape));
 }
 
-export function textAnswer(status: number, text: string): ApiResponse {
+export function textResponse(status: number, text: string): ApiResponse {
   const headers = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
   return { status, headers, warnings: [], body: { kind: "text", text } };
 }
 
-export function jsonAnswer(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiResponse {
+export function jsonResponse(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): ApiResponse {
   return { status, headers: { "content-type": "application/json", ...headers }, warnings: [], body: { kind: "json", value } };
 }

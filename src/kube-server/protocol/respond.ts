@@ -1,19 +1,19 @@
-/** Turning what a handler found into an answer, in the form the client asked for. */
+/** Turns the result of a handler into a response, in the form that the client accepts. */
 import { ok, type Later, type Result } from "#base";
 import type { KubeObject, Status } from "#kube";
-import type { Call } from "./core.ts";
+import type { RequestContext } from "./core.ts";
 import { formatGoYaml } from "./go-yaml.ts";
 import { negotiate, type Transform } from "./media-types.ts";
-import { header, jsonAnswer, parameter, type ApiRequest, type ApiResponse } from "./request.ts";
+import { header, jsonResponse, parameter, type ApiRequest, type ApiResponse } from "./request.ts";
 import { RecentTexts } from "./recent-texts.ts";
-import { refuse, unexplained, type Failure } from "./status.ts";
+import { refuse, errorWithoutReason, type Failure } from "./status.ts";
 import { jsonBody, yamlBody, type ListParts } from "./list-body.ts";
 import { includeObject, partialListHead, partialOf, rowOf, tableHead, tableOf, type ListMeta } from "./table.ts";
 import { warningTexts } from "./warnings.ts";
 
-export type Answered = Result<ApiResponse, Failure>;
-/** Mostly there at once: only webhooks make a request wait. */
-export type Answering = Later<Answered>;
+export type ResponseResult = Result<ApiResponse, Failure>;
+/** Mostly synchronous: only webhooks make a request wait. */
+export type PendingResponse = Later<ResponseResult>;
 
 export const TRANSFORMS: Readonly<Record<"object" | "list" | "plain", ReadonlySet<Transform>>> = {
   object: new Set<Transform>(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]),
@@ -23,28 +23,28 @@ export const TRANSFORMS: Readonly<Record<"object" | "list" | "plain", ReadonlySe
 
 const objectTexts = new RecentTexts();
 
-export function answerObject(call: Call, status: number, object: KubeObject): Answered {
+export function objectResponse(call: RequestContext, status: number, object: KubeObject): ResponseResult {
   const { output, target } = call;
-  // remembered for who reads: what somebody wrote he has, and few others ask for it before it changes
-  if (output.transform === undefined && target.verb !== "get") return ok(answer(call, status, object));
+  // Writes are not cached: the writer already has the object.
+  if (output.transform === undefined && target.verb !== "get") return ok(valueResponse(call, status, object));
   if (output.transform === undefined)
-    return ok(answer(call, status, object, () => [objectTexts.of(object, () => JSON.stringify(object)), "\n"]));
+    return ok(valueResponse(call, status, object, () => [objectTexts.of(object, () => JSON.stringify(object)), "\n"]));
   if (output.transform === "PartialObjectMetadataList") return wrongShape(call, "not a list", object.kind);
-  if (output.transform !== "Table") return ok(answer(call, status, partialOf(object, call.target.type, output.version)));
+  if (output.transform !== "Table") return ok(valueResponse(call, status, partialOf(object, call.target.type, output.version)));
   const include = includeObject(call.request.query);
   if (!include.ok) return include;
   const request = { type: target.type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
-  return ok(answer(call, status, tableOf([object], { resourceVersion: object.metadata.resourceVersion ?? "" }, request)));
+  return ok(valueResponse(call, status, tableOf([object], { resourceVersion: object.metadata.resourceVersion ?? "" }, request)));
 }
 
-export function answerList(call: Call, objects: readonly KubeObject[], metadata: ListMeta): Answered {
+export function listResponse(call: RequestContext, objects: readonly KubeObject[], metadata: ListMeta): ResponseResult {
   const { output, target } = call;
   const { type } = target;
   if (output.transform === "Table") {
     const include = includeObject(call.request.query);
     if (!include.ok) return include;
     const request = { type, output, include: include.value, now: call.core.clock.now(), withColumns: true };
-    if (objects.length === 0) return ok(answer(call, 200, tableOf(objects, metadata, request)));
+    if (objects.length === 0) return ok(valueResponse(call, 200, tableOf(objects, metadata, request)));
     return ok(answerParts(call, { head: tableHead(metadata, request), name: "rows", objects, partOf: (object) => rowOf(object, request) }));
   }
   if (output.transform === "PartialObjectMetadata") return wrongShape(call, "a list", `${type.resource.kind}List`);
@@ -61,18 +61,18 @@ export function answerList(call: Call, objects: readonly KubeObject[], metadata:
 
 const itemTexts = new RecentTexts();
 
-/** Printed part by part when it is sent: a long list does not hold up other requests, and is never in memory as one text. */
-function answerParts(call: Call, parts: ListParts): ApiResponse {
+/** Serialized part by part while it is sent: a long list does not block other requests, and is never in memory as one text. */
+function answerParts(call: RequestContext, parts: ListParts): ApiResponse {
   const warnings = warningTexts(call.warnings);
   if (call.output.form === "yaml") return { status: 200, headers: { "content-type": "application/yaml" }, warnings, body: yamlBody(parts) };
   const body = jsonBody(parts, isPretty(call.request));
   return { status: 200, headers: { "content-type": "application/json" }, warnings, body };
 }
 
-/** One cannot be shown as many, nor many as one. The type is Go's name for what there is. */
-function wrongShape({ output, target }: Call, is: string, kind: string): Answered {
+/** A list cannot be returned as an object, nor an object as a list. The message has the Go type. */
+function wrongShape({ output, target }: RequestContext, is: string, kind: string): ResponseResult {
   const { group } = target.type.resource;
-  if (target.type.custom && is === "not a list") return unexplained("content is not a list");
+  if (target.type.custom && is === "not a list") return errorWithoutReason("content is not a list");
   const goType = target.type.custom
     ? `unstructured.Unstructured${kind.endsWith("List") ? "List" : ""}`
     : `${group === "" ? "core" : (group.split(".")[0] ?? "")}.${kind}`;
@@ -80,14 +80,14 @@ function wrongShape({ output, target }: Call, is: string, kind: string): Answere
   return refuse({ code: 406, reason: "NotAcceptable", message });
 }
 
-/** Go lists hold items whose kind is known from the list; only unstructured ones repeat it (KUBE-FACTS 13). */
+/** Items of a typed Go list have no kind and apiVersion; items of custom resources repeat them. */
 function withoutType(object: KubeObject): unknown {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return rest;
 }
 
-export function answer(
-  call: Pick<Call, "output" | "warnings" | "request">,
+export function valueResponse(
+  call: Pick<RequestContext, "output" | "warnings" | "request">,
   status: number,
   value: unknown,
   texts?: () => Iterable<string>,
@@ -102,7 +102,7 @@ export function answer(
   return { status, headers: { "content-type": "application/json" }, warnings, body };
 }
 
-/** People with a browser or curl get line breaks. */
+/** Browsers and curl get line breaks. */
 function isPretty(request: ApiRequest): boolean {
   const asked = parameter(request, "pretty");
   if (asked !== null && asked !== "") return ["1", "t", "T", "true", "TRUE", "True"].includes(asked);
@@ -112,9 +112,9 @@ function isPretty(request: ApiRequest): boolean {
 
 const NO_WARNINGS: ReadonlySet<string> = new Set();
 
-/** A refusal is written in the language of the request too, if that can be made out. */
-export function answerFailure(request: ApiRequest, status: Status, warnings: ReadonlySet<string> = NO_WARNINGS): ApiResponse {
-  // nobody can make a Table of it: who accepts nothing else gets plain JSON, with line breaks
+/** An error is written in the accepted form too, if the Accept header can be parsed. */
+export function failureResponse(request: ApiRequest, status: Status, warnings: ReadonlySet<string> = NO_WARNINGS): ApiResponse {
+  // errors have no Table: a client that accepts nothing else gets JSON with line breaks
   const output = negotiate(header(request, "accept"), TRANSFORMS.plain, true);
   const yaml = output.ok && output.value.form === "yaml";
   const code = status.code ?? 500;
@@ -124,6 +124,6 @@ export function answerFailure(request: ApiRequest, status: Status, warnings: Rea
     const headers = { "content-type": "application/yaml", ...retry };
     return { status: code, headers, warnings: warningTexts(warnings), body: { kind: "text", text: formatGoYaml(status) } };
   }
-  const plain = jsonAnswer(code, status, retry);
+  const plain = jsonResponse(code, status, retry);
   return { ...plain, warnings: warningTexts(warnings), body: { kind: "json", value: status, pretty: !output.ok || isPretty(request) } };
 }

@@ -1,48 +1,48 @@
 /**
- * Reads JSON into the shape of a Go struct, and back: what a typed API server does to every built-in object it is sent.
+ * Decodes JSON into the shape of a Go struct and back, as an API server with typed objects does.
  *
- * Unknown fields are dropped and named, a wrong type is an error in the words of Go's decoder, and empty values of
- * `omitempty` fields are gone afterwards. Surprise: inside a type with its own decoder (`opaque`) unknown fields go unnoticed.
+ * Unknown fields are dropped and reported, a wrong type is an error with the message of Go's decoder, and empty values of
+ * `omitempty` fields are removed. Inside a type with its own decoder (`opaque`) unknown fields are not reported.
  */
 import { err, ok, type Result } from "#base";
 import { depthExceeds, isJsonObject, MAX_DEPTH, type Json, type JsonObject } from "#kube";
 
-export type Shape =
+export type GoShape =
   | { readonly kind: "string" | "boolean"; readonly goType: string }
   | { readonly kind: "integer" | "float"; readonly goType: string }
   | { readonly kind: "any" }
   | { readonly kind: "parsed"; readonly goType: string; readonly check: (text: string) => string | undefined }
-  | { readonly kind: "list"; readonly goType: string; readonly of: () => Shape }
-  | { readonly kind: "map"; readonly goType: string; readonly of: () => Shape }
+  | { readonly kind: "list"; readonly goType: string; readonly of: () => GoShape }
+  | { readonly kind: "map"; readonly goType: string; readonly of: () => GoShape }
   | { readonly kind: "struct"; readonly goType: string; readonly fields: () => ReadonlyMap<string, Field> }
   | { readonly kind: "opaque"; readonly read: (value: Json) => Result<Json | undefined, string> };
 
 /**
- * always: written with its zero value when absent. omitEmpty: gone when empty. pointer: gone only when absent or null.
+ * always: written with its zero value when absent. omitEmpty: omitted when empty. pointer: omitted only when absent or null.
  */
-export type Field = { readonly shape: Shape; readonly keep: "always" | "omitEmpty" | "pointer" };
+export type Field = { readonly shape: GoShape; readonly keep: "always" | "omitEmpty" | "pointer" };
 
-export const STRING: Shape = { kind: "string", goType: "string" };
-export const BOOLEAN: Shape = { kind: "boolean", goType: "bool" };
-export const STRINGS: Shape = { kind: "list", goType: "[]string", of: () => STRING };
+export const STRING: GoShape = { kind: "string", goType: "string" };
+export const BOOLEAN: GoShape = { kind: "boolean", goType: "bool" };
+export const STRINGS: GoShape = { kind: "list", goType: "[]string", of: () => STRING };
 
-export const optional = (shape: Shape): Field => ({ shape, keep: "omitEmpty" });
-export const pointer = (shape: Shape): Field => ({ shape, keep: "pointer" });
-export const always = (shape: Shape): Field => ({ shape, keep: "always" });
+export const optional = (shape: GoShape): Field => ({ shape, keep: "omitEmpty" });
+export const pointer = (shape: GoShape): Field => ({ shape, keep: "pointer" });
+export const always = (shape: GoShape): Field => ({ shape, keep: "always" });
 
 export type Shaped = { readonly value: JsonObject; readonly unknown: readonly string[] };
 
 type Place = { readonly path: string; readonly goPath: string; readonly struct: string };
 type Reader = { readonly unknown: string[] };
 
-export function readShape(shape: Shape, value: Json): Result<Shaped, string> {
+export function readShape(shape: GoShape, value: Json): Result<Shaped, string> {
   if (depthExceeds(value, MAX_DEPTH)) return err("json: exceeded max depth");
   const reader: Reader = { unknown: [] };
   const read = readValue(reader, shape, value, { path: "", goPath: "", struct: "" });
   return read.ok ? ok({ value: (read.value ?? {}) as JsonObject, unknown: reader.unknown }) : read;
 }
 
-function readValue(reader: Reader, shape: Shape, value: Json, at: Place): Result<Json | undefined, string> {
+function readValue(reader: Reader, shape: GoShape, value: Json, at: Place): Result<Json | undefined, string> {
   if (value === null) return ok(undefined);
   switch (shape.kind) {
     case "any":
@@ -66,19 +66,19 @@ function readValue(reader: Reader, shape: Shape, value: Json, at: Place): Result
   }
 }
 
-function readParsed(shape: Extract<Shape, { kind: "parsed" }>, value: Json, at: Place): Result<Json, string> {
+function readParsed(shape: Extract<GoShape, { kind: "parsed" }>, value: Json, at: Place): Result<Json, string> {
   if (typeof value !== "string") return wrongType(value, shape.goType, at);
   const problem = shape.check(value);
   return problem === undefined ? ok(value) : err(problem);
 }
 
-function readNumber(shape: Extract<Shape, { goType: string }>, value: Json, at: Place): Result<Json, string> {
+function readNumber(shape: Extract<GoShape, { goType: string }>, value: Json, at: Place): Result<Json, string> {
   if (typeof value !== "number") return wrongType(value, shape.goType, at);
   if (shape.kind === "float" || Number.isInteger(value)) return ok(value);
   return err(`json: cannot unmarshal number ${value} into ${fieldText(at)} of type ${shape.goType}`);
 }
 
-function readList(reader: Reader, of: Shape, value: readonly Json[], at: Place): Result<Json, string> {
+function readList(reader: Reader, of: GoShape, value: readonly Json[], at: Place): Result<Json, string> {
   if (of.kind === "string" && value.every((item) => typeof item === "string")) return ok(value);
   const items: Json[] = [];
   for (const [position, item] of value.entries()) {
@@ -89,8 +89,8 @@ function readList(reader: Reader, of: Shape, value: readonly Json[], at: Place):
   return ok(items);
 }
 
-function readMap(reader: Reader, of: Shape, value: JsonObject, at: Place): Result<Json, string> {
-  if (of.kind === "string" && holdsOnlyTexts(value)) return ok(value);
+function readMap(reader: Reader, of: GoShape, value: JsonObject, at: Place): Result<Json, string> {
+  if (of.kind === "string" && hasOnlyStrings(value)) return ok(value);
   const entries: [string, Json][] = [];
   for (const [name, item] of Object.entries(value)) {
     const read = readValue(reader, of, item ?? null, { ...at, path: joined(at.path, name) });
@@ -100,13 +100,13 @@ function readMap(reader: Reader, of: Shape, value: JsonObject, at: Place): Resul
   return ok(Object.fromEntries(entries));
 }
 
-/** Mostly true of maps of texts, which may be large: then there is nothing to read. */
-function holdsOnlyTexts(value: JsonObject): boolean {
+/** True for most string maps, which may be large: then no entry needs decoding. */
+function hasOnlyStrings(value: JsonObject): boolean {
   for (const name in value) if (typeof value[name] !== "string") return false;
   return true;
 }
 
-function readStruct(reader: Reader, shape: Extract<Shape, { kind: "struct" }>, value: JsonObject, at: Place): Result<Json, string> {
+function readStruct(reader: Reader, shape: Extract<GoShape, { kind: "struct" }>, value: JsonObject, at: Place): Result<Json, string> {
   const fields = shape.fields();
   const read = new Map<string, Json>();
   for (const [name, item] of Object.entries(value)) {
@@ -152,7 +152,7 @@ function isEmpty(value: Json): boolean {
   return value === "" || value === 0 || value === false;
 }
 
-function zeroOf(shape: Shape): Json {
+function zeroOf(shape: GoShape): Json {
   if (shape.kind === "string" || shape.kind === "parsed") return "";
   if (shape.kind === "boolean") return false;
   if (shape.kind === "integer" || shape.kind === "float") return 0;

@@ -1,5 +1,5 @@
 /**
- * The answers of a server that says no, word for word as kube-apiserver writes them: clients match on reasons, people search for messages.
+ * Error responses with the exact messages of kube-apiserver: clients match on reasons, people search for messages.
  *
  * A failure is the Status itself; its `code` is the HTTP status. Everything in rest/ returns it as the error of a Result.
  */
@@ -35,8 +35,8 @@ export function badRequest(message: string): Err<Failure> {
   return refuse({ code: 400, reason: "BadRequest", message });
 }
 
-/** An error that the server has no reason for: 500 with nothing but words (KUBE-FACTS 4, 6, 12). */
-export function unexplained(message: string): Err<Failure> {
+/** A 500 without a reason, only with a message. */
+export function errorWithoutReason(message: string): Err<Failure> {
   return refuse({ code: 500, message });
 }
 
@@ -44,7 +44,7 @@ export function internalError(message: string): Err<Failure> {
   return refuse({ code: 500, reason: "InternalError", message: `Internal error occurred: ${message}`, details: { causes: [{ message }] } });
 }
 
-/** No such path below a group that exists. */
+/** No such path in a group that exists. */
 export function unknownResource(): Err<Failure> {
   return refuse({ code: 404, reason: "NotFound", message: "the server could not find the requested resource", details: {} });
 }
@@ -54,7 +54,7 @@ export function methodNotAllowed(): Err<Failure> {
   return refuse({ code: 405, reason: "MethodNotAllowed", message, details: {} });
 }
 
-/** What the handlers of custom resources say instead. */
+/** The same error from the handlers of custom resources. */
 export function methodNotSupported({ group, plural }: { readonly group: string; readonly plural: string }, verb: string): Err<Failure> {
   const message = `${verb} is not supported on resources of kind "${group === "" ? plural : `${plural}.${group}`}"`;
   return refuse({ code: 405, reason: "MethodNotAllowed", message, details: { ...(group === "" ? {} : { group }), kind: plural } });
@@ -104,7 +104,7 @@ export function expired(message: string): Failure {
   return failure({ code: 410, reason: "Expired", message });
 }
 
-/** A list from a revision that has not happened yet: "try again", not "you are wrong". */
+/** A list at a future revision: the client is asked to retry. */
 export function tooLargeResourceVersion(asked: number, current: number): Err<Failure> {
   return refuse({
     code: 504,
@@ -117,15 +117,15 @@ export function tooLargeResourceVersion(asked: number, current: number): Err<Fai
 export type InvalidSubject = { readonly group: string; readonly kind: string; readonly name: string };
 
 /**
- * In whose name an object is refused: a custom one by what it calls itself, a built-in one by the group in which it is kept, which is not
- * always the one that was asked (Events).
+ * The group and kind in a validation error: for a custom resource those of the object, for a built-in one the group in which it is stored,
+ * which may differ from the requested group (Events).
  */
 export function subjectOf({ custom, collection }: ResourceType, { apiVersion, kind, metadata }: KubeObject): InvalidSubject {
   const group = custom ? apiVersion.slice(0, Math.max(0, apiVersion.indexOf("/"))) : collection.slice(0, collection.indexOf("/"));
   return { group, kind, name: metadata.name ?? "" };
 }
 
-/** More than these do not help to correct an object, and would be longer than the object. */
+/** More causes would not help to correct an object. */
 const MAX_CAUSES = 1_000;
 
 export function invalid({ group, kind, name }: InvalidSubject, all: readonly FieldCause[]): Err<Failure> {
@@ -158,7 +158,7 @@ export function detailsOf({ resource, name }: Subject): Details {
   return { ...(name === "" ? {} : { name }), ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.plural };
 }
 
-/** What DELETE answers when there is nothing to show. */
+/** The response of a DELETE that returns no object. */
 export function success(details?: Details, code?: number): Status {
   return {
     kind: "Status",

@@ -17,7 +17,7 @@ test.each(duplicates)("$name", ({ given, want }) => {
   expect(read.ok && read.value.duplicates).toEqual(want);
 });
 
-test("whoever does not ask gets no duplicates", () => {
+test("duplicates are not reported unless requested", () => {
   expect(parseStrictJson('{"a":1,"a":2}', false)).toEqual({ ok: true, value: { value: { a: 2 }, duplicates: [] } });
 });
 
@@ -36,12 +36,12 @@ const wrong: readonly { name: string; given: string; want: string }[] = [
   { name: "an open string", given: '{"a', want: "unexpected end of JSON input" },
   { name: "YAML", given: "spec:\n  a: 1", want: "invalid character 's' looking for beginning of value" },
   { name: "a name without quotes", given: "{a:1}", want: "invalid character 'a' looking for beginning of object key string" },
-  { name: "a comma too many", given: '{"a":1,}', want: "invalid character '}' looking for beginning of object key string" },
+  { name: "a trailing comma", given: '{"a":1,}', want: "invalid character '}' looking for beginning of object key string" },
   { name: "no colon", given: '{"a" 1}', want: "invalid character '1' after object key" },
   { name: "no comma in an object", given: '{"a":1 "b":2}', want: "invalid character '\"' after object key:value pair" },
   { name: "no comma in a list", given: "[1 2]", want: "invalid character '2' after array element" },
-  { name: "an empty place in a list", given: "[1,,2]", want: "invalid character ',' looking for beginning of value" },
-  { name: "more behind it", given: '{"a":1}x', want: "invalid character 'x' after top-level value" },
+  { name: "an empty list element", given: "[1,,2]", want: "invalid character ',' looking for beginning of value" },
+  { name: "text after the value", given: '{"a":1}x', want: "invalid character 'x' after top-level value" },
   { name: "a line break in a string", given: '"a\nb"', want: "invalid character '\\n' in string literal" },
   { name: "an unknown escape", given: String.raw`"\x"`, want: "invalid character 'x' in string escape code" },
   { name: "a broken escape", given: String.raw`"\u12g4"`, want: "invalid character 'g' in \\u hexadecimal character escape" },
@@ -52,11 +52,11 @@ const wrong: readonly { name: string; given: string; want: string }[] = [
   { name: "an apostrophe", given: "'a'", want: String.raw`invalid character '\'' looking for beginning of value` },
 ];
 
-test.each(wrong)("Go's words for $name", ({ given, want }) => {
+test.each(wrong)("Go's message for $name", ({ given, want }) => {
   expect(parseStrictJson(given)).toEqual({ ok: false, error: want });
 });
 
-test("every text that is no JSON gets an explanation", () => {
+test("every text that is not JSON has an error message", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[{}[\]",:0-9a-e\\ .-]{0,12}$/), (text) => {
       const read = parseStrictJson(text);

@@ -1,8 +1,8 @@
 /**
- * JSON text read so that nothing the client wrote goes unnoticed: a field given twice is reported with its path, as the real server does.
+ * Parses JSON and reports duplicate fields with their paths, as a real server does.
  *
- * The text goes through JSON.parse first (the fast way, and the judge of what is JSON). A value cannot tell that it was overwritten, but a
- * text with more names than the value has fields can; only then is it looked at more closely.
+ * JSON.parse runs first, because it is fast. A text with more names than the parsed value has fields contains duplicates; only such a text is
+ * scanned for them.
  */
 import { describeThrown, err, fromThrowing, ok, type Result } from "#base";
 import { MAX_DEPTH, type Json, type JsonObject } from "#kube";
@@ -19,7 +19,7 @@ export function parseStrictJson(text: string, wantDuplicates = true): Result<Str
   if (!parsed.ok) return err(goJsonError(text));
   const fields = countFields(parsed.value, MAX_DEPTH);
   if (fields === TOO_DEEP) return err(`nested deeper than ${MAX_DEPTH} levels`);
-  // as many in the value as in the text: none was overwritten
+  // as many fields in the value as names in the text: no duplicates
   if (!wantDuplicates || fields === countNames(text)) return ok({ value: parsed.value, duplicates: [] });
   const duplicates = new Set<string>();
   scanFields(text, (path, again) => {
@@ -51,7 +51,7 @@ function countFields(value: Json, depth: number): number {
   return fields;
 }
 
-/** Where each field stands in a text that is known to be JSON: the place of its last mention. */
+/** The order of the fields in a text that is known to be JSON; a duplicate field has the position of its last occurrence. */
 export function fieldOrder(text: string): ReadonlyMap<string, number> {
   const order = new Map<string, number>();
   let place = 0;
@@ -61,7 +61,7 @@ export function fieldOrder(text: string): ReadonlyMap<string, number> {
 
 const [QUOTE, BACKSLASH, COLON] = [34, 92, 58];
 
-/** How many field names a text has, which is known to be JSON: outside of strings, nothing but a name is followed by a colon. */
+/** The number of field names in a text that is known to be JSON: outside strings, only a name is followed by a colon. */
 function countNames(text: string): number {
   let names = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -77,7 +77,7 @@ function countNames(text: string): number {
 
 type Frame = { readonly path: string; readonly names: Set<string> | undefined; index: number };
 
-/** A scan of text that is known to be JSON: every field name with its path, and whether its object had it before. */
+/** Scans text that is known to be JSON: reports every field with its path, and whether it is a duplicate. */
 function scanFields(text: string, onField: (path: string, again: boolean) => void): void {
   const stack: Frame[] = [];
   let pending = "";

@@ -1,4 +1,4 @@
-/** Tables and metadata-only answers: what `kubectl get` and caches of metadata ask for with their Accept header. */
+/** Table and PartialObjectMetadata responses, which `kubectl get` and metadata informers request in their Accept header. */
 import { ok, type Result } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
@@ -29,7 +29,7 @@ export type TableRequest = {
   readonly output: Output;
   readonly include: IncludeObject;
   readonly now: number;
-  /** A watch says its columns once. */
+  /** A watch sends its columns once. */
   readonly withColumns: boolean;
 };
 
@@ -70,7 +70,7 @@ export function partialListHead(metadata: ListMeta, version: string): JsonObject
   return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${version}`, metadata };
 }
 
-/** Objects are JSON; their type only says less. */
+/** Every KubeObject is JSON; TypeScript cannot infer it. */
 function asJson(object: KubeObject): Json {
   return object as unknown as Json;
 }

@@ -1,11 +1,11 @@
 /**
- * Every resource this server knows, by the names a path can hold. Built-in kinds are there from the beginning; custom ones come and go with
- * their CustomResourceDefinitions, and whoever keeps something made from all of them (discovery, OpenAPI) asks for `generation` first.
+ * All served resources, by group, version and plural. Custom kinds are added and removed with their CustomResourceDefinitions. Caches derived
+ * from all types (discovery, OpenAPI) compare `generation`.
  */
 import { apiVersionOf, type Resource } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
 
-/** What whoever started the server wants otherwise about a kind: an index more, a patch schema. Custom kinds come through it too. */
+/** Adapts a kind as the owner of the server requires: another index, a patch schema. Also applied to custom kinds. */
 export type AdaptType = (type: ResourceType) => ResourceType;
 
 export class TypeRegistry {
@@ -20,7 +20,7 @@ export class TypeRegistry {
     this.#changed();
   }
 
-  /** Moves whenever the set of types changes. */
+  /** Increases whenever the set of types changes. */
   get generation(): number {
     return this.#generation;
   }
@@ -61,7 +61,7 @@ export class TypeRegistry {
     return undefined;
   }
 
-  /** Replaces every custom type of one group and plural; an empty list takes them away. */
+  /** Replaces every custom type of one group and plural; an empty list removes them. */
   setCustom(group: string, plural: string, types: readonly ResourceType[]): void {
     for (const [key, type] of this.#types) {
       if (type.custom && type.resource.group === group && type.resource.plural === plural) this.#types.delete(key);

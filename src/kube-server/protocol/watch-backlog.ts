@@ -2,7 +2,7 @@
  * How much memory the undelivered events of all watches hold, and which watch is closed when that is too much.
  *
  * An event that waits for a thousand watchers is in memory once and is counted once, by the bytes that only this event keeps alive: the state
- * that it replaced. The newest state of an object belongs to the store. Texts that are on their way to a client belong to that client alone.
+ * that it replaced. The newest state of an object is counted by the store, texts that are being sent by their connection.
  */
 import { OldestFirst, type OrderedReader } from "./oldest-first.ts";
 import type { StoreEvent } from "../store/index.ts";
@@ -25,7 +25,7 @@ export const EVENT_BYTES = 128;
 export type Retained = { readonly bytes: number; holders: number };
 
 export interface BacklogReader extends OrderedReader {
-  /** Closes it and gives up everything that waits. */
+  /** Closes the watch and discards its undelivered events. */
   drop(): void;
 }
 
@@ -52,7 +52,7 @@ export class WatchBacklog {
     return this.#order;
   }
 
-  /** The same for every watcher of an event. One event goes to all of them in a row, so mostly it is the last one again. */
+  /** One value per event, shared by its watchers. Cached, because an event is sent to all watchers in a row. */
   retained(event: StoreEvent): Retained {
     if (this.#last?.event === event) return this.#last.retained;
     const retained = this.#retained.get(event) ?? { bytes: event.replacedBytes, holders: 0 };
@@ -83,7 +83,7 @@ export class WatchBacklog {
     this.#readers.remove(reader);
   }
 
-  /** Closes the watchers with the oldest undelivered events until the rest fits in. */
+  /** Closes the watchers with the oldest undelivered events until the rest is within the limit. */
   keepWithinLimit(): void {
     while (this.#bytes > this.limits.totalBytes) {
       const reader = this.#readers.first();

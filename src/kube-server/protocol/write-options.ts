@@ -1,4 +1,4 @@
-/** What a query string says about a write: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Checked as the real server checks it. */
+/** Options of a write in the query string: `dryRun`, `fieldManager`, `fieldValidation`, `force`. Validated as on a real server. */
 import { Buffer } from "node:buffer";
 import { memoize, memoizeByObject, ok, type Result } from "#base";
 import { quote } from "#kube";
@@ -29,7 +29,7 @@ const MAX_MANAGER = 128;
 /** `apply`: a server-side apply, which must name its manager and may force. */
 export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = false): Result<WriteOptions, Failure> {
   const { query } = request;
-  const { dryRun, manager, validation, force, causes: common } = readAsked(query);
+  const { dryRun, manager, validation, force, causes: common } = parseWriteQuery(query);
   const own = kind === "PatchOptions" ? patchCauses({ apply, force, manager }) : [];
   if (own.length > 0 || common.length > 0) return invalid({ group: "meta.k8s.io", kind, name: "" }, [...own, ...common]);
   return ok({
@@ -40,7 +40,7 @@ export function writeOptions(request: ApiRequest, kind: OptionsKind, apply = fal
   });
 }
 
-type Asked = {
+type WriteQuery = {
   readonly dryRun: readonly string[];
   readonly manager: string;
   readonly validation: string;
@@ -48,8 +48,8 @@ type Asked = {
   readonly causes: readonly FieldCause[];
 };
 
-/** Equal queries are mostly one object: see `readQuery`. */
-const readAsked = memoizeByObject((query: URLSearchParams): Asked => {
+/** Equal queries are mostly the same object: see `readQuery`. */
+const parseWriteQuery = memoizeByObject((query: URLSearchParams): WriteQuery => {
   const dryRun = query.getAll("dryRun");
   const manager = query.get("fieldManager") ?? "";
   const validation = query.get("fieldValidation") ?? "";
@@ -102,7 +102,7 @@ function isPrintable(character: string): boolean {
   return character === " " || /^[\p{L}\p{M}\p{N}\p{P}\p{S}]$/u.test(character);
 }
 
-/** Without a field manager, the program that calls is the manager: the user agent up to its first slash. */
+/** Default of fieldManager: the user agent up to its first slash. */
 const managerOfAgent = memoize({ limit: 200 }, (agent: string): string => {
   const name = Array.from(agent.split("/")[0] ?? "")
     .filter(isPrintable)

@@ -1,12 +1,12 @@
 /**
- * YAML as the body of a request. Keys that are given twice are found, all of them if that is not too much work; their values are those given
- * last, as with Go's reader. Its words are used for what cannot be read.
+ * Parses YAML bodies. Duplicate keys are reported, all of them if the text is not too large; the last value counts, as in Go's parser. Errors
+ * have the messages of Go's parser.
  */
 import { err, ok, type Result } from "#base";
 import { parseYaml } from "#kube";
 import type { StrictJson } from "./strict-json.ts";
 
-/** YAML's own findings name lines, not paths. */
+/** Duplicate keys are reported with lines, not paths. */
 export function readYaml(text: string): Result<StrictJson, string> {
   const documents = parseYaml(text);
   if (documents.ok) return ok({ value: documents.value[0] ?? null, duplicates: [] });
@@ -16,13 +16,13 @@ export function readYaml(text: string): Result<StrictJson, string> {
   return ok({ value: lenient.value[0] ?? null, duplicates: doubledKeys(text, line ?? 1) });
 }
 
-/** Characters that are read again to find the others: each costs a reading of the whole text. */
+/** Limit of characters that are parsed again: each further duplicate key costs one parse of the whole text. */
 const MOST_READ_AGAIN = 500_000;
-/** What stands before the first key of a line, and the key. No two parts that follow each other take the same character: lines may be long. */
+/** The text before the first key of a line, and the key. Adjacent parts match disjoint characters, because lines may be long. */
 const FIRST_KEY = /^([\s-]*)("[^"]*"\s*|[^\s":{-][^":{]*):/;
 const KEY_IN_BRACES = /[{,]\s*(?:"([^"]*)"\s*|([^\s":,{}][^":,{}]*)):/g;
 
-/** The reader stops at the first; that one gets another name, and the rest is read again. */
+/** The parser stops at the first duplicate; it is renamed, and the text is parsed again. */
 function doubledKeys(text: string, first: number): readonly string[] {
   const lines = text.split("\n");
   const found: string[] = [];
@@ -39,7 +39,7 @@ function doubledKeys(text: string, first: number): readonly string[] {
   return found;
 }
 
-/** In braces the key is somewhere in the line; else the line begins with it. */
+/** In braces the key is anywhere in the line; otherwise the line begins with it. */
 function doubledKey(line: string): string {
   const seen = new Set<string>();
   for (const [, quoted, plain = ""] of line.matchAll(KEY_IN_BRACES)) {
@@ -51,7 +51,7 @@ function doubledKey(line: string): string {
   return key.startsWith('"') ? key.slice(1, -1) : key;
 }
 
-/** What Go's reader says instead; of the first line it speaks without a number when it stumbles over a single character. */
+/** The message of Go's parser, which omits line 1 for some errors. */
 function goYamlProblem(message: string, line: number | undefined): string {
   if (message === "bad indentation of a mapping entry")
     return `yaml: ${(line ?? 1) > 1 ? `line ${line}: ` : ""}mapping values are not allowed in this context`;

@@ -24,7 +24,7 @@ import { resolveFromStore } from "../webhook-client/index.ts";
 import { conversionWebhooks } from "../custom-resources/index.ts";
 import { checkBodySize, isLarge } from "./body-parts.ts";
 import { followDefinitions } from "../definitions/custom-types.ts";
-import type { Call, Core } from "../protocol/core.ts";
+import type { RequestContext, Core } from "../protocol/core.ts";
 import { deleteCollection, deleteOne } from "./deletes.ts";
 import { readBody } from "../protocol/decode-body.ts";
 import { deprecationOf } from "./deprecations.ts";
@@ -32,11 +32,11 @@ import { negotiate } from "../protocol/media-types.ts";
 import { ensureFirstNamespaces } from "../protocol/namespaces.ts";
 import { patch } from "./patches.ts";
 import { getObject, listObjects } from "./reads.ts";
-import { header, textAnswer, type ApiRequest, type ApiResponse, type User } from "../protocol/request.ts";
-import { answerFailure, TRANSFORMS, type Answering } from "../protocol/respond.ts";
+import { header, textResponse, type ApiRequest, type ApiResponse, type User } from "../protocol/request.ts";
+import { failureResponse, TRANSFORMS, type PendingResponse } from "../protocol/respond.ts";
 import { RecentRoutes } from "./recent-routes.ts";
 import { requestInfoOf, type RequestInfo } from "../protocol/request-info.ts";
-import { isQuestion, routeOf, type Target, type Verb } from "../protocol/route.ts";
+import { isReview, routeOf, type RequestTarget, type Verb } from "../protocol/route.ts";
 import { badRequest, methodNotAllowed } from "../protocol/status.ts";
 import { bindPod } from "./subresources/pods.ts";
 import { reviewOf } from "./subresources/reviews.ts";
@@ -93,7 +93,7 @@ export interface ApiServer {
   close(): void;
 }
 
-const VERBS: Readonly<Record<Verb, (call: Call) => Answering>> = {
+const VERBS: Readonly<Record<Verb, (call: RequestContext) => PendingResponse>> = {
   get: getObject,
   list: listObjects,
   watch,
@@ -140,8 +140,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
   const gate = createGate(context.authorize, options.authorize === undefined);
   const paths: Paths = { about, types, routes: new RecentRoutes(types) };
-  const answer = (request: ApiRequest, signal: AbortSignal, target: Target | ApiResponse) =>
-    "type" in target ? answerObject(core, target, request, signal) : target;
+  const answer = (request: ApiRequest, signal: AbortSignal, target: RequestTarget | ApiResponse) =>
+    "type" in target ? objectResponse(core, target, request, signal) : target;
   return {
     types,
     store: options.store,
@@ -187,50 +187,50 @@ type Paths = {
 function infoOf(request: ApiRequest): RequestInfo | ApiResponse {
   const info = requestInfoOf(request);
   if (info.ok) return info.value;
-  return info.error.kind === "no-resource" ? textAnswer(500, info.error.message) : textAnswer(400, "400 Bad Request");
+  return info.error.kind === "no-resource" ? textResponse(500, info.error.message) : textResponse(400, "400 Bad Request");
 }
 
 /** What a request is about; or its answer, when that is no object. */
-function newTarget(request: ApiRequest, info: RequestInfo, { about, types, routes }: Paths): Target | ApiResponse {
+function newTarget(request: ApiRequest, info: RequestInfo, { about, types, routes }: Paths): RequestTarget | ApiResponse {
   const own = about(request);
   if (own !== undefined) return own;
   const target = info.kind === "path" ? undefined : routeOf(info, request.method, types);
-  if (info.kind === "path" || target === undefined) return textAnswer(404, NOT_FOUND_PAGE);
-  if (!target.ok) return answerFailure(request, target.error);
+  if (info.kind === "path" || target === undefined) return textResponse(404, NOT_FOUND_PAGE);
+  if (!target.ok) return failureResponse(request, target.error);
   routes.add(request, { info, target: target.value });
   return target.value;
 }
 
-function answerObject(core: Core, target: Target, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
+function objectResponse(core: Core, target: RequestTarget, request: ApiRequest, signal: AbortSignal): Later<ApiResponse> {
   const deprecation = deprecationOf(target.type);
   const warnings = new Set<string>(deprecation === undefined ? undefined : [deprecation]);
   return whenThere(answerTarget(core, request, { target, signal, warnings }), (answered) =>
-    answered.ok ? answered.value : answerFailure(request, answered.error, warnings),
+    answered.ok ? answered.value : failureResponse(request, answered.error, warnings),
   );
 }
 
-type Started = { readonly target: Target; readonly signal: AbortSignal; readonly warnings: Set<string> };
+type Started = { readonly target: RequestTarget; readonly signal: AbortSignal; readonly warnings: Set<string> };
 
-function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): Answering {
+function answerTarget(core: Core, request: ApiRequest, { target, signal, warnings }: Started): PendingResponse {
   const listed = target.verb === "list" || target.verb === "watch";
   const output = negotiate(header(request, "accept"), transformsOf(target), target.type.custom, listed);
   if (!output.ok) return err(output.error);
   const fits = checkBodySize(request, target.type.collection);
   if (!fits.ok) return fits;
-  const call: Call = { core, request, target, output: output.value, signal, warnings, large: isLarge(request) };
+  const call: RequestContext = { core, request, target, output: output.value, signal, warnings, large: isLarge(request) };
   if (target.subresource !== undefined) return answerSubresource(call);
   if (target.verb === "create") return createWhatever(call);
   return VERBS[target.verb](call);
 }
 
-function transformsOf(target: Target) {
+function transformsOf(target: RequestTarget) {
   const { verb, subresource } = target;
-  if (subresource === "token" || isQuestion(target)) return TRANSFORMS.plain;
+  if (subresource === "token" || isReview(target)) return TRANSFORMS.plain;
   return verb === "list" || verb === "watch" || verb === "deletecollection" ? TRANSFORMS.list : TRANSFORMS.object;
 }
 
 /** Most things that are created are kept. Questions are answered, and a Binding changes a pod. */
-function createWhatever(call: Call): Answering {
+function createWhatever(call: RequestContext): PendingResponse {
   const review = reviewOf(call);
   if (review !== undefined) return review(call);
   const { type } = call.target;
@@ -240,7 +240,7 @@ function createWhatever(call: Call): Answering {
 }
 
 /** `POST …/bindings` names the pod in its body; it is the same as `POST …/pods/NAME/binding`. */
-function bindByName(call: Call): Answering {
+function bindByName(call: RequestContext): PendingResponse {
   const pods = call.core.types.find("", "v1", "pods");
   const body = readBody(call, "Ignore");
   if (!body.ok) return body;

@@ -2,7 +2,7 @@
 import type { JsonObject, KubeObject } from "#kube";
 import { firstRound, type Attributes, type Operation } from "../protocol/admission-port.ts";
 import type { ResourceType } from "../resource-type.ts";
-import type { Call } from "../protocol/core.ts";
+import type { RequestContext } from "../protocol/core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { recordWarning } from "../protocol/warnings.ts";
 
@@ -19,7 +19,7 @@ export type Change = {
   readonly options?: () => JsonObject;
 };
 
-export function attributesOf(call: Call, change: Change): Attributes {
+export function attributesOf(call: RequestContext, change: Change): Attributes {
   const { target, request, warnings } = call;
   return {
     operation: change.operation,
@@ -42,7 +42,7 @@ export function attributesOf(call: Call, change: Change): Attributes {
 const WRITTEN = ["fieldManager", "fieldValidation"] as const;
 
 /** What the client said beside the object. A patch is told as what it does: it creates or it updates. */
-function optionsOf({ request: { query } }: Call, operation: Operation): JsonObject {
+function optionsOf({ request: { query } }: RequestContext, operation: Operation): JsonObject {
   const dryRun = query.getAll("dryRun").filter((value) => value !== "");
   const texts = WRITTEN.map((name) => [name, query.get(name) ?? ""] as const).filter(([, value]) => value !== "");
   return {

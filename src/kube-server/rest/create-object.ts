@@ -5,11 +5,11 @@ import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { attributesOf } from "./attributes.ts";
 import { oneFromStorage, oneToStorage } from "../protocol/convert-objects.ts";
-import { generateName, newUid, nextStep, readStored, storeKey, type Call } from "../protocol/core.ts";
+import { generateName, newUid, nextStep, readStored, storeKey, type RequestContext } from "../protocol/core.ts";
 import { asJsonObject, asObject, managedKind } from "../protocol/managed-kinds.ts";
-import { checkNamespace, inItsNamespace, placedAt } from "../protocol/namespaces.ts";
+import { checkNamespace, matchNamespace, matchNameAndNamespace } from "../protocol/namespaces.ts";
 import { metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "../protocol/object-meta.ts";
-import { alreadyExists, internalError, invalid, refuse, subjectOf, unexplained, type Failure } from "../protocol/status.ts";
+import { alreadyExists, internalError, invalid, refuse, subjectOf, errorWithoutReason, type Failure } from "../protocol/status.ts";
 import type { WriteOptions } from "../protocol/write-options.ts";
 import type { Stored } from "../store/index.ts";
 
@@ -22,18 +22,18 @@ export type NewObject = {
 
 const NAME_TRIES = 8;
 
-export function createObject(call: Call, { object, options, tracked }: NewObject): Later<Result<KubeObject, Failure>> {
+export function createObject(call: RequestContext, { object, options, tracked }: NewObject): Later<Result<KubeObject, Failure>> {
   const given = metaText(object, "resourceVersion");
   // who may also have meant an update is asked for a version that can be read
   if (call.target.verb !== "create" && !isVersion(given))
-    return unexplained(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+    return errorWithoutReason(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text));
   const owned = tracked ? clean : noteCreator(call, clean, options.fieldManager);
   const inNamespace = checkNamespace(call, owned);
   return inNamespace.ok ? nextStep(call, () => admitAndInsert(call, owned, options)) : inNamespace;
 }
 
-function admitAndInsert(call: Call, owned: KubeObject, options: WriteOptions): Later<Result<KubeObject, Failure>> {
+function admitAndInsert(call: RequestContext, owned: KubeObject, options: WriteOptions): Later<Result<KubeObject, Failure>> {
   const name = metaText(owned, "name");
   const attributes = attributesOf(call, { operation: "CREATE", name, dryRun: options.dryRun, object: owned, old: undefined });
   return whenOk(call.core.admission.mutate(attributes), (admitted) => {
@@ -45,12 +45,12 @@ function admitAndInsert(call: Call, owned: KubeObject, options: WriteOptions): L
 }
 
 /** What the kind makes of a new object, and what it thinks of it. */
-function prepare(call: Call, object: KubeObject): Later<Result<KubeObject, Failure>> {
+function prepare(call: RequestContext, object: KubeObject): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
   const clean = withoutDuplicateOwners(object, (text) => call.warnings.add(text), " after mutating admission happens");
   // PUT and apply were authorized for one name: admission cannot choose another
-  const placed = target.name === undefined ? inItsNamespace(call, clean) : placedAt(call, clean);
+  const placed = target.name === undefined ? matchNamespace(call, clean) : matchNameAndNamespace(call, clean);
   if (!placed.ok) return placed;
   // identity comes first: a Job writes its uid into its own labels
   const identity = { uid: newUid(core.random), creationTimestamp: timestamp(core.clock) };
@@ -66,14 +66,14 @@ function prepare(call: Call, object: KubeObject): Later<Result<KubeObject, Failu
 }
 
 /** A write that cannot be tracked goes through without managedFields, as on a real server. */
-function noteCreator(call: Call, object: KubeObject, manager: string): KubeObject {
+function noteCreator(call: RequestContext, object: KubeObject, manager: string): KubeObject {
   const kind = managedKind(call.core.types, call.target.type, undefined);
   const next = asJsonObject(object);
   const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: undefined, next });
   return asObject(tracked.ok ? tracked.value : withoutManagedFields(next));
 }
 
-function nameFor(call: Call, object: KubeObject): KubeObject {
+function nameFor(call: RequestContext, object: KubeObject): KubeObject {
   const prefix = metaText(object, "generateName");
   if (metaText(object, "name") !== "" || prefix === "") return object;
   let name = generateName(prefix, call.core.random);
@@ -81,13 +81,13 @@ function nameFor(call: Call, object: KubeObject): KubeObject {
   return withMetadata(object, { name });
 }
 
-function insert(call: Call, object: KubeObject, dryRun: boolean): Later<Result<KubeObject, Failure>> {
+function insert(call: RequestContext, object: KubeObject, dryRun: boolean): Later<Result<KubeObject, Failure>> {
   const { type } = call.target;
   const existing = readStored(call, object.metadata.name);
   if (existing !== undefined) return whenOk(readTaken(type, object, { existing, dryRun }), () => taken(call, object, existing.object));
   if (dryRun) return asIfStored(type, withMetadata(object, { resourceVersion: undefined }));
   const version = metaText(object, "resourceVersion");
-  if (/[1-9]/.test(version) && isVersion(version)) return unexplained("resourceVersion should not be set on objects to be created");
+  if (/[1-9]/.test(version) && isVersion(version)) return errorWithoutReason("resourceVersion should not be set on objects to be created");
   return whenOk(oneToStorage(type, object), (stored) => write(call, object, stored));
 }
 
@@ -116,7 +116,7 @@ export function withoutVersion(object: KubeObject): KubeObject {
   return isVersion(metaText(object, "resourceVersion")) ? withMetadata(object, { resourceVersion: undefined }) : object;
 }
 
-function write(call: Call, object: KubeObject, stored: KubeObject): Later<Result<KubeObject, Failure>> {
+function write(call: RequestContext, object: KubeObject, stored: KubeObject): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
   const written = core.store.write({
@@ -129,7 +129,7 @@ function write(call: Call, object: KubeObject, stored: KubeObject): Later<Result
   return written.value === undefined ? internalError("the object was not kept") : oneFromStorage(type, written.value.object);
 }
 
-function taken(call: Call, object: KubeObject, existing: KubeObject | undefined): Result<never, Failure> {
+function taken(call: RequestContext, object: KubeObject, existing: KubeObject | undefined): Result<never, Failure> {
   const { resource } = call.target.type;
   const { name } = object.metadata;
   if (metaText(object, "generateName") !== "") {

@@ -10,7 +10,7 @@ import { CLEANUP_FINALIZER, terminating } from "../custom-resources/index.ts";
 import type { ResourceType } from "../resource-type.ts";
 import { attributesOf, deleteOptionsOf } from "./attributes.ts";
 import { beginChange, oneFromStorage, oneToStorage, withMetadataOf } from "../protocol/convert-objects.ts";
-import { inVersion, readStored, storeKey, type Call } from "../protocol/core.ts";
+import { inVersion, readStored, storeKey, type RequestContext } from "../protocol/core.ts";
 import type { DeleteOptions } from "./delete-options.ts";
 import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata } from "../protocol/object-meta.ts";
@@ -23,11 +23,11 @@ export type Deleted = {
   readonly gone: boolean;
 };
 
-type Step = { readonly call: Call; readonly stored: Stored; readonly options: DeleteOptions };
+type Step = { readonly call: RequestContext; readonly stored: Stored; readonly options: DeleteOptions };
 
 /** `name`: as admission sees it; the objects of a collection have none there. */
 export function deleteObject(
-  call: Call,
+  call: RequestContext,
   stored: Stored,
   options: DeleteOptions,
   name = call.target.name ?? "",
@@ -49,14 +49,14 @@ export function deleteObject(
 
 type Shown = { readonly stored: Stored; readonly options: DeleteOptions; readonly name: string; readonly old: KubeObject };
 
-function admit(call: Call, { stored, options, name, old }: Shown): Later<Result<unknown, Failure>> {
+function admit(call: RequestContext, { stored, options, name, old }: Shown): Later<Result<unknown, Failure>> {
   const { core, target } = call;
   const said = () => deleteOptionsOf(target.type, stored.object, options);
   const attributes = attributesOf(call, { operation: "DELETE", name, dryRun: options.dryRun, object: undefined, old, options: said });
   return whenOk(core.admission.mutate(attributes), () => core.admission.validate(attributes));
 }
 
-function deleteShown(call: Call, { stored, options, name }: Shown): Later<Result<Deleted, Failure>> {
+function deleteShown(call: RequestContext, { stored, options, name }: Shown): Later<Result<Deleted, Failure>> {
   const { resource } = call.target.type;
   const again = (): Later<Result<Deleted, Failure>> => {
     const current = readStored(call, stored.object.metadata.name);
@@ -70,7 +70,7 @@ function deleteShown(call: Call, { stored, options, name }: Shown): Later<Result
 }
 
 /** An eviction was asked about already, as an eviction. */
-export function deleteUnasked(call: Call, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
+export function deleteUnasked(call: RequestContext, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
   const meant = checkPreconditions(call.target.type, stored.object, options);
   if (!meant.ok) return meant;
   return whenThere(deleteAdmitted(call, stored, options), (deleted) => (deleted === CHANGED ? internalError(CHANGED_TEXT) : deleted));
@@ -80,7 +80,7 @@ const CHANGED_TEXT = "the object changed while it was deleted";
 /** Another write came first, while a conversion webhook was called. */
 const CHANGED = internalError(CHANGED_TEXT);
 
-function deleteAdmitted(call: Call, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
+function deleteAdmitted(call: RequestContext, stored: Stored, options: DeleteOptions): Later<Result<Deleted, Failure>> {
   const step = { call, stored, options };
   const waits = isPending(stored.object) && !canShorten(stored.object, options);
   if (waits || (metaText(stored.object, "deletionTimestamp") !== "" && heldBySpec(stored.object)))
@@ -271,7 +271,7 @@ function statusOf(object: KubeObject): JsonObject {
 }
 
 /** A definition says in its conditions that its objects are about to go. */
-function announced(object: KubeObject, { core }: Call): KubeObject {
+function announced(object: KubeObject, { core }: RequestContext): KubeObject {
   return isDefinition(object) ? asObject(terminating(asJsonObject(object), timestamp(core.clock))) : object;
 }
 

@@ -5,7 +5,7 @@ import { readGoValue } from "../builtin-kinds/codec/go-json.ts";
 import { goTypeOf } from "../builtin-kinds/codec/go-types.ts";
 import { decodeProtobuf, isProtobuf } from "../protobuf/index.ts";
 import type { FieldCause } from "../resource-type.ts";
-import type { Call } from "../protocol/core.ts";
+import type { RequestContext } from "../protocol/core.ts";
 import { goKind, TYPE_META } from "../protocol/decode-body.ts";
 import { readYaml } from "../protocol/yaml-body.ts";
 import { SCHEME } from "../protocol/legacy-kinds.ts";
@@ -29,7 +29,7 @@ export type DeleteOptions = {
 
 const POLICIES = ["Foreground", "Background", "Orphan"];
 
-export function deleteOptions(call: Call): Result<DeleteOptions, Failure> {
+export function deleteOptions(call: RequestContext): Result<DeleteOptions, Failure> {
   const body = readOptions(call);
   if (!body.ok) return body;
   if (body.value !== undefined) {
@@ -53,7 +53,7 @@ function checked({ dryRun, ...options }: Given): Result<DeleteOptions, Failure> 
 
 type Given = Omit<DeleteOptions, "dryRun"> & { readonly dryRun: readonly string[] };
 
-function readOptions(call: Call): Result<Json | undefined, Failure> {
+function readOptions(call: RequestContext): Result<Json | undefined, Failure> {
   const { body } = call.request;
   if (body !== undefined && typeof body === "object" && "value" in body) return ok(body.value);
   const text = bodyText(call.request);

@@ -1,11 +1,11 @@
 /** DELETE of one object and of a collection. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import type { KubeObject } from "#kube";
-import { readStored, type Call } from "../protocol/core.ts";
+import { readStored, type RequestContext } from "../protocol/core.ts";
 import { deleteObject } from "./delete-object.ts";
 import { deleteOptions, type DeleteOptions } from "./delete-options.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { answer, answerList, answerObject, type Answering } from "../protocol/respond.ts";
+import { valueResponse, listResponse, objectResponse, type PendingResponse } from "../protocol/respond.ts";
 import { readPage } from "./reads.ts";
 import { detailsOf, notFound, success, type Failure } from "../protocol/status.ts";
 
@@ -16,7 +16,7 @@ const WARNINGS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-export function deleteOne(call: Call): Answering {
+export function deleteOne(call: RequestContext): PendingResponse {
   const options = deleteOptions(call);
   if (!options.ok) return options;
   const { type, name = "" } = call.target;
@@ -25,27 +25,27 @@ export function deleteOne(call: Call): Answering {
   if (stored === undefined) return notFound({ resource: type.resource, name });
   return whenOk(deleteObject(call, stored, options.value), ({ object, gone }) => {
     const status = !gone && options.value.orphanDependents === false ? 202 : 200;
-    if (!gone || type.deletion.answersObject) return answerObject(call, status, object);
+    if (!gone || type.deletion.answersObject) return objectResponse(call, status, object);
     const { uid } = object.metadata;
     const details = { ...detailsOf({ resource: type.resource, name }), ...(uid === undefined ? {} : { uid }) };
-    return ok(answer(call, status, success(details)));
+    return ok(valueResponse(call, status, success(details)));
   });
 }
 
-function warnAboutDefaults(call: Call, { propagationPolicy, orphanDependents }: DeleteOptions): void {
+function warnAboutDefaults(call: RequestContext, { propagationPolicy, orphanDependents }: DeleteOptions): void {
   const warning = WARNINGS.get(call.target.type.collection);
   if (warning !== undefined && propagationPolicy === undefined && orphanDependents === undefined) call.warnings.add(warning);
 }
 
 /** Not one step: what was listed is deleted one by one, and what is gone by then is nobody's mistake. */
-export function deleteCollection(call: Call): Answering {
+export function deleteCollection(call: RequestContext): PendingResponse {
   const selection = listOptions(call.request, call.target.type, false);
   if (!selection.ok) return selection;
   const options = deleteOptions(call);
   if (!options.ok) return options;
   warnAboutDefaults(call, options.value);
   return whenOk(readPage(call, inPages(selection.value)), ({ objects, metadata }) =>
-    whenOk(deleteEach(call, objects.values(), options.value), () => answerList(call, objects, metadata)),
+    whenOk(deleteEach(call, objects.values(), options.value), () => listResponse(call, objects, metadata)),
   );
 }
 
@@ -56,7 +56,11 @@ function inPages(options: ListOptions): ListOptions {
 }
 
 /** A loop while nothing makes it wait, a promise from there on: thousands of steps are too many for a chain of calls. */
-function deleteEach(call: Call, objects: IterableIterator<KubeObject>, options: DeleteOptions): Later<Result<undefined, Failure>> {
+function deleteEach(
+  call: RequestContext,
+  objects: IterableIterator<KubeObject>,
+  options: DeleteOptions,
+): Later<Result<undefined, Failure>> {
   for (const { metadata } of objects) {
     const pause = call.core.turns.pause();
     const one = { ...call, target: { ...call.target, name: metadata.name } };
@@ -68,7 +72,10 @@ function deleteEach(call: Call, objects: IterableIterator<KubeObject>, options: 
 }
 
 /** What is gone already is no mistake. */
-function deleteNamed(call: Call & { readonly target: { readonly name: string } }, options: DeleteOptions): Later<Result<unknown, Failure>> {
+function deleteNamed(
+  call: RequestContext & { readonly target: { readonly name: string } },
+  options: DeleteOptions,
+): Later<Result<unknown, Failure>> {
   const stored = readStored(call, call.target.name);
   return stored === undefined ? ok(undefined) : deleteObject(call, stored, options, "");
 }

@@ -11,7 +11,7 @@ import { goKind, TYPE_META } from "../protocol/decode-body.ts";
 import { goFormat } from "../protocol/go-format.ts";
 import { SCHEME } from "../protocol/legacy-kinds.ts";
 import { asJsonObject } from "../protocol/managed-kinds.ts";
-import { badRequest, invalid, refuse, tooLarge, unexplained, type Failure } from "../protocol/status.ts";
+import { badRequest, invalid, refuse, tooLarge, errorWithoutReason, type Failure } from "../protocol/status.ts";
 import { fieldOrder, parseStrictJson } from "../protocol/strict-json.ts";
 import type { FieldValidation } from "../protocol/write-options.ts";
 
@@ -108,7 +108,7 @@ const APPLY: Readonly<Record<PatchKind, Apply>> = {
     if (given !== undefined && "schema" in given)
       return orFailure(applyStrategicMergePatch(asJsonObject(current), patch, given.schema, { lists: given.lists }));
     const schema = given === undefined ? undefined : builtinSchema(given);
-    if (schema === undefined) return unexplained("unable to find api field in struct");
+    if (schema === undefined) return errorWithoutReason("unable to find api field in struct");
     return orFailure(applyStrategicMergePatch(asJsonObject(current), patch, schema));
   },
 };
@@ -128,7 +128,7 @@ function failureOf(error: PatchError) {
       return refuse({ code: 422, reason: "Invalid", message, details: {} });
     }
     case 500:
-      return unexplained(error.message);
+      return errorWithoutReason(error.message);
   }
 }
 

@@ -4,18 +4,18 @@ import { fieldAt, isJsonObject, type Json, type JsonObject, type KubeObject } fr
 import { applyPatch, type ApplyError } from "../apply/index.ts";
 import { parseSeconds } from "../apply/rfc3339.ts";
 import { createObject, withoutVersion } from "./create-object.ts";
-import { inVersion, nextStep, type Call } from "../protocol/core.ts";
+import { inVersion, nextStep, type RequestContext } from "../protocol/core.ts";
 import { goKind } from "../protocol/decode-body.ts";
 import { strictText } from "../protocol/findings.ts";
 import { readYaml } from "../protocol/yaml-body.ts";
 import { decodeConverted } from "./decode-converted.ts";
 import { asJsonObject, gvkText, type Gvk } from "../protocol/managed-kinds.ts";
-import { placedAt } from "../protocol/namespaces.ts";
+import { matchNameAndNamespace } from "../protocol/namespaces.ts";
 import { metaText } from "../protocol/object-meta.ts";
 import { patchDocument, type PatchKind } from "./patch-document.ts";
 import { bodyText, header } from "../protocol/request.ts";
-import { answerObject, type Answering } from "../protocol/respond.ts";
-import { badRequest, conflict, notFound, refuse, unexplained, unsupportedMediaType, type Failure } from "../protocol/status.ts";
+import { objectResponse, type PendingResponse } from "../protocol/respond.ts";
+import { badRequest, conflict, notFound, refuse, errorWithoutReason, unsupportedMediaType, type Failure } from "../protocol/status.ts";
 import { withVersions } from "./tracked-versions.ts";
 import { changeStored, updateObject } from "./update-object.ts";
 import { writeOptions, type WriteOptions } from "../protocol/write-options.ts";
@@ -30,7 +30,7 @@ const KINDS: ReadonlyMap<string, PatchKind | "apply"> = new Map<string, PatchKin
 const FOR_CUSTOM = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"];
 
 /** The router of a real server knows all four; a kind without a strategic schema then refuses that one itself. */
-export function patchKindOf(call: Call): Result<PatchKind | "apply", Failure> {
+export function patchKindOf(call: RequestContext): Result<PatchKind | "apply", Failure> {
   const kind = KINDS.get(header(call.request, "content-type").split(";")[0]?.trim() ?? "");
   if (kind === undefined && call.target.type.custom) return unsupportedMediaType(FOR_CUSTOM);
   if (kind === undefined) {
@@ -40,7 +40,7 @@ export function patchKindOf(call: Call): Result<PatchKind | "apply", Failure> {
   return ok(kind);
 }
 
-export function patch(call: Call): Answering {
+export function patch(call: RequestContext): PendingResponse {
   const kind = patchKindOf(call);
   if (!kind.ok) return kind;
   const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
@@ -55,18 +55,18 @@ export function patch(call: Call): Answering {
 
 type How = { readonly kind: PatchKind; readonly options: WriteOptions };
 
-function patched(call: Call, previous: Stored | undefined, { kind, options }: How): Answering {
+function patched(call: RequestContext, previous: Stored | undefined, { kind, options }: How): PendingResponse {
   const { type, name = "" } = call.target;
   if (previous === undefined) return notFound({ resource: type.resource, name });
   const next = patchedObject(call, { kind, options, current: inVersion(type, previous.object) });
   if (!next.ok) return next;
   const updated = nextStep(call, () => updateObject(call, { previous, next: next.value, options, tracked: false }));
-  return whenOk(updated, (stored) => answerObject(call, 200, stored));
+  return whenOk(updated, (stored) => objectResponse(call, 200, stored));
 }
 
 type PatchStep = How & { readonly current: KubeObject };
 
-function patchedObject(call: Call, { kind, options, current }: PatchStep): Result<KubeObject, Failure> {
+function patchedObject(call: RequestContext, { kind, options, current }: PatchStep): Result<KubeObject, Failure> {
   const { type } = call.target;
   const { fieldValidation } = options;
   const patched = patchDocument({
@@ -79,15 +79,15 @@ function patchedObject(call: Call, { kind, options, current }: PatchStep): Resul
   });
   if (!patched.ok) return patched;
   for (const finding of patched.value.findings) call.warnings.add(finding);
-  return placedAt(call, type.applyDefaults(patched.value.object, current));
+  return matchNameAndNamespace(call, type.applyDefaults(patched.value.object, current));
 }
 
-function bodyOf({ request }: Call): string | { readonly value: Json } {
+function bodyOf({ request }: RequestContext): string | { readonly value: Json } {
   const { body } = request;
   return body !== undefined && typeof body === "object" && "value" in body ? body : bodyText(request);
 }
 
-function applied(call: Call, options: WriteOptions, previous: Stored | undefined): Answering {
+function applied(call: RequestContext, options: WriteOptions, previous: Stored | undefined): PendingResponse {
   const { type, name = "", subresource } = call.target;
   if (previous === undefined && subresource !== undefined) return notFound({ resource: type.resource, name });
   const live = previous === undefined ? undefined : inVersion(type, previous.object);
@@ -98,13 +98,13 @@ function applied(call: Call, options: WriteOptions, previous: Stored | undefined
 
 type Merge = { readonly previous: Stored | undefined; readonly live: KubeObject | undefined; readonly merged: KubeObject };
 
-function writeApplied(call: Call, options: WriteOptions, { previous, live, merged }: Merge): Answering {
+function writeApplied(call: RequestContext, options: WriteOptions, { previous, live, merged }: Merge): PendingResponse {
   const { type, name = "" } = call.target;
-  const next = placedAt(call, type.applyDefaults(merged, live));
+  const next = matchNameAndNamespace(call, type.applyDefaults(merged, live));
   if (!next.ok) return next;
   if (previous !== undefined) {
     const updated = updateObject(call, { previous, next: next.value, options, tracked: true });
-    return whenOk(updated, (stored) => answerObject(call, 200, stored));
+    return whenOk(updated, (stored) => objectResponse(call, 200, stored));
   }
   const uid = metaText(next.value, "uid");
   if (uid !== "")
@@ -113,11 +113,11 @@ function writeApplied(call: Call, options: WriteOptions, { previous, live, merge
       `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
     );
   const created = createObject(call, { object: withoutVersion(next.value), options, tracked: true });
-  return whenOk(created, (stored) => answerObject(call, 201, stored));
+  return whenOk(created, (stored) => objectResponse(call, 201, stored));
 }
 
 /** What is applied is merged into what is there, then read as its kind: unknown fields were refused on the way. */
-function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | undefined): Later<Result<KubeObject, Failure>> {
+function mergeApplied(call: RequestContext, options: WriteOptions, live: KubeObject | undefined): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
   const body = readApplied(call);
   if (!body.ok) return body;
@@ -139,9 +139,9 @@ function mergeApplied(call: Call, options: WriteOptions, live: KubeObject | unde
     if (options.fieldValidation === "Warn") for (const finding of duplicates) call.warnings.add(finding);
     const decoded = decodeConverted(type, type.custom ? withoutOddDeletion(merged.value) : merged.value, live);
     if (decoded.ok) return ok(decoded.value.object);
-    if (type.custom) return unexplained(decoded.error);
+    if (type.custom) return errorWithoutReason(decoded.error);
     const problem = `unable to convert unstructured object to ${gvkText(type.resource)}: ${decoded.error}`;
-    return unexplained(unconvertible(type.resource, body.value.object, problem));
+    return errorWithoutReason(unconvertible(type.resource, body.value.object, problem));
   });
 }
 
@@ -162,7 +162,7 @@ export function unconvertible(resource: Gvk, applied: JsonObject, problem: strin
 
 type AppliedBody = { readonly object: JsonObject; readonly duplicates: readonly string[] };
 
-function readApplied(call: Call): Result<AppliedBody, Failure> {
+function readApplied(call: RequestContext): Result<AppliedBody, Failure> {
   const { body } = call.request;
   const given =
     body !== undefined && typeof body === "object" && "value" in body
@@ -180,7 +180,7 @@ export function failureOf(error: ApplyError): Failure {
     case "bad-request":
       return badRequest(error.message).error;
     case "invalid":
-      return unexplained(error.message).error;
+      return errorWithoutReason(error.message).error;
     case "conflict": {
       const causes = error.conflicts.map(({ message, fieldPath }) => ({ reason: "FieldManagerConflict", message, field: fieldPath }));
       return refuse({ code: 409, reason: "Conflict", message: error.message, details: { causes } }).error;

@@ -2,18 +2,18 @@
 import { err, ok, whenOk, type Later, type Result } from "#base";
 import { matches, type KubeObject } from "#kube";
 import { decodeContinue, encodeContinue } from "./continue-token.ts";
-import { oneFromCache, oneFromStorage, readable } from "../protocol/convert-objects.ts";
-import { inVersion, readStored, type Call } from "../protocol/core.ts";
+import { oneFromCache, oneFromStorage, fillConversionCache } from "../protocol/convert-objects.ts";
+import { inVersion, readStored, type RequestContext } from "../protocol/core.ts";
 import { exactName, exactNamespace, fieldsMatch } from "../protocol/field-selector.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
-import { answerList, answerObject, type Answering } from "../protocol/respond.ts";
+import { listResponse, objectResponse, type PendingResponse } from "../protocol/respond.ts";
 import { parameter } from "../protocol/request.ts";
 import { isTrue } from "../protocol/request-info.ts";
-import { badRequest, expired, notFound, tooLargeResourceVersion, unexplained, type Failure } from "../protocol/status.ts";
+import { badRequest, expired, notFound, tooLargeResourceVersion, errorWithoutReason, type Failure } from "../protocol/status.ts";
 import type { ListMeta } from "../protocol/table.ts";
 import type { Listed, ListRequest, RevisionError, Stored } from "../store/index.ts";
 
-export function getObject(call: Call): Answering {
+export function getObject(call: RequestContext): PendingResponse {
   const { type, name = "" } = call.target;
   const exported = parameter(call.request, "export");
   if (!type.custom && exported !== null && isTrue(exported)) {
@@ -22,13 +22,13 @@ export function getObject(call: Call): Answering {
   const from = parameter(call.request, "resourceVersion");
   const asked = from ?? "";
   const version = parseVersion(asked);
-  if (!version.ok) return unexplained(unparsableVersion(asked)); // the store says so itself, and nobody calls it a bad request
+  if (!version.ok) return errorWithoutReason(unparsableVersion(asked)); // the store says so itself, and nobody calls it a bad request
   const { revision } = call.core.store;
   if (version.value > revision) return tooLargeResourceVersion(version.value, revision);
   const stored = readStored(call, name);
   if (stored === undefined) return notFound({ resource: type.resource, name });
   const read = from === null ? oneFromStorage : oneFromCache;
-  return whenOk(read(type, stored.object), (object) => answerObject(call, 200, object));
+  return whenOk(read(type, stored.object), (object) => objectResponse(call, 200, object));
 }
 
 export function parseVersion(text: string): Result<number, Failure> {
@@ -41,15 +41,15 @@ export function unparsableVersion(text: string): string {
   return `resourceVersion: Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;
 }
 
-export function listObjects(call: Call): Answering {
+export function listObjects(call: RequestContext): PendingResponse {
   const options = listOptions(call.request, call.target.type, false);
   if (!options.ok) return options;
-  return whenOk(readPage(call, options.value), ({ objects, metadata }) => answerList(call, objects, metadata));
+  return whenOk(readPage(call, options.value), ({ objects, metadata }) => listResponse(call, objects, metadata));
 }
 
 export type Page = { readonly objects: readonly KubeObject[]; readonly metadata: ListMeta };
 
-export function readPage(call: Call, options: ListOptions): Later<Result<Page, Failure>> {
+export function readPage(call: RequestContext, options: ListOptions): Later<Result<Page, Failure>> {
   const from = pageStart(call, options);
   if (!from.ok) return from;
   const { revision, after } = from.value;
@@ -60,21 +60,21 @@ export function readPage(call: Call, options: ListOptions): Later<Result<Page, F
     const found = select(call, options, range);
     if (!found.ok) return err(asFailure(found.error, revision ?? 0, options));
     const objects = found.value.items.map(({ object }) => object);
-    return whenOk(readable(call.target.type, objects), () => ok(pageOf(call, options, found.value)));
+    return whenOk(fillConversionCache(call.target.type, objects), () => ok(pageOf(call, options, found.value)));
   });
 }
 
 /** A field selector looks into objects as they are in the version of the request; elsewhere only the page itself is converted. */
-function askAhead(call: Call, options: ListOptions, range: Range): Later<Result<undefined, Failure>> {
+function askAhead(call: RequestContext, options: ListOptions, range: Range): Later<Result<undefined, Failure>> {
   const { type } = call.target;
   if (type.conversion === undefined || options.fields.length === 0) return ok(undefined);
   const listed = call.core.store.list(type.collection, requestOf(call, options, range));
-  return readable(type, listed.ok ? listed.value.items.map(({ object }) => object) : []);
+  return fillConversionCache(type, listed.ok ? listed.value.items.map(({ object }) => object) : []);
 }
 
 type Start = { readonly revision: number | undefined; readonly after: string | undefined };
 
-function pageStart(call: Call, options: ListOptions): Result<Start, Failure> {
+function pageStart(call: RequestContext, options: ListOptions): Result<Start, Failure> {
   if (options.continue !== "") {
     const { resourceVersion } = options;
     if (resourceVersion !== "" && resourceVersion !== "0")
@@ -100,7 +100,7 @@ type Selected = {
 type Range = { readonly revision: number | undefined; readonly after: string | undefined; readonly limit: number };
 
 /** With a selector, pages are filled until they hold enough that match, as the real server does. */
-function select(call: Call, options: ListOptions, range: Range): Result<Selected, RevisionError> {
+function select(call: RequestContext, options: ListOptions, range: Range): Result<Selected, RevisionError> {
   const { store } = call.core;
   const { type } = call.target;
   const selecting = options.labels.length > 0 || options.fields.length > 0 || call.target.name !== undefined;
@@ -117,7 +117,7 @@ function select(call: Call, options: ListOptions, range: Range): Result<Selected
 }
 
 /** A real server stops reading when the page is full: whatever comes after it, selected or not, is worth another look. */
-function moreFollow(call: Call, options: ListOptions, { revision }: Range, after: string | undefined): boolean {
+function moreFollow(call: RequestContext, options: ListOptions, { revision }: Range, after: string | undefined): boolean {
   const { type, namespace } = call.target;
   const single = exactName(options.fields) !== undefined && (namespace !== undefined || !type.resource.namespaced);
   if (single || after === undefined) return false;
@@ -127,7 +127,7 @@ function moreFollow(call: Call, options: ListOptions, { revision }: Range, after
 }
 
 /** The store can look up one exact field by itself; the name and the namespace narrow most. */
-function requestOf(call: Call, options: ListOptions, { revision, after }: Range): ListRequest {
+function requestOf(call: RequestContext, options: ListOptions, { revision, after }: Range): ListRequest {
   const namespace = call.target.namespace ?? exactNamespace(options.fields);
   const name = exactName(options.fields);
   const label = options.labels.find((requirement) => requirement.operator === "in" && requirement.values.length === 1);
@@ -146,7 +146,7 @@ function requestOf(call: Call, options: ListOptions, { revision, after }: Range)
   };
 }
 
-function filtered(call: Call, options: ListOptions, listed: Listed, limit: number): Selected {
+function filtered(call: RequestContext, options: ListOptions, listed: Listed, limit: number): Selected {
   const items: Stored[] = [];
   for (const item of listed.items) {
     if (!isSelected(call, options, item.object)) continue;
@@ -156,7 +156,11 @@ function filtered(call: Call, options: ListOptions, listed: Listed, limit: numbe
   return { revision: listed.revision, items, last: items.at(-1)?.key, remaining: 0 };
 }
 
-export function isSelected(call: Pick<Call, "target">, options: Pick<ListOptions, "labels" | "fields">, stored: KubeObject): boolean {
+export function isSelected(
+  call: Pick<RequestContext, "target">,
+  options: Pick<ListOptions, "labels" | "fields">,
+  stored: KubeObject,
+): boolean {
   const { type, namespace, name } = call.target;
   if (namespace !== undefined && stored.metadata.namespace !== namespace) return false;
   if (name !== undefined && stored.metadata.name !== name) return false;
@@ -164,7 +168,7 @@ export function isSelected(call: Pick<Call, "target">, options: Pick<ListOptions
   return options.fields.length === 0 || fieldsMatch(options.fields, type, inVersion(type, stored));
 }
 
-function pageOf(call: Call, options: ListOptions, { revision, items, last, remaining }: Selected): Page {
+function pageOf(call: RequestContext, options: ListOptions, { revision, items, last, remaining }: Selected): Page {
   const objects = items.map(({ object }) => inVersion(call.target.type, object));
   if (remaining === 0 || last === undefined) return { objects, metadata: { resourceVersion: String(revision) } };
   const selecting = options.labels.length > 0 || options.fields.length > 0;

@@ -3,12 +3,12 @@ import { expectOk } from "#base";
 import { RecentRoutes, type Route } from "./recent-routes.ts";
 import type { ApiRequest } from "../protocol/request.ts";
 import { requestInfoOf, type ResourceRequest } from "../protocol/request-info.ts";
-import type { Target } from "../protocol/route.ts";
+import type { RequestTarget } from "../protocol/route.ts";
 import { configMaps as type } from "./types.test-support.ts";
 import { TypeRegistry } from "../protocol/type-registry.ts";
 
 const info = expectOk(requestInfoOf({ method: "GET", path: "/api/v1/namespaces/a/configmaps/x", query: new URLSearchParams() }));
-const route = (name: string, verb: Target["verb"] = "get"): Route => ({
+const route = (name: string, verb: RequestTarget["verb"] = "get"): Route => ({
   info: info as ResourceRequest,
   target: { type, namespace: "a", name, subresource: undefined, rest: [], verb },
 });

@@ -5,11 +5,11 @@
  */
 import type { ApiRequest } from "../protocol/request.ts";
 import type { ResourceRequest } from "../protocol/request-info.ts";
-import type { Target } from "../protocol/route.ts";
+import type { RequestTarget } from "../protocol/route.ts";
 import type { TypeRegistry } from "../protocol/type-registry.ts";
 
 /** What was read from a path, and the kind and object it leads to. */
-export type Route = { readonly info: ResourceRequest; readonly target: Target };
+export type Route = { readonly info: ResourceRequest; readonly target: RequestTarget };
 
 const MOST_PATHS = 4_096;
 /** Names are shorter; a longer path is worth no memory. */

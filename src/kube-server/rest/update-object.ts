@@ -11,13 +11,13 @@ import type { ResourceType } from "../resource-type.ts";
 import { attributesOf } from "./attributes.ts";
 import { checkObjectSize } from "./body-parts.ts";
 import { beginChange, oneFromStorage, oneToStorage } from "../protocol/convert-objects.ts";
-import { inVersion, nextStep, readStored, storeKey, type Call } from "../protocol/core.ts";
+import { inVersion, nextStep, readStored, storeKey, type RequestContext } from "../protocol/core.ts";
 import { shareWith } from "../share-json.ts";
 import { asJsonObject, asObject } from "../protocol/managed-kinds.ts";
-import { inItsNamespace } from "../protocol/namespaces.ts";
+import { matchNamespace } from "../protocol/namespaces.ts";
 import { finalizersOf, metaNumber, metaText, withMetadata, withoutDuplicateOwners } from "../protocol/object-meta.ts";
 import { storagePath } from "./storage-path.ts";
-import { conflict, internalError, invalid, MODIFIED, subjectOf, unexplained, type Failure } from "../protocol/status.ts";
+import { conflict, internalError, invalid, MODIFIED, subjectOf, errorWithoutReason, type Failure } from "../protocol/status.ts";
 import { withVersions } from "./tracked-versions.ts";
 import type { WriteOptions } from "../protocol/write-options.ts";
 import type { Attributes } from "../protocol/admission-port.ts";
@@ -46,7 +46,7 @@ export type Face = {
   readonly back: (object: KubeObject, changed: KubeObject) => KubeObject;
 };
 
-export function updateObject(call: Call, change: ChangedObject): Later<Result<KubeObject, Failure>> {
+export function updateObject(call: RequestContext, change: ChangedObject): Later<Result<KubeObject, Failure>> {
   const { type } = call.target;
   const previous = inVersion(type, change.previous.object);
   const clean = sharing(
@@ -57,7 +57,7 @@ export function updateObject(call: Call, change: ChangedObject): Later<Result<Ku
   return whenThere(owned, (next) => nextStep(call, () => admitAndWrite(call, { change, previous }, next)));
 }
 
-function admitAndWrite(call: Call, both: Both, owned: KubeObject): Later<Result<KubeObject, Failure>> {
+function admitAndWrite(call: RequestContext, both: Both, owned: KubeObject): Later<Result<KubeObject, Failure>> {
   const { change } = both;
   if (change.trusted === true) return whenOk(prepare(call, both, owned), (next) => replace(call, change, next));
   const { admission } = call.core;
@@ -74,7 +74,7 @@ function sharing(previous: KubeObject, next: KubeObject): KubeObject {
 
 type Both = { readonly change: ChangedObject; readonly previous: KubeObject };
 
-function shown(call: Call, { change, previous }: Both, next: KubeObject): Attributes {
+function shown(call: RequestContext, { change, previous }: Both, next: KubeObject): Attributes {
   const { face, options } = change;
   return attributesOf(call, {
     operation: "UPDATE",
@@ -92,7 +92,7 @@ function unshown({ face }: ChangedObject, next: KubeObject, admitted: KubeObject
 }
 
 /** What the kind makes of the change, and what it thinks of it. */
-function prepare(call: Call, { change, previous }: Both, next: KubeObject): Later<Result<KubeObject, Failure>> {
+function prepare(call: RequestContext, { change, previous }: Both, next: KubeObject): Later<Result<KubeObject, Failure>> {
   const { type, subresource } = call.target;
   const view = change.subresource ?? subresource;
   const clean = withoutDuplicateOwners(next, (text) => call.warnings.add(text), " after mutating admission happens");
@@ -100,7 +100,7 @@ function prepare(call: Call, { change, previous }: Both, next: KubeObject): Late
   if (!versioned.ok) return versioned;
   const nameless = missingHead(clean);
   if (nameless !== undefined) return internalError(nameless);
-  const placed = inItsNamespace(call, versioned.value);
+  const placed = matchNamespace(call, versioned.value);
   if (!placed.ok) return placed;
   const own =
     change.prepare ?? ((object: KubeObject, old: KubeObject) => type.prepareForUpdate(object, old, view, timestamp(call.core.clock)));
@@ -120,7 +120,7 @@ function missingHead({ apiVersion, kind }: Partial<KubeObject>): string | undefi
   return isMissing(apiVersion) ? "Object 'apiVersion' is missing in 'object has no apiVersion field'" : undefined;
 }
 
-function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: string): Later<KubeObject> {
+function noteWriter(call: RequestContext, next: KubeObject, old: KubeObject, manager: string): Later<KubeObject> {
   const { type, subresource } = call.target;
   const now = timestamp(call.core.clock);
   return withVersions({ types: call.core.types, type, subresource }, (kind) => {
@@ -130,12 +130,12 @@ function noteWriter(call: Call, next: KubeObject, old: KubeObject, manager: stri
 }
 
 /** Optimistic locking: whoever names a version means exactly that one. */
-function checkVersion(call: Call, next: KubeObject, previous: KubeObject): Result<KubeObject, Failure> {
+function checkVersion(call: RequestContext, next: KubeObject, previous: KubeObject): Result<KubeObject, Failure> {
   const { type } = call.target;
   const { name } = previous.metadata;
   const given = metaText(next, "resourceVersion");
   const current = metaText(previous, "resourceVersion");
-  if (!/^[0-9]{0,19}$/.test(given)) return unexplained(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
+  if (!/^[0-9]{0,19}$/.test(given)) return errorWithoutReason(`strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax`);
   if (given === "" || given === "0") {
     if (type.unconditionalUpdate) return ok(withMetadata(next, { resourceVersion: current }));
     const { group, plural } = type.resource;
@@ -146,7 +146,7 @@ function checkVersion(call: Call, next: KubeObject, previous: KubeObject): Resul
 }
 
 /** PUT says in its body which object it means; another one under the same name is a conflict. */
-export function checkUid(call: Call, next: KubeObject, current: KubeObject | undefined): Result<void, Failure> {
+export function checkUid(call: RequestContext, next: KubeObject, current: KubeObject | undefined): Result<void, Failure> {
   const { type, name = "" } = call.target;
   const wanted = metaText(next, "uid");
   const found = metaText(current, "uid");
@@ -173,14 +173,14 @@ function carryOver(type: ResourceType, next: KubeObject, previous: KubeObject, m
   });
 }
 
-function replace(call: Call, change: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
+function replace(call: RequestContext, change: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
   const { previous, options } = change;
   if (isFinished(next, previous.object)) return finish(call, change, next);
   return whenOk(oneToStorage(call.target.type, next, options.dryRun), (stored) => write(call, change, { next, stored }));
 }
 
 /** Its last finalizer is gone. A real server reads the object, deletes what it has in its cache, and reads what it has deleted. */
-function finish(call: Call, { previous, options }: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
+function finish(call: RequestContext, { previous, options }: ChangedObject, next: KubeObject): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
   const read = oneFromStorage(type, previous.object);
@@ -195,7 +195,7 @@ function finish(call: Call, { previous, options }: ChangedObject, next: KubeObje
 
 type Written = { readonly next: KubeObject; readonly stored: KubeObject };
 
-function write(call: Call, { previous, options }: ChangedObject, { next, stored }: Written): Later<Result<KubeObject, Failure>> {
+function write(call: RequestContext, { previous, options }: ChangedObject, { next, stored }: Written): Later<Result<KubeObject, Failure>> {
   const { core, target } = call;
   const { type } = target;
   const key = storeKey(target, previous.object.metadata.name);
@@ -238,7 +238,7 @@ type Attempts = { readonly dryRun: boolean; readonly tries?: number };
  * nothing else runs between reading and writing.
  */
 export function changeStored<T>(
-  call: Call,
+  call: RequestContext,
   attempt: (previous: Stored | undefined) => Later<Result<T, Failure>>,
   { dryRun, tries = MAX_TRIES }: Attempts,
 ): Later<Result<T, Failure>> {
@@ -258,7 +258,7 @@ export function changeStored<T>(
 }
 
 /** The store has another version by now, or failed. */
-function lost(call: Call, error: { readonly kind: "storage" | "conflict"; readonly message?: string }): Result<never, Failure> {
+function lost(call: RequestContext, error: { readonly kind: "storage" | "conflict"; readonly message?: string }): Result<never, Failure> {
   if (error.kind === "storage") return internalError(error.message ?? "the storage failed");
   return conflict({ resource: call.target.type.resource, name: call.target.name ?? "" }, MODIFIED);
 }

@@ -1,7 +1,7 @@
 /** Watch events as lines of text, in the form that was asked for. */
 import { apiVersionOf, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../resource-type.ts";
-import { printOnce, type Call } from "../protocol/core.ts";
+import { printOnce, type RequestContext } from "../protocol/core.ts";
 import { asObject } from "../protocol/managed-kinds.ts";
 import { partialOf, tableOf, type IncludeObject } from "../protocol/table.ts";
 import type { Failure } from "../protocol/status.ts";
@@ -14,7 +14,7 @@ export interface EventWriter {
   failure(failure: Failure): string;
 }
 
-export function eventWriter(call: Call, include: IncludeObject): EventWriter {
+export function eventWriter(call: RequestContext, include: IncludeObject): EventWriter {
   const { output, target } = call;
   const { type } = target;
   let columnsSent = false;

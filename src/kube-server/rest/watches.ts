@@ -1,13 +1,13 @@
 /** Watch: where it begins, what it shows, when it says "so far" (bookmarks), and when it ends. */
 import { ok, whenOk, type Later, type Result } from "#base";
 import { approximateSize } from "../store/approximate-size.ts";
-import { readable, withMetadataOf } from "../protocol/convert-objects.ts";
-import { inVersion, type Call } from "../protocol/core.ts";
+import { fillConversionCache, withMetadataOf } from "../protocol/convert-objects.ts";
+import { inVersion, type RequestContext } from "../protocol/core.ts";
 import { listOptions, type ListOptions } from "./list-options.ts";
 import { withMetadata } from "../protocol/object-meta.ts";
 import { isSelected, parseVersion, readPage, unparsableVersion } from "./reads.ts";
-import type { Answering } from "../protocol/respond.ts";
-import { expired, notAcceptable, unexplained, type Failure } from "../protocol/status.ts";
+import type { PendingResponse } from "../protocol/respond.ts";
+import { expired, notAcceptable, errorWithoutReason, type Failure } from "../protocol/status.ts";
 import { includeObject } from "../protocol/table.ts";
 import { WatchFeed, type EventText } from "./watch-feed.ts";
 import { warningTexts } from "../protocol/warnings.ts";
@@ -21,7 +21,7 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_MS = 2_000;
 const NO_TEXT: EventText = () => undefined;
 
-export function watch(call: Call): Answering {
+export function watch(call: RequestContext): PendingResponse {
   if (call.output.form === "yaml")
     return notAcceptable(["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"]);
   const options = listOptions(call.request, call.target.type, true);
@@ -29,7 +29,7 @@ export function watch(call: Call): Answering {
   const include = includeObject(call.request.query);
   if (!include.ok) return include;
   const version = parseVersion(options.value.resourceVersion);
-  if (!version.ok) return unexplained(unparsableVersion(options.value.resourceVersion));
+  if (!version.ok) return errorWithoutReason(unparsableVersion(options.value.resourceVersion));
   const writer = eventWriter(call, include.value);
   return whenOk(new Watch(call, options.value, writer).start(version.value), (chunks) => {
     const headers = { "content-type": "application/json" };
@@ -38,7 +38,7 @@ export function watch(call: Call): Answering {
 }
 
 class Watch {
-  readonly #call: Call;
+  readonly #call: RequestContext;
   readonly #options: ListOptions;
   readonly #writer: EventWriter;
   readonly #feed: WatchFeed;
@@ -48,7 +48,7 @@ class Watch {
   #bookmarked = 0;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(call: Call, options: ListOptions, writer: EventWriter) {
+  constructor(call: RequestContext, options: ListOptions, writer: EventWriter) {
     this.#call = call;
     this.#options = options;
     this.#writer = writer;
@@ -117,7 +117,7 @@ class Watch {
     const slot = this.#feed.push(undefined, event);
     this.#queue = this.#queue.then(async () => {
       if (this.#feed.ended) return;
-      const ready = await readable(type, [object, previous]);
+      const ready = await fillConversionCache(type, [object, previous]);
       if (ready.ok) return this.#feed.fill(slot, this.#textOf(event) ?? NO_TEXT, approximateSize(inVersion(type, object)));
       this.#feed.fill(slot, () => this.#writer.failure(ready.error), 0);
       return this.#feed.end();

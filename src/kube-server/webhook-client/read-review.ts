@@ -6,7 +6,7 @@
  */
 import { err, ok, type Result } from "#base";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
-import { readShape, type Shape } from "../protocol/shapes.ts";
+import { readShape, type GoShape } from "../protocol/shapes.ts";
 import { goKind } from "../protocol/decode-body.ts";
 import { SCHEME } from "../protocol/legacy-kinds.ts";
 import { parseStrictJson } from "../protocol/strict-json.ts";
@@ -16,7 +16,7 @@ export type ReviewKind = {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
-  readonly shape: Shape;
+  readonly shape: GoShape;
   /** Registered versions of the same kind that are no valid response. */
   readonly others: readonly string[];
 };

@@ -1,11 +1,11 @@
 /** The Status in the response of a webhook, as the Go types that decode it. */
-import { optional, pointer, STRING, type Field, type Shape } from "../protocol/shapes.ts";
+import { optional, pointer, STRING, type Field, type GoShape } from "../protocol/shapes.ts";
 
-const INT32: Shape = { kind: "integer", goType: "int32" };
-const INT64: Shape = { kind: "integer", goType: "int64" };
-export const UID: Shape = { kind: "string", goType: "types.UID" };
+const INT32: GoShape = { kind: "integer", goType: "int32" };
+const INT64: GoShape = { kind: "integer", goType: "int64" };
+export const UID: GoShape = { kind: "string", goType: "types.UID" };
 
-export function struct(goType: string, fields: Readonly<Record<string, Field>>): Shape {
+export function struct(goType: string, fields: Readonly<Record<string, Field>>): GoShape {
   const known = new Map(Object.entries(fields));
   return { kind: "struct", goType, fields: () => known };
 }

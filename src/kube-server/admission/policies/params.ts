@@ -2,7 +2,7 @@
 import { err, ok, whenOk, whenThere, type Later, type Result } from "#base";
 import { field, keyText, matches, type JsonObject, type KubeObject } from "#kube";
 import type { ResourceType } from "../../resource-type.ts";
-import { readable } from "../../protocol/convert-objects.ts";
+import { fillConversionCache } from "../../protocol/convert-objects.ts";
 import { inVersion } from "../../protocol/core.ts";
 import { readSelector } from "../matching/index.ts";
 import type { AdmissionContext } from "../../protocol/admission-port.ts";
@@ -48,7 +48,7 @@ type Place = { readonly ref: JsonObject; readonly place: string | undefined };
 /** In the version that the policy names, for which a conversion webhook may have to be called. */
 function paramsAt(context: AdmissionContext, type: ResourceType, { ref, place }: Place): Later<Result<readonly KubeObject[], string>> {
   const stored = storedAt(context, type, { ref, place });
-  return whenThere(readable(type, stored), (ready): Result<readonly KubeObject[], string> => {
+  return whenThere(fillConversionCache(type, stored), (ready): Result<readonly KubeObject[], string> => {
     if (!ready.ok) return err(ready.error.message ?? "");
     const params = stored.map((object) => inVersion(type, object));
     if (textAt(ref, "name") !== "") return ok(params);

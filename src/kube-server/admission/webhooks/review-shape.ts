@@ -1,11 +1,11 @@
 /** The response of a webhook, as the Go types that decode it. */
 import { normaliseBase64 } from "../../builtin-kinds/codec/base64.ts";
-import { BOOLEAN, optional, pointer, STRING, STRINGS, type Shape } from "../../protocol/shapes.ts";
+import { BOOLEAN, optional, pointer, STRING, STRINGS, type GoShape } from "../../protocol/shapes.ts";
 import { STATUS, struct, UID, type ReviewKind } from "../../webhook-client/index.ts";
 
-const TEXTS_BY_NAME: Shape = { kind: "map", goType: "map[string]string", of: () => STRING };
+const TEXTS_BY_NAME: GoShape = { kind: "map", goType: "map[string]string", of: () => STRING };
 
-const PATCH: Shape = {
+const PATCH: GoShape = {
   kind: "parsed",
   goType: "[]uint8",
   check: (text) => {
@@ -14,7 +14,7 @@ const PATCH: Shape = {
   },
 };
 
-function reviewShape(version: string): Shape {
+function reviewShape(version: string): GoShape {
   const response = struct(`${version}.AdmissionResponse`, {
     uid: { shape: UID, keep: "always" },
     allowed: { shape: BOOLEAN, keep: "always" },

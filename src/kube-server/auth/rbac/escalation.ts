@@ -6,7 +6,7 @@
 import { ok, type Result } from "#base";
 import { fieldAt, jsonEqual, type JsonObject, type KubeObject } from "#kube";
 import type { AdmissionContext, AdmissionPlugin, Attributes } from "../../protocol/admission-port.ts";
-import { forbidden, notFound, unexplained, type Failure } from "../../protocol/status.ts";
+import { forbidden, notFound, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import type { Access } from "../../protocol/auth-port.ts";
 import { MASTERS } from "../users.ts";
 import { rbacOf, type Rbac } from "./rbac.ts";
@@ -62,7 +62,7 @@ function checkBinding(context: AdmissionContext, attributes: Attributes, binding
   const { type, user, namespace = "" } = attributes;
   if (isTidying(binding, attributes.old)) return ok(undefined);
   const [kind, name] = [textAt(binding, "roleRef", "kind"), textAt(binding, "roleRef", "name")];
-  if (kind !== "Role" && kind !== "ClusterRole") return unexplained(`unsupported role reference kind: ${JSON.stringify(kind)}`);
+  if (kind !== "Role" && kind !== "ClusterRole") return errorWithoutReason(`unsupported role reference kind: ${JSON.stringify(kind)}`);
   const resource = kind === "Role" ? "roles" : "clusterroles";
   if (context.authorize(user, accessTo(attributes, { verb: "bind", resource, name })).allowed) return ok(undefined);
   const rbac = rbacOf(context.store);

@@ -6,7 +6,7 @@ import { err, ok, type Clock, type Result } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
 import { createSigningKey, type SigningKey } from "#pki";
 import type { User } from "../../protocol/request.ts";
-import type { AccountTokens, Identity, ObjectRef } from "../../protocol/auth-port.ts";
+import type { AccountTokens, TokenIdentity, ObjectRef } from "../../protocol/auth-port.ts";
 import { EXTRA, serviceAccountGroups, serviceAccountName } from "../users.ts";
 import { readClaims, writeClaims, type Claims } from "./claims.ts";
 import { readToken, signToken } from "./json-web-token.ts";
@@ -70,7 +70,7 @@ function verify(token: string, key: SigningKey): Result<Claims, string> | undefi
 
 type Circumstances = { readonly store: Store; readonly audiences: readonly string[]; readonly now: number };
 
-function identityOf(claims: Claims, { store, audiences, now }: Circumstances): Result<Identity, string> {
+function identityOf(claims: Claims, { store, audiences, now }: Circumstances): Result<TokenIdentity, string> {
   const own = claims.audiences.length === 0 ? API_AUDIENCES : claims.audiences;
   const common = own.filter((audience) => audiences.includes(audience));
   if (common.length === 0) return err(`token audiences ${goList(own)} is invalid for the target audiences ${goList(audiences)}`);

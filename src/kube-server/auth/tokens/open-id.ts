@@ -1,6 +1,6 @@
 /** What others need to verify tokens of this server by themselves: OpenID discovery, and the public keys. */
-import { header, textAnswer, type ApiRequest, type ApiResponse } from "../../protocol/request.ts";
-import { answerFailure } from "../../protocol/respond.ts";
+import { header, textResponse, type ApiRequest, type ApiResponse } from "../../protocol/request.ts";
+import { failureResponse } from "../../protocol/respond.ts";
 import { methodNotAllowed, refuse, unknownResource } from "../../protocol/status.ts";
 import { parseAccept } from "../../protocol/media-types.ts";
 import { ISSUER } from "./account-tokens.ts";
@@ -17,8 +17,8 @@ export function answerOpenId(request: ApiRequest, { accounts, address }: OpenIdO
   const path = request.path.endsWith("/") && request.path.length > 1 ? request.path.slice(0, -1) : request.path;
   if (path === CONFIGURATION) return answered(request, "application/json", () => configuration(address()));
   if (path === KEYS) return answered(request, KEY_SET, () => ({ keys: accounts.publicKeys() }));
-  if (path.startsWith(`${KEYS}/`) || path.startsWith(`${CONFIGURATION}/`)) return answerFailure(request, unknownResource().error);
-  return path.startsWith("/openid") || path.startsWith("/.well-known") ? textAnswer(404, "404 page not found\n") : undefined;
+  if (path.startsWith(`${KEYS}/`) || path.startsWith(`${CONFIGURATION}/`)) return failureResponse(request, unknownResource().error);
+  return path.startsWith("/openid") || path.startsWith("/.well-known") ? textResponse(404, "404 page not found\n") : undefined;
 }
 
 function configuration(address: string): object {
@@ -32,10 +32,10 @@ function configuration(address: string): object {
 }
 
 function answered(request: ApiRequest, type: string, value: () => object): ApiResponse {
-  if (request.method !== "GET" && request.method !== "HEAD") return answerFailure(request, methodNotAllowed().error);
+  if (request.method !== "GET" && request.method !== "HEAD") return failureResponse(request, methodNotAllowed().error);
   if (!accepts(header(request, "accept"), type)) {
     const message = `406: Not Acceptable\n\nAvailable representations: ${type}`;
-    return answerFailure(request, refuse({ code: 406, reason: "NotAcceptable", message, details: {} }).error);
+    return failureResponse(request, refuse({ code: 406, reason: "NotAcceptable", message, details: {} }).error);
   }
   const headers = { "content-type": type, "cache-control": "public, max-age=3600" };
   return { status: 200, headers, warnings: [], body: { kind: "text", text: JSON.stringify(value()) } };

@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "#base";
 import { canonicalJson, field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { readReview, declaredKind, STATUS, UID, type ReviewKind } from "../../webhook-client/index.ts";
-import { always, optional, pointer, STRING, type Shape } from "../../protocol/shapes.ts";
+import { always, optional, pointer, STRING, type GoShape } from "../../protocol/shapes.ts";
 import { text } from "../crd/json-access.ts";
 
 export type ReviewVersion = "v1" | "v1beta1";
@@ -10,7 +10,7 @@ export type ReviewVersion = "v1" | "v1beta1";
 const GROUP = "apiextensions.k8s.io";
 
 function reviewKind(version: ReviewVersion, other: ReviewVersion): ReviewKind {
-  const response: Shape = {
+  const response: GoShape = {
     kind: "struct",
     goType: `${version}.ConversionResponse`,
     fields: () =>
@@ -20,7 +20,7 @@ function reviewKind(version: ReviewVersion, other: ReviewVersion): ReviewKind {
         ["result", always(STATUS)],
       ]),
   };
-  const shape: Shape = {
+  const shape: GoShape = {
     kind: "struct",
     goType: `${version}.ConversionReview`,
     fields: () =>

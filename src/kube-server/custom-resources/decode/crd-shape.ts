@@ -1,16 +1,16 @@
 /** The shape of CustomResourceDefinition of apiextensions.k8s.io/v1. */
 import { OBJECT_META } from "./object-meta-shape.ts";
 import { SCHEMA } from "./schema-shape.ts";
-import { always, BOOLEAN, optional, pointer, STRING, STRINGS, type Field, type Shape } from "../../protocol/shapes.ts";
+import { always, BOOLEAN, optional, pointer, STRING, STRINGS, type Field, type GoShape } from "../../protocol/shapes.ts";
 
-const INT32: Shape = { kind: "integer", goType: "int32" };
+const INT32: GoShape = { kind: "integer", goType: "int32" };
 
-function struct(goType: string, fields: readonly (readonly [string, Field])[]): Shape {
+function struct(goType: string, fields: readonly (readonly [string, Field])[]): GoShape {
   const map = new Map(fields);
   return { kind: "struct", goType: `v1.${goType}`, fields: () => map };
 }
 
-function listOf(goType: string, of: Shape): Shape {
+function listOf(goType: string, of: GoShape): GoShape {
   return { kind: "list", goType: `[]v1.${goType}`, of: () => of };
 }
 
@@ -96,7 +96,7 @@ const CONDITION = struct("CustomResourceDefinitionCondition", [
   ["observedGeneration", optional({ kind: "integer", goType: "int64" })],
 ]);
 
-export const CRD: Shape = struct("CustomResourceDefinition", [
+export const CRD: GoShape = struct("CustomResourceDefinition", [
   ["kind", optional(STRING)],
   ["apiVersion", optional(STRING)],
   ["metadata", always(OBJECT_META)],

@@ -1,13 +1,13 @@
 /** The shape of ObjectMeta: metadata of every object, and of resources embedded in custom ones. */
 import { parseTimestamp } from "#cel";
-import { always, BOOLEAN, optional, pointer, STRING, STRINGS, type Field, type Shape } from "../../protocol/shapes.ts";
+import { always, BOOLEAN, optional, pointer, STRING, STRINGS, type Field, type GoShape } from "../../protocol/shapes.ts";
 
-const INT64: Shape = { kind: "integer", goType: "int64" };
-const UID: Shape = { kind: "string", goType: "types.UID" };
-const STRING_MAP: Shape = { kind: "map", goType: "map[string]string", of: () => STRING };
-const TIME: Shape = { kind: "parsed", goType: "string", check: (text) => parseTimestamp(text).error };
+const INT64: GoShape = { kind: "integer", goType: "int64" };
+const UID: GoShape = { kind: "string", goType: "types.UID" };
+const STRING_MAP: GoShape = { kind: "map", goType: "map[string]string", of: () => STRING };
+const TIME: GoShape = { kind: "parsed", goType: "string", check: (text) => parseTimestamp(text).error };
 
-const OWNER: Shape = {
+const OWNER: GoShape = {
   kind: "struct",
   goType: "v1.OwnerReference",
   fields: () =>
@@ -21,7 +21,7 @@ const OWNER: Shape = {
     ]),
 };
 
-const MANAGER: Shape = {
+const MANAGER: GoShape = {
   kind: "struct",
   goType: "v1.ManagedFieldsEntry",
   fields: () =>
@@ -54,4 +54,4 @@ const FIELDS: ReadonlyMap<string, Field> = new Map([
   ["managedFields", optional({ kind: "list", goType: "[]v1.ManagedFieldsEntry", of: () => MANAGER })],
 ]);
 
-export const OBJECT_META: Shape = { kind: "struct", goType: "v1.ObjectMeta", fields: () => FIELDS };
+export const OBJECT_META: GoShape = { kind: "struct", goType: "v1.ObjectMeta", fields: () => FIELDS };

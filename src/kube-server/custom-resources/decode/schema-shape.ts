@@ -1,13 +1,13 @@
 /** The shape of `JSONSchemaProps` of apiextensions.k8s.io/v1: the schema language of CRDs. */
 import { err, map, ok, type Result } from "#base";
 import { isJsonObject, type Json } from "#kube";
-import { always, BOOLEAN, optional, pointer, readShape, STRING, STRINGS, type Field, type Shape } from "../../protocol/shapes.ts";
+import { always, BOOLEAN, optional, pointer, readShape, STRING, STRINGS, type Field, type GoShape } from "../../protocol/shapes.ts";
 
-const INT64: Shape = { kind: "integer", goType: "int64" };
-const FLOAT64: Shape = { kind: "float", goType: "float64" };
-const JSON_VALUE: Shape = { kind: "any" };
+const INT64: GoShape = { kind: "integer", goType: "int64" };
+const FLOAT64: GoShape = { kind: "float", goType: "float64" };
+const JSON_VALUE: GoShape = { kind: "any" };
 
-const RULE: Shape = {
+const RULE: GoShape = {
   kind: "struct",
   goType: "v1.ValidationRule",
   fields: () =>
@@ -21,14 +21,14 @@ const RULE: Shape = {
     ]),
 };
 
-export const SCHEMA: Shape = { kind: "struct", goType: "v1.JSONSchemaProps", fields: () => SCHEMA_FIELDS };
+export const SCHEMA: GoShape = { kind: "struct", goType: "v1.JSONSchemaProps", fields: () => SCHEMA_FIELDS };
 
-const SCHEMAS: Shape = { kind: "list", goType: "[]v1.JSONSchemaProps", of: () => SCHEMA };
-const SCHEMA_MAP: Shape = { kind: "map", goType: "map[string]v1.JSONSchemaProps", of: () => SCHEMA };
-const SCHEMA_OR_BOOL: Shape = { kind: "opaque", read: readSchemaOrBool };
-const SCHEMA_OR_ARRAY: Shape = { kind: "opaque", read: readSchemaOrArray };
-const DEPENDENCY: Shape = { kind: "opaque", read: readSchemaOrArray };
-const EXTERNAL_DOCS: Shape = {
+const SCHEMAS: GoShape = { kind: "list", goType: "[]v1.JSONSchemaProps", of: () => SCHEMA };
+const SCHEMA_MAP: GoShape = { kind: "map", goType: "map[string]v1.JSONSchemaProps", of: () => SCHEMA };
+const SCHEMA_OR_BOOL: GoShape = { kind: "opaque", read: readSchemaOrBool };
+const SCHEMA_OR_ARRAY: GoShape = { kind: "opaque", read: readSchemaOrArray };
+const DEPENDENCY: GoShape = { kind: "opaque", read: readSchemaOrArray };
+const EXTERNAL_DOCS: GoShape = {
   kind: "struct",
   goType: "v1.ExternalDocumentation",
   fields: () =>

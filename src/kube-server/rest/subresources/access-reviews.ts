@@ -2,7 +2,7 @@
 import { ok, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject } from "#kube";
 import type { FieldCause } from "../../resource-type.ts";
-import type { Call } from "../../protocol/core.ts";
+import type { RequestContext } from "../../protocol/core.ts";
 import type { User } from "../../protocol/request.ts";
 import { badRequest, invalid, type Failure } from "../../protocol/status.ts";
 import { selectorCauses, selectorsIgnored } from "./review-selectors.ts";
@@ -10,19 +10,19 @@ import type { Access } from "../../protocol/auth-port.ts";
 
 type Spec = JsonObject;
 
-export function subjectAccess(call: Call, asked: JsonObject): Result<JsonObject, Failure> {
+export function subjectAccess(call: RequestContext, asked: JsonObject): Result<JsonObject, Failure> {
   const spec = objectAt(asked, "spec");
   const causes = [...shapeCauses(spec), ...subjectCauses(spec), ...selectorCauses(spec), ...metadataCauses(asked, "must be empty", false)];
   return causes.length > 0 ? refused(causes) : decided(call, asked, subjectOf(spec));
 }
 
-export function ownAccess(call: Call, asked: JsonObject): Result<JsonObject, Failure> {
+export function ownAccess(call: RequestContext, asked: JsonObject): Result<JsonObject, Failure> {
   const spec = objectAt(asked, "spec");
   const causes = [...shapeCauses(spec), ...selectorCauses(spec), ...metadataCauses(asked, "must be empty", false)];
   return causes.length > 0 ? refused(causes) : decided(call, asked, call.request.user);
 }
 
-export function localAccess(call: Call, asked: JsonObject): Result<JsonObject, Failure> {
+export function localAccess(call: RequestContext, asked: JsonObject): Result<JsonObject, Failure> {
   const spec = objectAt(asked, "spec");
   const causes = [
     ...shapeCauses(spec),
@@ -41,7 +41,7 @@ function refused(causes: readonly FieldCause[]): Result<never, Failure> {
   return invalid({ group: "authorization.k8s.io", kind: "", name: "" }, causes);
 }
 
-function decided(call: Call, { metadata = {}, spec = {} }: JsonObject, user: User): Result<JsonObject, Failure> {
+function decided(call: RequestContext, { metadata = {}, spec = {} }: JsonObject, user: User): Result<JsonObject, Failure> {
   const { allowed, reason } = call.core.authorize(user, accessIn(spec));
   const evaluationError = selectorsIgnored(spec);
   const status = { allowed, ...(reason === "" ? {} : { reason }), ...(evaluationError === "" ? {} : { evaluationError }) };

@@ -1,9 +1,9 @@
 /** The object to which a token shall be bound: a Pod that runs as the account, a Secret, or a Node. */
 import { ok, type Result } from "#base";
 import { field, fieldAt, type JsonObject, type KubeObject } from "#kube";
-import type { Call } from "../../protocol/core.ts";
+import type { RequestContext } from "../../protocol/core.ts";
 import { badRequest, conflict, notFound, type Failure } from "../../protocol/status.ts";
-import type { Bound } from "../../protocol/auth-port.ts";
+import type { BoundObjects } from "../../protocol/auth-port.ts";
 
 const PLURALS: ReadonlyMap<string, string> = new Map([
   ["Pod", "pods"],
@@ -11,7 +11,7 @@ const PLURALS: ReadonlyMap<string, string> = new Map([
   ["Node", "nodes"],
 ]);
 
-export function boundObject(call: Call, reference: JsonObject): Result<Bound, Failure> {
+export function boundObject(call: RequestContext, reference: JsonObject): Result<BoundObjects, Failure> {
   const [kind, apiVersion] = [textAt(reference, "kind"), textAt(reference, "apiVersion")];
   const [name, uid] = [textAt(reference, "name"), textAt(reference, "uid")];
   const slash = apiVersion.indexOf("/");
@@ -38,7 +38,7 @@ function another(kind: string, name: string, uid: string): Result<never, Failure
 }
 
 /** The token of a pod tells its node as well, if only by name when the node is not there. */
-function boundTo({ core }: Call, plural: string, object: KubeObject): Bound {
+function boundTo({ core }: RequestContext, plural: string, object: KubeObject): BoundObjects {
   if (plural === "secrets") return { secret: object };
   if (plural === "nodes") return { node: { name: object.metadata.name, uid: object.metadata.uid ?? "" } };
   const node = textAt(fieldAt(object, "spec"), "nodeName");

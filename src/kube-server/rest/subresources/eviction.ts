@@ -6,24 +6,24 @@
  */
 import { ok, timestamp, whenOk, type Later, type Result } from "#base";
 import { field, fieldAt, isJsonObject, matches, requirementsOf, type Json, type JsonObject, type KubeObject } from "#kube";
-import { inVersion, type Call } from "../../protocol/core.ts";
+import { inVersion, type RequestContext } from "../../protocol/core.ts";
 import { checkPreconditions, deleteUnasked } from "../delete-object.ts";
 import { checkedOptions, type DeleteOptions } from "../delete-options.ts";
 import { plainText } from "../../protocol/go-format.ts";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
-import { answer, type Answering } from "../../protocol/respond.ts";
-import { invalid, refuse, success, unexplained, type Failure } from "../../protocol/status.ts";
+import { valueResponse, type PendingResponse } from "../../protocol/respond.ts";
+import { invalid, refuse, success, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import { updateObject } from "../update-object.ts";
 import { actOnPod, objectIn, podOf, type Said } from "./pods.ts";
 import type { Stored } from "../../store/index.ts";
 
-export function evictPod(call: Call): Answering {
+export function evictPod(call: RequestContext): PendingResponse {
   return actOnPod(call, "Eviction", (said) => evict(call, said));
 }
 
 const BROKEN_STORE = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-function evict(call: Call, { body, options }: Said): Answering {
+function evict(call: RequestContext, { body, options }: Said): PendingResponse {
   if (fieldAt(body, "deleteOptions", BROKEN_STORE) === true) return refuseBrokenStore(call);
   const pod = podOf(call);
   if (!pod.ok) return pod;
@@ -37,12 +37,12 @@ function evict(call: Call, { body, options }: Said): Answering {
       // the version was looked at before the Pod was told, which gave it another
       const options = dryRun ? asked.value : { ...asked.value, resourceVersion: undefined };
       const deleted = deleteUnasked(deleting, latest, { ...options, dryRun });
-      return whenOk(deleted, () => ok(answer(call, 201, success(undefined, 201))));
+      return whenOk(deleted, () => ok(valueResponse(call, 201, success(undefined, 201))));
     }),
   );
 }
 
-function refuseBrokenStore({ target }: Call): Result<never, Failure> {
+function refuseBrokenStore({ target }: RequestContext): Result<never, Failure> {
   const detail = "Invalid value: true: can not be set for pod eviction, try after removing the option";
   const cause = { reason: "FieldValueInvalid", field: `deleteOptions.${BROKEN_STORE}`, detail } as const;
   return invalid({ group: "policy", kind: "Eviction", name: target.name ?? "" }, [cause]);
@@ -54,7 +54,7 @@ function needsNoBudget(pod: KubeObject): boolean {
 }
 
 /** Whoever looks at the Pod while it ends is told why it does. */
-function announce(call: Call, asked: DeleteOptions, dryRun: boolean): Later<Result<Stored, Failure>> {
+function announce(call: RequestContext, asked: DeleteOptions, dryRun: boolean): Later<Result<Stored, Failure>> {
   const pod = podOf(call);
   if (!pod.ok || dryRun) return pod;
   const meant = checkPreconditions(call.target.type, pod.value.object, asked);
@@ -88,7 +88,7 @@ function withCondition(object: KubeObject, condition: JsonObject): KubeObject | 
 
 const BUDGETS = { group: "policy", version: "v1", plural: "poddisruptionbudgets" } as const;
 
-function askBudgets(call: Call, pod: KubeObject, dryRun: boolean): Later<Result<unknown, Failure>> {
+function askBudgets(call: RequestContext, pod: KubeObject, dryRun: boolean): Later<Result<unknown, Failure>> {
   const { core, target } = call;
   const type = core.types.find(BUDGETS.group, BUDGETS.version, BUDGETS.plural);
   if (type === undefined) return ok(undefined);
@@ -96,13 +96,16 @@ function askBudgets(call: Call, pod: KubeObject, dryRun: boolean): Later<Result<
   const [budget, second] = listed.ok ? listed.value.items.filter(({ object }) => selects(object, pod)) : [];
   if (budget === undefined) return ok(undefined);
   if (second !== undefined)
-    return unexplained("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+    return errorWithoutReason("This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
   if (!isReady(pod) && sparesUnhealthy(budget.object)) return ok(undefined);
   const refused = refusal(budget.object);
   if (refused !== undefined) return refuse(refused);
   if (dryRun) return ok(undefined);
   const { name } = budget.object.metadata;
-  const counting: Call = { ...call, target: { type, namespace: target.namespace, name, subresource: "status", rest: [], verb: "update" } };
+  const counting: RequestContext = {
+    ...call,
+    target: { type, namespace: target.namespace, name, subresource: "status", rest: [], verb: "update" },
+  };
   const next = counted(budget.object, pod.metadata.name, timestamp(core.clock));
   return updateObject(counting, {
     previous: budget,

@@ -2,7 +2,7 @@
 import { memoize } from "#base";
 import { resourceTypeOf } from "../../builtin-kinds/resource-type-of.ts";
 import type { ResourceType } from "../../resource-type.ts";
-import type { Call } from "../../protocol/core.ts";
+import type { RequestContext } from "../../protocol/core.ts";
 
 const KINDS = {
   Binding: { group: "", version: "v1" },
@@ -24,6 +24,6 @@ export function hiddenGvk(kind: HiddenKind): { readonly group: string; readonly 
 }
 
 /** The same request, with a body of that kind. */
-export function speaking(call: Call, kind: HiddenKind): Call {
+export function speaking(call: RequestContext, kind: HiddenKind): RequestContext {
   return { ...call, target: { ...call.target, type: hiddenType(kind) } };
 }

@@ -2,16 +2,16 @@
 import { ok, timestamp, whenOk, type Result } from "#base";
 import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "#kube";
 import { attributesOf } from "../attributes.ts";
-import { inVersion, readStored, type Call } from "../../protocol/core.ts";
+import { inVersion, readStored, type RequestContext } from "../../protocol/core.ts";
 import { decodeBody } from "../../protocol/decode-body.ts";
 import { plainText } from "../../protocol/go-format.ts";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { integer } from "../list-options.ts";
-import { inItsNamespace } from "../../protocol/namespaces.ts";
+import { matchNamespace } from "../../protocol/namespaces.ts";
 import { metaText } from "../../protocol/object-meta.ts";
-import { textAnswer } from "../../protocol/request.ts";
-import { answer, type Answered, type Answering } from "../../protocol/respond.ts";
-import { badRequest, conflict, invalid, notFound, success, unexplained, type Failure } from "../../protocol/status.ts";
+import { textResponse } from "../../protocol/request.ts";
+import { valueResponse, type ResponseResult, type PendingResponse } from "../../protocol/respond.ts";
+import { badRequest, conflict, invalid, notFound, success, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
 import { normaliseTime } from "../../builtin-kinds/codec/go-time.ts";
@@ -19,7 +19,7 @@ import type { FieldCause, ResourceType } from "../../resource-type.ts";
 import { hiddenGvk, speaking } from "./hidden-kinds.ts";
 import type { Stored } from "../../store/index.ts";
 
-export function podOf(call: Call): Result<Stored, Failure> {
+export function podOf(call: RequestContext): Result<Stored, Failure> {
   const { type, name = "" } = call.target;
   const stored = readStored(call, name);
   return stored === undefined ? notFound({ resource: type.resource, name }) : ok(stored);
@@ -28,12 +28,12 @@ export function podOf(call: Call): Result<Stored, Failure> {
 export type Said = { readonly body: KubeObject; readonly options: WriteOptions };
 
 /** The body says what to do with a pod that is there; admission is asked about the body. */
-export function actOnPod(call: Call, kind: "Binding" | "Eviction", act: (said: Said) => Answering): Answering {
+export function actOnPod(call: RequestContext, kind: "Binding" | "Eviction", act: (said: Said) => PendingResponse): PendingResponse {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(speaking(call, kind), options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const placed = inItsNamespace(call, decoded.value);
+  const placed = matchNamespace(call, decoded.value);
   if (!placed.ok) return placed;
   const object = placed.value;
   const { name = "" } = call.target;
@@ -45,11 +45,11 @@ export function actOnPod(call: Call, kind: "Binding" | "Eviction", act: (said: S
   return whenOk(admission.mutate(attributes), () => whenOk(admission.validate(attributes), () => act(said)));
 }
 
-export function bindPod(call: Call): Answering {
+export function bindPod(call: RequestContext): PendingResponse {
   return actOnPod(call, "Binding", (said) => changeStored(call, () => assign(call, said), said.options));
 }
 
-function assign(call: Call, { body, options }: Said): Answering {
+function assign(call: RequestContext, { body, options }: Said): PendingResponse {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const [node, kind] = ["name", "kind"].map((part) => plainText(fieldAt(body, "target", part) ?? "")) as [string, string];
@@ -59,7 +59,7 @@ function assign(call: Call, { body, options }: Said): Answering {
       : [`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`]),
     ...(node === "" ? ["target.name: Required value"] : []),
   ];
-  if (wrong.length > 0) return unexplained(wrong.length === 1 ? wrong.join("") : `[${wrong.join(", ")}]`);
+  if (wrong.length > 0) return errorWithoutReason(wrong.length === 1 ? wrong.join("") : `[${wrong.join(", ")}]`);
   const { name = "", type } = call.target;
   const resource = { ...type.resource, plural: "pods/binding" };
   const uid = metaText(body, "uid");
@@ -78,7 +78,7 @@ function assign(call: Call, { body, options }: Said): Answering {
   const next = bound(inVersion(type, pod.value.object), body, { node, now: timestamp(call.core.clock) });
   const prepare = (object: KubeObject) => object;
   const written = updateObject(call, { previous: pod.value, next, options, tracked: true, prepare, trusted: true });
-  return whenOk(written, () => ok(answer(call, 201, success(undefined, 201))));
+  return whenOk(written, () => ok(valueResponse(call, 201, success(undefined, 201))));
 }
 
 function isGated(pod: KubeObject): boolean {
@@ -87,7 +87,7 @@ function isGated(pod: KubeObject): boolean {
 }
 
 /** The store itself says this, with its own key. */
-function notMeant({ target }: Call, what: string, [meant, found]: readonly [string, string]): string {
+function notMeant({ target }: RequestContext, what: string, [meant, found]: readonly [string, string]): string {
   const place = `/registry/pods/${target.namespace ?? ""}/${target.name ?? ""}`;
   const problem = `Precondition failed: ${what} in precondition: ${meant}, ${what} in object meta: ${found}`;
   return `StorageError: invalid object, Code: 4, Key: ${place}, ResourceVersion: 0, AdditionalErrorMsg: ${problem}`;
@@ -118,7 +118,7 @@ export function objectIn(object: JsonObject, name: string): JsonObject {
 }
 
 /** There is no kubelet here, and it is said as the real server says it: a pod without a node has no log yet, and cannot be entered. */
-export function podLog(call: Call): Answered {
+export function podLog(call: RequestContext): ResponseResult {
   const options = logOptions(call);
   if (!options.ok) return options;
   const pod = podOf(call);
@@ -126,7 +126,7 @@ export function podLog(call: Call): Answered {
   const container = chosenContainer(call, pod.value.object);
   if (!container.ok) return container;
   const node = plainText(fieldAt(pod.value.object, "spec", "nodeName") ?? "");
-  return node === "" ? ok({ ...textAnswer(204, ""), headers: {}, body: { kind: "none" } }) : noKubelet(call, node, call.target.type);
+  return node === "" ? ok({ ...textResponse(204, ""), headers: {}, body: { kind: "none" } }) : noKubelet(call, node, call.target.type);
 }
 
 /** The numbers of a question for logs, and the least that each may be. */
@@ -136,7 +136,7 @@ const LOG_NUMBERS = [
   ["sinceSeconds", 1, "must be greater than 0"],
 ] as const;
 
-function logOptions({ request, target }: Call): Result<void, Failure> {
+function logOptions({ request, target }: RequestContext): Result<void, Failure> {
   const causes: FieldCause[] = [];
   const said = new Set<string>();
   for (const [name, least, problem] of LOG_NUMBERS) {
@@ -161,7 +161,7 @@ function logOptions({ request, target }: Call): Result<void, Failure> {
 const LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
 
 /** The only one, if nobody says which. */
-function chosenContainer({ request, target }: Call, pod: KubeObject): Result<string, Failure> {
+function chosenContainer({ request, target }: RequestContext, pod: KubeObject): Result<string, Failure> {
   const names = (list: string) => {
     const containers = fieldAt(pod, "spec", list);
     return Array.isArray(containers) ? containers.map((container) => plainText(field(container, "name") ?? "")) : [];
@@ -178,7 +178,7 @@ function chosenContainer({ request, target }: Call, pod: KubeObject): Result<str
   return badRequest(`container ${asked} is not valid for pod ${name}`);
 }
 
-export function enterPod(call: Call): Answered {
+export function enterPod(call: RequestContext): ResponseResult {
   const pod = podOf(call);
   if (!pod.ok) return pod;
   const container = chosenContainer(call, pod.value.object);
@@ -189,9 +189,9 @@ export function enterPod(call: Call): Answered {
 }
 
 /** A node that is not there is called after whoever asked for it. */
-function noKubelet({ core }: Call, node: string, asker: ResourceType | undefined): Answered {
+function noKubelet({ core }: RequestContext, node: string, asker: ResourceType | undefined): ResponseResult {
   const nodes = core.types.find("", "v1", "nodes");
   if (nodes !== undefined && core.store.get(nodes.collection, node) === undefined)
     return notFound({ resource: (asker ?? nodes).resource, name: node });
-  return unexplained(`error dialing backend: node ${node} has no kubelet: this is an embedded API server`);
+  return errorWithoutReason(`error dialing backend: node ${node} has no kubelet: this is an embedded API server`);
 }

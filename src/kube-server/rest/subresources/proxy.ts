@@ -5,14 +5,14 @@
 import { ok, type Result } from "#base";
 import { field, fieldAt, type KubeObject } from "#kube";
 import { ipFamilyOf } from "../../builtin-kinds/rules/shared.ts";
-import { readStored, type Call } from "../../protocol/core.ts";
+import { readStored, type RequestContext } from "../../protocol/core.ts";
 import { plainText } from "../../protocol/go-format.ts";
-import type { Answered } from "../../protocol/respond.ts";
+import type { ResponseResult } from "../../protocol/respond.ts";
 import { badRequest, notFound, refuse, type Failure } from "../../protocol/status.ts";
 
 const NOBODY = "this is an embedded API server, and nothing listens there";
 
-export function proxyToPod(call: Call): Answered {
+export function proxyToPod(call: RequestContext): ResponseResult {
   const asked = behind(call, "pod");
   if (!asked.ok) return asked;
   const { object, port } = asked.value;
@@ -21,7 +21,7 @@ export function proxyToPod(call: Call): Answered {
   return unreachable(`dial tcp ${address}:${port === "" ? "80" : port}: ${NOBODY}`);
 }
 
-export function proxyToService(call: Call): Answered {
+export function proxyToService(call: RequestContext): ResponseResult {
   const asked = behind(call, "service");
   if (!asked.ok) return asked;
   const { object, port } = asked.value;
@@ -40,23 +40,23 @@ function portsOf(service: KubeObject): readonly unknown[] {
   return Array.isArray(ports) ? ports.map((port) => field(port, "port")) : [];
 }
 
-function unavailable(message: string): Answered {
+function unavailable(message: string): ResponseResult {
   return refuse({ code: 503, reason: "ServiceUnavailable", message });
 }
 
-export function proxyToNode(call: Call): Answered {
+export function proxyToNode(call: RequestContext): ResponseResult {
   const asked = behind(call, "node");
   return asked.ok ? unreachable(`node ${asked.value.object.metadata.name} has no kubelet: ${NOBODY}`) : asked;
 }
 
-function unreachable(why: string): Answered {
+function unreachable(why: string): ResponseResult {
   return refuse({ code: 503, reason: "ServiceUnavailable", message: `error trying to reach service: ${why}` });
 }
 
 type Asked = { readonly object: KubeObject; readonly port: string };
 
 /** The name in the path may have a scheme before it and a port behind it: `https:web:443`. */
-function behind(call: Call, kind: string): Result<Asked, Failure> {
+function behind(call: RequestContext, kind: string): Result<Asked, Failure> {
   const { type, name: id = "" } = call.target;
   const parts = id.split(":");
   const [scheme = "", name = "", port = ""] = parts.length === 3 ? parts : ["", ...parts];

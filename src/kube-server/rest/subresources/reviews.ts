@@ -5,18 +5,18 @@ import { ok, timestamp, type Result } from "#base";
 import { fieldAt, type Json, type JsonObject, type KubeObject } from "#kube";
 import { API_AUDIENCES, rbacOf, userInfo } from "../../auth/index.ts";
 import { trackUpdate } from "../../apply/index.ts";
-import type { Call } from "../../protocol/core.ts";
+import type { RequestContext } from "../../protocol/core.ts";
 import { decodeBody } from "../../protocol/decode-body.ts";
 import { asJsonObject, asObject, managedKind } from "../../protocol/managed-kinds.ts";
-import { answer, type Answered } from "../../protocol/respond.ts";
+import { valueResponse, type ResponseResult } from "../../protocol/respond.ts";
 import { badRequest, type Failure } from "../../protocol/status.ts";
 import { writeOptions } from "../../protocol/write-options.ts";
-import { inItsNamespace } from "../../protocol/namespaces.ts";
+import { matchNamespace } from "../../protocol/namespaces.ts";
 import { localAccess, ownAccess, subjectAccess } from "./access-reviews.ts";
 import { ruleEntries } from "./rule-entries.ts";
 
 /** The whole answer, but for its head. */
-type Review = (call: Call, asked: JsonObject) => Result<JsonObject, Failure>;
+type Review = (call: RequestContext, asked: JsonObject) => Result<JsonObject, Failure>;
 
 const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
   ["authorization.k8s.io/subjectaccessreviews", subjectAccess],
@@ -27,38 +27,38 @@ const REVIEWS: ReadonlyMap<string, Review> = new Map<string, Review>([
   ["authentication.k8s.io/tokenreviews", reviewToken],
 ]);
 
-export function reviewOf(call: Call): ((call: Call) => Answered) | undefined {
+export function reviewOf(call: RequestContext): ((call: RequestContext) => ResponseResult) | undefined {
   const { group, plural } = call.target.type.resource;
   const review = REVIEWS.get(`${group}/${plural}`);
   return review === undefined ? undefined : (asking) => answerReview(asking, review);
 }
 
-function answerReview(call: Call, review: Review): Answered {
+function answerReview(call: RequestContext, review: Review): ResponseResult {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const placed = inItsNamespace(call, decoded.value);
+  const placed = matchNamespace(call, decoded.value);
   if (!placed.ok) return placed;
   const asked = asJsonObject(note(call, placed.value, options.value.fieldManager));
   const reviewed = review(call, asked);
   if (!reviewed.ok) return reviewed;
   const { kind, apiVersion } = asked;
-  return ok(answer(call, 201, { kind, apiVersion, ...reviewed.value }));
+  return ok(valueResponse(call, 201, { kind, apiVersion, ...reviewed.value }));
 }
 
 /** A question has managers, too: the real server notes them before it knows that nothing will be kept. */
-function note(call: Call, object: KubeObject, manager: string): KubeObject {
+function note(call: RequestContext, object: KubeObject, manager: string): KubeObject {
   const kind = managedKind(call.core.types, call.target.type, undefined);
   const tracked = trackUpdate({ ...kind, manager, now: timestamp(call.core.clock), old: undefined, next: asJsonObject(object) });
   return tracked.ok ? asObject(tracked.value) : object;
 }
 
-function whoAmI({ core, request }: Call): Result<JsonObject, Failure> {
+function whoAmI({ core, request }: RequestContext): Result<JsonObject, Failure> {
   return ok({ metadata: { creationTimestamp: timestamp(core.clock) }, status: { userInfo: userInfo(request.user) } });
 }
 
-function ownRules({ core, request }: Call, asked: JsonObject): Result<JsonObject, Failure> {
+function ownRules({ core, request }: RequestContext, asked: JsonObject): Result<JsonObject, Failure> {
   const namespace = fieldAt(asked, "spec", "namespace");
   if (typeof namespace !== "string" || namespace === "") return badRequest("no namespace on request");
   const held = core.openToAll ? EVERYTHING : rbacOf(core.store).rulesFor(request.user, namespace);
@@ -75,7 +75,7 @@ const EVERYTHING = {
   ],
 };
 
-function reviewToken({ core }: Call, { metadata = {}, spec = {} }: JsonObject): Result<JsonObject, Failure> {
+function reviewToken({ core }: RequestContext, { metadata = {}, spec = {} }: JsonObject): Result<JsonObject, Failure> {
   const token = fieldAt(spec, "token");
   if (typeof token !== "string" || token === "") return badRequest("token is required for TokenReview in authentication");
   const given = fieldAt(spec, "audiences");

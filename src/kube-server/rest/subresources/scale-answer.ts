@@ -4,14 +4,14 @@ import type { KubeObject } from "#kube";
 import { ageOf } from "../../builtin-kinds/cells/text.ts";
 import { columnsOf } from "../../builtin-kinds/columns.ts";
 import type { ResourceType, TableColumn } from "../../resource-type.ts";
-import type { Call } from "../../protocol/core.ts";
-import { answer, answerObject, type Answered } from "../../protocol/respond.ts";
+import type { RequestContext } from "../../protocol/core.ts";
+import { valueResponse, objectResponse, type ResponseResult } from "../../protocol/respond.ts";
 import { hiddenType } from "./hidden-kinds.ts";
 import { numberAt } from "./scale-object.ts";
 
-export function answerScale(call: Call, scale: KubeObject): Answered {
-  if (call.output.transform === undefined) return ok(answer(call, 200, scale));
-  return answerObject({ ...call, target: { ...call.target, type: printedType(call.target.type.custom) } }, 200, scale);
+export function answerScale(call: RequestContext, scale: KubeObject): ResponseResult {
+  if (call.output.transform === undefined) return ok(valueResponse(call, 200, scale));
+  return objectResponse({ ...call, target: { ...call.target, type: printedType(call.target.type.custom) } }, 200, scale);
 }
 
 /** Custom resources have columns of their own words: they come from another part of a real server. */

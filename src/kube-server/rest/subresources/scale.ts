@@ -17,7 +17,7 @@ import {
   type ManagedKind,
   type ReplicasPaths,
 } from "../../apply/index.ts";
-import { inVersion, readStored, type Call } from "../../protocol/core.ts";
+import { inVersion, readStored, type RequestContext } from "../../protocol/core.ts";
 import { decodeBody } from "../../protocol/decode-body.ts";
 import { readYaml } from "../../protocol/yaml-body.ts";
 import { decodeConverted } from "../decode-converted.ts";
@@ -27,12 +27,12 @@ import { metaText, withMetadata } from "../../protocol/object-meta.ts";
 import { patchDocument, type PatchKind } from "../patch-document.ts";
 import { failureOf, patchKindOf, unconvertible } from "../patches.ts";
 import { bodyText } from "../../protocol/request.ts";
-import type { Answering } from "../../protocol/respond.ts";
-import { badRequest, conflict, internalError, invalid, notFound, unexplained, type Failure } from "../../protocol/status.ts";
+import type { PendingResponse } from "../../protocol/respond.ts";
+import { badRequest, conflict, internalError, invalid, notFound, errorWithoutReason, type Failure } from "../../protocol/status.ts";
 import { oneFromStorage } from "../../protocol/convert-objects.ts";
 import { changeStored, checkUid, updateObject, type Face } from "../update-object.ts";
 import { writeOptions, type WriteOptions } from "../../protocol/write-options.ts";
-import { placedAt } from "../../protocol/namespaces.ts";
+import { matchNameAndNamespace } from "../../protocol/namespaces.ts";
 import { hiddenType, speaking } from "./hidden-kinds.ts";
 import { answerScale } from "./scale-answer.ts";
 import { API_VERSION, numberAt, scaleOf, setAt } from "./scale-object.ts";
@@ -41,7 +41,7 @@ import type { Stored } from "../../store/index.ts";
 
 const SCHEMA = "io.k8s.api.autoscaling.v1.Scale";
 
-export function getScale(call: Call): Answering {
+export function getScale(call: RequestContext): PendingResponse {
   const found = parentOf(call, readStored(call, call.target.name ?? ""));
   if (!found.ok) return found;
   const { stored, paths } = found.value;
@@ -52,15 +52,15 @@ export function getScale(call: Call): Answering {
   });
 }
 
-export function updateScale(call: Call): Answering {
+export function updateScale(call: RequestContext): PendingResponse {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
   const scale = decodeBody(speaking(call, "Scale"), options.value.fieldValidation);
   if (!scale.ok)
     return call.target.type.custom && (scale.error.message ?? "").includes("json: cannot unmarshal") ? badRequest(NO_SCALE) : scale;
-  const placed = placedAt(call, scale.value);
+  const placed = matchNameAndNamespace(call, scale.value);
   if (!placed.ok) return placed;
-  const change = (previous: Stored | undefined): Answering => {
+  const change = (previous: Stored | undefined): PendingResponse => {
     const found = parentOf(call, previous);
     if (!found.ok) return found;
     const meant = checkUid(call, placed.value, found.value.object);
@@ -69,13 +69,13 @@ export function updateScale(call: Call): Answering {
   return changeStored(call, change, options.value);
 }
 
-export function patchScale(call: Call): Answering {
+export function patchScale(call: RequestContext): PendingResponse {
   const kind = patchKindOf(call);
   if (!kind.ok) return kind;
   const options = writeOptions(call.request, "PatchOptions", kind.value === "apply");
   if (!options.ok) return options;
   const how = { kind: kind.value, options: options.value };
-  const change = (previous: Stored | undefined): Answering => {
+  const change = (previous: Stored | undefined): PendingResponse => {
     const found = parentOf(call, previous);
     if (!found.ok) return found;
     if (how.kind === "apply") return applyScale(call, found.value, how.options);
@@ -87,14 +87,14 @@ export function patchScale(call: Call): Answering {
 
 type Parent = { readonly stored: Stored; readonly object: KubeObject; readonly paths: ScalePaths };
 
-function parentOf(call: Call, stored: Stored | undefined): Result<Parent, Failure> {
+function parentOf(call: RequestContext, stored: Stored | undefined): Result<Parent, Failure> {
   const { type, name = "" } = call.target;
   const paths = scalePathsOf(type);
   if (stored === undefined || paths === undefined) return notFound({ resource: type.resource, name });
   return ok({ stored, object: inVersion(type, stored.object), paths });
 }
 
-function patchedScale(call: Call, parent: Parent, kind: PatchKind, options: WriteOptions): Result<KubeObject, Failure> {
+function patchedScale(call: RequestContext, parent: Parent, kind: PatchKind, options: WriteOptions): Result<KubeObject, Failure> {
   const current = withOwners(call, parent);
   const { fieldValidation } = options;
   const patched = patchDocument({
@@ -107,13 +107,13 @@ function patchedScale(call: Call, parent: Parent, kind: PatchKind, options: Writ
   });
   if (!patched.ok) return patched;
   for (const finding of patched.value.findings) call.warnings.add(finding);
-  return placedAt(call, patched.value.object);
+  return matchNameAndNamespace(call, patched.value.object);
 }
 
 /** Custom resources know of Scales only what they must. */
 const NO_SCALE = `no kind is registered for the type v1.Scale in scheme "${SCHEME}"`;
 
-function applyScale(call: Call, parent: Parent, options: WriteOptions): Answering {
+function applyScale(call: RequestContext, parent: Parent, options: WriteOptions): PendingResponse {
   const body = readYaml(bodyText(call.request));
   if (!body.ok) return badRequest(`error decoding YAML: error converting YAML to JSON: ${body.error}`);
   const applied = isJsonObject(body.value.value) ? body.value.value : {};
@@ -122,8 +122,8 @@ function applyScale(call: Call, parent: Parent, options: WriteOptions): Answerin
   const merged = applyPatch({ ...managedScale(), manager, now, live, applied, force: options.force });
   if (!merged.ok) return err(failureOf(merged.error));
   const scale = call.target.type.custom ? customScale(live, merged.value) : builtinScale(merged.value);
-  if (!scale.ok) return unexplained(unconvertible(scales, applied, scale.error));
-  const placed = placedAt(call, scale.value);
+  if (!scale.ok) return errorWithoutReason(unconvertible(scales, applied, scale.error));
+  const placed = matchNameAndNamespace(call, scale.value);
   return placed.ok ? write(call, parent, placed.value, { options, apply: true }) : placed;
 }
 
@@ -144,7 +144,7 @@ function managedScale(): ManagedKind {
   return { apiVersion: API_VERSION, kind: "Scale", schema: schemaOf(builtinDefinition(SCHEMA) ?? {}), subresource: "scale" };
 }
 
-function replicasPaths(call: Call): ReplicasPaths {
+function replicasPaths(call: RequestContext): ReplicasPaths {
   const versions = call.core.types.versionsOf(call.target.type);
   return new Map(
     versions.map((version) => {
@@ -155,14 +155,14 @@ function replicasPaths(call: Call): ReplicasPaths {
 }
 
 /** The Scale with the owners of its replicas, as apply must see it. */
-function withOwners(call: Call, { object, paths }: Parent): KubeObject {
+function withOwners(call: RequestContext, { object, paths }: Parent): KubeObject {
   const entries = scaleEntries(field(asJsonObject(object)["metadata"], "managedFields"), replicasPaths(call));
   return withMetadata(scaleOf(object, paths), { managedFields: entries.ok ? entries.value : [] });
 }
 
 type How = { readonly options: WriteOptions; readonly apply: boolean };
 
-function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }: How): Answering {
+function write(call: RequestContext, parent: Parent, scale: KubeObject, { options, apply }: How): PendingResponse {
   const tracked = apply ? asJsonObject(scale) : trackScale(call, parent, scale, options);
   const replicas = numberAt(scale, ["spec", "replicas"]);
   if (replicas < 0 && !call.target.type.custom) {
@@ -186,7 +186,7 @@ function write(call: Call, parent: Parent, scale: KubeObject, { options, apply }
   return whenOk(updated, (object) => answerScale(call, scaleOf(object, parent.paths)));
 }
 
-function checkScaleUid({ target }: Call, { object }: Parent, scale: KubeObject): Result<void, Failure> {
+function checkScaleUid({ target }: RequestContext, { object }: Parent, scale: KubeObject): Result<void, Failure> {
   const [wanted, found] = [metaText(scale, "uid"), metaText(object, "uid")];
   if (wanted === "" || wanted === found || target.type.custom) return ok(undefined);
   const resource = { ...target.type.resource, plural: `${target.type.resource.plural}/scale` };
@@ -203,7 +203,7 @@ function faceOf(paths: ScalePaths): Face {
   };
 }
 
-function trackScale(call: Call, parent: Parent, scale: KubeObject, options: WriteOptions): JsonObject {
+function trackScale(call: RequestContext, parent: Parent, scale: KubeObject, options: WriteOptions): JsonObject {
   const old = asJsonObject(withOwners(call, parent));
   const request = { ...managedScale(), manager: options.fieldManager, now: timestamp(call.core.clock), old, next: asJsonObject(scale) };
   const tracked = trackUpdate(request);

@@ -1,17 +1,17 @@
 /** Which subresource answers which verb. What is not named here works on the object itself, through its own view of it (`status`, `resize`, …). */
 import { whenOk } from "#base";
 import { fieldAt, type KubeObject } from "#kube";
-import type { Call } from "../../protocol/core.ts";
+import type { RequestContext } from "../../protocol/core.ts";
 import { decodeBody } from "../../protocol/decode-body.ts";
 import { asJsonObject, asObject } from "../../protocol/managed-kinds.ts";
 import { patch } from "../patches.ts";
 import { getObject } from "../reads.ts";
-import { answerObject, type Answering } from "../../protocol/respond.ts";
+import { objectResponse, type PendingResponse } from "../../protocol/respond.ts";
 import type { Verb } from "../../protocol/route.ts";
 import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from "../../protocol/status.ts";
 import { changeStored, updateObject } from "../update-object.ts";
 import { writeOptions } from "../../protocol/write-options.ts";
-import { placedAt } from "../../protocol/namespaces.ts";
+import { matchNameAndNamespace } from "../../protocol/namespaces.ts";
 import { update } from "../writes.ts";
 import { evictPod } from "./eviction.ts";
 import { bindPod, enterPod, podLog } from "./pods.ts";
@@ -20,7 +20,7 @@ import { getScale, patchScale, updateScale } from "./scale.ts";
 import { requestToken } from "./token-request.ts";
 import type { Stored } from "../../store/index.ts";
 
-type Handler = (call: Call) => Answering;
+type Handler = (call: RequestContext) => PendingResponse;
 type ByVerb = ReadonlyMap<Verb, Handler>;
 
 const VIEW: ByVerb = new Map<Verb, Handler>([
@@ -58,7 +58,7 @@ function forAllVerbs(handler: Handler): ByVerb {
   return new Map((["get", "create", "update", "patch", "delete"] as const).map((verb) => [verb, handler]));
 }
 
-export function answerSubresource(call: Call): Answering {
+export function answerSubresource(call: RequestContext): PendingResponse {
   const { type, subresource = "", verb, rest } = call.target;
   // only a proxy has paths behind it
   if (rest.length > 0 && subresource !== "proxy" && !type.custom) return unknownResource();
@@ -69,19 +69,19 @@ export function answerSubresource(call: Call): Answering {
 }
 
 /** The only way to take a finalizer off a namespace; its status stays as it is. */
-function finalizeNamespace(call: Call): Answering {
+function finalizeNamespace(call: RequestContext): PendingResponse {
   const options = writeOptions(call.request, "UpdateOptions");
   if (!options.ok) return options;
   const decoded = decodeBody(call, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
   const { type, name = "" } = call.target;
-  const placed = placedAt(call, type.applyDefaults(decoded.value));
+  const placed = matchNameAndNamespace(call, type.applyDefaults(decoded.value));
   if (!placed.ok) return placed;
   const prepare = (next: KubeObject, old: KubeObject) => asObject({ ...asJsonObject(next), status: fieldAt(old, "status") ?? {} });
-  const finalize = (previous: Stored | undefined): Answering => {
+  const finalize = (previous: Stored | undefined): PendingResponse => {
     if (previous === undefined) return notFound({ resource: type.resource, name });
     const written = updateObject(call, { previous, next: placed.value, options: options.value, tracked: false, prepare });
-    return whenOk(written, (object) => answerObject(call, 200, object));
+    return whenOk(written, (object) => objectResponse(call, 200, object));
   };
   return changeStored(call, finalize, options.value);
 }

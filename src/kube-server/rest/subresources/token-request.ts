@@ -7,27 +7,27 @@ import { field, fieldAt, isJsonObject, type JsonObject, type KubeObject } from "
 import { API_AUDIENCES } from "../../auth/index.ts";
 import { trackUpdate } from "../../apply/index.ts";
 import { attributesOf } from "../attributes.ts";
-import { newUid, readStored, type Call } from "../../protocol/core.ts";
+import { newUid, readStored, type RequestContext } from "../../protocol/core.ts";
 import { decodeBody } from "../../protocol/decode-body.ts";
 import { asJsonObject, asObject, managedKind } from "../../protocol/managed-kinds.ts";
 import { metaText, withMetadata } from "../../protocol/object-meta.ts";
-import { answer, type Answering } from "../../protocol/respond.ts";
+import { valueResponse, type PendingResponse } from "../../protocol/respond.ts";
 import { conflict, invalid, notFound, type Failure } from "../../protocol/status.ts";
 import { writeOptions } from "../../protocol/write-options.ts";
-import { inItsNamespace } from "../../protocol/namespaces.ts";
+import { matchNamespace } from "../../protocol/namespaces.ts";
 import { boundObject } from "./bound-object.ts";
 import { hiddenGvk, speaking } from "./hidden-kinds.ts";
-import type { Bound } from "../../protocol/auth-port.ts";
+import type { BoundObjects } from "../../protocol/auth-port.ts";
 
 const KIND = hiddenGvk("TokenRequest");
 
-export function requestToken(call: Call): Answering {
+export function requestToken(call: RequestContext): PendingResponse {
   const options = writeOptions(call.request, "CreateOptions");
   if (!options.ok) return options;
   const asking = speaking(call, "TokenRequest");
   const decoded = decodeBody(asking, options.value.fieldValidation);
   if (!decoded.ok) return decoded;
-  const placed = inItsNamespace(asking, withDefaults(decoded.value));
+  const placed = matchNamespace(asking, withDefaults(decoded.value));
   if (!placed.ok) return placed;
   const noted = note(asking, placed.value, options.value.fieldManager);
   const { name = "" } = call.target;
@@ -44,7 +44,7 @@ export function requestToken(call: Call): Answering {
     if (!request.ok) return request;
     return whenOk(call.core.admission.validate({ ...attributes, object: request.value.request }), () => {
       const issued = issue(call, request.value);
-      return issued.ok ? ok(answer(call, 201, issued.value)) : issued;
+      return issued.ok ? ok(valueResponse(call, 201, issued.value)) : issued;
     });
   });
 }
@@ -62,7 +62,7 @@ function specOf(object: KubeObject): JsonObject {
   return isJsonObject(spec) ? spec : {};
 }
 
-function note(call: Call, object: KubeObject, manager: string): KubeObject {
+function note(call: RequestContext, object: KubeObject, manager: string): KubeObject {
   const kind = { ...managedKind(call.core.types, call.target.type, "token"), manager, now: timestamp(call.core.clock) };
   const tracked = trackUpdate({ ...kind, old: undefined, next: asJsonObject(object) });
   return tracked.ok ? asObject(tracked.value) : object;
@@ -71,7 +71,7 @@ function note(call: Call, object: KubeObject, manager: string): KubeObject {
 type Completed = { readonly request: KubeObject; readonly account: KubeObject };
 
 /** The request with everything that the account and this server add, checked. */
-function completed(call: Call, object: KubeObject): Result<Completed, Failure> {
+function completed(call: RequestContext, object: KubeObject): Result<Completed, Failure> {
   const { name = "", namespace } = call.target;
   const own = metaText(object, "name");
   if (own !== "" && own !== name) {
@@ -114,10 +114,10 @@ function durationFault(seconds: unknown): string | undefined {
 const WARN_ONLY_SECONDS = 3_607;
 const EXTENDED_SECONDS = 365 * 24 * 3_600;
 
-function issue(call: Call, { request, account }: Completed): Result<JsonObject, Failure> {
+function issue(call: RequestContext, { request, account }: Completed): Result<JsonObject, Failure> {
   const spec = specOf(request);
   const reference = field(spec, "boundObjectRef");
-  const bound = isJsonObject(reference) ? boundObject(call, reference) : ok<Bound>({});
+  const bound = isJsonObject(reference) ? boundObject(call, reference) : ok<BoundObjects>({});
   if (!bound.ok) return bound;
   const audiences = textsOf(field(spec, "audiences"));
   const seconds = Number(field(spec, "expirationSeconds"));
