@@ -5,7 +5,7 @@ import { encodeFields, fieldPath, fieldSetOf } from "./apply/index.ts";
 import { copyJson } from "./copy-json.ts";
 
 describe("copyJson", () => {
-  test("a copy is equal to what JSON makes of the value", () => {
+  test("a copy equals the value after a round trip through JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(JSON.stringify(copyJson(value))).toBe(JSON.stringify(value));
@@ -21,7 +21,7 @@ describe("copyJson", () => {
     expect(value).toEqual({ list: [{ a: 1 }], map: { b: { c: 2 } } });
   });
 
-  test("fieldsV1 that the server wrote is not copied: it is frozen, and many objects have it", () => {
+  test("fieldsV1 written by the server is shared, not copied: it is frozen", () => {
     const fieldsV1 = encodeFields(fieldSetOf(fieldPath("spec", "a")));
     const own = { fieldsV1: { "f:spec": {} } };
     const copy = copyJson({ managedFields: [{ fieldsV1 }], own }) as { managedFields: [{ fieldsV1: object }]; own: typeof own };
@@ -36,7 +36,7 @@ describe("copyJson", () => {
     expect(copyJson(undefined)).toBeNull();
   });
 
-  test("__proto__ is a name like any other", () => {
+  test("__proto__ is an ordinary name", () => {
     const copy = copyJson(JSON.parse('{"__proto__":{"polluted":true},"a":1}'));
     expect(JSON.stringify(copy)).toBe('{"__proto__":{"polluted":true},"a":1}');
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);

@@ -1,10 +1,9 @@
 /**
  * A deep copy of a JSON value, where a field that is `undefined` is absent, as in JSON.
  *
- * Spread first, then replace what is nested: the engine copies an object of a shape it knows in one go, which is several times faster than
- * adding one field after the other, and than structuredClone. `for in` knows where each field lies; to look it up by its name, in objects of
- * many shapes, takes twice as long. The `fieldsV1` of managedFields, often the larger part of an object, are frozen and shared by all objects
- * of one shape: they are not copied.
+ * The object is spread first, then nested values are replaced: V8 copies an object of a known shape at once, several times faster than adding
+ * field after field, and than structuredClone. `for in` is twice as fast as `Object.keys` with lookups in objects of many shapes. The
+ * `fieldsV1` of managedFields, often the larger part of an object, is frozen and shared by equal objects: it is not copied.
  */
 import { MAX_DEPTH, type Json } from "#kube";
 import { isSharedFields } from "./apply/index.ts";

@@ -1,13 +1,13 @@
-/** A server that asks who somebody is and what he may do: its store, the key of its accounts' tokens, its rules. No socket yet. */
+/** A server with service account tokens and RBAC, and its store. Without a socket. */
 import { err, map, ok, silentLogger, type Clock, type Logger, type Result } from "#base";
 import { accountTokens, openKeyFile, rbacOf } from "./auth/index.ts";
 import { createApiServer, type ApiServer, type ApiServerOptions } from "./rest/api-server.ts";
 import { createMemoryStore, describeOpenError, openPersistentStore, type Store } from "./store/index.ts";
 
 export type StoreOptions = {
-  /** Without it everything is gone with the process. */
+  /** Absent: the store is in memory. */
   readonly dataDir?: string | undefined;
-  /** Go on with what is whole when files of `dataDir` are damaged; the damaged files are kept under other names. */
+  /** Open a damaged `dataDir` with its intact records; the damaged files are kept under other names. */
   readonly repair?: boolean | undefined;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;

@@ -14,8 +14,8 @@ function client() {
   return inProcessClient(testServer().server, { clock: new FakeClock(), random: seededRandom(1), logger: silentLogger });
 }
 
-describe("the client in the server's own process", () => {
-  test("every verb works without text in between", async () => {
+describe("the in-process client", () => {
+  test("every verb works", async () => {
     const own = client();
     expectOk(await own.create(configMaps, settings));
     expect(expectOk(await own.get(configMaps, key)).data).toEqual({ x: "1" });
@@ -30,7 +30,7 @@ describe("the client in the server's own process", () => {
     expect(expectOk(await own.raw("/readyz"))).toBe("ok");
   });
 
-  test("what a caller changes in its own objects changes nothing in the server", async () => {
+  test("changes to a caller's objects do not affect stored objects", async () => {
     const own = client();
     const mine = structuredClone(settings) as { data: Record<string, string> } & Settings;
     const given = expectOk(await own.create(configMaps, mine)) as typeof mine;
@@ -39,12 +39,12 @@ describe("the client in the server's own process", () => {
     expect(expectOk(await own.get(configMaps, key)).data).toEqual({ x: "1" });
   });
 
-  test("a refusal is the error that a socket would have brought", async () => {
+  test("an error is the same as over a socket", async () => {
     const missing = await client().get(configMaps, key);
     expect(missing).toMatchObject({ ok: false, error: { kind: "not-found", code: 404, message: 'configmaps "a" not found' } });
   });
 
-  test("a call that was cancelled, or may not leave, does nothing", async () => {
+  test("a cancelled or rejected call does nothing", async () => {
     const own = client();
     expect(await own.create(configMaps, settings, { signal: AbortSignal.abort() })).toMatchObject({
       ok: false,
@@ -56,14 +56,14 @@ describe("the client in the server's own process", () => {
     expect(await own.list(configMaps)).toMatchObject({ ok: false, error: { kind: "cancelled" } });
   });
 
-  test("whoever calls without end does not keep the rest of the process from its turn", async () => {
+  test("a caller in an endless loop does not block the event loop", async () => {
     const own = client();
     let isOver = false;
     setTimeout(() => (isOver = true));
     while (!isOver) expect(await own.get(configMaps, key)).toMatchObject({ ok: false });
   });
 
-  test("a watch sees what is written", async () => {
+  test("a watch receives writes", async () => {
     const own = client();
     const stop = new AbortController();
     const added = (async () => {

@@ -1,7 +1,7 @@
 /**
- * The server for callers in this process: the same client, no socket, and no JSON text either. Only watches are streams of text.
+ * A client of a server in the same process, without a socket and without JSON text. Only watches are streams of text.
  *
- * Values are copied on their way in and out. Objects in the store are shared by all who read them, and a test may well change what it got.
+ * Values are copied in both directions: stored objects are shared by all readers, and a caller may change an object that it received.
  */
 import { err, ok, whenThere, type Clock, type Err, type Logger, type Result } from "#base";
 import type { Json } from "#kube";
@@ -31,9 +31,9 @@ export type InProcessOptions = {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  /** Who writes, for the managers of fields; "unknown" if nobody says. */
+  /** The default field manager of writes; "unknown" if absent. */
   readonly userAgent?: string;
-  /** Asked for each call: may the answer take its time? Only then are signals and time limits looked at; they cost more than most answers. */
+  /** Whether a call may have to wait. Only then signals and timeouts are observed, which cost more than most calls. */
   readonly mayWait?: () => boolean;
 };
 
@@ -41,23 +41,23 @@ const ADMIN: User = { name: "admin", uid: "admin", groups: ["system:masters", "s
 
 export function inProcessClient(server: ApiServer, { user = ADMIN, mayWait, userAgent, ...options }: InProcessOptions): KubeClient {
   const transport = serverTransport(server, user);
-  const quick = directlyTo(server, user, { logger: options.logger, userAgent });
-  const patient = withinTime(quick, options.clock);
-  const direct: DirectServer = (request, call) => (mayWait?.() === true ? patient(request, call) : quick(request, call));
+  const synchronous = directServer(server, user, { logger: options.logger, userAgent });
+  const cancellable = withTimeout(synchronous, options.clock);
+  const direct: DirectServer = (request, call) => (mayWait?.() === true ? cancellable(request, call) : synchronous(request, call));
   return createKubeClient({ transport, direct, ...options });
 }
 
-/** Requests and answers as texts, without a socket: a client on top of it retries and decodes as it does over HTTP. */
+/** A transport of texts without a socket: its client retries and decodes as over HTTP. */
 export function serverTransport(server: ApiServer, user: User): Transport {
   return inProcessTransport(handlerOf(server, user));
 }
 
-/** A call that is answered in its own turn cannot be ended early. */
+/** A synchronous call cannot be cancelled. */
 const NEVER = new AbortController().signal;
 
 type Direct = { readonly logger: Logger; readonly userAgent: string | undefined };
 
-function directlyTo(server: ApiServer, user: User, { logger, userAgent }: Direct): DirectServer {
+function directServer(server: ApiServer, user: User, { logger, userAgent }: Direct): DirectServer {
   const turns = new Turns();
   const warn = warnOnce(logger);
   const ask: DirectServer = ({ method, path, headers: asked, content }, { signal = NEVER }) => {
@@ -77,8 +77,8 @@ function directlyTo(server: ApiServer, user: User, { logger, userAgent }: Direct
   };
 }
 
-/** As on a socket: the caller's signal and its time limit end the wait, whatever the server does meanwhile. */
-function withinTime(direct: DirectServer, clock: Clock): DirectServer {
+/** As over a socket: the caller's signal and timeout end the wait, independently of the server. */
+function withTimeout(direct: DirectServer, clock: Clock): DirectServer {
   return async (request, call) => {
     const scope = openScope(clock, call.timeoutMs ?? DEFAULT_TIMEOUT_MS, [call.signal]);
     const answer = await unlessAborted(Promise.resolve(direct(request, { ...call, signal: scope.signal })), scope.signal);

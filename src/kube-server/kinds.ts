@@ -1,4 +1,4 @@
-/** Every kind that is there before anybody defines one: the built-in ones, with CustomResourceDefinition as custom-resources/ knows it. */
+/** All built-in kinds, with CustomResourceDefinition from custom-resources/. */
 import type { KubeObject } from "#kube";
 import { builtinTypes, serviceAddresses } from "./builtin-kinds/index.ts";
 import { definitionType } from "./custom-resources/index.ts";
@@ -8,7 +8,7 @@ import type { Store } from "./store/index.ts";
 const SERVICE_RANGE = "10.0.0.0/24";
 const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
 
-/** Services take their addresses from what is free in this store. */
+/** Services get addresses that are unused in this store. */
 export function builtinKinds(store: Store): readonly ResourceType[] {
   const addresses = serviceAddresses(SERVICE_RANGE, () => servicesIn(store));
   return [...builtinTypes({ addresses }).values()].map((type) => (type.collection === DEFINITIONS ? definitionType(type) : type));

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { Pace, runAtOnce, runPaced, type Paced } from "./pace.ts";
 
-/** Each step takes so many milliseconds of a clock that only the steps move. */
+/** Each step advances the clock by so many milliseconds. */
 function slowSteps(count: number, stepMs: number) {
   let time = 0;
   const done: number[] = [];
@@ -30,7 +30,7 @@ test("fast steps are run at once", () => {
   expect(runPaced(steps, clock)).toBe("done");
 });
 
-test("slow steps leave a turn of the event loop to others after each slice", async () => {
+test("slow steps yield to the event loop after each slice", async () => {
   const { steps, clock, done } = slowSteps(5, 30);
   const running = runPaced(steps, clock);
   expect(running).toBeInstanceOf(Promise);
@@ -39,7 +39,7 @@ test("slow steps leave a turn of the event loop to others after each slice", asy
   expect(done).toEqual([0, 1, 2, 3, 4]);
 });
 
-test("requests that wait go on one after the other, not all in one turn", async () => {
+test("waiting requests continue one per turn", async () => {
   const both = [slowSteps(2, 30), slowSteps(2, 30)] as const;
   const running = both.map(async ({ steps, clock }) => runPaced(steps, clock));
   expect(both.map(({ done }) => done.length)).toEqual([1, 0]);
@@ -48,7 +48,7 @@ test("requests that wait go on one after the other, not all in one turn", async 
   expect(await Promise.all(running)).toEqual(["done", "done"]);
 });
 
-test("what is about a large object starts in a new turn", async () => {
+test("steps for a large object start in a new turn", async () => {
   const small = { a: [1, 2, { b: "c" }], d: undefined };
   const large = { data: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`k${at}`, "v"])) };
   const nested = { items: Array.from({ length: 1_500 }, (_, at) => ({ a: at, b: at })) };
@@ -66,7 +66,7 @@ test("callers that cannot wait run everything at once", () => {
   expect(runAtOnce(steps)).toBe("done");
 });
 
-test("a request may do only so much work, and take only so long", () => {
+test("the work and the time of a request are limited", () => {
   let time = 0;
   const busy = new Pace({ monotonic: () => time });
   expect(busy.problem).toBeUndefined();

@@ -1,5 +1,5 @@
 /**
- * Lets other requests have their turn between the expressions that are evaluated for one, and limits how long one request may evaluate.
+ * Yields to other requests between the CEL expressions of a request, and limits the evaluation time of a request.
  *
  * An expression cannot be interrupted and resumed. Evaluations of all requests together use at most a slice of each turn of the event
  * loop, plus the one that exceeds it; the rest waits in a queue. Without a queue, many requests that arrive at once would each use
@@ -8,19 +8,19 @@
 import type { Clock, Later } from "#base";
 import { nextTurn } from "./turns.ts";
 
-/** Of one turn of the event loop, for the evaluations of all requests. */
+/** The part of one turn of the event loop for the evaluations of all requests. */
 const SLICE_MS = 20;
-/** Values that an object is made of. */
+/** Number of values in a large object. */
 const LARGE = 4_000;
-/** What the expressions of one request may do, in each part of admission and in validation: about two seconds of processor time. */
+/** Limit for the expressions of one request, in each admission plugin and in validation: about two seconds of processor time. */
 const REQUEST_WORK_LIMIT = 200_000_000;
-/** From the first expression to the last, other requests' turns included. */
+/** From the first expression to the last, including the turns of other requests. */
 const REQUEST_TIME_LIMIT_MS = 10_000;
 
 const TOO_MUCH_WORK = `the expressions of this request need more work than one request may do (${REQUEST_WORK_LIMIT} steps)`;
 const TOO_SLOW = `the expressions of this request took longer than ${REQUEST_TIME_LIMIT_MS} ms`;
 
-/** There is one event loop in a process, so there is one of these. */
+/** Global, because a process has one event loop. */
 const turn = { usedMs: 0, watched: false, queue: Promise.resolve() };
 
 export type EvaluationClock = Pick<Clock, "monotonic" | "processorTime">;
@@ -38,7 +38,7 @@ export class Pace {
     this.#started = clock.monotonic();
   }
 
-  /** Why nothing more may be evaluated for the request; undefined: it may. */
+  /** Why the request may evaluate nothing more; undefined: it may continue. */
   get problem(): string | undefined {
     if (this.#work > REQUEST_WORK_LIMIT) return TOO_MUCH_WORK;
     return this.clock.monotonic() - this.#started > REQUEST_TIME_LIMIT_MS ? TOO_SLOW : undefined;
@@ -63,14 +63,14 @@ async function beginTurn(): Promise<void> {
 }
 
 /**
- * At once as long as the slice of this turn lasts. What is about a large object starts in a new turn: to read and check such an object
- * has taken long enough.
+ * Runs synchronously within the slice of this turn. Steps for a large object start in a new turn, because decoding and validating it has
+ * already used much of this one.
  */
 export function runPaced<T>(steps: Paced<T>, clock: EvaluationClock, ...objects: readonly unknown[]): Later<T> {
   return objects.some(isLarge) ? ownTurn().then(async () => run(steps, clock)) : run(steps, clock);
 }
 
-/** What the caller does with the result also gets a new turn when the slice is used. */
+/** When the slice is used, the caller's continuation also runs in a new turn. */
 function run<T>(steps: Paced<T>, clock: EvaluationClock): Later<T> {
   for (;;) {
     const start = clock.monotonic();
@@ -95,7 +95,7 @@ function isLarge(object: unknown): boolean {
   return true;
 }
 
-/** One of those that wait goes on in each turn. */
+/** One waiting request continues in each turn. */
 function ownTurn(): Promise<void> {
   turn.queue = turn.queue.then(nextTurn);
   return turn.queue;

@@ -1,7 +1,7 @@
 /**
- * What the REST layer asks of a kind, built in or custom: everything about it that is not HTTP and not storage.
+ * The interface of a kind, built in or custom, to the REST layer: everything that is neither HTTP nor storage.
  *
- * Pure: time and identity come in with the request. Objects are never changed in place; each step returns a new one.
+ * Pure: time and user are parameters. Objects are never changed in place; each step returns a new one.
  */
 import type { Later, Result } from "#base";
 import type { Json, KubeObject, Resource } from "#kube";
@@ -9,7 +9,7 @@ import type { PatchSchema } from "#patch";
 import type { TypeSchema } from "./apply/index.ts";
 import type { CollectionName } from "./store/index.ts";
 
-/** One entry of `details.causes`, and one line of the message, of a 422. `detail` is the text behind "path: ". */
+/** One entry of `details.causes`, and one line of the message, of a 422. `detail` is the text after "path: ". */
 export type FieldCause = {
   readonly reason:
     | "FieldValueRequired"
@@ -23,11 +23,11 @@ export type FieldCause = {
     | "FieldValueNotFound"
     | "InternalError";
   readonly field: string;
-  /** As the real server words it: `Invalid value: "x": must be …`. */
+  /** As in a real server: `Invalid value: "x": must be …`. */
   readonly detail: string;
 };
 
-/** What a client said that the schema does not know: `unknown field "spec.x"`, `duplicate field "a"`, in the server's words. */
+/** An unknown or duplicate field, as the server reports it: `unknown field "spec.x"`, `duplicate field "a"`. */
 export type StrictFinding = string;
 
 export type Decoded = { readonly object: KubeObject; readonly findings: readonly StrictFinding[] };
@@ -41,14 +41,14 @@ export type TableColumn = {
 };
 
 export type DeletePolicy = {
-  /** DELETE answers the object instead of a Status (KUBE-FACTS 10). */
+  /** DELETE returns the object instead of a Status. */
   readonly answersObject: boolean;
   readonly defaultPropagation: "Background" | "Orphan";
-  /** Pods: seconds until it is gone; 0 when it goes at once. */
+  /** For Pods: seconds until removal; 0: removed at once. */
   readonly gracePeriodSeconds: (object: KubeObject) => number;
 };
 
-/** A patch schema that is brought along, for kinds that #patch has no table of. */
+/** A patch schema for kinds that are not in the tables of #patch. */
 export type StrategicSchema = { readonly schema: PatchSchema; readonly lists: "patch-metadata" | "list-types" };
 
 export type ConversionOptions = {
@@ -59,13 +59,13 @@ export type ConversionOptions = {
 export interface Conversion {
   readonly storageVersion: string;
   /**
-   * The same objects in the same order; those that are in this version already are left alone. Conversions of stored objects are cached. The
-   * error is for the client.
+   * Returns the objects in the same order; those in this version are not converted. Conversions of stored objects are cached. The error is
+   * sent to the client.
    */
   into(objects: readonly KubeObject[], apiVersion: string, how?: ConversionOptions): Later<Result<readonly KubeObject[], string>>;
-  /** The same with a new call for every object, whatever is cached; the cache is not changed. */
+  /** Converts every object with a new call; does not use or change the cache. */
   ask(objects: readonly KubeObject[], apiVersion: string, how?: ConversionOptions): Later<Result<readonly KubeObject[], string>>;
-  /** Its conversion is known or under way. */
+  /** The conversion is cached or in progress. */
   isCached(object: KubeObject, apiVersion: string): boolean;
   /** Adds a known conversion to the cache. */
   remember(object: KubeObject, converted: KubeObject): void;
@@ -74,38 +74,38 @@ export interface Conversion {
 export type ResourceType = {
   readonly resource: Resource;
   readonly singular: string;
-  /** The kind of its lists, where it is not the kind and "List". */
+  /** The kind of its lists, if it is not the kind with the suffix "List". */
   readonly listKind?: string | undefined;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** What discovery says instead, where that is less: of a definition that is going. */
+  /** The verbs in discovery, if they are fewer: those of a definition that is being deleted. */
   readonly listedVerbs?: readonly string[] | undefined;
   /** Served subresources: "status", "scale", "log", … */
   readonly subresources: ReadonlySet<string>;
   readonly custom: boolean;
   readonly collection: CollectionName;
-  /** What is in storage, as this version of the kind; and back. None conversion rewrites apiVersion only. */
+  /** Converts a stored object to this version of the kind, and back. Conversion strategy None changes apiVersion only. */
   readonly fromStorage: (stored: KubeObject) => KubeObject;
   readonly toStorage: (object: KubeObject) => KubeObject;
-  /** Somebody outside converts, so it takes time and can fail. Then it is asked instead of the two above: see protocol/convert-objects.ts. */
+  /** A conversion webhook, which takes time and can fail. It replaces the two functions above: see protocol/convert-objects.ts. */
   readonly conversion?: Conversion | undefined;
-  /** For strategic merge patch: the name under which #patch knows the kind; undefined: 415. */
+  /** For strategic merge patch: the name of the kind in #patch; undefined: 415. */
   readonly strategicSchema: { readonly group: string; readonly version: string; readonly kind: string } | StrategicSchema | undefined;
   /** For server-side apply. */
   readonly typeSchema: TypeSchema;
   /**
-   * Types checked, unknown fields dropped and reported; a wrong type is a 400 in the server's words. `like` is an object that went through
-   * this and through defaulting before: parts of it that are also parts of the value need not be looked at again.
+   * Checks types, and drops and reports unknown fields; a wrong type is a 400 with a real server's message. `like` is an object that was
+   * decoded and defaulted before: parts that the value shares with it are not checked again.
    */
   readonly decode: (
     value: Json,
     like?: KubeObject,
   ) => { readonly ok: true; readonly value: Decoded } | { readonly ok: false; readonly error: string };
   readonly applyDefaults: (object: KubeObject, like?: KubeObject) => KubeObject;
-  /** Drops what a client may not set (status on create, spec on a status write) and carries over what it may not change. */
+  /** Drops fields that a client must not set (status on create, spec on a status write) and keeps the old values of immutable ones. */
   readonly prepareForCreate: (object: KubeObject) => KubeObject;
-  /** `now`: the time of the write, for the few things that the server dates itself. */
+  /** `now`: the time of the write, for the few timestamps that the server sets. */
   readonly prepareForUpdate: (next: KubeObject, previous: KubeObject, subresource: string | undefined, now?: string) => KubeObject;
   readonly validate: (next: KubeObject, previous: KubeObject | undefined, subresource: string | undefined) => readonly FieldCause[];
   /** The same with pauses, for kinds whose validation can take long: the rules of a custom resource. */
@@ -115,28 +115,28 @@ export type ResourceType = {
     subresource: string | undefined,
   ) => Later<readonly FieldCause[]>;
   readonly warnings: (next: KubeObject, previous: KubeObject | undefined) => readonly string[];
-  /** metadata.generation is kept, and moves when this differs. undefined: the kind has no generation. */
+  /** metadata.generation increases when this value changes. undefined: the kind has no generation. */
   readonly generationOf: ((object: KubeObject) => Json | undefined) | undefined;
-  /** It is born without a generation, and has one from its first change on. */
+  /** New objects have no generation; the first change sets it. */
   readonly generationAfterChange?: boolean;
-  /** PUT on a name that is not there creates it (KUBE-FACTS 11). */
+  /** PUT of a missing object creates it. */
   readonly createOnUpdate: boolean;
   readonly unconditionalUpdate: boolean;
   readonly deletion: DeletePolicy;
-  /** Beyond metadata.name and metadata.namespace. A field with several values is selected by each of them. */
+  /** In addition to metadata.name and metadata.namespace. A field with several values is selected by each of them. */
   readonly fieldSelectors: ReadonlyMap<string, (object: KubeObject) => string | readonly string[]>;
   readonly columns: readonly TableColumn[];
   readonly cells: (object: KubeObject, now: number) => readonly Json[];
-  /** What a row says beside its cells: that a Pod has come to its end. */
+  /** Conditions of a table row, such as Completed of a Pod. */
   readonly rowConditions?: (object: KubeObject) => readonly Json[];
-  /** What Go's converter makes of a value on its way through a patch, and what it says when it cannot; see codec/from-unstructured.ts. */
+  /** Go's conversion of a patched value into its type, with Go's error messages; see codec/from-unstructured.ts. */
   readonly fromUnstructured?: (value: Json) => Result<Json, string>;
-  /** Reads what an apply has merged, if that is another thing than what a client sends; see custom-resources/resource/coerce.ts. */
+  /** Decodes the result of an apply, if that differs from decoding a body; see custom-resources/resource/coerce.ts. */
   readonly decodeMerged?: (value: Json) => Result<Decoded, string>;
   /** The object with its fields in the order in which Go writes them, for messages that quote it. */
   readonly asGoWrites?: (object: Json) => Json;
-  /** Its table knows nothing but names and ages: an empty one has no rows at all. */
+  /** Its table has only names and ages: for an empty list `rows` is null. */
   readonly plainTable?: boolean;
-  /** Annotations that only this version writes: who asks for metadata alone does not see them. */
+  /** Annotations of this version that are not stored: PartialObjectMetadata omits them. */
   readonly versionAnnotations?: readonly string[];
 };

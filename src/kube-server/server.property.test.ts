@@ -1,4 +1,4 @@
-/** What must hold of the whole server for every history of requests, not only for the recorded ones. */
+/** Properties of the whole server that hold for every sequence of requests. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expectOk, FakeClock, seededRandom } from "#base";
@@ -88,7 +88,7 @@ describe("watch = list + events", () => {
     if (what === "deletecollection") await ask("DELETE", `${all}?labelSelector=colour%3Dred`);
     if (what === "replace") {
       const { code, body } = await ask("GET", one);
-      await Promise.resolve(); // another writer may come in between, and then this one is refused
+      await Promise.resolve(); // another writer may write here; then this write is a conflict
       if (code === 200) await ask("PUT", one, { ...body, metadata: { ...(body["metadata"] as JsonObject), labels: marked } });
     }
   }
@@ -167,7 +167,7 @@ describe("watch = list + events", () => {
     }
   }
 
-  /** Everything that is waiting in this process has happened. */
+  /** Resolves when all pending work of this process is done. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
   it("holds after every step of several writers, for every namespace and selector", async () => {
@@ -199,7 +199,7 @@ describe("watch = list + events", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it("pages that are read while others write are together the list of the moment of the first", async () => {
+  it("pages that are read during writes are together the list at the time of the first page", async () => {
     const property = fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 40 }),
       fc.integer({ min: 1, max: 3 }),
@@ -228,7 +228,7 @@ describe("watch = list + events", () => {
   });
 });
 
-describe("a patch that was made from two versions of an object makes the one into the other", () => {
+describe("a patch computed from two versions of an object turns the first into the second", () => {
   const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
   const word = fc.constantFrom("a", "b", "c", "d");
   const env = fc.uniqueArray(fc.record({ name: word, value: word }), { selector: ({ name }) => name, maxLength: 4 });
@@ -242,7 +242,7 @@ describe("a patch that was made from two versions of an object makes the one int
     containers,
     labels: map,
     annotations: map,
-    // sorted: a list of plain values that only changes its order makes no patch, in Kubernetes neither
+    // sorted: a list of scalars that only changes its order yields no patch, as in Kubernetes
     finalizers: fc.uniqueArray(fc.constantFrom("x.test/a", "x.test/b", "x.test/c"), { maxLength: 3 }).map((all) => all.toSorted()),
     strategy: fc.constantFrom({ type: "Recreate" }, { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: "10%" } }),
     replicas: fc.integer({ min: 0, max: 5 }),
@@ -257,7 +257,7 @@ describe("a patch that was made from two versions of an object makes the one int
     template: { metadata: { labels: { app: "x" } }, spec: { containers: all, tolerations } },
   });
   const metaOf = ({ labels, annotations, finalizers }: Version): JsonObject => ({ name: "x", labels, annotations, finalizers });
-  /** What no patch says: when it was written, and by whom. */
+  /** Fields that no patch contains: timestamps and managers. */
   const content = (object: JsonObject): JsonObject => {
     const { resourceVersion: _, managedFields: __, generation: ___, ...metadata } = object["metadata"] as JsonObject;
     return { ...object, metadata };
@@ -294,13 +294,13 @@ describe("a patch that was made from two versions of an object makes the one int
   const mergePatch = (from: Json, to: Json): Json => expectOk(createMergePatch(from, to));
 });
 
-describe("server-side apply keeps what belongs to whom", () => {
+describe("server-side apply tracks the owners of fields", () => {
   const MAPS = "/api/v1/namespaces/default/configmaps";
   const key = fc.constantFrom("a", "b", "c", "d");
   const data = fc.dictionary(key, fc.constantFrom("1", "2"), { minKeys: 1, maxKeys: 4, noNullPrototype: true });
   const move = fc.record({ manager: fc.constantFrom("ada", "bob"), data, force: fc.boolean() });
 
-  /** The fields of data that a manager owns, as managedFields say it. */
+  /** The fields of data that a manager owns, according to managedFields. */
   function ownedBy(object: Json, manager: string): readonly string[] {
     const entries = (fieldAt(object, "metadata", "managedFields") ?? []) as readonly Json[];
     const own = entries.find((entry) => fieldAt(entry, "manager") === manager && fieldAt(entry, "operation") === "Apply");
@@ -310,7 +310,7 @@ describe("server-side apply keeps what belongs to whom", () => {
       .toSorted();
   }
 
-  it("two managers: each owns what it applied last, a conflict changes nothing, and what nobody wants any more is gone", async () => {
+  it("two managers: each owns what it applied last, a conflict changes nothing, and fields without an owner are removed", async () => {
     const property = fc.asyncProperty(fc.array(move, { minLength: 1, maxLength: 12 }), async (moves) => {
       const { server, ask } = newServer();
       const wants = new Map<string, Readonly<Record<string, string>>>();

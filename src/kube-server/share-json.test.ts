@@ -4,12 +4,12 @@ import { jsonEqual, type Json } from "#kube";
 import { shareWith } from "./share-json.ts";
 
 describe("shareWith", () => {
-  test("gives the old object when nothing changed, whatever the order of its fields", () => {
+  test("returns the old object when nothing changed but the order of fields", () => {
     const old = { a: 1, b: { c: [1, { d: "x" }] } };
     expect(shareWith(old, { b: { c: [1, { d: "x" }] }, a: 1 })).toBe(old);
   });
 
-  test("keeps what did not change, and takes the rest from the new one", () => {
+  test("shares unchanged parts with the old object", () => {
     const old = { a: { x: 1 }, list: [{ n: 1 }, { n: 2 }], gone: true };
     const next = shareWith(old, { a: { x: 1 }, list: [{ n: 1 }, { n: 3 }, { n: 4 }] }) as typeof old;
     expect(next).toEqual({ a: { x: 1 }, list: [{ n: 1 }, { n: 3 }, { n: 4 }] });
@@ -17,7 +17,7 @@ describe("shareWith", () => {
     expect(next.list[0]).toBe(old.list[0]);
   });
 
-  test("a field that is undefined is none", () => {
+  test("an undefined field is absent", () => {
     const old = { a: 1, b: undefined };
     expect(shareWith(old, { a: 1 })).toBe(old);
     expect(shareWith({ a: 1 }, { a: 1, b: undefined })).toEqual({ a: 1 });
@@ -34,14 +34,14 @@ describe("shareWith", () => {
     expect(shareWith(old, next)).not.toBe(old);
   });
 
-  test("__proto__ is a field like any other", () => {
+  test("__proto__ is an ordinary field", () => {
     const next = JSON.parse('{"__proto__": {}, "a": {"b": 1}}') as Json;
     expect(JSON.stringify(shareWith({ a: { b: 1 } }, next))).toBe('{"__proto__":{},"a":{"b":1}}');
     const old = JSON.parse('{"__proto__": {"x": 1}}') as Json;
     expect(shareWith(old, JSON.parse('{"__proto__": {"x": 1}}') as Json)).toBe(old);
   });
 
-  test("is equal to the new one, always, and leaves both as they were", () => {
+  test("the result equals the new value, and neither argument is changed", () => {
     const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
     fc.assert(
       fc.property(value, value, (old, next) => {
@@ -52,7 +52,7 @@ describe("shareWith", () => {
     );
   });
 
-  test("is the old one itself when it is equal to it", () => {
+  test("the result is the old object if both are equal", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 3 }), (value) => {
         // as it comes from a text: there is no -0 in JSON, and `toBe` tells it from 0

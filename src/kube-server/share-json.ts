@@ -1,8 +1,8 @@
 /**
- * A new state of an object that has in common with the old one what is equal in both: not equal parts, the same parts.
+ * Structural sharing: returns the new state of an object with all parts that equal the old one replaced by the old parts themselves.
  *
- * Everything behind it (who owns what, did the generation move, is it a change at all) then sees at a glance what stayed, and history keeps
- * what changed instead of two objects. Where parts are equal but for the order of their fields, the old order stays.
+ * Later comparisons (field owners, generation, no-op writes) then compare references, and history stores only the changed parts. Where parts
+ * differ only in the order of their fields, the old order remains.
  */
 import { isJsonObject, type Json, type JsonObject } from "#kube";
 

@@ -4,7 +4,7 @@ import { nextTurn, Turns } from "./turns.ts";
 
 const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a few calls in one turn do not wait", () => {
+test("few calls in one turn do not wait", () => {
   const turns = new Turns();
   expect(Array.from({ length: 50 }, () => turns.next())).toEqual(Array.from({ length: 50 }, () => undefined));
 });
@@ -31,7 +31,7 @@ test("calls beyond those are released in order, fifty per turn, and new callers 
   expect(turns.next()).toBeUndefined();
 });
 
-test("a timer that is due goes before the next turn, also when the turn ends while a file or socket is read", async () => {
+test("a due timer fires before the next turn, also when the turn ends during a read of a file or socket", async () => {
   const order: string[] = [];
   const endTurn = async () => {
     setTimeout(() => order.push("timer"), 1);

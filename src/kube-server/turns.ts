@@ -1,9 +1,8 @@
 /**
  * Shares the turns of the event loop among callers in this process and among requests.
  *
- * Calls in this process never wait for anything: a caller that polls, or one that sends five hundred creates at once, would keep every timer
- * and every socket waiting until the last one is answered. A few calls in one turn pass at once; the others are released in order, as
- * many per turn.
+ * Calls in this process complete without waiting: a caller that polls, or that sends five hundred creates at once, would block all timers and
+ * sockets. A limited number of calls per turn pass at once; the others are queued and released in order, the same number per turn.
  */
 import type { Clock } from "#base";
 
@@ -13,7 +12,7 @@ export class Turns {
   #calls = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** To be waited for before a call; undefined, as it mostly is: go on. */
+  /** To be awaited before a call; mostly undefined: no wait. */
   next(): Promise<void> | undefined {
     if (this.#calls === 0) setImmediate(() => this.#begin());
     this.#calls += 1;
@@ -33,8 +32,7 @@ export class Turns {
 const TURN_MS = 25;
 
 /**
- * Shares the turns of the event loop: work that comes in many pieces, or many requests that arrive at once, asks before each piece whether
- * this turn has lasted long enough.
+ * Limits the length of a turn of the event loop: long work, or many requests that arrive at once, calls `pause` before each piece.
  */
 export class TurnBudget {
   readonly #clock: Clock;
@@ -45,7 +43,7 @@ export class TurnBudget {
     this.#clock = clock;
   }
 
-  /** To be waited for before the next piece; undefined, as it mostly is: go on. */
+  /** To be awaited before the next piece; mostly undefined: no wait. */
   pause(): Promise<void> | undefined {
     return this.#isOver() ? this.#wait() : undefined;
   }
@@ -55,7 +53,7 @@ export class TurnBudget {
     while (this.#isOver());
   }
 
-  /** The first question of a turn begins it. */
+  /** The first call in a turn starts its time. */
   #isOver(): boolean {
     const now = this.#clock.monotonic();
     if (this.#isOpen) return now >= this.#end;
@@ -67,9 +65,9 @@ export class TurnBudget {
 }
 
 /**
- * Ends this turn of the event loop: timers, sockets and other requests go first.
+ * Ends this turn of the event loop: timers, sockets and other requests run first.
  *
- * Two immediates: the first one that is asked for while a socket is read runs right after the sockets, before any timer.
+ * Two immediates: one scheduled while a socket is read runs right after the sockets, before any timer.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));

@@ -20,16 +20,16 @@ test("a client that reads slowly is not disconnected, one that stops reading is"
   const reader = Object.assign(new EventEmitter(), { writableLength: 1_000_000 });
   let disconnects = 0;
   stalled.add(reader, () => (disconnects += 1));
-  const checks = 3 * (LISTENER_LIMITS.stallMs / LISTENER_LIMITS.lookMs);
+  const checks = 3 * (LISTENER_LIMITS.stallMs / LISTENER_LIMITS.checkMs);
   for (let check = 0; check < checks; check += 1) {
     if (check % 50 === 0) reader.writableLength -= 1;
-    await clock.advance(LISTENER_LIMITS.lookMs);
+    await clock.advance(LISTENER_LIMITS.checkMs);
   }
   expect(disconnects).toBe(0);
   await clock.advance(2 * LISTENER_LIMITS.stallMs);
   expect(disconnects).toBeGreaterThan(0);
   reader.emit("close");
-  await clock.advance(LISTENER_LIMITS.lookMs);
+  await clock.advance(LISTENER_LIMITS.checkMs);
   expect(clock.pending).toBe(0);
 });
 
@@ -49,7 +49,7 @@ async function guardedSession(clock: Clock): Promise<{ readonly port: number; re
   return { session, port: (secure.address() as AddressInfo).port };
 }
 
-/** Passes everything on until it is cut: then the client has vanished without closing its connection. */
+/** A relay that forwards all bytes until it is stopped: then the client has vanished without closing its connection. */
 async function relayTo(port: number): Promise<{ readonly port: number; readonly cut: () => void }> {
   let isOpen = true;
   const relay = createServer((near) => {

@@ -9,7 +9,7 @@ import { expectOk, systemClock } from "#base";
 import { authority, issue } from "../../test/builders/loopback-servers.ts";
 import { connectTlsTo, untilClosed, untilClosedWhileSending, untilClosedWithoutReading } from "../../test/builders/sockets.ts";
 import {
-  breakOff,
+  abortResponse,
   discardBody,
   LISTENER_LIMITS,
   listen,
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** Long enough for a well-behaved client on a busy machine. */
-const QUICK: Partial<ListenerLimits> = { headersMs: 500, requestMs: 700, lookMs: 20, idleMs: 500, stallMs: 200, lingerMs: 20 };
+const QUICK: Partial<ListenerLimits> = { headersMs: 500, requestMs: 700, checkMs: 20, idleMs: 500, stallMs: 200, lingerMs: 20 };
 const certificate = issue(authority, "server", "server");
 
 type Opened = { readonly port: number; readonly checkOthers: () => Promise<void> };
@@ -41,12 +41,12 @@ async function open(limits: Partial<ListenerLimits>, secure = false): Promise<Op
   return { port, checkOthers: async () => expect(await status()).toBe(200) };
 }
 
-/** Reads every body and answers with its size; `/endless` answers for ever, `/large` with more than the buffers of a connection hold. */
+/** Reads every body and responds with its size; the response of `/endless` never ends, that of `/large` exceeds the buffers of a connection. */
 async function serve(request: HttpRequest, response: HttpResponse, limits: ListenerLimits): Promise<void> {
   const gone = new AbortController();
   response.on("close", () => gone.abort());
   const body = await readBody(request, { limits, clock: systemClock });
-  if (!body.ok && body.error === "disconnected") return breakOff(response);
+  if (!body.ok && body.error === "disconnected") return abortResponse(response);
   if (!body.ok) discardBody(request, { limits, clock: systemClock });
   writeHead(response, body.ok ? 200 : 413, { "content-type": "text/plain" });
   if (request.url === "/large") return void response.end("x".repeat(30 * 2 ** 20));

@@ -55,7 +55,7 @@ async function createTlsServer(
     cert: certificate,
     key: reveal(key),
     minVersion: "TLSv1.2" as const,
-    // a client with no certificate or a bad one gets a response: its token may identify it, and the response states the problem
+    // a client without a valid certificate is not disconnected: it may have a token, or it gets a 401
     ...(clientAuthority === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientAuthority }),
     settings: { maxConcurrentStreams: limits.streamsPerConnection, maxHeaderListSize: limits.headerBytes },
   };
@@ -74,7 +74,7 @@ function nodeLimits(limits: ListenerLimits) {
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,
     maxHeaderSize: limits.headerBytes,
-    connectionsCheckingInterval: limits.lookMs,
+    connectionsCheckingInterval: limits.checkMs,
     // TCP probes for clients that have vanished
     keepAlive: true,
     keepAliveInitialDelay: limits.pingMs,

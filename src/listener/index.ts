@@ -2,4 +2,4 @@ export type { HttpHandler, HttpRequest, HttpResponse, ListenerTls } from "./http
 export { LISTENER_LIMITS, type ListenerLimits } from "./limits.ts";
 export { listen, type Listener, type ListenerOptions } from "./listener.ts";
 export { discardBody, readBody, type BodyError } from "./request-body.ts";
-export { breakOff, pacedWriter, writeHead, type Pacing, type ResponseHead } from "./response-writer.ts";
+export { abortResponse, pacedWriter, writeHead, type Pacing, type ResponseHead } from "./response-writer.ts";

@@ -6,7 +6,7 @@ export const LISTENER_LIMITS = {
   headersMs: 10_000,
   requestMs: 60_000,
   /** Interval between two checks for requests and responses that are late. */
-  lookMs: 1_000,
+  checkMs: 1_000,
   /** How long the rest of a rejected body is still read, so that the client can see the response. */
   lingerMs: 1_000,
   /** How long a connection may stay open without a request. */

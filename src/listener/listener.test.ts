@@ -26,13 +26,13 @@ test("a listener has the address and port that it is bound to", async () => {
   expect(await (await fetch(`http://${host}:${port}/`)).text()).toBe("ok");
 });
 
-test("an address that is taken is an error", async () => {
+test("an address in use is an error", async () => {
   const { port } = await open();
   const second = await listen({ host: "127.0.0.1", port, clock: systemClock }, () => {});
   expect(second).toMatchObject({ ok: false, error: expect.stringContaining("EADDRINUSE") as string });
 });
 
-test("with too many connections the newest is refused", async () => {
+test("with too many connections the newest is closed by default", async () => {
   const server = await open({ limits: { connections: 1 } });
   const first = await connected(server);
   const second = await connected(server);
@@ -40,7 +40,7 @@ test("with too many connections the newest is refused", async () => {
   expect(first.socket.destroyed).toBe(false);
 });
 
-test("or the oldest is closed, where that is wanted", async () => {
+test("with too many connections the oldest is closed if the option says so", async () => {
   const server = await open({ limits: { connections: 1 }, overflow: "close-oldest" });
   const first = await connected(server);
   const second = await connected(server);

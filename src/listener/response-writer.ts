@@ -3,7 +3,7 @@ import type { HttpResponse } from "./http-server.ts";
 
 export type ResponseHead = Record<string, string | number | string[]>;
 
-/** In one call: headers that are set one by one are checked twice. */
+/** In one call: Node checks headers twice that are set one by one. */
 export function writeHead(response: HttpResponse, status: number, head: ResponseHead): void {
   if ("stream" in response) response.writeHead(status, head);
   else response.writeHead(status, head);
@@ -47,11 +47,11 @@ function drained(response: HttpResponse, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** INTERNAL_ERROR of RFC 9113: clients do not take it for a request that never arrived, which they would send again. */
+/** INTERNAL_ERROR of RFC 9113: clients do not retry the request, as they would if it had never arrived. */
 const INTERNAL_ERROR = 2;
 
 /** Ends the connection (HTTP/1.1) or the stream (HTTP/2) without completing the response. */
-export function breakOff(response: HttpResponse): void {
+export function abortResponse(response: HttpResponse): void {
   if ("stream" in response) response.stream.close(INTERNAL_ERROR);
   else response.destroy();
 }

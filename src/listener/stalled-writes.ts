@@ -11,7 +11,7 @@ import type { ListenerLimits } from "./limits.ts";
 export type GuardedWriter = { readonly writableLength: number; once(event: "close", listener: () => void): unknown };
 
 type Progress = { readonly disconnect: () => void; waiting: number; checksWithoutProgress: number };
-type StallLimits = Pick<ListenerLimits, "lookMs" | "stallMs">;
+type StallLimits = Pick<ListenerLimits, "checkMs" | "stallMs">;
 
 export class StalledWrites {
   readonly #writers = new Map<GuardedWriter, Progress>();
@@ -27,7 +27,7 @@ export class StalledWrites {
   add(writer: GuardedWriter, disconnect: () => void): void {
     this.#writers.set(writer, { disconnect, waiting: 0, checksWithoutProgress: 0 });
     writer.once("close", () => this.#writers.delete(writer));
-    this.#cancel ??= this.#clock.after(this.#limits.lookMs, () => this.#check());
+    this.#cancel ??= this.#clock.after(this.#limits.checkMs, () => this.#check());
   }
 
   close(): void {
@@ -36,7 +36,7 @@ export class StalledWrites {
   }
 
   #check(): void {
-    const allowed = Math.ceil(this.#limits.stallMs / this.#limits.lookMs);
+    const allowed = Math.ceil(this.#limits.stallMs / this.#limits.checkMs);
     for (const [writer, progress] of this.#writers) {
       const waiting = writer.writableLength;
       const isStalled = waiting > 0 && waiting >= progress.waiting && progress.waiting > 0;
@@ -44,6 +44,6 @@ export class StalledWrites {
       progress.waiting = waiting;
       if (progress.checksWithoutProgress >= allowed) progress.disconnect();
     }
-    this.#cancel = this.#writers.size === 0 ? undefined : this.#clock.after(this.#limits.lookMs, () => this.#check());
+    this.#cancel = this.#writers.size === 0 ? undefined : this.#clock.after(this.#limits.checkMs, () => this.#check());
   }
 }

@@ -10,7 +10,7 @@ import { rounds } from "./settings.ts";
 const EACH = 40;
 const waves = Math.max(3, Math.floor(rounds / 100));
 /** Fractions of the real ones, far apart enough for a busy machine. */
-const limits = { headersMs: 400, requestMs: 600, lookMs: 50, idleMs: 400, lingerMs: 50, pingMs: 400 };
+const limits = { headersMs: 400, requestMs: 600, checkMs: 50, idleMs: 400, lingerMs: 50, pingMs: 400 };
 
 const closing: (() => Promise<void> | void)[] = [];
 let ports: Ports;

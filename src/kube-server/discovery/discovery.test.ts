@@ -33,7 +33,7 @@ test("a resource list names kinds, verbs, short names and subresources", async (
   });
 });
 
-test("everything can be had at once, and costs nothing when it is known", async () => {
+test("aggregated discovery returns all groups, and 304 for a known etag", async () => {
   const { ask } = realServer();
   const all = await ask("GET", "/apis", { headers: { accept: `${AGGREGATED},application/json` } });
   expect(all).toMatchObject({
@@ -46,7 +46,7 @@ test("everything can be had at once, and costs nothing when it is known", async 
   expect(known.status).toBe(304);
 });
 
-test("who asks for a form that there is not is told so; who asks for none gets the old one", async () => {
+test("an unsupported media type is a 406; a request without one gets the legacy form", async () => {
   const { ask } = realServer();
   expect(
     (await ask("GET", "/apis", { headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList" } })).status,
@@ -101,7 +101,7 @@ test.each(health)("GET $url", async ({ url, status, want }) => {
   expect(await ask("GET", url)).toMatchObject({ status, body: want });
 });
 
-test("the OpenAPI documents have addresses that change with them", async () => {
+test("the addresses of OpenAPI documents change with their content", async () => {
   const { ask } = realServer();
   const index = JSON.parse((await ask("GET", "/openapi/v3")).body as string) as { paths: Record<string, { serverRelativeURL: string }> };
   const { serverRelativeURL = "" } = index.paths["apis/apps/v1"] ?? {};
@@ -117,7 +117,7 @@ test("the OpenAPI documents have addresses that change with them", async () => {
   expect((await ask("GET", "/openapi/v3/version")).status).toBe(200);
 });
 
-test("paths say which kind they speak and which parameters they take: kubectl looks for that", async () => {
+test("paths have the kind and the parameters that kubectl reads", async () => {
   const { ask } = realServer();
   const { paths } = (await ask("GET", "/openapi/v3/apis/apps/v1")).body as {
     paths: Record<string, Record<string, Record<string, unknown>>>;
@@ -130,7 +130,7 @@ test("paths say which kind they speak and which parameters they take: kubectl lo
   });
 });
 
-test("the old form has definitions instead of components", async () => {
+test("OpenAPI v2 has definitions instead of components", async () => {
   const { ask } = realServer();
   const { definitions, swagger } = (await ask("GET", "/openapi/v2")).body as {
     swagger: string;
@@ -142,7 +142,7 @@ test("the old form has definitions instead of components", async () => {
   });
 });
 
-test("the old form in protobuf has a tag of its own", async () => {
+test("OpenAPI v2 in protobuf has its own etag", async () => {
   const { ask } = realServer();
   const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
   const { response } = await ask("GET", "/openapi/v2", { headers: { accept } });
@@ -153,7 +153,7 @@ test("the old form in protobuf has a tag of its own", async () => {
   expect(again.response).toMatchObject({ status: 304, body: { kind: "none" } });
 });
 
-test("versions are preferred as Kubernetes prefers them", () => {
+test("versions are sorted by the priority that Kubernetes defines", () => {
   const given = ["v1alpha1", "foo1", "v1", "v10", "v2beta1", "v11beta2", "v2", "bar", "v3beta1"];
   expect(given.toSorted(byPriority)).toEqual(["v10", "v2", "v1", "v11beta2", "v3beta1", "v2beta1", "v1alpha1", "bar", "foo1"]);
 });

@@ -1,4 +1,4 @@
-/** Everything a server says about itself: groups, resources, schemas, version, health. Made anew whenever a kind comes or goes, else kept. */
+/** Discovery documents: groups, resources, schemas, version, health. Cached until a kind is added or removed. */
 import { sha256Hex } from "#base";
 import { negotiate, parseAccept, type Transform } from "../protocol/media-types.ts";
 import { header, jsonResponse, textResponse, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
@@ -15,11 +15,11 @@ import type { Store } from "../store/index.ts";
 export type DiscoveryOptions = { readonly types: TypeRegistry; readonly store: Store; readonly address: () => string };
 
 export interface Discovery {
-  /** `undefined`: the path is not about the server itself. */
-  answer(request: ApiRequest): ApiResponse | undefined;
+  /** `undefined`: not a discovery path. */
+  respond(request: ApiRequest): ApiResponse | undefined;
 }
 
-type Made = {
+type DiscoveryCache = {
   readonly generation: number;
   readonly groups: readonly ServedGroup[];
   readonly aggregated: Map<string, Aggregated>;
@@ -28,46 +28,46 @@ type Made = {
 type Aggregated = { readonly value: unknown; readonly etag: string };
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  let made: Made | undefined;
-  const current = (): Made => {
+  let made: DiscoveryCache | undefined;
+  const current = (): DiscoveryCache => {
     const { generation } = options.types;
     if (made?.generation === generation) return made;
     const groups = servedGroups(options.types);
     return (made = { generation, groups, aggregated: new Map(), openApi: createOpenApi(groups) });
   };
-  return { answer: (request) => answerAbout(request, options, current) };
+  return { respond: (request) => respondTo(request, options, current) };
 }
 
-/** Most requests are about objects: their paths go deeper than anything here. */
-const DEEPER = /^\/api(?:\/[^/]+|s\/[^/]+\/[^/]+)\/[^/]/;
+/** Paths of objects, of which most requests are: longer than any path here. */
+const OBJECT_PATH = /^\/api(?:\/[^/]+|s\/[^/]+\/[^/]+)\/[^/]/;
 
-function answerAbout(request: ApiRequest, options: DiscoveryOptions, current: () => Made): ApiResponse | undefined {
-  if (DEEPER.test(request.path)) return undefined;
+function respondTo(request: ApiRequest, options: DiscoveryOptions, current: () => DiscoveryCache): ApiResponse | undefined {
+  if (OBJECT_PATH.test(request.path)) return undefined;
   const path = request.path.replace(/\/+$/, "");
   const [, root = "", ...below] = path.split("/");
   const known = ROOTS.get(root);
   if (known === undefined) return answerHealth(request, options.store);
   const answered = known(request, [root, ...below], { ...options, current });
-  const allowed = answered === undefined || answered.status === 404 || request.method === "GET" || isWholesale(path);
+  const allowed = answered === undefined || answered.status === 404 || request.method === "GET" || ignoresMethod(path);
   return allowed ? answered : failureResponse(request, methodNotAllowed().error);
 }
 
-/** Some of these documents come from handlers that never look at the method. */
-function isWholesale(path: string): boolean {
+/** Some handlers of a real server ignore the method. */
+function ignoresMethod(path: string): boolean {
   return path === "" || path === "/openapi/v2" || path === "/apis" || /^\/apis\/[^/]+$/.test(path);
 }
 
-type About = DiscoveryOptions & { readonly current: () => Made };
-type Answer = (request: ApiRequest, parts: readonly string[], about: About) => ApiResponse | undefined;
+type DiscoveryContext = DiscoveryOptions & { readonly current: () => DiscoveryCache };
+type DiscoveryHandler = (request: ApiRequest, parts: readonly string[], context: DiscoveryContext) => ApiResponse | undefined;
 
-const ROOTS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
+const ROOTS: ReadonlyMap<string, DiscoveryHandler> = new Map<string, DiscoveryHandler>([
   ["", (_, parts, { current }) => (parts.length === 1 ? pretty({ paths: rootPaths(current().groups) }) : undefined)],
   ["version", (_, parts) => (parts.length === 1 ? pretty(versionInfo) : undefined)],
   ["api", coreGroup],
   ["apis", namedGroups],
   [
     "openapi",
-    (request, parts, { current }) => (request.path.endsWith("/") ? undefined : current().openApi.answer(request, parts.slice(1))),
+    (request, parts, { current }) => (request.path.endsWith("/") ? undefined : current().openApi.respond(request, parts.slice(1))),
   ],
 ]);
 
@@ -82,7 +82,7 @@ function rootPaths(groups: readonly ServedGroup[]): readonly string[] {
   return ["/api", "/api/v1", "/apis", ...paths, ...others].toSorted();
 }
 
-function coreGroup(request: ApiRequest, parts: readonly string[], { address, current }: About): ApiResponse | undefined {
+function coreGroup(request: ApiRequest, parts: readonly string[], { address, current }: DiscoveryContext): ApiResponse | undefined {
   if (parts.length > 2) return undefined;
   const core = current().groups.filter(({ name }) => name === "");
   if (parts.length === 1) {
@@ -94,10 +94,10 @@ function coreGroup(request: ApiRequest, parts: readonly string[], { address, cur
     return negotiated(request, { path: "/api", legacy, made: current(), groups: core });
   }
   const version = core[0]?.versions.find((one) => one.version === parts[1]);
-  return version === undefined ? notThere(request) : plain(request, apiResourceList("", version), "routed");
+  return version === undefined ? unknownPath(request) : plain(request, apiResourceList("", version), "routed");
 }
 
-function namedGroups(request: ApiRequest, parts: readonly string[], { current }: About): ApiResponse | undefined {
+function namedGroups(request: ApiRequest, parts: readonly string[], { current }: DiscoveryContext): ApiResponse | undefined {
   if (parts.length > 3) return undefined;
   const groups = current().groups.filter(({ name }) => name !== "");
   if (parts.length === 1) {
@@ -109,14 +109,14 @@ function namedGroups(request: ApiRequest, parts: readonly string[], { current }:
   if (parts.length === 2) return plain(request, { kind: "APIGroup", apiVersion: "v1", ...apiGroup(group) }, "direct");
   const version = group.versions.find((one) => one.version === parts[2]);
   if (version !== undefined) return plain(request, apiResourceList(group.name, version), isCustom(group) ? "direct" : "routed");
-  return isCustom(group) ? textResponse(404, "404 page not found\n") : notThere(request);
+  return isCustom(group) ? textResponse(404, "404 page not found\n") : unknownPath(request);
 }
 
 function isCustom(group: ServedGroup): boolean {
   return group.versions[0]?.resources[0]?.type.custom === true;
 }
 
-/** `routed`: a router looked at the Accept header first, and says no in words of its own. */
+/** `routed`: the router of a real server checks the Accept header first, and has its own error message. */
 function plain(request: ApiRequest, value: unknown, way: "routed" | "direct"): ApiResponse {
   const output = negotiate(header(request, "accept"), NO_TRANSFORMS, way === "direct", false);
   return output.ok
@@ -126,14 +126,19 @@ function plain(request: ApiRequest, value: unknown, way: "routed" | "direct"): A
 
 const NO_TRANSFORMS: ReadonlySet<Transform> = new Set();
 
-function notThere(request: ApiRequest): ApiResponse {
+function unknownPath(request: ApiRequest): ApiResponse {
   return failureResponse(request, unknownResource().error);
 }
 
-type Both = { readonly path: string; readonly legacy: unknown; readonly made: Made; readonly groups: readonly ServedGroup[] };
+type NegotiatedForms = {
+  readonly path: string;
+  readonly legacy: unknown;
+  readonly made: DiscoveryCache;
+  readonly groups: readonly ServedGroup[];
+};
 
-/** Clients of today ask for everything at once and fall back to the old form. */
-function negotiated(request: ApiRequest, { path, legacy, made, groups }: Both): ApiResponse {
+/** Current clients request aggregated discovery and fall back to the legacy form. */
+function negotiated(request: ApiRequest, { path, legacy, made, groups }: NegotiatedForms): ApiResponse {
   for (const { type, parameters } of parseAccept(header(request, "accept"))) {
     const json = type === "application/json" || type === "application/*" || type === "*/*";
     if (!json) continue;
@@ -145,7 +150,7 @@ function negotiated(request: ApiRequest, { path, legacy, made, groups }: Both): 
   return plain(request, legacy, path === "/api" ? "routed" : "direct");
 }
 
-function aggregated(request: ApiRequest, path: string, made: Made, groups: readonly ServedGroup[]): ApiResponse {
+function aggregated(request: ApiRequest, path: string, made: DiscoveryCache, groups: readonly ServedGroup[]): ApiResponse {
   let known = made.aggregated.get(path);
   if (known === undefined) {
     const value = groupDiscoveryList(groups);

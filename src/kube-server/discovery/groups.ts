@@ -1,4 +1,4 @@
-/** All served resources, arranged as discovery shows them: groups in order, versions by preference, resources by name. Both forms are made from this. */
+/** All served resources in the order of discovery: groups, versions by priority, resources by name. Both forms of discovery use it. */
 import { createHash } from "node:crypto";
 import { apiVersionOf, type KubeObject } from "#kube";
 import { builtinDiscovery, type BuiltinSubresource } from "../builtin-kinds/discovery.ts";
@@ -7,14 +7,14 @@ import type { TypeRegistry } from "../protocol/type-registry.ts";
 
 export type ServedSubresource = BuiltinSubresource;
 
-export type ServedResource = {
+export type ServedResourceType = {
   readonly type: ResourceType;
   readonly subresources: readonly ServedSubresource[];
-  /** Tells clients that two resources are the same thing in storage; "" for what is never stored. */
+  /** Equal for resources that share their storage; "" for kinds that are never stored. */
   readonly storageHash: string;
 };
 
-export type ServedVersion = { readonly version: string; readonly resources: readonly ServedResource[] };
+export type ServedVersion = { readonly version: string; readonly resources: readonly ServedResourceType[] };
 export type ServedGroup = { readonly name: string; readonly versions: readonly ServedVersion[] };
 
 export function servedGroups(types: TypeRegistry): readonly ServedGroup[] {
@@ -36,7 +36,7 @@ function groupOf(name: string, types: readonly ResourceType[], order?: (a: strin
   return { name, versions: versions.map((version) => ({ version, resources: resourcesOf(byVersion.get(version) ?? []) })) };
 }
 
-function resourcesOf(types: readonly ResourceType[]): readonly ServedResource[] {
+function resourcesOf(types: readonly ResourceType[]): readonly ServedResourceType[] {
   const sorted = types.toSorted((a, b) => (a.resource.plural < b.resource.plural ? -1 : 1));
   return sorted.map((type) => ({ type, subresources: subresourcesOf(type), storageHash: storageHash(type) }));
 }
@@ -51,7 +51,7 @@ function subresourcesOf(type: ResourceType): readonly ServedSubresource[] {
   return [...(type.subresources.has("status") ? [status] : []), ...(type.subresources.has("scale") ? [scale] : [])];
 }
 
-/** Kinds that a real server of this version still writes in an older form; the hash is of that. */
+/** Kinds that a real server of this version stores in a beta version, which determines the hash. */
 const STORED_AS_BETA = new Set(["CustomResourceDefinition", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]);
 
 function storageHash(type: ResourceType): string {
@@ -66,7 +66,7 @@ function storageHash(type: ResourceType): string {
 
 const STABILITY: Readonly<Record<string, number>> = { alpha: 0, beta: 1, "": 2 };
 
-/** Kubernetes' own order: v2 before v1 before v2beta1 before v1alpha1 before anything else, which goes by name. */
+/** The order that Kubernetes defines: v2, v1, v2beta1, v1alpha1, then all others by name. */
 export function byPriority(a: string, b: string): number {
   const [left, right] = [rank(a), rank(b)];
   if (left === undefined || right === undefined) {

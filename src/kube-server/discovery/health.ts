@@ -1,4 +1,4 @@
-/** /healthz, /livez, /readyz and what stands below them. There is little that can be sick here without the process being gone. */
+/** /healthz, /livez, /readyz and their individual checks. Only the store is really checked. */
 import { textResponse, type ApiRequest, type ApiResponse } from "../protocol/request.ts";
 import type { Store } from "../store/index.ts";
 
@@ -17,7 +17,7 @@ const ENDPOINTS: ReadonlyMap<string, readonly Check[]> = new Map([
   ["readyz", READY],
 ]);
 
-/** What can be asked, for the list of all paths. */
+/** For the list of all paths. */
 export const HEALTH_PATHS: readonly string[] = [...ENDPOINTS].flatMap(([endpoint, checks]) => [
   `/${endpoint}`,
   ...checks.map(({ name }) => `/${endpoint}/${name}`),
@@ -30,14 +30,14 @@ export function answerHealth(request: ApiRequest, store: Store): ApiResponse | u
   const name = below.join("/");
   if (below.length > 0) {
     const check = checks.find((one) => one.name === name);
-    return check === undefined ? textResponse(404, "404 page not found\n") : verdict(endpoint, [check], store, false);
+    return check === undefined ? textResponse(404, "404 page not found\n") : healthResponse(endpoint, [check], store, false);
   }
   const excluded = new Set(request.query.getAll("exclude"));
   const wanted = checks.filter((check) => !excluded.has(check.name));
-  return verdict(endpoint, wanted, store, request.query.get("verbose") !== null);
+  return healthResponse(endpoint, wanted, store, request.query.get("verbose") !== null);
 }
 
-function verdict(endpoint: string, checks: readonly Check[], store: Store, verbose: boolean): ApiResponse {
+function healthResponse(endpoint: string, checks: readonly Check[], store: Store, verbose: boolean): ApiResponse {
   const healthy = checks.every((check) => check.healthy(store));
   if (healthy && !verbose) return textResponse(200, "ok");
   const lines = checks.map((check) => (check.healthy(store) ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`));

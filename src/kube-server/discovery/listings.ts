@@ -1,5 +1,5 @@
-/** The two forms of discovery: the old one, a document per group and version, and the aggregated one that says everything at once. */
-import type { ServedGroup, ServedResource, ServedVersion } from "./groups.ts";
+/** The two forms of discovery: the legacy form has a document per group and version, the aggregated form a single document. */
+import type { ServedGroup, ServedResourceType, ServedVersion } from "./groups.ts";
 
 export function apiGroup({ name, versions }: ServedGroup): Readonly<Record<string, unknown>> {
   const listed = versions.map(({ version }) => ({ groupVersion: `${name}/${version}`, version }));
@@ -9,11 +9,11 @@ export function apiGroup({ name, versions }: ServedGroup): Readonly<Record<strin
 export function apiResourceList(group: string, { version, resources }: ServedVersion): unknown {
   const groupVersion = group === "" ? version : `${group}/${version}`;
   const list = { groupVersion, resources: resources.flatMap(apiResources) };
-  // the core group's list is older than its own apiVersion
+  // the list of the core group has no apiVersion on a real server
   return group === "" ? { kind: "APIResourceList", ...list } : { kind: "APIResourceList", apiVersion: "v1", ...list };
 }
 
-function apiResources({ type, subresources, storageHash }: ServedResource): readonly unknown[] {
+function apiResources({ type, subresources, storageHash }: ServedResourceType): readonly unknown[] {
   const { resource } = type;
   const own = {
     name: resource.plural,
@@ -50,7 +50,7 @@ export function groupDiscoveryList(groups: readonly ServedGroup[]): unknown {
   };
 }
 
-function resourceDiscovery({ type, subresources }: ServedResource): unknown {
+function resourceDiscovery({ type, subresources }: ServedResourceType): unknown {
   const { resource, custom } = type;
   const kindOf = (kind: string, group = "", version = "") => ({ group, version, kind });
   const own = custom ? kindOf(resource.kind, resource.group, resource.version) : kindOf(resource.kind);

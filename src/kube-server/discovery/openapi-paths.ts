@@ -1,9 +1,9 @@
 /**
- * The `paths` of an OpenAPI document: enough for a client to find the kind of a resource and the parameters a write takes (`kubectl explain`
- * and `kubectl apply` look for exactly that). Prose and the fourth way to write the same media type are left out.
+ * The `paths` of an OpenAPI document: the kind of each resource and the parameters of each write, which `kubectl explain` and `kubectl apply`
+ * read. Descriptions and redundant media types are omitted.
  */
 import type { JsonObject } from "#kube";
-import type { ServedResource, ServedVersion } from "./groups.ts";
+import type { ServedResourceType, ServedVersion } from "./groups.ts";
 
 type Operation = { readonly action: string; readonly verb: string; readonly method: string };
 
@@ -43,11 +43,11 @@ const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
 export const refOf = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
 
-/** `nameOf`: the schema of a kind, by kind and whether its list is meant. */
+/** `nameOf`: the schema name of a kind or of its list. */
 export function pathsOf(group: string, { version, resources }: ServedVersion, nameOf: (kind: string, list: boolean) => string): JsonObject {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const paths: Record<string, JsonObject> = {
-    [`${root}/`]: { get: { responses: answers(`${META}.APIResourceList`) } },
+    [`${root}/`]: { get: { responses: responsesWith(`${META}.APIResourceList`) } },
   };
   for (const served of resources) Object.assign(paths, resourcePaths(root, served, nameOf));
   return paths;
@@ -55,7 +55,7 @@ export function pathsOf(group: string, { version, resources }: ServedVersion, na
 
 function resourcePaths(
   root: string,
-  { type, subresources }: ServedResource,
+  { type, subresources }: ServedResourceType,
   nameOf: (kind: string, list: boolean) => string,
 ): Record<string, JsonObject> {
   const { resource } = type;
@@ -79,7 +79,7 @@ function resourcePaths(
   if (resource.namespaced) add(`${root}/${resource.plural}`, COLLECTION.slice(0, 1), type.verbs, own);
   add(`${inside}/{name}`, ITEM, type.verbs, own);
   for (const { name, kind, verbs } of subresources) {
-    const spoken =
+    const bodyKind =
       kind.group === "" && kind.version === ""
         ? own
         : { ...own, ...kind, schema: kind.kind === resource.kind ? own.schema : schemaName(kind) };
@@ -87,7 +87,7 @@ function resourcePaths(
       `${inside}/{name}/${name}`,
       [...ITEM, COLLECTION[1] ?? ITEM[0]].filter((one) => one !== undefined),
       verbs,
-      spoken,
+      bodyKind,
     );
   }
   return paths;
@@ -108,13 +108,13 @@ type Kind = {
 
 function operationOf({ action, verb }: Operation, kind: Kind): JsonObject {
   const names = PARAMETERS[action] ?? [];
-  const answer = verb === "list" ? kind.list : verb === "delete" || verb === "deletecollection" ? `${META}.Status` : kind.schema;
+  const schema = verb === "list" ? kind.list : verb === "delete" || verb === "deletecollection" ? `${META}.Status` : kind.schema;
   return {
     ...(names.length === 0
       ? {}
       : { parameters: names.map((name) => ({ name, in: "query", schema: { type: "string", uniqueItems: true } })) }),
     ...bodyOf(verb, kind),
-    responses: answers(answer),
+    responses: responsesWith(schema),
     "x-kubernetes-action": action,
     "x-kubernetes-group-version-kind": { group: kind.group, version: kind.version, kind: kind.kind },
   };
@@ -131,7 +131,7 @@ function bodyOf(verb: string, kind: Kind): JsonObject {
   return { requestBody: { content, required: true } };
 }
 
-function answers(schema: string): JsonObject {
+function responsesWith(schema: string): JsonObject {
   return {
     "200": { description: "OK", content: { "application/json": { schema: refOf(schema) } } },
     "401": { description: "Unauthorized" },

@@ -1,8 +1,8 @@
 /**
- * The Swagger document as protobuf (gnostic's openapi.v2.Document): Go clients ask for nothing else, and kubectl before 1.27 cannot work
- * without it. Written are the schemas, and of the paths what clients look for: the kind, the action, the names of the parameters.
+ * The Swagger document as protobuf (gnostic's openapi.v2.Document): the only form that Go clients request, and required by kubectl before
+ * 1.27. It contains the schemas, and for each path what clients read: the kind, the action, the names of the parameters.
  *
- * Numbers of fields are those of OpenAPIv2.proto. A vendor extension travels as the YAML of its value; JSON is YAML too.
+ * Field numbers are those of OpenAPIv2.proto. A vendor extension is encoded as the YAML of its value; JSON is YAML too.
  */
 import { Buffer } from "node:buffer";
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
@@ -26,7 +26,7 @@ export function swaggerProtobuf(document: JsonObject): Uint8Array {
 }
 
 type Part = Uint8Array;
-const NOTHING: Part = new Uint8Array();
+const NO_BYTES: Part = new Uint8Array();
 
 function message(...parts: readonly Part[]): Uint8Array {
   return Buffer.concat(parts);
@@ -39,7 +39,7 @@ function varint(value: number): Part {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Wire type 2: a length, and that many bytes. */
+/** Wire type 2: length-delimited. */
 function bytes(number: number, value: Uint8Array): Part {
   return message(varint(number * 8 + 2), varint(value.byteLength), value);
 }
@@ -49,7 +49,7 @@ function part(number: number, ...parts: readonly Part[]): Part {
 }
 
 function text(number: number, value: Json | undefined): Part {
-  return value === undefined || value === "" ? NOTHING : bytes(number, Buffer.from(plainText(value)));
+  return value === undefined || value === "" ? NO_BYTES : bytes(number, Buffer.from(plainText(value)));
 }
 
 function texts(number: number, value: Json | undefined): readonly Part[] {
@@ -57,21 +57,21 @@ function texts(number: number, value: Json | undefined): readonly Part[] {
 }
 
 function flag(number: number, value: Json | undefined): Part {
-  return value === true ? message(varint(number * 8), varint(1)) : NOTHING;
+  return value === true ? message(varint(number * 8), varint(1)) : NO_BYTES;
 }
 
 function each(map: Json | undefined, write: (name: string, value: Json) => Part): readonly Part[] {
   return isJsonObject(map) ? Object.entries(map).map(([name, value]) => write(name, value ?? null)) : [];
 }
 
-/** Definitions and properties alike. */
+/** Definitions or properties. */
 function named(map: Json | undefined): readonly Part[] {
   return each(map, (name, value) => part(1, text(1, name), part(2, ...schema(value))));
 }
 
 function extensions(number: number, holder: JsonObject): readonly Part[] {
   return each(holder, (name, value) =>
-    name.startsWith("x-") ? part(number, text(1, name), part(2, text(2, JSON.stringify(value)))) : NOTHING,
+    name.startsWith("x-") ? part(number, text(1, name), part(2, text(2, JSON.stringify(value)))) : NO_BYTES,
   );
 }
 
@@ -83,10 +83,10 @@ function schema(value: Json): readonly Part[] {
     text(2, value["format"]),
     text(4, value["description"]),
     ...texts(19, value["required"]),
-    more === undefined ? NOTHING : part(21, isJsonObject(more) ? part(1, ...schema(more)) : flag(2, more)),
-    type === undefined ? NOTHING : part(22, text(1, type)),
-    items === undefined ? NOTHING : part(23, part(1, ...schema(items))),
-    properties === undefined ? NOTHING : part(25, ...named(properties)),
+    more === undefined ? NO_BYTES : part(21, isJsonObject(more) ? part(1, ...schema(more)) : flag(2, more)),
+    type === undefined ? NO_BYTES : part(22, text(1, type)),
+    items === undefined ? NO_BYTES : part(23, part(1, ...schema(items))),
+    properties === undefined ? NO_BYTES : part(25, ...named(properties)),
     ...extensions(31, value),
   ];
 }
@@ -105,7 +105,7 @@ function pathItem(item: Json): readonly Part[] {
   return [
     ...each(item, (name, value) => {
       const method = METHODS.get(name);
-      return method === undefined || !isJsonObject(value) ? NOTHING : part(method, ...operation(value));
+      return method === undefined || !isJsonObject(value) ? NO_BYTES : part(method, ...operation(value));
     }),
     ...parameters(9, field(item, "parameters")),
   ];
@@ -124,8 +124,8 @@ function operation(value: JsonObject): readonly Part[] {
 }
 
 function responseParts(response: Json): readonly Part[] {
-  const answered = field(response, "schema");
-  return [text(1, field(response, "description") ?? ""), answered === undefined ? NOTHING : part(2, part(1, ...schema(answered)))];
+  const schemaOfBody = field(response, "schema");
+  return [text(1, field(response, "description") ?? ""), schemaOfBody === undefined ? NO_BYTES : part(2, part(1, ...schema(schemaOfBody)))];
 }
 
 function parameters(number: number, list: Json | undefined): readonly Part[] {
@@ -140,7 +140,7 @@ function bodyParameter(parameter: Json): Part {
   return part(1, text(2, name), text(3, "body"), flag(4, required), part(5, ...schema(body ?? null)));
 }
 
-/** Which subschema it is depends on where the parameter stands. */
+/** The message depends on the parameter's `in`. */
 function otherParameter(parameter: Json): Part {
   const inPath = field(parameter, "in") === "path";
   const name = [flag(1, inPath), text(2, field(parameter, "in")), text(4, field(parameter, "name")), text(inPath ? 5 : 6, "string")];

@@ -1,6 +1,6 @@
 /**
- * The schemas of a document (`components.schemas` of v3, `definitions` of v2): what its paths refer to, directly and indirectly. Built-in
- * kinds come from the committed tables, custom kinds publish their own.
+ * The schemas of a document (`components.schemas` of v3, `definitions` of v2): all that its paths refer to, directly and indirectly. Schemas
+ * of built-in kinds are in generated tables, those of custom kinds in their definitions.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { builtinDefinition, builtinDefinitionNameOf } from "#patch";
@@ -8,12 +8,12 @@ import { modelName, publishedSchemas, type OpenApiVersion, type PublishedKind } 
 import type { ResourceType } from "../resource-type.ts";
 import type { CustomType } from "../definitions/custom-types.ts";
 import { META_DESCRIPTIONS } from "./generated/meta-descriptions.ts";
-import type { ServedResource } from "./groups.ts";
+import type { ServedResourceType } from "./groups.ts";
 import { swaggerSchema } from "./swagger-schemas.ts";
 
 export const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 
-/** What every document with resources that can be written has. */
+/** Part of every document with writable resources. */
 const WITH_WRITES = ["DeleteOptions", "Patch", "Status", "WatchEvent"].map((name) => `${META}.${name}`);
 const IN_CUSTOM_KINDS = ["ObjectMeta", "ListMeta"].map((name) => `${META}.${name}`);
 
@@ -27,7 +27,7 @@ export function schemaNameOf(type: ResourceType, list: boolean): string {
   return list ? `${name}List` : name;
 }
 
-/** Collects schemas and all that they refer to. */
+/** Collects schemas and all schemas that they refer to. */
 export class SchemaCollection {
   readonly #form: OpenApiVersion;
   readonly #found = new Map<string, JsonObject>();
@@ -44,7 +44,7 @@ export class SchemaCollection {
     for (const ref of refsIn(definition)) this.addBuiltin(ref);
   }
 
-  addResource({ type, subresources }: ServedResource): void {
+  addResource({ type, subresources }: ServedResourceType): void {
     if (type.custom) this.#addCustom(publishedKind(type));
     else {
       this.addBuiltin(schemaNameOf(type, false));
@@ -57,7 +57,7 @@ export class SchemaCollection {
     }
   }
 
-  /** By name. */
+  /** Sorted by name. */
   sorted(): JsonObject {
     return Object.fromEntries([...this.#found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -68,7 +68,7 @@ export class SchemaCollection {
   }
 }
 
-/** The tables have no prose, but for the metadata that custom resources share. */
+/** The tables have no descriptions, except for the metadata that custom resources share. */
 function describedDefinition(name: string): JsonObject | undefined {
   const definition = builtinDefinition(name);
   const described = Object.hasOwn(META_DESCRIPTIONS, name) ? META_DESCRIPTIONS[name] : undefined;
@@ -86,7 +86,7 @@ function publishedKind(type: CustomType): PublishedKind {
   return type.published ?? { group, version, kind, listKind: `${kind}List`, plural, schema: undefined, selectableFields: [] };
 }
 
-/** For built-in definitions only: in the schema of a CRD, a default or a property may hold a `$ref` that is no reference. */
+/** For built-in definitions only: in the schema of a CRD, a default or a property may have the name `$ref` without being a reference. */
 function refsIn(value: Json | undefined): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(refsIn);
   if (!isJsonObject(value)) return [];

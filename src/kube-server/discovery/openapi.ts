@@ -1,7 +1,7 @@
 /**
- * /openapi/v2 and /openapi/v3. A document per group and version, made when it is first asked for: most servers are never asked for most.
+ * /openapi/v2 and /openapi/v3. A document per group and version, created at its first request, because most documents are never requested.
  *
- * The hash in an address says when a document changed; it is taken of what the document is made from, so that the list of addresses costs nothing.
+ * The hash in an address changes with the document; it is computed from the document's sources, so that the index needs no documents.
  */
 import { once, sha256Hex } from "#base";
 import type { JsonObject } from "#kube";
@@ -16,7 +16,7 @@ import { swaggerOf } from "./swagger.ts";
 import { GIT_VERSION } from "./version.ts";
 
 export interface OpenApi {
-  answer(request: ApiRequest, parts: readonly string[]): ApiResponse | undefined;
+  respond(request: ApiRequest, parts: readonly string[]): ApiResponse | undefined;
 }
 
 type Document = { readonly hash: string; readonly make: () => JsonObject };
@@ -29,7 +29,7 @@ export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
   let v2Bytes: Uint8Array | undefined;
   let v2: { readonly value: JsonObject; readonly etag: string } | undefined;
   return {
-    answer(request, [version, ...path]) {
+    respond(request, [version, ...path]) {
       if (version === "v2" && path.length === 0) {
         v2 ??= { value: swagger(groups, documents), etag: `"${digest([...documents.values()].map(({ hash }) => hash).join())}"` };
         const [wanted] = parseAccept(header(request, "accept"));
@@ -39,12 +39,12 @@ export function createOpenApi(groups: readonly ServedGroup[]): OpenApi {
       }
       if (version !== "v3") return undefined;
       if (path.length === 0) return index(documents);
-      return documentAnswer(request, documents.get(path.join("/")));
+      return documentResponse(request, documents.get(path.join("/")));
     },
   };
 }
 
-/** Documents without resources, and the schema that their one path answers with. */
+/** Documents without resources, and the schema of their only response. */
 const ROOTS = [
   [".well-known/openid-configuration", undefined],
   ["api", `${META}.APIVersions`],
@@ -79,7 +79,7 @@ function digest(text: string): string {
   return sha256Hex(text).toUpperCase();
 }
 
-/** What can change: which kinds there are, and what custom ones publish. */
+/** Everything that can change in a document: the served kinds, and the schemas of custom ones. */
 function sourceOf({ version, resources }: ServedVersion): string {
   const described = resources.map(({ type }) => {
     const { published }: CustomType = type;
@@ -118,7 +118,7 @@ function index(documents: ReadonlyMap<string, Document>): ApiResponse {
   return textResponse(200, JSON.stringify({ paths }));
 }
 
-function documentAnswer(request: ApiRequest, document: Document | undefined): ApiResponse {
+function documentResponse(request: ApiRequest, document: Document | undefined): ApiResponse {
   if (document === undefined) return { status: 404, headers: {}, warnings: [], body: { kind: "none" } };
   const asked = request.query.get("hash");
   if (asked !== null && asked !== "" && asked !== document.hash) {
@@ -135,7 +135,7 @@ function cached(request: ApiRequest, value: JsonObject, etag: string): ApiRespon
   return jsonResponse(200, value, headers);
 }
 
-/** Another language, so another tag: clients keep what they got by it. */
+/** Another encoding needs another etag: clients cache by it. */
 function cachedBytes(request: ApiRequest, bytes: Uint8Array, etag: string): ApiResponse {
   const headers = { "content-type": SWAGGER_PROTOBUF, etag, vary: "Accept" };
   const known = header(request, "if-none-match") === etag;

@@ -17,7 +17,7 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
   }),
 }));
 
-/** Objects with these names, whose values are the inner trees in turn, directly, in lists or in maps. */
+/** Objects with these names, whose values are the inner trees, directly, in lists or in maps. */
 function schemaOf({ names, inner, place }: Tree): JsonObject {
   const own: JsonObject = {
     type: "object",
@@ -31,7 +31,7 @@ function schemaOf({ names, inner, place }: Tree): JsonObject {
   return place === "items" ? { type: "array", items: own } : { type: "object", additionalProperties: own };
 }
 
-/** The names of every level, as a client that knows where schemas stand finds them. */
+/** The property names of every level, read from the positions where schemas have properties. */
 function namesIn(schema: unknown): unknown {
   const { properties, items, additionalProperties } = schema as JsonObject;
   if (items !== undefined) return ["items", namesIn(items)];

@@ -7,7 +7,7 @@ import { mapSchemas } from "../custom-resources/index.ts";
 
 const COMPONENTS = "#/components/schemas/";
 
-/** Swagger has none of these, and a real server publishes no defaults in it. */
+/** Keywords that Swagger lacks, and `default`, which a real server does not publish in it. */
 const NOT_IN_V2 = new Set(["allOf", "anyOf", "oneOf", "not", "nullable", "default"]);
 
 export function swaggerSchema(schema: JsonObject): JsonObject {

@@ -1,7 +1,7 @@
 /**
- * The document of /openapi/v2: all groups in one. Old clients read it, and kubectl does to validate a List.
+ * The document of /openapi/v2: all groups in one. Read by old clients, and by kubectl to validate a List.
  *
- * Of an operation there is what clients look for: kind, action, body, responses, and the names of the parameters.
+ * An operation has what clients read: kind, action, body, responses, and the names of the parameters.
  */
 import { field, fieldAt, isJsonObject, type Json, type JsonObject } from "#kube";
 import type { ServedGroup } from "./groups.ts";

@@ -1,6 +1,6 @@
 /**
- * What /version says. The Kubernetes version is the one whose behaviour was recorded and is followed: clients decide by it what they may ask.
- * That this is no Kubernetes is said where it harms nobody, in the commit.
+ * The response of /version. The Kubernetes version is the one that this server emulates: clients enable features by it. `gitCommit` shows that
+ * the server is Lattice; no client depends on that field.
  */
 import { PROGRAM_VERSION } from "#base";
 

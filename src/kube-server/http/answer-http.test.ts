@@ -19,7 +19,7 @@ async function serve(handle: ApiServer["handle"], secure = false): Promise<numbe
   const server = { handle, authorize: (request: never) => ok((_body: unknown, signal: AbortSignal) => handle(request, signal)) };
   const exchange = { server: server as unknown as ApiServer, authenticate: () => user, anonymous: user, logger: silentLogger };
   const certificate = secure ? expectOk(certificateFor("127.0.0.1", systemClock)).server : undefined;
-  const options = { host: "127.0.0.1", port: 0, certificate, limits: { lookMs: 20, stallMs: 200 } };
+  const options = { host: "127.0.0.1", port: 0, certificate, limits: { checkMs: 20, stallMs: 200 } };
   const { port, close } = expectOk(await serveHttp(options, { ...exchange, clock: systemClock }));
   closing.push(close);
   return port;

@@ -1,4 +1,4 @@
-/** One HTTP exchange: read the request within its limits, let the server answer it, write the response. The same for HTTP/1.1 and HTTP/2. */
+/** One HTTP exchange: reads the request within its limits, passes it to the server, writes the response. The same for HTTP/1.1 and HTTP/2. */
 import { describeThrown, type Logger } from "#base";
 import { discardBody, readBody, type HttpRequest, type HttpResponse, type ListenerLimits } from "#listener";
 import type { ApiServer } from "../rest/api-server.ts";
@@ -6,10 +6,10 @@ import { NO_QUERY, readQuery, type ApiRequest, type ApiResponse, type User } fro
 import { failureResponse } from "../protocol/respond.ts";
 import { failure, tooLarge, unauthorized } from "../protocol/status.ts";
 import type { TurnBudget } from "../turns.ts";
-import { senderOf, type Credentials } from "./credentials.ts";
+import { senderOf, type CredentialOptions } from "./credentials.ts";
 import { writeAnswer } from "./write-answer.ts";
 
-export type Exchange = Credentials & {
+export type Exchange = CredentialOptions & {
   readonly server: ApiServer;
   readonly logger: Logger;
 };
@@ -17,7 +17,7 @@ export type Exchange = Credentials & {
 /** `turns`: many requests that arrive at once are not all answered in one turn of the event loop. */
 type LimitedExchange = Exchange & { readonly limits: ListenerLimits; readonly turns: TurnBudget };
 
-/** Of requests that are refused before their user is known. */
+/** The user of requests that are rejected before authentication. */
 const NO_USER: User = { name: "", uid: "", groups: [] };
 
 export async function answerHttp(request: HttpRequest, response: HttpResponse, exchange: LimitedExchange): Promise<void> {

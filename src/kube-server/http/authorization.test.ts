@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
-/** `checks`: the verbs that the authorizer was asked about. */
+/** `checks`: the verbs that were authorized. */
 async function serve(allowed = true) {
   const checks: string[] = [];
   const store = createMemoryStore();
@@ -51,7 +51,7 @@ test("every write over HTTP is authorized once", async () => {
   expect(await send("GET", MAPS)).toBe("200 list");
 });
 
-test("a refused write is authorized once, and before its body has arrived", async () => {
+test("a forbidden write is authorized once, before its body has arrived", async () => {
   const { checks, port } = await serve(false);
   const socket = connect(port, "127.0.0.1");
   socket.write(`POST ${MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n`);

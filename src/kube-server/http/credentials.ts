@@ -1,17 +1,17 @@
 /**
  * The user of a request: of a client certificate that our authority issued, of a bearer token, or anonymous.
  *
- * An invalid credential is refused on every path; only a request without one is anonymous.
+ * An invalid credential is rejected on every path; only a request without one is anonymous.
  */
 import { err, ok, type Clock, type Result } from "#base";
 import type { HttpRequest } from "#listener";
 import type { User } from "../protocol/request.ts";
 import { certificateUser } from "./client-certificate.ts";
 
-export type Credentials = {
+export type CredentialOptions = {
   /** The user of a bearer token. */
   readonly authenticate: (token: string) => User | undefined;
-  /** The user of requests without a credential; absent: they are refused. */
+  /** The user of requests without a credential; absent: they are rejected. */
   readonly anonymous?: User | undefined;
   readonly clock: Clock;
 };
@@ -19,7 +19,7 @@ export type Credentials = {
 export type Sender = { readonly user: User; readonly warnings: readonly string[] };
 
 /** The error has no details: clients do not learn what was wrong with a credential. */
-export function senderOf(request: HttpRequest, { authenticate, anonymous, clock }: Credentials): Result<Sender, undefined> {
+export function senderOf(request: HttpRequest, { authenticate, anonymous, clock }: CredentialOptions): Result<Sender, undefined> {
   const certified = certificateUser(request, clock.now());
   if (certified?.ok === true) return ok({ user: certified.value, warnings: [] });
   const { token, warnings } = bearerToken(request.headers.authorization ?? "");

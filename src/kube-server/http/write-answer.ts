@@ -1,10 +1,10 @@
 /**
  * Writes a response. A complete body is sent at once; a stream is sent as it is produced, and waits for a client that reads slowly.
  *
- * Long lists are written in pieces that the allocator has ready: one text of a megabyte costs more in fresh memory than in work.
+ * Long lists are written in small pieces: allocating one text of a megabyte takes longer than creating it.
  */
 import { Buffer } from "node:buffer";
-import { breakOff, pacedWriter, writeHead, type HttpResponse, type ResponseHead } from "#listener";
+import { abortResponse, pacedWriter, writeHead, type HttpResponse, type ResponseHead } from "#listener";
 import type { ApiResponse, EventStream } from "../protocol/request.ts";
 import type { TurnBudget } from "../turns.ts";
 
@@ -18,7 +18,7 @@ export type Writing = {
 export async function writeAnswer(response: HttpResponse, answered: ApiResponse, writing: Writing): Promise<void> {
   const { body, headers, status, warnings } = answered;
   const { headOnly, signal } = writing;
-  if (body.kind === "cut") return breakOff(response);
+  if (body.kind === "cut") return abortResponse(response);
   const head: ResponseHead = { "cache-control": "no-cache, private", ...headers };
   if (warnings.length > 0) head["warning"] = warnings.map((text) => `299 - ${quoted(text)}`);
   if (body.kind === "stream") {
@@ -26,7 +26,7 @@ export async function writeAnswer(response: HttpResponse, answered: ApiResponse,
     if (headOnly) return void response.end(); // otherwise the connection would be busy until the watch ends
     return sendStream(response, body.chunks, signal);
   }
-  const begun = body.kind === "bytes" ? NOTHING : beginTexts(textsOf(answered), writing.turns);
+  const begun = body.kind === "bytes" ? NO_TEXTS : beginTexts(textsOf(answered), writing.turns);
   const length = body.kind === "bytes" ? body.bytes.byteLength : sum(begun.first, (text) => Buffer.byteLength(text));
   // an incomplete body is sent in chunks
   if (begun.rest === undefined && (length > 0 || status === 200)) head["content-length"] = length;
@@ -46,7 +46,7 @@ type Begun = {
   readonly rest: Iterator<string> | undefined;
   readonly pause: Promise<void> | undefined;
 };
-const NOTHING: Begun = { first: [], rest: undefined, pause: undefined };
+const NO_TEXTS: Begun = { first: [], rest: undefined, pause: undefined };
 
 function beginTexts(texts: Iterable<string>, turns: TurnBudget): Begun {
   const first: string[] = [];
@@ -55,14 +55,14 @@ function beginTexts(texts: Iterable<string>, turns: TurnBudget): Begun {
   for (let next = rest.next(); next.done !== true; next = rest.next()) {
     first.push(next.value);
     length += next.value.length;
-    const pause = first.length % LOOK_EVERY === 0 ? turns.pause() : undefined;
+    const pause = first.length % TEXTS_PER_CHECK === 0 ? turns.pause() : undefined;
     if (length > AT_ONCE || pause !== undefined) return { first, rest, pause };
   }
   return { first, rest: undefined, pause: undefined };
 }
 
 /** Texts between two reads of the clock. */
-const LOOK_EVERY = 16;
+const TEXTS_PER_CHECK = 16;
 
 async function streamTexts(
   response: HttpResponse,
@@ -137,7 +137,7 @@ function inLatin1(text: string): string {
 /** Headers are sent at once: the client knows that its watch has begun before the first event. */
 async function sendStream(response: HttpResponse, chunks: EventStream, signal: AbortSignal): Promise<void> {
   if ("flushHeaders" in response) response.flushHeaders();
-  chunks.whenDropped?.(() => breakOff(response));
+  chunks.whenDropped?.(() => abortResponse(response));
   const write = pacedWriter(response, { encoding: "utf8", signal, ahead: AHEAD_OF_WATCH });
   for await (const chunk of chunks) {
     if (signal.aborted) break;

@@ -6,7 +6,7 @@ import { decodeProtobuf } from "./decode.ts";
 
 const FALLBACK = { apiVersion: "v1", kind: "ConfigMap" };
 
-/** Just enough of an encoder to say what a test wants to say. */
+/** An encoder for the cases below. */
 const varint = (value: number | bigint): number[] => {
   const bytes: number[] = [];
   for (let rest = BigInt.asUintN(64, BigInt(value)); ; rest >>= 7n) {
@@ -40,7 +40,7 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
     want: { kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1", empty: "" }, binaryData: { b: "AQI=" }, immutable: true },
   },
   {
-    name: "lists, messages whose fields stand where they stand, and either-or values",
+    name: "lists, inline messages, and unions",
     given: envelope("v1", "Pod", [
       ...bytes(2, [
         ...bytes(1, [...text(1, "v"), ...bytes(2, bytes(2, text(1, "x")))]),
@@ -64,7 +64,7 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
     want: { spec: { ports: [{ targetPort: 80 }, { targetPort: "web" }] } },
   },
   {
-    name: "times, and the time that is none",
+    name: "times, and the zero time",
     given: envelope("coordination.k8s.io/v1", "Lease", [
       ...bytes(1, [...bytes(8, number(1, 1_767_225_600)), ...bytes(9, [])]),
       ...bytes(2, bytes(3, [...number(1, 1_767_225_600), ...number(2, 5_000)])),
@@ -75,7 +75,7 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
     },
   },
   {
-    name: "numbers below zero, and fields from the future",
+    name: "negative numbers, and unknown fields",
     given: envelope("scheduling.k8s.io/v1", "PriorityClass", [
       ...number(2, -7n),
       ...text(99, "later"),
@@ -88,7 +88,7 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
     want: { value: -7 },
   },
   {
-    name: "schemas, with the names JSON has for their fields",
+    name: "schemas with the JSON names of their fields",
     given: envelope(
       "apiextensions.k8s.io/v1",
       "CustomResourceDefinition",
@@ -143,10 +143,10 @@ const cases: readonly { name: string; given: Uint8Array; want: object }[] = [
     given: envelope("v1", "DeleteOptions", [...number(1, 5), ...text(4, "Orphan")]),
     want: { gracePeriodSeconds: 5, propagationPolicy: "Orphan" },
   },
-  { name: "an object that does not say what it is", given: envelope("", "", meta("a")), want: { apiVersion: "v1", kind: "ConfigMap" } },
+  { name: "an object without apiVersion and kind", given: envelope("", "", meta("a")), want: { apiVersion: "v1", kind: "ConfigMap" } },
 ];
 
-test.each(cases)("$name are read", ({ given, want }) => {
+test.each(cases)("$name are decoded", ({ given, want }) => {
   expect(decodeProtobuf(given, FALLBACK)).toMatchObject({ ok: true, value: want });
 });
 
@@ -171,11 +171,11 @@ const refused: readonly { name: string; given: Uint8Array; want: string }[] = [
   { name: "a double that is cut", given: envelope("v1", "ConfigMap", [9, 1]), want: "unexpected EOF" },
 ];
 
-test.each(refused)("$name is refused", ({ given, want }) => {
+test.each(refused)("$name is an error", ({ given, want }) => {
   expect(decodeProtobuf(given, FALLBACK)).toMatchObject({ ok: false, error: expect.stringContaining(want) });
 });
 
-test("no bytes crash the reader", () => {
+test("no bytes crash the decoder", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.constantFrom("ConfigMap", "Pod", "Service"), (raw, kind) => {
       const read = decodeProtobuf(envelope("v1", kind, [...raw]), FALLBACK);
@@ -184,7 +184,7 @@ test("no bytes crash the reader", () => {
   );
 });
 
-test("Go clients create and delete with it", async () => {
+test("a client can create and delete with protobuf bodies", async () => {
   const { server } = realServer();
   const send = (method: string, path: string, body: Uint8Array) =>
     server.handle(

@@ -1,8 +1,8 @@
 /**
- * Kubernetes' protobuf form, read into the JSON it stands for. Go clients (kubectl among them) send the objects they know in it; answers
- * are always JSON here, which they all take.
+ * Decodes Kubernetes' protobuf encoding into JSON. Go clients (kubectl among them) send built-in kinds in it; responses are always JSON,
+ * which all clients accept.
  *
- * The result is what JSON could have said, empty fields included: the kind's own `decode` comes after, as for any other body.
+ * The result is the equivalent JSON, including empty fields: it is passed to the kind's `decode`, as any other body.
  */
 import { Buffer } from "node:buffer";
 import { err, ok, type Result } from "#base";
@@ -22,7 +22,7 @@ export function isProtobuf(contentType: string): boolean {
   return contentType.split(";")[0]?.trim().toLowerCase() === PROTOBUF;
 }
 
-/** `fallback`: what the object is when it does not say so itself. */
+/** `fallback`: the type of an object without apiVersion and kind. */
 export function decodeProtobuf(bytes: Uint8Array, fallback: { readonly apiVersion: string; readonly kind: string }): Read {
   if (!MAGIC.every((byte, index) => bytes[index] === byte)) {
     return err("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]");
@@ -57,7 +57,7 @@ function readMessage(name: string, bytes: Uint8Array, depth: number): Read {
   return ok(shape === TEXTS ? (fields.value["items"] ?? []) : fields.value);
 }
 
-/** Messages that are no definition of their own are lists of strings in Go. */
+/** Messages without a definition are lists of strings in Go. */
 const TEXTS: MessageShape = new Map([[1, { name: "items", form: "list", type: "s" }]]);
 
 function readShape(shape: MessageShape, bytes: Uint8Array, depth: number): Result<Draft, string> {
@@ -66,7 +66,7 @@ function readShape(shape: MessageShape, bytes: Uint8Array, depth: number): Resul
   const draft: Draft = Object.create(null) as Draft;
   for (const { number, value } of read.value) {
     const field = shape.get(number);
-    if (field === undefined) continue; // a newer client knows more
+    if (field === undefined) continue; // a field of a newer version
     const added = addField(draft, field, value, depth);
     if (!added.ok) return added;
   }
@@ -83,7 +83,7 @@ function addField(draft: Draft, { name, form, type }: FieldShape, raw: bigint | 
   return ok(undefined);
 }
 
-/** A map is a list of little messages: 1 is the key, 2 the value. */
+/** A map is a list of messages: field 1 is the key, field 2 the value. */
 function readEntry(type: string, raw: bigint | Uint8Array, depth: number): Read {
   const shape: MessageShape = new Map([
     [1, { name: "key", form: "one", type: "s" }],
@@ -115,7 +115,7 @@ const SCALARS: ReadonlyMap<string, (raw: bigint | Uint8Array) => Json | undefine
   ["d", (raw) => (raw instanceof Uint8Array && raw.byteLength === 8 ? Buffer.from(raw).readDoubleLE() : undefined)],
 ]);
 
-/** Types that write their own JSON. */
+/** Types with custom JSON encoding. */
 const SPECIAL: ReadonlyMap<string, (fields: Draft) => Read> = new Map<string, (fields: Draft) => Read>([
   ["api.resource.Quantity", ({ string = "" }) => ok(string)],
   ["util.intstr.IntOrString", ({ type = 0, intVal = 0, strVal = "" }) => ok(type === 0 ? intVal : strVal)],

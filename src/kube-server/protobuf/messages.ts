@@ -1,8 +1,8 @@
 /**
- * The messages of Kubernetes' protobuf form, decoded from the committed table when they are first needed.
+ * The messages of Kubernetes' protobuf encoding, parsed from the generated table when they are first needed.
  *
  * A line is a message and its fields: `2data:{s` is field 2, in JSON "data", a map of strings. `[` repeats, `{` maps from string, `^` is a
- * message whose fields stand in JSON where it stands; `s y b i d` are string, bytes, bool, integer and double; anything else is a message.
+ * message whose fields are inlined in JSON; `s y b i d` are string, bytes, bool, integer and double; anything else is a message.
  */
 import { once } from "#base";
 import { MESSAGES } from "./generated/messages.ts";
@@ -11,7 +11,7 @@ export type FieldShape = { readonly name: string; readonly form: "one" | "list" 
 export type MessageShape = ReadonlyMap<number, FieldShape>;
 
 const FORMS: Readonly<Record<string, FieldShape["form"]>> = { "[": "list", "{": "map", "^": "inline" };
-/** The shape of each message is read when it is first needed. */
+/** Each message is parsed when it is first needed. */
 const shapes = once(() => new Map(MESSAGES.split("\n").map((line) => [line.split(" ", 1)[0] ?? "", once(() => readShape(line))])));
 
 export function messageShape(name: string): MessageShape | undefined {

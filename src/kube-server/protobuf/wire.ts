@@ -1,4 +1,4 @@
-/** Protobuf's wire format: fields one after the other, each with a number and a way to find its end. */
+/** Protobuf's wire format: a sequence of fields, each with a number and a wire type. */
 import { err, ok, type Result } from "#base";
 
 export type WireField = { readonly number: number; readonly value: bigint | Uint8Array };

@@ -137,7 +137,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const address = options.address ?? (() => "127.0.0.1");
   const discovery = createDiscovery({ types, store: options.store, address });
   const about = (request: ApiRequest) =>
-    discovery.answer(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
+    discovery.respond(request) ?? answerOpenId(request, { accounts: core.authentication.accounts, address });
   const gate = createGate(context.authorize, options.authorize === undefined);
   const paths: Paths = { about, types, routes: new RecentRoutes(types) };
   const answer = (request: ApiRequest, signal: AbortSignal, target: RequestTarget | ApiResponse) =>
