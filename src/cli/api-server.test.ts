@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 afterEach(async () => rm(folder, { recursive: true }));
 
-/** Runs the command; `ready` resolves with what it printed first. */
+/** Runs the command; `ready` resolves with the first text on standard output. */
 function run(...argv: readonly string[]) {
   const stop = new AbortController();
   const out: string[] = [];
@@ -38,7 +38,7 @@ function run(...argv: readonly string[]) {
   return { stop, ready, ended, complaints, out };
 }
 
-test("it says where it is, serves until it is stopped, and ends well", async () => {
+test("it prints its URL, serves until it is stopped, and exits with 0", async () => {
   await writeFile(join(folder, "tokens.csv"), '# people\n"t,1",alice,u\n');
   const { ready, stop, ended, out } = run(
     "--http",
@@ -62,7 +62,7 @@ test("it says where it is, serves until it is stopped, and ends well", async () 
   expect(await readFile(kubeconfig, "utf8")).toContain(`server: ${url}`);
 });
 
-test("without tokens it makes an administrator, whose token is in the kubeconfig and nowhere else", async () => {
+test("without a token file there is one administrator, whose token is only in the kubeconfig", async () => {
   await writeFile(join(folder, "kc.yaml"), "old", { mode: 0o644 });
   const { ready, stop, ended, complaints, out } = run("--kubeconfig-out", "kc.yaml");
   expect(await ready).toMatch(/^https:\/\/127\.0\.0\.1:\d+\n$/);
@@ -77,33 +77,33 @@ test("without tokens it makes an administrator, whose token is in the kubeconfig
   expect(complaints).toEqual([]);
 });
 
-test("a server whose token nobody knows says so", async () => {
+test("a server without a token file or kubeconfig prints a warning", async () => {
   const { ready, stop, ended, complaints } = run("--http");
   await ready;
   stop.abort();
   await ended;
-  expect(complaints.join("")).toContain("nobody knows the token of this server");
+  expect(complaints.join("")).toContain("no client can authenticate");
 });
 
 const refused: readonly { name: string; argv: readonly string[]; want: string }[] = [
-  { name: "a port that is none", argv: ["--port", "x"], want: '--port: "x" is not a port' },
-  { name: "a pod limit that is none", argv: ["--pod-limit", "0"], want: '--pod-limit: "0" is not a number from 1 to 9999999' },
+  { name: "an invalid port", argv: ["--port", "x"], want: '--port: "x" is not a port' },
+  { name: "an invalid pod limit", argv: ["--pod-limit", "0"], want: '--pod-limit: "0" is not a number from 1 to 9999999' },
   { name: "a port that is too high", argv: ["--port", "70000"], want: "--port" },
-  { name: "a token file that is not there", argv: ["--token-file", "nope.csv"], want: "nope.csv: there is no such file" },
-  { name: "a token file that cannot be read", argv: ["--token-file", "bad.csv"], want: "the token file: line 1" },
+  { name: "a missing token file", argv: ["--token-file", "nope.csv"], want: "nope.csv: there is no such file" },
+  { name: "an invalid token file", argv: ["--token-file", "bad.csv"], want: "the token file: line 1" },
   {
     name: "a kubeconfig that cannot be written",
     argv: ["--http", "--kubeconfig-out", "no/such/folder/kc"],
     want: "cannot be written: ENOENT",
   },
-  { name: "an address that is none", argv: ["--bind", "localhost"], want: '--bind: "localhost" is not an IP address; write 127.0.0.1' },
+  { name: "an invalid address", argv: ["--bind", "localhost"], want: '--bind: "localhost" is not an IP address; write 127.0.0.1' },
   { name: "plain HTTP for other machines", argv: ["--http", "--bind", "0.0.0.0"], want: "plain HTTP is for loopback only" },
   { name: "an address of another machine", argv: ["--bind", "192.0.2.1"], want: "cannot listen on 192.0.2.1:0" },
-  { name: "definitions that are not there", argv: ["--crds", "nope"], want: "nope" },
+  { name: "missing definitions", argv: ["--crds", "nope"], want: "nope" },
   { name: "a data folder that is a file", argv: ["--data-dir", "bad.csv"], want: "bad.csv is not a folder; choose a folder" },
   { name: "a data folder below a file", argv: ["--data-dir", "bad.csv/a/b"], want: "bad.csv is not a folder; choose a folder" },
   {
-    name: "a data folder where the system allows none",
+    name: "a data folder that the system refuses to create",
     argv: ["--data-dir", "/proc/lattice"],
     want: "/proc/lattice cannot be created: E",
   },
@@ -118,7 +118,7 @@ test.each(refused)("$name is one line and exit code 2", async ({ argv, want }) =
   expect(complaints.join("")).not.toContain("secret");
 });
 
-test("a damaged data folder is refused with the option that repairs it, and --repair starts it", async () => {
+test("the error for a damaged data folder names --repair, and --repair starts it", async () => {
   const options = ["--data-dir", "data", "--kubeconfig-out", "kc.yaml", "--no-controllers"];
   const first = run(...options);
   await first.ready;
@@ -148,7 +148,7 @@ async function damage(data: string): Promise<void> {
   await writeFile(join(data, name), bytes);
 }
 
-/** A program for `-- node -e`: asks the server of KUBECONFIG, over plain HTTP. */
+/** A program for `-- node -e`: sends requests to the server of KUBECONFIG, over plain HTTP. */
 const client = (then: string) => `
   const text = require("fs").readFileSync(process.env.KUBECONFIG, "utf8");
   const [url, token] = [/server: (\\S+)/.exec(text)[1], /token: (\\S+)/.exec(text)[1]];
@@ -166,7 +166,7 @@ test("a command runs with KUBECONFIG and the definitions, and its exit code is p
   expect(out).toEqual([]);
 });
 
-test("a command can use the kubeconfig that was asked for, and reset the server", async () => {
+test("a command can use the kubeconfig of --kubeconfig-out, and reset the server", async () => {
   const program = client(`
     const create = () => fetch(url + "/api/v1/namespaces/default/configmaps", {
       method: "POST",
@@ -182,7 +182,7 @@ test("a command can use the kubeconfig that was asked for, and reset the server"
   expect(await ended).toBe(0);
 });
 
-test("a command that a signal ends, is missing or cannot be started gives the exit code of a shell", async () => {
+test("the exit code of a command that a signal ends, that is missing or cannot be started is that of a shell", async () => {
   await writeFile(join(folder, "plain"), "no program", { mode: 0o600 });
   const ends = async (...command: readonly string[]) => {
     const { ended, complaints } = run("--no-controllers", ...command);
@@ -194,7 +194,7 @@ test("a command that a signal ends, is missing or cannot be started gives the ex
   expect([code, complaint]).toEqual([126, expect.stringMatching(/^lattice: \S+\/plain: cannot be started: [^\n]+\n$/)]);
 });
 
-test("a signal is passed on to the command, whose exit code counts", async () => {
+test("a signal is forwarded to the command, whose exit code is returned", async () => {
   const started = join(folder, "started");
   const program = `
     process.on("SIGTERM", () => process.exit(9));
@@ -206,7 +206,7 @@ test("a signal is passed on to the command, whose exit code counts", async () =>
   expect(await ended).toBe(9);
 });
 
-test("--bind listens where it says, with a warning when other machines can reach it", async () => {
+test("--bind listens on the given address, with a warning when other machines can reach it", async () => {
   const { ready, stop, ended, complaints } = run("--bind", "0.0.0.0", "--kubeconfig-out", "kc.yaml", "--no-controllers");
   expect(await ready).toMatch(/^https:\/\/127\.0\.0\.1:\d+\n$/);
   stop.abort();

@@ -1,6 +1,6 @@
 /**
- * `lattice api-server`: runs the embedded cluster as a process, until Ctrl-C or SIGTERM, or as long as a command runs. Without a command one line
- * on standard output says where it listens, when it is ready; with one, standard output is the command's.
+ * `lattice api-server`: runs the embedded cluster as a process, until Ctrl-C or SIGTERM, or as long as a command runs. Without a command it
+ * prints its URL as one line on standard output when it is ready; with one, standard output belongs to the command.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,13 +8,13 @@ import { isAbsolute, join } from "node:path";
 import { createLogger, describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
 import { startEmbeddedCluster, type EmbeddedCluster } from "#embedded-cluster";
 import { isPublic, LOOPBACK, parseBind } from "./bind-address.ts";
-import { misunderstood, untilAskedToStop, type CliIo, type CommandExitCode } from "./io.ts";
+import { reportFailure, untilStopped, type CliIo, type CommandExitCode } from "./io.ts";
 import { writeKubeconfig } from "./kubeconfig-file.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 import { runCommand } from "./run-command.ts";
 
 export type ApiServerFlags = {
-  /** Empty: until asked to stop. */
+  /** Empty: run until a signal. */
   readonly command?: readonly string[];
   readonly crds?: readonly string[];
   readonly bind?: string;
@@ -31,15 +31,15 @@ export type ApiServerFlags = {
 
 export async function serveApi(io: CliIo, flags: ApiServerFlags): Promise<CommandExitCode> {
   const port = parsePort(flags.port);
-  if (!port.ok) return misunderstood(io, port.error);
+  if (!port.ok) return reportFailure(io, port.error);
   const host = parseBind(flags.bind ?? LOOPBACK, { http: flags.http === true });
-  if (!host.ok) return misunderstood(io, host.error);
+  if (!host.ok) return reportFailure(io, host.error);
   const podLimit = parsePodLimit(flags.podLimit);
-  if (!podLimit.ok) return misunderstood(io, podLimit.error);
+  if (!podLimit.ok) return reportFailure(io, podLimit.error);
   const tokens = flags.tokenFile === undefined ? ok(undefined) : readTokens(pathOf(io, flags.tokenFile));
-  if (!tokens.ok) return misunderstood(io, tokens.error);
+  if (!tokens.ok) return reportFailure(io, tokens.error);
   const started = await fromPromise(start(io, flags, { tokens: tokens.value, podLimit: podLimit.value }), describeThrown);
-  if (!started.ok) return misunderstood(io, started.error);
+  if (!started.ok) return reportFailure(io, started.error);
   await using cluster = started.value;
   return await runUntilStopped(io, flags, { cluster, host: host.value, port: port.value, tokens: tokens.value });
 }
@@ -73,27 +73,27 @@ type Started = {
 
 async function runUntilStopped(io: CliIo, flags: ApiServerFlags, { cluster, host, port, tokens }: Started): Promise<CommandExitCode> {
   const listening = await fromPromise(cluster.listen({ host, port, http: flags.http === true }), describeThrown);
-  if (!listening.ok) return misunderstood(io, listening.error);
+  if (!listening.ok) return reportFailure(io, listening.error);
   if (isPublic(host)) io.stderr(`lattice: other machines can reach this server at port ${new URL(listening.value.url).port}\n`);
   const { command = [] } = flags;
   if (command.length > 0) return runBeside(io, flags, { cluster, tokens, command });
   const written = await offerKubeconfig(io, flags, cluster, tokens);
-  if (!written.ok) return misunderstood(io, written.error);
+  if (!written.ok) return reportFailure(io, written.error);
   io.stdout(`${listening.value.url}\n`);
-  await untilAskedToStop(io.signal);
+  await untilStopped(io.signal);
   return 0;
 }
 
 type Beside = Pick<Started, "cluster" | "tokens"> & { readonly command: readonly string[] };
 
-/** A command without --kubeconfig-out gets a kubeconfig that ends with it. */
+/** Without --kubeconfig-out, the kubeconfig of the command is deleted when the command ends. */
 async function runBeside(io: CliIo, flags: ApiServerFlags, { cluster, tokens, command }: Beside): Promise<CommandExitCode> {
   const home = await fromPromise(mkdtemp(join(tmpdir(), "lattice-api-server-")), describeThrown);
-  if (!home.ok) return misunderstood(io, `the folder for the kubeconfig cannot be created: ${home.error}`);
+  if (!home.ok) return reportFailure(io, `the folder for the kubeconfig cannot be created: ${home.error}`);
   try {
     const kubeconfigOut = pathOf(io, flags.kubeconfigOut ?? join(home.value, "kubeconfig"));
     const written = await offerKubeconfig(io, { ...flags, kubeconfigOut }, cluster, tokens);
-    if (!written.ok) return misunderstood(io, written.error);
+    if (!written.ok) return reportFailure(io, written.error);
     // envtest uses the cluster of KUBECONFIG when USE_EXISTING_CLUSTER is "true"
     return await runCommand(io, command, { KUBECONFIG: kubeconfigOut, USE_EXISTING_CLUSTER: "true" });
   } finally {
@@ -119,7 +119,7 @@ function readTokens(path: string): Result<string, string> {
   return mapErr(readRegularText(path, { bytes: MAX_SMALL_FILE, pipes: true }), (problem) => `--token-file ${path}: ${problem}`);
 }
 
-/** With a token file, the kubeconfig speaks as its first user: somebody must be it. */
+/** With a token file, the kubeconfig has the token of its first user. */
 async function offerKubeconfig(
   io: CliIo,
   flags: ApiServerFlags,
@@ -127,7 +127,7 @@ async function offerKubeconfig(
   tokens: string | undefined,
 ): Promise<Result<void, string>> {
   if (flags.kubeconfigOut === undefined) {
-    if (tokens === undefined) io.stderr("lattice: no --token-file and no --kubeconfig-out: nobody knows the token of this server\n");
+    if (tokens === undefined) io.stderr("lattice: without --token-file and --kubeconfig-out no client can authenticate\n");
     return ok(undefined);
   }
   if (flags.http === true) io.stderr("lattice: kubectl sends no token over plain HTTP; leave out --http to use the kubeconfig with it\n");

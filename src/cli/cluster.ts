@@ -1,6 +1,6 @@
 /**
- * Which API server a command talks to: `--kubeconfig` and `--context`, KUBECONFIG, the cluster that `lattice up` runs here, ~/.kube/config, or the
- * pod it runs in; the first that is there.
+ * The API server that a command connects to, the first of: `--kubeconfig` and `--context`, KUBECONFIG, the cluster that `lattice up` runs
+ * here, ~/.kube/config, the service account of the pod.
  */
 import { PROGRAM_VERSION, err, ok, type Logger, type Result } from "#base";
 import {
@@ -20,7 +20,7 @@ export type ClusterFlags = { readonly kubeconfig?: string; readonly context?: st
 
 export type ConnectOptions = {
   readonly logger: Logger;
-  /** Whether the cluster of `lattice up` counts, and whether to report that it is used. */
+  /** Absent: the cluster of `lattice up` is not considered. `report`: print on stderr that it is used. */
   readonly local?: { readonly report: boolean };
 };
 
@@ -48,12 +48,12 @@ async function findConfig(io: CliIo, flags: ClusterFlags, local: ConnectOptions[
   const pod = inPod ? await inClusterConfig({ env, clock }) : undefined;
   if (pod !== undefined) return pod.ok ? pod : err(pod.error.message);
   const stopped =
-    found.kind === "stopped" ? `; the cluster in ${shortPath(io.cwd, found.folder)} does not run: start it with lattice up` : "";
+    found.kind === "stopped" ? `; the cluster in ${shortPath(io.cwd, found.folder)} is not running: start it with lattice up` : "";
   return err(`${loaded.error.message}${stopped}`);
 }
 
 function reportLocal(io: CliIo, found: LocalKubeconfig): void {
   if (found.kind === "running") io.stderr(`cluster: lattice up in ${shortPath(io.cwd, found.folder)}\n`);
   if (found.kind === "unsafe")
-    io.stderr(`warning: ${shortPath(io.cwd, found.file)} is not used: ${found.why}; pass --kubeconfig to use it all the same\n`);
+    io.stderr(`warning: ${shortPath(io.cwd, found.file)} is not used: ${found.why}; pass --kubeconfig to use it anyway\n`);
 }

@@ -17,12 +17,12 @@ beforeAll(() => {
   writeFileSync(join(folder, "good.yaml"), VALID);
   writeFileSync(join(folder, "two.yml"), `${VALID}---\n${INVALID}`);
   writeFileSync(join(folder, "broken.json"), "{");
-  writeFileSync(join(folder, "notes.txt"), "not looked at");
+  writeFileSync(join(folder, "notes.txt"), "ignored");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("lattice version", () => {
-  it("says what it is and on what it runs", async () => {
+  it("prints its version and that of Node", async () => {
     expect(await runCli(["version"])).toEqual({
       code: 0,
       stdout: expect.stringMatching(/^lattice \d+\.\d+\.\d+ \(Node 24\.0\.0\)\n$/) as string,
@@ -51,7 +51,7 @@ describe("lattice crds", () => {
     expect((JSON.parse(stdout) as { anyOf: unknown[] }).anyOf).toHaveLength(1);
   });
 
-  it("names what it does not know, and what there is", async () => {
+  it("an error for an unknown kind lists the known ones", async () => {
     expect(await runCli(["crds", "pods"])).toMatchObject({
       code: 2,
       stdout: "",
@@ -65,27 +65,27 @@ describe("lattice crds", () => {
 });
 
 describe("lattice validate", () => {
-  it("is content with what is in order", async () => {
+  it("accepts valid files", async () => {
     const run = await runCli(["validate", "-f", join(folder, "good.yaml")]);
-    expect(run).toEqual({ code: 0, stderr: "", stdout: `ok    ${folder}/good.yaml: LatticeImageRegistry company\n1 in order\n` });
+    expect(run).toEqual({ code: 0, stderr: "", stdout: `ok    ${folder}/good.yaml: LatticeImageRegistry company\n1 valid\n` });
   });
 
   it("reads standard input", async () => {
     expect(await runCli(["validate", "-f", "-"], { input: VALID })).toMatchObject({ code: 0 });
   });
 
-  it("reads a folder, names every mistake with its file, document and field, and misses none for another", async () => {
+  it("reads a folder and reports every mistake with its file, document and field", async () => {
     const { code, stdout } = await runCli(["validate", "-f", "."], { cwd: folder });
     expect(code).toBe(1);
     expect(stdout).toContain("error broken.json:1:2: unexpected end");
     expect(stdout).toContain("ok    good.yaml: LatticeImageRegistry company\n");
     expect(stdout).toContain("error two.yml:9:1: spec.host: is required");
     expect(stdout).toContain('spec.hots: unknown field "spec.hots"; did you mean "host"?');
-    expect(stdout).toContain("3 of 4 not in order\n");
+    expect(stdout).toContain("3 of 4 invalid\n");
     expect(stdout).not.toContain("notes.txt");
   });
 
-  it("has a form for machines", async () => {
+  it("prints JSON for programs", async () => {
     const { stdout } = await runCli(["validate", "-f", "good.yaml", "two.yml", "-o", "json"], { cwd: folder });
     expect(JSON.parse(stdout)).toMatchObject([
       { document: "good.yaml", ok: true, kind: "LatticeImageRegistry", name: "company", object: "LatticeImageRegistry company" },
@@ -104,7 +104,7 @@ describe("lattice validate", () => {
     expect(run).toMatchObject({ code: 2, stdout: expect.stringContaining(want) as string });
   });
 
-  it("a question that is not understood is exit code 2, with help", async () => {
+  it("an unknown command is exit code 2, with help", async () => {
     expect(await runCli(["validate"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--filename") as string });
     expect(await runCli(["validat"])).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean validate?") as string });
     expect(await runCli(["--help"])).toMatchObject({ code: 0, stdout: expect.stringContaining("validate") as string });
@@ -112,14 +112,14 @@ describe("lattice validate", () => {
 });
 
 describe("lattice rbac", () => {
-  it("prints what the operator needs, in the namespace that was asked for", async () => {
+  it("prints the operator's permissions, in the given namespace", async () => {
     const { stdout } = await runCli(["rbac", "-n", "elsewhere"]);
     const kinds = expectOk(parseYaml(stdout)).map((document) => (document as { kind: string }).kind);
     expect(kinds).toEqual(["Namespace", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"]);
     expect(stdout).toContain("namespace: elsewhere");
   });
 
-  it("prints Roles for some namespaces, and nothing that has a namespace is granted in the whole cluster", async () => {
+  it("with --namespaces it prints Roles, and grants namespaced resources nowhere else", async () => {
     const { stdout } = await runCli(["rbac", "--namespaces", "shop,payments"]);
     type Printed = {
       readonly kind: string;
@@ -148,7 +148,7 @@ describe("lattice rbac", () => {
 });
 
 describe("lattice operator", () => {
-  it("refuses namespaces that are none", async () => {
+  it("refuses invalid namespace names", async () => {
     expect(await runCli(["operator", "--namespaces", "A"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--namespaces: "A" must be a lowercase RFC 1123 label') as string,
@@ -157,10 +157,10 @@ describe("lattice operator", () => {
 
   it.each([
     { name: "no kubeconfig", argv: [], want: "no kubeconfig" },
-    { name: "a kubeconfig that is not there", argv: ["--kubeconfig", "/nonexistent/config"], want: "/nonexistent/config" },
+    { name: "a missing kubeconfig", argv: ["--kubeconfig", "/nonexistent/config"], want: "/nonexistent/config" },
     { name: "a bad address", argv: ["--health-address", "nowhere"], want: '"nowhere" is not an address' },
-    { name: "a port that is none", argv: ["--health-address", "127.0.0.1:70000"], want: "is not an address" },
-  ])("refuses $name and says what would help", async ({ argv, want }) => {
+    { name: "an invalid port", argv: ["--health-address", "127.0.0.1:70000"], want: "is not an address" },
+  ])("refuses $name with an error that has the fix", async ({ argv, want }) => {
     const run = await runCli(["operator", ...argv]);
     expect(run).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
     expect(run.stderr).not.toMatch(/\n\s+at /);

@@ -1,6 +1,6 @@
 /**
- * `lattice compile`: files in, every object out, without a cluster. With an error anywhere nothing is printed: half a world is not to be
- * applied.
+ * `lattice compile`: compiles files to objects, without a cluster. With an error anywhere nothing is printed, so that an incomplete set is
+ * never applied.
  */
 import { readdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { fromPromise, type Result } from "#base";
 import { compileAll, documentWarnings, problemsOf, type CompiledWorld } from "#compile";
 import { describeObject, fieldAt, formatYaml, formatYamlDocuments, keyText, type KubeObject } from "#kube";
 import { createFolder, writePrivateFile } from "#pki";
-import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { reportError, reportFailure, type CliIo, type ExitCode } from "./io.ts";
 import { formatProblem, inFileOrder, type LocatedProblem } from "./located-problems.ts";
 import { readWorld, type FilesWorld, type SecretFlags, type WorldFlags } from "./world-files.ts";
 
@@ -22,20 +22,20 @@ export type CompileFlags = WorldFlags &
   };
 
 export async function compile(io: CliIo, flags: CompileFlags): Promise<ExitCode> {
-  if (flags.output === "dir" && flags.out === undefined) return misunderstood(io, "-o dir needs --out FOLDER, where the files go");
+  if (flags.output === "dir" && flags.out === undefined) return reportFailure(io, "-o dir needs --out FOLDER, the folder to write to");
   if (flags.output !== "dir" && flags.out !== undefined)
-    return misunderstood(io, "--out is for -o dir; otherwise send the output where you want it");
+    return reportFailure(io, "--out is for -o dir; redirect standard output for other formats");
   const loaded = await readWorld(io, flags.filename, { ...flags, partialDocuments: true });
-  if (!loaded.ok) return misunderstood(io, loaded.error);
+  if (!loaded.ok) return reportFailure(io, loaded.error);
   const compiled = compileAll(loaded.value.world);
   const problems = allProblems(loaded.value, compiled);
-  tellWarnings(io, loaded.value, [...warningsOf(loaded.value, compiled), ...missingPods(compiled)]);
+  printWarnings(io, loaded.value, [...warningsOf(loaded.value, compiled), ...missingPods(compiled)]);
   if (problems.length > 0) {
-    tellProblems(io, problems);
+    printProblems(io, problems);
     return loaded.value.unreadable ? 2 : 1;
   }
   const objects = flags.workloadsOnly === true ? compiled.objects : [...compiled.namespaces, ...compiled.objects];
-  if (objects.length === 0) return complain(io, "the files hold no service, so there is nothing to compile");
+  if (objects.length === 0) return reportError(io, "the files hold no service, so there is nothing to compile");
   if (flags.output === "dir") return writeFolder(io, flags.out ?? "", objects, flags.force === true);
   io.stdout(
     flags.output === "json"
@@ -60,25 +60,25 @@ function missingPods({ compiled }: CompiledWorld): readonly string[] {
   });
 }
 
-/** What is wrong with the files and with the services in them, file by file from top to bottom. */
+/** Problems of the files and of the services in them, in the order of the files and of their lines. */
 export function allProblems(loaded: FilesWorld, compiled: Pick<CompiledWorld, "errors">): readonly LocatedProblem[] {
   return inFileOrder(problemsOf(loaded, compiled).map(loaded.locate));
 }
 
-export function tellProblems(io: CliIo, problems: readonly LocatedProblem[]): void {
+export function printProblems(io: CliIo, problems: readonly LocatedProblem[]): void {
   for (const problem of problems) io.stderr(formatProblem("error", problem));
   io.stderr(`${problems.length === 1 ? "1 error" : `${problems.length} errors`}; nothing was compiled\n`);
 }
 
-/** With a document that was read in part, nothing is known of its edges. */
+/** The edges of a document that was read in part are unknown. */
 function warningsOf(loaded: FilesWorld, compiled: CompiledWorld): readonly string[] {
   if (loaded.incomplete.size === 0) return compiled.warnings;
   return documentWarnings(loaded, compiled).map(({ from, path, message }) => `${from}: ${path}: ${message}`);
 }
 
-export function tellWarnings(io: CliIo, { leftOut }: Pick<FilesWorld, "leftOut">, warnings: readonly string[]): void {
+export function printWarnings(io: CliIo, { leftOut }: Pick<FilesWorld, "leftOut">, warnings: readonly string[]): void {
   const names = leftOut.map(({ object, from }) => `${describeObject(object)} (${from})`);
-  const others = names.length === 0 ? [] : [`left out, since it is nothing to compile: ${names.join(", ")}`];
+  const others = names.length === 0 ? [] : [`left out, as these are not compiled: ${names.join(", ")}`];
   for (const text of [...others, ...warnings]) io.stderr(`warning: ${text}\n`);
 }
 
@@ -86,11 +86,11 @@ async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObje
   const home = resolve(io.cwd, folder);
   const there = await fromPromise(readdir(home), () => undefined);
   if (there.ok && there.value.length > 0 && !force)
-    return misunderstood(io, `${folder} is not empty; choose another folder, or take --force to write into it`);
+    return reportFailure(io, `${folder} is not empty; choose another folder, or use --force to write into it`);
   for (const [file, object] of fileNames(objects)) {
     const path = join(home, file);
     const written = await writeOne(path, formatYaml(object));
-    if (!written.ok) return misunderstood(io, written.error);
+    if (!written.ok) return reportFailure(io, written.error);
   }
   io.stdout(`${objects.length} objects in ${folder}\n`);
   return 0;
@@ -98,13 +98,13 @@ async function writeFolder(io: CliIo, folder: string, objects: readonly KubeObje
 
 async function writeOne(path: string, text: string): Promise<Result<void, string>> {
   const made = createFolder(dirname(path), 0o777);
-  // Secrets are among them
+  // Secrets are among the objects
   return made.ok ? writePrivateFile(path, text) : made;
 }
 
 /**
- * `shop/deployment-api.yaml`. A Namespace sorts before what is in it, so that `kubectl apply -R -f` makes it first; names do not change when
- * other objects come and go, so that a folder under version control shows what changed.
+ * `shop/deployment-api.yaml`. A Namespace sorts before what is in it, so that `kubectl apply -R -f` creates it first; a name does not
+ * depend on other objects, so that version control shows which objects changed.
  */
 function fileNames(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {
   const files = new Map<string, KubeObject>();

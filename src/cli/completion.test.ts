@@ -1,4 +1,4 @@
-/** Completion: what `__complete` answers, and that the scripts work in the shells that are installed. */
+/** Completion: the candidates of `__complete`, and the scripts in the shells that are installed. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ async function completed(...words: readonly string[]): Promise<{ readonly texts:
   return { texts: lines.slice(0, -1).map((line) => line.split("\t")[0] ?? ""), last: lines.at(-1) };
 }
 
-describe("what may come next", () => {
+describe("candidates", () => {
   test.each([
     { name: "commands", words: ["va"], want: ["validate"] },
     { name: "flags", words: ["graph", "--a"], want: ["--all-namespaces"] },
@@ -48,7 +48,7 @@ describe("what may come next", () => {
     { name: "services of all namespaces", words: ["status", "-A", "t"], want: ["team/web"] },
     { name: "namespaces", words: ["status", "-n", "te"], want: ["team"] },
     { name: "commands after help", words: ["help", "gra"], want: ["graph"] },
-    { name: "nothing after a command that is none", words: ["nonsense", ""], want: [] },
+    { name: "nothing after an unknown command", words: ["nonsense", ""], want: [] },
   ])("$name", async ({ words, want }) => {
     expect((await completed(...words)).texts.toSorted()).toEqual(want.toSorted());
   });
@@ -57,7 +57,7 @@ describe("what may come next", () => {
     { name: "files after -f", words: ["validate", "-f", ""], want: ":files" },
     { name: "more files", words: ["compile", "-f", "a.yaml", ""], want: ":files" },
     { name: "a folder", words: ["up", "--data-dir", ""], want: ":files" },
-    { name: "no files where none are meant", words: ["why", "--method", ""], want: ":none" },
+    { name: "no files for flags that take none", words: ["why", "--method", ""], want: ":none" },
     { name: "no files after flags without a value", words: ["status", "-A", ""], want: ":none" },
   ])("$name", async ({ words, want }) => expect((await completed(...words)).last).toBe(want));
 
@@ -78,7 +78,7 @@ describe("what may come next", () => {
 const has = (shell: string) => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 
 describe("scripts", () => {
-  /** A lattice that answers as the real one does, without its start. */
+  /** A stub that prints what the real lattice prints, and starts faster. */
   function stub(): string {
     const file = join(cwd, "lattice");
     writeFileSync(
@@ -118,7 +118,7 @@ describe("scripts", () => {
     expect(spawnSync("fish", ["--no-execute", "lattice.fish"], { cwd, encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
   });
 
-  test("there is one for each shell that is named, and no other", async () => {
+  test("there is a script for each documented shell, and no other", async () => {
     for (const shell of ["bash", "zsh", "fish"]) expect((await runCli(["completion", shell])).stdout).toContain("__complete --");
     expect(await runCli(["completion", "tcsh"])).toMatchObject({
       code: 2,

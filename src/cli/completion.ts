@@ -1,12 +1,13 @@
 /**
- * `lattice completion`: scripts for shells. A script asks `lattice __complete` what may come next, so it need not change with the commands.
+ * `lattice completion`: scripts for shells. A script calls `lattice __complete` for the candidates, so it is the same for every version of
+ * the commands.
  *
- * The answer of `__complete` is one candidate per line, with a tab and a description behind it, and a last line that tells what else the shell may
- * offer: `:files` (names of files), or `:none`.
+ * `__complete` prints one candidate per line, followed by a tab and a description, and a last line with what the shell adds: `:files`
+ * (names of files), or `:none`.
  */
 import type { CliIo, ExitCode } from "./io.ts";
 
-const BASH = `# bash completion for lattice: source it, or put it into a folder that bash-completion reads
+const BASH = `# bash completion for lattice: source it, or save it in a folder that bash-completion reads
 _lattice() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" lines line
   COMPREPLY=()

@@ -1,12 +1,12 @@
 /** `lattice crds`: the CustomResourceDefinitions, ready for `kubectl apply --server-side -f -`, or the schemas editors use. */
 import { latticeKinds } from "#crds";
 import { formatYamlDocuments } from "#kube";
-import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { reportFailure, type CliIo, type ExitCode } from "./io.ts";
 
 export function printCrds(io: CliIo, names: readonly string[], output: string): ExitCode {
   const unknown = names.filter((name) => !latticeKinds.some((kind) => isCalled(kind, name)));
   const known = latticeKinds.map(({ resource, shortName }) => `${resource.kind} (${shortName})`).join(", ");
-  if (unknown.length > 0) return misunderstood(io, `unknown kind ${unknown.map((name) => `"${name}"`).join(", ")}; there are ${known}`);
+  if (unknown.length > 0) return reportFailure(io, `unknown kind ${unknown.map((name) => `"${name}"`).join(", ")}; there are ${known}`);
   const chosen = latticeKinds.filter((kind) => names.length === 0 || names.some((name) => isCalled(kind, name)));
   io.stdout(render(chosen, output));
   return 0;

@@ -1,16 +1,16 @@
-/** Files that somebody made to do harm, given to the command line: each compiles or is refused in words, and nothing else happens. */
+/** Malicious files: each compiles or is refused with an error, without other effects. */
 import { describe, expect, test } from "vitest";
 import { expectOk } from "#base";
 import { fieldAt, parseYaml, type KubeObject } from "#kube";
 import { runCli } from "../../test/builders/cli-io.ts";
 import { hostileServices } from "../../test/builders/hostile-services.ts";
 
-const MOST_SAID = 10_000;
+const MAX_OUTPUT = 10_000;
 
 describe("lattice compile", () => {
   test.each(hostileServices)("$name", async ({ given, want }) => {
     const { code, stdout, stderr } = await runCli(["compile", "-f", "-"], { input: given });
-    expect(stderr.length).toBeLessThan(MOST_SAID);
+    expect(stderr.length).toBeLessThan(MAX_OUTPUT);
     expect(stderr).not.toMatch(/internal error|\n +at /);
     if ("refused" in want) {
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -30,7 +30,7 @@ describe("lattice compile", () => {
   });
 });
 
-describe("what a terminal would act on is written out", () => {
+describe("control characters are escaped", () => {
   const named = (field: string) =>
     `apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a}\nspec: {containers: {main: {image: x}}, "${field}": 1}\n`;
   test.each([
@@ -46,12 +46,12 @@ describe("what a terminal would act on is written out", () => {
     }
   });
 
-  test("what turns the direction of the text, in what people read", async () => {
+  test("characters that change the direction of text, on stderr", async () => {
     const { stderr } = await runCli(["compile", "-f", "-"], { input: named("x\u202ey") });
     expect(stderr).toContain("x\\u202ey");
   });
 
-  test("what is printed for machines stays as it is", async () => {
+  test("output for programs is unchanged", async () => {
     const input =
       'apiVersion: lattice.dev/v1alpha1\nkind: LatticeService\nmetadata: {name: a}\nspec: {containers: {main: {image: x, variables: {A: "\\e[2J\\u0085\\u202e\\r\\0"}}}}\n';
     for (const form of ["yaml", "json"]) {

@@ -1,4 +1,4 @@
-/** `lattice init`: LatticeServices from a Docker Compose file, from a Score file, or a first one to change. */
+/** `lattice init`: LatticeServices from a Docker Compose file, from a Score file, or a first service. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,16 +35,19 @@ beforeAll(() => {
 afterAll(() => rmSync(cwd, { recursive: true }));
 
 describe("a Docker Compose file", () => {
-  it.each(["validate", "compile"])("given to %s is named as one, with the command that converts it, and exit code 1", async (command) => {
-    const { code, stdout, stderr } = await run(command, "-f", "compose.yaml");
-    expect(code).toBe(1);
-    expect(stdout + stderr).toContain(
-      "compose.yaml:1:1: this is a Docker Compose file (services: web, db); lattice init --from compose.yaml writes LatticeServices for it\n",
-    );
-    expect(stdout + stderr).not.toContain("apiVersion");
-  });
+  it.each(["validate", "compile"])(
+    "given to %s is recognized: the error names the command that converts it, and the exit code is 1",
+    async (command) => {
+      const { code, stdout, stderr } = await run(command, "-f", "compose.yaml");
+      expect(code).toBe(1);
+      expect(stdout + stderr).toContain(
+        "compose.yaml:1:1: this is a Docker Compose file (services: web, db); lattice init --from compose.yaml writes LatticeServices for it\n",
+      );
+      expect(stdout + stderr).not.toContain("apiVersion");
+    },
+  );
 
-  it("becomes a stream of LatticeServices that validate and compile accept, and nothing is dropped without a line", async () => {
+  it("becomes LatticeServices that validate and compile accept, and every field that is dropped is listed", async () => {
     const { code, stdout, stderr } = await run("init", "--from", "compose.yaml");
     expect(code).toBe(0);
     writeFileSync(join(cwd, "stream.yaml"), stdout);
@@ -68,7 +71,7 @@ describe("a Docker Compose file", () => {
     rmSync(join(cwd, "services/db.yaml"));
     expect(await run("init", "--from", "compose.yaml", "--out", "services")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("services/web.yaml is there already; take --force to overwrite it") as string,
+      stderr: expect.stringContaining("services/web.yaml exists; use --force to overwrite it") as string,
     });
     expect(readFileSync(join(cwd, "services/web.yaml"), "utf8")).toBe("mine\n");
     expect(existsSync(join(cwd, "services/db.yaml"))).toBe(false);
@@ -78,7 +81,7 @@ describe("a Docker Compose file", () => {
 });
 
 describe("a Score file", () => {
-  it("becomes a LatticeService that means the same", async () => {
+  it("becomes an equivalent LatticeService", async () => {
     const { code, stdout, stderr } = await run("init", "--from", "score.yaml");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     writeFileSync(join(cwd, "converted.yaml"), stdout);
@@ -87,12 +90,12 @@ describe("a Score file", () => {
     expect(stdout).toContain("COUNTRY: 'NO'");
   });
 
-  it("whose image is filled in by a build gets one to replace, with a warning", async () => {
+  it("whose image comes from a build gets a placeholder image, with a warning", async () => {
     const { code, stdout, stderr } = await runCli(["init", "--from", "-"], { cwd, input: SCORE.replace('"nginx:1"', '"."') });
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr:
-        'warning: -:3: containers.main.image: "." is filled in by a build, so registry.example.com/hello:latest stands in its place; write the image\n',
+        'warning: -:3: containers.main.image: "." is set by a build, so registry.example.com/hello:latest was written instead; write the image\n',
     });
     expect(stdout).toContain("image: registry.example.com/hello:latest\n");
   });
@@ -116,7 +119,7 @@ describe("without --from", () => {
     expect((await run("compile", "-f", "first.yaml")).stdout).toContain("name: my-api\n");
   });
 
-  it("writes it to a folder, and says why when it cannot", async () => {
+  it("writes it to a folder, or reports why it cannot", async () => {
     expect(await run("init", "--out", "first")).toEqual({ code: 0, stdout: "1 file in first: hello.yaml\n", stderr: "" });
     expect(await run("init", "--out", "score.yaml")).toMatchObject({ code: 2, stdout: "" });
     mkdirSync(join(cwd, "taken/hello.yaml"), { recursive: true });
@@ -126,7 +129,7 @@ describe("without --from", () => {
     });
   });
 
-  it("refuses a name that no service can have", async () => {
+  it("refuses an invalid name", async () => {
     expect(await run("init", "My_Api")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("init", "api", "--from", "score.yaml")).toMatchObject({ code: 2, stdout: "" });
   });
@@ -147,13 +150,13 @@ describe("input that cannot be converted", () => {
     { name: "no services", input: "services: {}\n", code: 1, want: "the file has no services" },
     { name: "too large", input: `# ${"x".repeat(1024 * 1024)}\n${COMPOSE}`, code: 2, want: "more than 1 MiB" },
   ];
-  it.each(rows)("$name: one sentence, and nothing is written", async ({ input, code, want }) => {
+  it.each(rows)("$name: one error, and nothing is written", async ({ input, code, want }) => {
     const ran = await runCli(["init", "--from", "-", "--out", "nothing"], { cwd, input });
     expect(ran).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(want) as string });
     expect(existsSync(join(cwd, "nothing"))).toBe(false);
   });
 
-  it("a file that is not there is exit code 2", async () => {
+  it("a missing file is exit code 2", async () => {
     expect(await run("init", "--from", "gone.yaml")).toMatchObject({ code: 2, stdout: "" });
   });
 });

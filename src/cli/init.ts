@@ -1,8 +1,8 @@
 /**
- * `lattice init`: LatticeServices to begin with, from a Docker Compose file, from a Score file, or a first one with comments. What a file says and a LatticeService
- * cannot is listed on stderr with its line.
+ * `lattice init`: writes LatticeServices, from a Docker Compose file, from a Score file, or a first one with comments. Fields without an
+ * equivalent in a LatticeService are listed on stderr with their lines.
  *
- * Exit code 0: written, 1: the file cannot be converted or something would be overwritten, 2: it cannot be read, or the flags make no sense.
+ * Exit code 0: written, 1: the file cannot be converted or something would be overwritten, 2: it cannot be read, or the flags are invalid.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -11,7 +11,7 @@ import { convertCompose, isCompose, isScore, parseScore, type ComposeNotice } fr
 import { fieldAt, findField, formatYaml, formatYamlDocuments, parseDnsLabel, parseYaml, yamlPositions, type Json } from "#kube";
 import { createFolder } from "#pki";
 import { starterService } from "./init/starter.ts";
-import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { reportFailure, type CliIo, type ExitCode } from "./io.ts";
 import { fileText } from "./located-problems.ts";
 import { MAX_SMALL_FILE, readRegularText } from "./regular-file.ts";
 import { sourceFiles } from "./source-files.ts";
@@ -21,9 +21,9 @@ export type InitFlags = { readonly from?: string; readonly out?: string; readonl
 export async function init(io: CliIo, name: string | undefined, flags: InitFlags): Promise<ExitCode> {
   const { from } = flags;
   if (from === undefined) return writeStarter(io, name ?? "hello", flags);
-  if (name !== undefined) return misunderstood(io, "give a name, or a file with --from, whose services have names; not both");
+  if (name !== undefined) return reportFailure(io, "give a name, or a file with --from, whose services have names; not both");
   const text = await readInput(io, from);
-  if (!text.ok) return misunderstood(io, `${from}: ${text.error}`);
+  if (!text.ok) return reportFailure(io, `${from}: ${text.error}`);
   const converted = convert(io, { file: from, text: text.value });
   if (!converted.ok) {
     io.stderr(converted.error);
@@ -37,7 +37,7 @@ export async function init(io: CliIo, name: string | undefined, flags: InitFlags
 
 function writeStarter(io: CliIo, name: string, flags: InitFlags): ExitCode {
   const parsed = parseDnsLabel(name);
-  if (!parsed.ok) return misunderstood(io, `the name of the service: ${parsed.error}`);
+  if (!parsed.ok) return reportFailure(io, `the name of the service: ${parsed.error}`);
   const text = starterService(name);
   return flags.out === undefined ? print(io, text) : writeFiles(io, [{ name: `${name}.yaml`, text }], { ...flags, out: flags.out });
 }
@@ -56,10 +56,10 @@ async function readInput(io: CliIo, file: string): Promise<Result<string, string
 type Input = { readonly file: string; readonly text: string };
 type Converted = { readonly services: readonly Json[]; /** Lines for stderr. */ readonly notices: string };
 
-/** The error is what goes to stderr. */
+/** The error is printed on stderr. */
 function convert(io: CliIo, input: Input): Result<Converted, string> {
   const { file, text } = input;
-  // as the tools of both read it: `no` is a text
+  // YAML 1.2, as the tools of both formats: `no` is a string
   const parsed = parseYaml(text, { booleans: "yaml-1.2" });
   if (!parsed.ok) {
     const hint = /alias/i.test(parsed.error.message) ? "; docker compose config prints the file without them" : "";
@@ -88,7 +88,7 @@ function fromScore(io: CliIo, { file, text }: Input, value: Json): Result<Conver
   const image = (workload: string, container: string) => {
     const steps = ["containers", container, "image"];
     const made = `registry.example.com/${workload}:latest`;
-    const message = `"." is filled in by a build, so ${made} stands in its place; write the image`;
+    const message = `"." is set by a build, so ${made} was written instead; write the image`;
     notices.push(noticeText(file, positions(1, steps)?.line ?? 1, { severity: "warning", path: steps.join("."), steps, message }));
     return made;
   };
@@ -108,16 +108,16 @@ function nameOf(service: Json): string {
 
 type OutFile = { readonly name: string; readonly text: string };
 
-/** All or none: nothing is written when one of them is there already. */
+/** Writes all files or none: nothing is written when one of them exists. */
 function writeFiles(io: CliIo, files: readonly OutFile[], { out, force }: InitFlags & { readonly out: string }): ExitCode {
   const home = resolve(io.cwd, out);
   const there = force === true ? undefined : files.find(({ name }) => existsSync(join(home, name)));
-  if (there !== undefined) return misunderstood(io, `${join(out, there.name)} is there already; take --force to overwrite it`);
+  if (there !== undefined) return reportFailure(io, `${join(out, there.name)} exists; use --force to overwrite it`);
   const made = createFolder(home, 0o777);
-  if (!made.ok) return misunderstood(io, made.error);
+  if (!made.ok) return reportFailure(io, made.error);
   for (const { name, text } of files) {
     const written = fromThrowing(() => writeFileSync(join(home, name), text, { flag: force === true ? "w" : "wx" }), describeThrown);
-    if (!written.ok) return misunderstood(io, `${join(out, name)} cannot be written: ${written.error}`);
+    if (!written.ok) return reportFailure(io, `${join(out, name)} cannot be written: ${written.error}`);
   }
   const names = files.map(({ name }) => name).toSorted();
   io.stdout(`${names.length === 1 ? "1 file" : `${names.length} files`} in ${out}: ${names.join(", ")}\n`);

@@ -1,4 +1,4 @@
-/** A kubeconfig for an API server that runs here, readable by its owner alone. */
+/** A kubeconfig for an API server that runs here, readable only by its owner. */
 import { mapErr, type Result } from "#base";
 import { formatYaml } from "#kube";
 import type { Endpoint } from "#embedded-cluster";

@@ -1,6 +1,6 @@
 /**
- * A sensitive value goes through every field that takes templates and every command: it is in the `data` of the Secrets that `compile` prints,
- * and in nothing else that a command says, right or wrong.
+ * A sensitive value in every field with templates, in every command: it is in the `data` of the Secrets that `compile` prints, and in no
+ * other output or error.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { formatYaml, parseYaml, type KubeObject } from "#kube";
 import { runCli } from "../../test/builders/cli-io.ts";
 import { tryTemplates } from "../../test/builders/template-fields.ts";
 
-const CANARY = "c4n4ry/p@ss word";
+const CANARY = "c4n4ry/p@ss w0rd";
 const FORMS = [
   CANARY,
   "c4n4ry",
@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
     container: { variables: { A: `${SECRET}\${config.nothing}` } },
   },
   {
-    name: "a variable that opens and does not close",
+    name: "a variable without a closing brace",
     field: "containers.*.variables.*",
     container: { variables: { A: `${SECRET}\${config.` } },
   },
@@ -56,7 +56,7 @@ const rows: readonly Row[] = [
     container: { variables: { A: "${resources.other.url}" } },
     resources: { other: { type: "postgres", id: "db", params: { [param]: SECRET } } },
   })),
-  { name: "a route's host", field: "resources.*.params", resources: { door: { type: "route", params: { host: SECRET } } } },
+  { name: "a route's host", field: "resources.*.params", resources: { public: { type: "route", params: { host: SECRET } } } },
   {
     name: "ports of a caller",
     field: "resources.*.params",
@@ -73,7 +73,7 @@ function documents({ container = {}, resources = {} }: Row, image = "a:1"): stri
   return kind("a", a) + kind("b", b) + kind("own", { bindings: { own: { secretRef: { name: "own" } } } }, "LatticeSecretBindings");
 }
 
-/** Secrets without what is in them. */
+/** Secrets without their data. */
 function withoutData(text: string): string {
   const parsed = parseYaml(text);
   if (!parsed.ok) return text;
@@ -83,7 +83,7 @@ function withoutData(text: string): string {
   );
 }
 
-describe.each(rows)("pushed through $name", (row) => {
+describe.each(rows)("in $name", (row) => {
   const given = ["--secrets", "secrets.yaml"];
   const commands: readonly (readonly string[])[] = [
     ["compile", "-f", "after.yaml", ...given],
@@ -100,17 +100,17 @@ describe.each(rows)("pushed through $name", (row) => {
   });
   test.each(commands)("lattice %s", async (...argv) => {
     const { stdout, stderr } = await runCli(argv, { cwd });
-    const said = stderr + (argv[0] === "compile" ? withoutData(stdout) : stdout);
-    expect(said).not.toBe("");
-    for (const form of FORMS) expect(said.includes(form), `${form} in ${said.slice(0, 1_000)}`).toBe(false);
+    const output = stderr + (argv[0] === "compile" ? withoutData(stdout) : stdout);
+    expect(output).not.toBe("");
+    for (const form of FORMS) expect(output.includes(form), `${form} in ${output.slice(0, 1_000)}`).toBe(false);
   });
 });
 
-test("every field that takes templates is among the rows", () => {
+test("every field with templates is among the rows", () => {
   expect(new Set(rows.map(({ field }) => field))).toEqual(new Set(tryTemplates().read));
 });
 
-test("the search does find it where it belongs", async () => {
+test("the search finds the value in the Secret", async () => {
   const [row] = rows;
   writeFileSync(join(cwd, "after.yaml"), row === undefined ? "" : documents(row));
   const { stdout } = await runCli(["compile", "-f", "after.yaml", "--secrets", "secrets.yaml"], { cwd });

@@ -1,9 +1,9 @@
 /**
- * Files compared with a cluster, as if they were applied over what it has.
+ * Compares files with a cluster, as if they were applied to it.
  *
- * Everything is compiled twice, with the files and without them. An object is compared when it belongs to a service of the files, or when the
- * two compilations differ in it; all others are taken as the cluster has them. So a service that is not among the files is never reported for a
- * reason of its own: it failed, it is not applied yet, or only its claims are left.
+ * Everything is compiled twice, with the files and without them. An object is compared when it belongs to a service of the files, or when
+ * the two compilations differ in it; all others are taken from the cluster. So a service that is not in the files is never reported for
+ * unrelated reasons: that it failed, is not applied yet, or has only its claims left.
  */
 import { ok, type Result } from "#base";
 import { compileAll, describeServiceError, diffObjects, type CompiledWorld, type WorldDiff, type WorldDocument } from "#compile";
@@ -13,15 +13,15 @@ import { canonicalJson, describeObject, type KubeObject } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { atFirst } from "#service-compiler";
 import type { DiffFlags } from "./diff.ts";
-import { allProblems, tellProblems } from "./compile.ts";
+import { allProblems, printProblems } from "./compile.ts";
 import type { CliIo } from "./io.ts";
 import { readCompiled, readLatticeResources, readSecretObjects, readShareable, withCluster, type Live } from "./live-world.ts";
 import { readWorld, type FilesWorld } from "./world-files.ts";
 
-/** What the operator puts on objects to know them again. */
+/** Annotations and labels by which the operator recognizes its objects. */
 export const BOOKKEEPING: ReadonlySet<string> = new Set([OWNER_LABEL, OWNER_ANNOTATION, APPLIED_ANNOTATION]);
 
-/** undefined: the files have mistakes, which are on stderr. */
+/** undefined: the files have errors, which were printed on stderr. */
 export function diffWithCluster(io: CliIo, given: DiffFlags): Promise<Result<WorldDiff | undefined, string>> {
   return withCluster(io, given, async (client, { namespace }) => {
     const flags = namespace === undefined ? given : { ...given, fallbackNamespace: namespace };
@@ -35,7 +35,7 @@ export function diffWithCluster(io: CliIo, given: DiffFlags): Promise<Result<Wor
     if (!without.ok) return without;
     const sides = { loaded: loaded.value, before: compileAll(without.value.world), after: compileAll(loaded.value.world) };
     const problems = allProblems(loaded.value, { errors: ofFiles(sides) });
-    if (problems.length > 0) tellProblems(io, problems);
+    if (problems.length > 0) printProblems(io, problems);
     if (problems.length > 0) return ok(undefined);
     for (const warning of brokenByFiles(sides)) io.stderr(`warning: ${warning}\n`);
     const { world } = loaded.value;
@@ -80,11 +80,11 @@ function brokenByFiles(sides: Sides): readonly string[] {
     if (sides.before.errors.has(key)) return [];
     const [first] = sides.after.errors.get(key) ?? [];
     const why = first === undefined ? "" : `: ${describeServiceError(first).replaceAll("\n", "; ")}`;
-    return [`${key}, which is in the cluster, cannot be compiled with these files${why}; its objects stay as they are`];
+    return [`${key}, which is in the cluster, cannot be compiled with these files${why}; its objects are not changed`];
   });
 }
 
-/** Where the services of the files run, and where they ran. */
+/** The namespaces where the services of the files run, and where they ran before. */
 function idsOf({ places, world }: FilesWorld, without: FilesWorld): ReadonlySet<string> {
   return new Set([...places.keys()].flatMap((key) => [world.idOf(key), without.world.idOf(key)].filter((id) => id !== undefined)));
 }
@@ -92,7 +92,7 @@ function idsOf({ places, world }: FilesWorld, without: FilesWorld): ReadonlySet<
 type Names = { /** Of the files. */ readonly ids: ReadonlySet<string>; readonly failed: ReadonlySet<string> };
 type Named = ReadonlyMap<string, KubeObject>;
 
-/** What the cluster has after the files are applied: the compiled form of what they decide, and the rest as it is. */
+/** The objects of the cluster after the files are applied: those that the files determine as compiled, all others unchanged. */
 function applied(live: readonly KubeObject[], { before, after }: Sides, { ids, failed }: Names): readonly KubeObject[] {
   const [there, old] = [byName(live), byName([...before.namespaces, ...before.objects])];
   const wanted = wantedOver(there, after);
@@ -120,13 +120,13 @@ function isSame(one: KubeObject | undefined, other: KubeObject | undefined): boo
   return one === undefined || other === undefined ? one === other : canonicalJson(one) === canonicalJson(other);
 }
 
-/** Fields that are written once count only for an object that is not there yet. */
+/** Fields that are written once are compared only for new objects. */
 function wantedOver(there: Named, { namespaces, compiled }: CompiledWorld): Named {
   const labelled = namespaces.map((object) => withLabelsOfOthers(object, there.get(describeObject(object))));
   return byName([...labelled, ...compiled.map((one) => (there.has(describeObject(one.object)) ? one.object : atFirst(one)))]);
 }
 
-/** Labels of a namespace that another client set, and that the operator leaves alone. */
+/** Labels of a namespace that another client set, and that the operator does not change. */
 function withLabelsOfOthers(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
   if (wanted.kind !== "Namespace" || live === undefined) return wanted;
   return { ...wanted, metadata: { ...wanted.metadata, labels: namespaceLabels(live, wanted) } };

@@ -1,4 +1,4 @@
-/** `lattice diff`, `why` and `graph` against a cluster: the embedded one, over HTTP, as any other. */
+/** `lattice diff`, `why` and `graph` against a cluster: the embedded one, over HTTP. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const LIVE = [
   "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: shop}\ndata: {key: aHVudGVyMg==}\n",
 ];
 
-/** Cilium's and Istio's kinds, as far as anybody looks into them here. */
+/** Cilium's and Istio's kinds, with the fields that these tests use. */
 const foreignCrds = compiledKinds
   .filter(({ group }) => group.includes(".") && !["apps", "autoscaling", "policy"].includes(group))
   .map(({ group, version, kind, plural }): FixtureObject => {
@@ -50,7 +50,7 @@ async function applyCompiled(): Promise<void> {
     object: { apiVersion, kind, metadata: { name: "shop", namespace: kind === "Namespace" ? undefined : "shop", uid: "1" } } as KubeObject,
   });
   const [closing, serving] = [owner("namespace", "Namespace", "v1"), owner("service", "LatticeService", "lattice.dev/v1alpha1")];
-  // as the operator applies them: with the marks by which it knows them again
+  // as the operator applies them: with the labels by which it recognizes them
   const stamped = [
     ...namespaces.map((object) => (object.kind === "Namespace" ? object : stamp(object, closing))),
     ...compiled.map((one) => stamp(one.object, serving)),
@@ -87,11 +87,11 @@ afterAll(async () => {
 });
 
 describe("lattice diff against a cluster", () => {
-  it("finds nothing when the files say what is there: defaults, and what is written once, are no difference", async () => {
+  it("finds nothing when the files are applied: defaults, and fields that are written once, are not differences", async () => {
     expect(await run("diff", "-f", "same.yaml")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
   });
 
-  it("takes the files to be applied over what the cluster has", async () => {
+  it("compares as if the files were applied to the cluster", async () => {
     const { code, stdout } = await run("diff", "-f", "changed.yaml");
     expect(code).toBe(1);
     expect(stdout).toContain('image: "b:1" -> "b:2"');
@@ -100,38 +100,38 @@ describe("lattice diff against a cluster", () => {
     expect(stdout).not.toContain("Deployment shop/a");
   });
 
-  it("a new service is added, and others stay as they are", async () => {
+  it("a new service is added, and others are unchanged", async () => {
     const { stdout } = await run("diff", "-f", "new.yaml");
     expect(stdout).toMatch(/\+ Deployment shop\/c\n/);
     expect(stdout).toMatch(/\n4 added, 0 changed, 0 removed\n$/);
   });
 
-  it("a service of the cluster that cannot be compiled is not reported, and its objects are no deletions", async () => {
+  it("a service of the cluster that cannot be compiled is not reported, and its objects are not deletions", async () => {
     await cluster.add(
       ...(expectOk(parseYaml(serviceYaml("odd", { spec: "  resources: {x: {type: nonsense}}\n" }))) as unknown as FixtureObject[]),
     );
     expect(await run("diff", "-f", "same.yaml")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
   });
 
-  it("a service of the cluster that could be compiled without the files, and cannot with them, is named with the reason", async () => {
+  it("a service of the cluster that could be compiled without the files, and cannot with them, is reported with the reason", async () => {
     const binding =
       "apiVersion: lattice.dev/v1alpha1\nkind: LatticeSecretBindings\nmetadata: {name: s, namespace: shop}\nspec: {bindings: {other: {secretRef: {name: s}}}}\n";
     writeFileSync(join(cwd, "unbound.yaml"), binding);
     const { code, stdout, stderr } = await run("diff", "-f", "unbound.yaml");
     expect(stderr).toMatch(
-      /^warning: shop\/a, which is in the cluster, cannot be compiled with these files: .*secrets\.s.*; its objects stay as they are\n$/,
+      /^warning: shop\/a, which is in the cluster, cannot be compiled with these files: .*secrets\.s.*; its objects are not changed\n$/,
     );
     expect({ code, stdout }).toEqual({ code: 0, stdout: "no differences\n" });
   });
 
-  it("labels of a namespace that its administrator set, and that the operator leaves alone, are no difference", async () => {
+  it("labels of a namespace that its administrator set, and that the operator does not change, are not a difference", async () => {
     const labels = { "app.kubernetes.io/managed-by": "Helm", "pod-security.kubernetes.io/enforce": "privileged" };
     const patch = { type: "merge" as const, patch: { metadata: { labels } } };
     expectOk(await cluster.client.patch(cluster.resource("Namespace"), { name: "shop" }, patch, { fieldManager: "helm" }));
     expect(await run("diff", "-f", "same.yaml")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
   });
 
-  it("an object that may not be pruned is no deletion", async () => {
+  it("an object that may not be pruned is not a deletion", async () => {
     const stale = (name: string, annotations: object): FixtureObject => {
       const labels = { "app.kubernetes.io/managed-by": "lattice", "app.kubernetes.io/name": "a" };
       return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop", labels, annotations } };
@@ -143,7 +143,7 @@ describe("lattice diff against a cluster", () => {
     expectOk(await cluster.client.delete(cluster.resource("ConfigMap"), { namespace: "shop", name: "a-stale" }));
   });
 
-  it("files with a mistake, and a cluster that says no, are exit code 2", async () => {
+  it("files with a mistake, and a cluster that refuses the request, are exit code 2", async () => {
     writeFileSync(join(cwd, "wrong.yaml"), serviceYaml("a", { spec: "  resources: {x: {type: nonsense}}\n" }));
     expect(await run("diff", "-f", "wrong.yaml")).toMatchObject({ code: 2, stderr: expect.stringContaining("error wrong.yaml") as string });
     expect(await run("diff", "-f", "same.yaml", "--gateway", "x")).toMatchObject({ code: 2 });
@@ -153,14 +153,14 @@ describe("lattice diff against a cluster", () => {
     expect(await run("diff", "-f", "same.yaml", "--kubeconfig", join(cwd, "gone"))).toMatchObject({ code: 2, stdout: "" });
   });
 
-  it("what may not be read is said to be left out", async () => {
+  it("a kind that may not be read is reported", async () => {
     const { stderr } = await run("graph", "--kubeconfig", join(cwd, "stranger"));
-    expect(stderr).toContain("warning: latticeservices.lattice.dev may not be read here, and are left out\n");
+    expect(stderr).toContain("warning: latticeservices.lattice.dev may not be read with these credentials, and are left out\n");
   });
 });
 
 describe("lattice why and graph against a cluster", () => {
-  it("ask the policies that are there", async () => {
+  it("evaluate the policies of the cluster", async () => {
     expect(await run("why", "a", "b")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("shop/a -> shop/b:8080 is open") as string,
@@ -172,7 +172,7 @@ describe("lattice why and graph against a cluster", () => {
     expect(stdout).toContain("L7  NO   is let in at shop/b  AuthorizationPolicy shop/lattice-default-deny does not allow it");
   });
 
-  it("draw what is declared", async () => {
+  it("show declared edges", async () => {
     expect((await run("graph", "-n", "shop")).stdout).toContain("shop/a  ->  shop/b:8080  open\n");
   });
 });

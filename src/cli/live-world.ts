@@ -1,8 +1,8 @@
 /**
- * What a cluster has, as the commands need it: Lattice's resources as documents, and the objects that were compiled or that decide who
- * reaches whom.
+ * Reads a cluster for the commands: Lattice's resources as documents, the compiled objects, and the policies that decide which service
+ * reaches which.
  *
- * A kind that the cluster does not know has no objects there. One that may not be read is said to be missing, not taken to be empty.
+ * A kind that the cluster does not serve has no objects. One that may not be read is reported, not treated as empty.
  */
 import { err, ok, silentLogger, type Result } from "#base";
 import { compiledKinds, isCompiled, policyKinds, type WorldDocument } from "#compile";
@@ -14,9 +14,9 @@ import { PROVISIONER_LABEL, SHAREABLE_LABEL } from "#service-compiler";
 import { connect, type ClusterFlags } from "./cluster.ts";
 import type { CliIo } from "./io.ts";
 
-export type Live<T> = { readonly value: T; /** What could not be read, in a sentence each. */ readonly notes: readonly string[] };
+export type Live<T> = { readonly value: T; /** One sentence for each kind that could not be read. */ readonly notes: readonly string[] };
 
-/** Opens a connection for as long as `use` takes. */
+/** Opens a connection, and closes it when `use` has ended. */
 export async function withCluster<T>(
   io: CliIo,
   flags: ClusterFlags & { readonly output?: string },
@@ -41,7 +41,7 @@ const LATTICE = [
   latticeSecretBindings,
 ] as readonly Resource[];
 
-/** Lattice's resources, and the types of resources that somebody declared. */
+/** Lattice's resources, and the resource types that ConfigMaps declare. */
 export async function readLatticeResources(
   client: KubeClient,
   signal: AbortSignal,
@@ -58,7 +58,7 @@ function asDocument(object: KubeObject): WorldDocument {
   return { value: object as unknown as Json, from: describeObject(object) };
 }
 
-/** Secrets that values are read from: everybody's but those that were compiled. */
+/** Secrets that values are read from: all but the compiled ones. */
 export async function readSecretObjects(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly WorldDocument[]>, string>> {
   const secrets = await listKinds(client, SECRETS, { signal });
   if (!secrets.ok) return secrets;
@@ -67,7 +67,7 @@ export async function readSecretObjects(client: KubeClient, signal: AbortSignal)
 
 const MOUNTABLE = compiledKinds.filter(({ kind }) => kind === "ConfigMap" || kind === "PersistentVolumeClaim");
 
-/** ConfigMaps and claims that their owners let services mount. */
+/** ConfigMaps and claims that are labelled as mountable. */
 export async function readShareable(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly WorldDocument[]>, string>> {
   const found = await listKinds(client, MOUNTABLE, { signal, labelSelector: SHAREABLE_LABEL });
   return found.ok ? ok({ value: found.value.value.map(asDocument), notes: found.value.notes }) : found;
@@ -76,8 +76,8 @@ export async function readShareable(client: KubeClient, signal: AbortSignal): Pr
 const NAMESPACES = compiledKinds.filter(({ kind }) => kind === "Namespace");
 
 /**
- * What Lattice compiled and applied, and every namespace, since one that another client labelled counts as well. What another controller made
- * from compiled objects carries their labels too, and is not ours.
+ * The objects that Lattice compiled and applied, and every namespace, since another client may have labelled it. Objects that another
+ * controller derived from compiled objects have their labels too, and are left out.
  */
 export async function readCompiled(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly KubeObject[]>, string>> {
   const namespaces = await listKinds(client, NAMESPACES, { signal });
@@ -89,21 +89,21 @@ export async function readCompiled(client: KubeClient, signal: AbortSignal): Pro
   return ok({ value, notes: [...namespaces.value.notes, ...found.value.notes] });
 }
 
-/** A namespace owns what closes it. The key of the config hash is the operator's own, and compiled from nothing. */
+/** The policies that close a namespace are owned by it. The key of the config hash belongs to the operator and is not compiled. */
 function isOwn({ kind, metadata }: KubeObject): boolean {
   if (kind === "Secret" && metadata.name === HASH_KEY_SECRET) return false;
   const { ownerReferences: owners = [] } = metadata;
   return owners.length === 0 || owners.some((owner) => owner.apiVersion.startsWith("lattice.dev/") || owner.kind === "Namespace");
 }
 
-/** Whoever made it: policies of others count as much. */
+/** Policies of any owner. */
 export function readPolicies(client: KubeClient, signal: AbortSignal): Promise<Result<Live<readonly KubeObject[]>, string>> {
   return listKinds(client, policyKinds, { signal });
 }
 
 /**
- * All objects of a kind that the caller may read: of the whole cluster, or, without the right to that, of one namespace. The error says what is
- * missing: the right, or the kind.
+ * All objects of a kind that the caller may read: of the whole cluster, or, without that permission, of one namespace. The error names what
+ * is missing: the permission, or the kind.
  */
 export async function listNamespaced(
   client: KubeClient,
@@ -116,7 +116,7 @@ export async function listNamespaced(
   if (all.error.kind === "not-found")
     return err(`the cluster has no ${kind}: install them with lattice crds | kubectl apply --server-side -f -`);
   if (all.error.kind !== "forbidden") return err(all.error.message);
-  // environments have no namespace; without the right to read them the rest is shown all the same
+  // environments are cluster-scoped; without permission to read them the rest is shown
   if (!resource.namespaced) return ok([]);
   if (namespace === undefined) return err(`${kind} may not be listed in all namespaces; name one with -n`);
   const some = await listAll(client, resource, { signal, namespace });
@@ -135,7 +135,8 @@ async function listKinds(
   for (const resource of kinds) {
     const all = await listAll(client, resource, listing);
     if (all.ok) objects.push(...all.value);
-    else if (all.error.kind === "forbidden") notes.push(`${groupResourceOf(resource)} may not be read here, and are left out`);
+    else if (all.error.kind === "forbidden")
+      notes.push(`${groupResourceOf(resource)} may not be read with these credentials, and are left out`);
     else if (all.error.kind !== "not-found") return err(all.error.message);
   }
   return ok({ value: objects, notes });
@@ -149,7 +150,7 @@ async function listAll(client: KubeClient, resource: Resource, { signal, ...sele
   do {
     const page = await client.list<KubeObject>(resource, { limit: PAGE, continue: next, ...selection }, { signal });
     if (!page.ok) return page;
-    // items of a list do not say what they are
+    // items of a list have no apiVersion and kind
     items.push(...page.value.items.map((item) => ({ ...item, apiVersion: apiVersionOf(resource), kind: resource.kind })));
     next = page.value.metadata.continue === "" ? undefined : page.value.metadata.continue;
   } while (next !== undefined);

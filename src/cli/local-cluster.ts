@@ -1,7 +1,4 @@
-/**
- * A cluster on this machine: the embedded cluster with Lattice's kinds on it and the operator beside it, in one process. It
- * grows into the laptop fleet, where each is a process of its own.
- */
+/** A cluster on this machine: the embedded cluster with Lattice's kinds and the operator, in one process. */
 import { describeThrown, err, fromPromise, MetricsRegistry, noTracing, ok, type Logger, type Result } from "#base";
 import { reducedMeshCrds } from "#controllers";
 import { latticeKinds } from "#crds";
@@ -17,7 +14,7 @@ export type LocalCluster = {
   readonly operator: Operator;
   /** Simulated. */
   readonly nodes: number;
-  /** Kinds of others that are there in a reduced form. */
+  /** Kinds of other projects that are served with reduced schemas. */
   readonly meshKinds: number;
   readonly close: () => Promise<void>;
 };
@@ -42,14 +39,14 @@ export async function startLocalCluster(
     describeThrown,
   );
   if (!started.ok) return started;
-  const running = await furnish(io, { cluster: started.value, kubeconfig, logger });
+  const running = await applyKinds(io, { cluster: started.value, kubeconfig, logger });
   if (!running.ok) await started.value.close();
   return running;
 }
 
 type Parts = { readonly cluster: EmbeddedCluster; readonly kubeconfig: string; readonly logger: Logger };
 
-async function furnish(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promise<Result<LocalCluster, string>> {
+async function applyKinds(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promise<Result<LocalCluster, string>> {
   const { client } = cluster;
   const written = await fromPromise(cluster.writeKubeconfig(kubeconfig), describeThrown);
   if (!written.ok) return written;
@@ -78,7 +75,7 @@ async function furnish(io: CliIo, { cluster, kubeconfig, logger }: Parts): Promi
   return ok({ url, client, operator: operator.value, nodes: NODES, meshKinds: mesh.length, close });
 }
 
-/** Server-side apply, so that starting again changes nothing. Ends at the first refusal and names it. */
+/** Server-side apply, so that a second start changes nothing. Stops at the first error. */
 export async function applyAll(
   client: KubeClient,
   all: readonly { readonly resource: Resource; readonly object: KubeObject }[],

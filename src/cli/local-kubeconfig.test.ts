@@ -1,4 +1,4 @@
-/** `.lattice/kubeconfig` is found by itself, and only one that `lattice up` of this user wrote is used. */
+/** `.lattice/kubeconfig` is found without a flag, and is used only if `lattice up` of this user wrote it. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -36,7 +36,7 @@ beforeEach(() => {
   cwd = mkdtempSync(join(root, "project-"));
 });
 
-/** What `lattice up` leaves in a folder, with this process as the one that runs. */
+/** The files that `lattice up` writes to a folder, with this process as the running one. */
 async function localCluster({ text = kubeconfig, runs = true, mode = 0o600 } = {}): Promise<void> {
   const folder = upFolder(join(cwd, ".lattice"));
   mkdirSync(folder.path, { mode: 0o700 });
@@ -65,7 +65,7 @@ describe("a .lattice/kubeconfig", () => {
     expect(await run(["status"], { cwd: below })).toMatchObject({ code: 1, stderr: `cluster: lattice up in ${join(cwd, ".lattice")}\n` });
   });
 
-  test("gives way to --kubeconfig, --context and KUBECONFIG, and goes before ~/.kube/config", async () => {
+  test("--kubeconfig, --context and KUBECONFIG override it; it overrides ~/.kube/config", async () => {
     await localCluster();
     const home = join(cwd, "home");
     mkdirSync(join(home, ".kube"), { recursive: true });
@@ -86,7 +86,7 @@ describe("a .lattice/kubeconfig", () => {
     await localCluster({ runs: false });
     expect(await run(["status"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("the cluster in .lattice does not run: start it with lattice up") as string,
+      stderr: expect.stringContaining("the cluster in .lattice is not running: start it with lattice up") as string,
     });
   });
 
@@ -108,17 +108,15 @@ describe("a .lattice/kubeconfig", () => {
       given: { change: (text: string) => text.replace("127.0.0.1", "evil.example.com") },
       want: "its server is not on this machine",
     },
-    { name: "that is no kubeconfig", given: { change: () => "[" }, want: "it cannot be read" },
+    { name: "that is not a kubeconfig", given: { change: () => "[" }, want: "it cannot be read" },
     { name: "of another user", given: {}, userId: 4_242, want: "it belongs to another user" },
-  ])("$name is not used, and the warning says why", async ({ given, userId, want }) => {
+  ])("$name is not used, and the warning has the reason", async ({ given, userId, want }) => {
     const { change = (text: string) => text, mode = 0o600 } = given as { change?: (text: string) => string; mode?: number };
     await localCluster({ text: change(kubeconfig), mode });
     const { code, stderr } = await run(["status"], userId === undefined ? {} : { userId });
     expect({ code, stderr }).toEqual({
       code: 2,
-      stderr: expect.stringContaining(
-        `warning: .lattice/kubeconfig is not used: ${want}; pass --kubeconfig to use it all the same\n`,
-      ) as string,
+      stderr: expect.stringContaining(`warning: .lattice/kubeconfig is not used: ${want}; pass --kubeconfig to use it anyway\n`) as string,
     });
   });
 
@@ -128,6 +126,6 @@ describe("a .lattice/kubeconfig", () => {
     expect((await run(["status"])).stderr).toContain("other users can write to its folder");
     const other = mkdtempSync(join(root, "linked-"));
     symlinkSync(join(cwd, ".lattice"), join(other, ".lattice"));
-    expect((await run(["status"], { cwd: other })).stderr).toContain("but a link");
+    expect((await run(["status"], { cwd: other })).stderr).toContain("it is a symbolic link, or in one");
   });
 });

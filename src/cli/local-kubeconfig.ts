@@ -1,8 +1,9 @@
 /**
  * The kubeconfig that `lattice up` wrote, found in `.lattice` of the current folder or of the nearest parent folder.
  *
- * A kubeconfig can name programs to run and servers to send tokens to, and a folder may come from elsewhere (an archive, a shared disk). So only
- * a file is used that this user owns alone, that names a server on this machine and no program, and whose `lattice up` runs now.
+ * A kubeconfig can name programs to run and servers to send tokens to, and a folder may come from an untrusted source (an archive, a shared
+ * disk). So a file is used only if no other user can read it, it names a server on this machine and no program, and its `lattice up` is
+ * running.
  */
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -50,7 +51,7 @@ type Place = { readonly folder: string; readonly file: string };
 
 async function checkFile(io: CliIo, { folder, file }: Place): Promise<Result<void, string>> {
   const [folderInfo, fileInfo] = [infoOf(folder), infoOf(file)];
-  if (folderInfo?.isDirectory() !== true || fileInfo?.isFile() !== true) return err("it is not a file in a folder, but a link");
+  if (folderInfo?.isDirectory() !== true || fileInfo?.isFile() !== true) return err("it is a symbolic link, or in one");
   const { userId } = io;
   if (userId !== undefined && [folderInfo, fileInfo].some(({ uid }) => uid !== userId)) return err("it belongs to another user");
   if ((fileInfo.mode & OTHERS_ACCESS) !== 0) return err("other users can read it");

@@ -1,4 +1,4 @@
-/** Mistakes and warnings with the file, line and column that they are about. */
+/** Errors and warnings with file, line and column. */
 import type { DocumentProblem, LoadedDocument } from "#compile";
 import { findField, yamlPositions, type Position, type YamlPositions } from "#kube";
 import type { FileDocument, FileProblem } from "./resource-files.ts";
@@ -22,7 +22,7 @@ type Sources = {
   readonly documents: ReadonlyMap<string, LoadedDocument>;
 };
 
-/** A file is read a second time only if there is something to report about it. */
+/** Positions of a file are computed only if there is a problem in it. */
 export function locator({ files, problems, documents }: Sources): Locate {
   const sources = new Map(files.map((file) => [file.from, file]));
   const unreadable = new Map(problems.map((problem) => [fileText(problem), problem]));
@@ -46,7 +46,7 @@ function withPosition(line: number | undefined, column: number | undefined): Par
   return line === undefined || column === undefined ? {} : { line, column };
 }
 
-/** `shop/api.yaml:12:7`, as editors and terminals take it. */
+/** `shop/api.yaml:12:7`, the format that editors and terminals recognize. */
 export function fileText({ file, line, column }: Pick<LocatedProblem, "file" | "line" | "column">): string {
   return line === undefined || column === undefined ? file : `${file}:${line}:${column}`;
 }
@@ -57,7 +57,7 @@ export function inFileOrder(problems: readonly LocatedProblem[]): readonly Locat
   return byFile.flatMap((all) => all.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)));
 }
 
-/** `kind` is `error` or `warn `: messages begin in the same column. Lines after the first say what would help. */
+/** `kind` is `error` or `warn `: messages begin in the same column. Lines after the first are hints. */
 export function formatProblem(kind: string, problem: LocatedProblem): string {
   const { path, message } = problem;
   const text = path === "" ? message : `${path}: ${message}`;

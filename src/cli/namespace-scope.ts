@@ -1,4 +1,4 @@
-/** `-n` and `-A`, as kubectl has them: the namespace that a command works in, by default that of the kubeconfig's context. */
+/** `-n` and `-A`, as in kubectl: the namespace that a command works in, by default that of the kubeconfig's context. */
 import { err, ok, type Result } from "#base";
 import { parseNamespace } from "#kube";
 import type { ClusterConfig } from "#kube-client";
@@ -7,7 +7,7 @@ export type NamespaceFlags = { readonly namespace?: string; readonly allNamespac
 
 export const DEFAULT_NAMESPACE = "default";
 
-/** The namespace that was asked for; undefined: all. `-A` wins over `-n`, as in kubectl. */
+/** The requested namespace; undefined: all. `-A` overrides `-n`, as in kubectl. */
 export function scopeOf(
   { namespace, allNamespaces }: NamespaceFlags,
   config: Pick<ClusterConfig, "namespace">,
@@ -18,7 +18,7 @@ export function scopeOf(
   return parsed.ok ? ok(chosen) : err(`--namespace: ${parsed.error}`);
 }
 
-/** Said when a namespace holds nothing: it may be the wrong one. */
+/** The message for an empty namespace, which may be the wrong one. */
 export function nothingIn(what: string, scope: string | undefined): string {
   return scope === undefined ? `no ${what} in the cluster` : `no ${what} in namespace ${scope}; -A shows all namespaces`;
 }

@@ -6,12 +6,12 @@ const many = Array.from({ length: MOST_NAMESPACES + 1 }, (_, at) => `n${at}`).jo
 test.each([
   { name: "without the flag: the whole cluster", given: undefined, want: { ok: true, value: undefined } },
   {
-    name: "names are separated by commas, spaces do not matter, repeats count once",
+    name: "names are separated by commas; spaces and repeats are ignored",
     given: "a, b,a",
     want: { ok: true, value: ["a", "b"] },
   },
   { name: "an empty name is refused", given: "a,", want: { ok: false, error: expect.stringMatching(/^--namespaces: /) as string } },
-  { name: "what is no name is refused", given: "A_b", want: { ok: false, error: expect.stringMatching(/^--namespaces: "A_b"/) as string } },
+  { name: "an invalid name is refused", given: "A_b", want: { ok: false, error: expect.stringMatching(/^--namespaces: "A_b"/) as string } },
   {
     name: "a system namespace is refused",
     given: "shop,kube-system",

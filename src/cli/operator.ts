@@ -13,7 +13,7 @@ import {
 } from "#base";
 import { createLogSink, createOtlpTracer, startOperator, type LogFormat, type OperatorConfig, type OtlpTracer } from "#operator";
 import { connect, type ClusterFlags, type Connection } from "./cluster.ts";
-import { misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { reportFailure, type CliIo, type ExitCode } from "./io.ts";
 import { parseListenAddress } from "./listen-address.ts";
 import { parseNamespaces } from "./namespaces-flag.ts";
 import { settingsOf, type WorldFlags } from "./world-files.ts";
@@ -31,16 +31,16 @@ export type OperatorFlags = ClusterFlags &
 
 export async function operate(io: CliIo, flags: OperatorFlags): Promise<ExitCode> {
   const health = parseListenAddress(flags.healthAddress);
-  if (!health.ok) return misunderstood(io, `--health-address: ${health.error}`);
+  if (!health.ok) return reportFailure(io, `--health-address: ${health.error}`);
   const services = settingsOf(flags);
-  if (!services.ok) return misunderstood(io, services.error);
+  if (!services.ok) return reportFailure(io, services.error);
   const namespaces = parseNamespaces(flags.namespaces);
-  if (!namespaces.ok) return misunderstood(io, namespaces.error);
+  if (!namespaces.ok) return reportFailure(io, namespaces.error);
   const logger = createLogger(
     createLogSink({ level: flags.logLevel, format: flags.logFormat, write: io.stderr, now: () => io.clock.now() }),
   );
   const connection = await connect(io, flags, { logger });
-  if (!connection.ok) return misunderstood(io, connection.error);
+  if (!connection.ok) return reportFailure(io, connection.error);
   try {
     const prepared = { health: health.value, services: services.value, namespaces: namespaces.value, logger, connection: connection.value };
     return await runOperator(io, flags, prepared);
@@ -78,7 +78,7 @@ async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared):
     { client: connection.client, clock, random, logger, metrics, tracer: tracer ?? noTracing },
     io.signal,
   );
-  if (!started.ok) return misunderstood(io, started.error);
+  if (!started.ok) return reportFailure(io, started.error);
   io.stdout(`operator ${identity} on ${connection.config.server}; health and metrics at ${started.value.healthUrl}; Ctrl-C stops it\n`);
   await started.value.run(io.signal);
   await tracer?.close();
@@ -86,12 +86,12 @@ async function runOperator(io: CliIo, flags: OperatorFlags, prepared: Prepared):
   return 0;
 }
 
-/** OpenTelemetry's own variables, so that whoever runs a collector has nothing new to learn. */
+/** Configured by OpenTelemetry's standard environment variables. */
 function createTracer(io: CliIo, logger: Logger, metrics: Metrics): OtlpTracer | undefined {
   const endpoint = io.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   if (endpoint === undefined || endpoint === "") return undefined;
   const headers = parseOtlpHeaders(io.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? "");
-  if (!headers.ok) logger.warn("a header for the collector was not understood", { expected: "name=value,name=value" });
+  if (!headers.ok) logger.warn("OTEL_EXPORTER_OTLP_HEADERS is invalid and was ignored", { expected: "name=value,name=value" });
   const serviceName = io.env["OTEL_SERVICE_NAME"] ?? "lattice-operator";
   return createOtlpTracer({ endpoint, headers: sensitive(headers.ok ? headers.value : {}), serviceName, clock: io.clock, logger, metrics });
 }

@@ -34,7 +34,7 @@ const patch = (...argv: string[]) => runCli(["patch", ...argv], { cwd: process.c
 const inFolder = (...argv: string[]) => runCli(["patch", ...argv], { cwd: folder });
 
 describe("lattice patch", () => {
-  it("does to the guide's example what the guide says", async () => {
+  it("has the result that the guide shows", async () => {
     const { code, stdout, stderr } = await patch("-f", `${GUIDE}/deployment.yaml`, "-p", `${GUIDE}/patch.yaml`);
     const [result] = expectOk(parseYaml(stdout)) as { spec: { template: { spec: { containers: { name: string }[] } } } }[];
     expect(code).toBe(0);
@@ -79,26 +79,26 @@ describe("lattice patch", () => {
       want: "API servers refuse strategic merge patches of custom resources (415)",
     },
     {
-      name: "a patch that the server refuses",
+      name: "a patch that a server refuses",
       argv: ["-f", "widget.yaml", "--type", "json", "-p", "[{op: remove, path: /nope}]"],
-      want: "would answer 422",
+      want: "HTTP 422",
     },
-    { name: "a file that is not there", code: 2, argv: ["-f", "nowhere.yaml", "-p", "{}"], want: "nowhere.yaml: there is no such file" },
-    { name: "broken text, with its place", code: 2, argv: ["-f", "broken.yaml", "-p", "{}"], want: "broken.yaml:2:1" },
-    { name: "two documents", code: 2, argv: ["-f", "two.yaml", "-p", "{}"], want: "must hold one document, and holds 2" },
+    { name: "a missing file", code: 2, argv: ["-f", "nowhere.yaml", "-p", "{}"], want: "nowhere.yaml: there is no such file" },
+    { name: "invalid YAML, with its position", code: 2, argv: ["-f", "broken.yaml", "-p", "{}"], want: "broken.yaml:2:1" },
+    { name: "two documents", code: 2, argv: ["-f", "two.yaml", "-p", "{}"], want: "must contain one document, and contains 2" },
     { name: "an object without a kind", argv: ["-f", "-", "-p", "{}"], want: "so how its lists merge is unknown" },
     {
-      name: "something that is no object",
+      name: "a document that is not an object",
       code: 2,
       argv: ["-f", "widget.yaml", "-p", "{}", "--schema", "-"],
-      want: "holds no CustomResourceDefinition",
+      want: "does not contain a CustomResourceDefinition",
     },
-  ])("refuses $name and says why", async ({ argv, want, code = 1 }) => {
+  ])("refuses $name with the reason", async ({ argv, want, code = 1 }) => {
     const run = await runCli(["patch", ...argv], { cwd: folder, input: argv.includes("--schema") ? "[]" : "{a: 1}" });
     expect(run).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(want) as string });
   });
 
-  it("cuts a long story short", async () => {
+  it("shortens long lists of names", async () => {
     const env = Array.from({ length: 12 }, (_, n) => ({ name: `V${n}`, value: "1" }));
     const { stderr } = await patch(
       "-f",

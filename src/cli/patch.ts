@@ -1,6 +1,6 @@
 /**
- * `lattice patch`: an object and a patch in, what an API server would make of them out, and what happened to each list. To
- * understand a patch before it is sent, or one that did something nobody expected.
+ * `lattice patch`: applies a patch to an object as an API server would, and explains the result for each list. It shows the effect of a
+ * patch before it is sent.
  */
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
@@ -17,7 +17,7 @@ import {
   type PatchError,
   type PatchSchema,
 } from "#patch";
-import { complain, misunderstood, type CliIo, type ExitCode } from "./io.ts";
+import { reportError, reportFailure, type CliIo, type ExitCode } from "./io.ts";
 import { MAX_RESOURCE_FILE, readRegularText } from "./regular-file.ts";
 
 export type PatchFlags = {
@@ -33,9 +33,9 @@ type Patched = { readonly result: Json; readonly stories: readonly ListStory[] }
 
 export async function patchFile(io: CliIo, flags: PatchFlags): Promise<ExitCode> {
   const inputs = await readInputs(io, flags);
-  if (!inputs.ok) return misunderstood(io, inputs.error);
+  if (!inputs.ok) return reportFailure(io, inputs.error);
   const patched = applyAs(flags.type, inputs.value);
-  if (!patched.ok) return complain(io, patched.error);
+  if (!patched.ok) return reportError(io, patched.error);
   const { result, stories } = patched.value;
   io.stdout(flags.output === "json" ? `${JSON.stringify(result, null, 2)}\n` : formatYaml(result));
   if (stories.length > 0) io.stderr(`\nlists:\n${stories.map(formatStory).join("")}`);
@@ -50,8 +50,8 @@ async function readInputs(io: CliIo, flags: PatchFlags): Promise<Result<Inputs, 
   const crd = flags.schema === undefined ? ok(undefined) : await readDocument(io, flags.schema);
   for (const read of [original, patch, crd]) if (!read.ok) return read;
   if (!original.ok || !patch.ok || !crd.ok) return err("unreadable");
-  if (!isJsonObject(original.value)) return err(`${flags.filename} holds no object`);
-  if (crd.value !== undefined && !isJsonObject(crd.value)) return err(`${flags.schema} holds no CustomResourceDefinition`);
+  if (!isJsonObject(original.value)) return err(`${flags.filename} does not contain an object`);
+  if (crd.value !== undefined && !isJsonObject(crd.value)) return err(`${flags.schema} does not contain a CustomResourceDefinition`);
   return ok({ original: original.value, patch: patch.value, crd: crd.value });
 }
 
@@ -68,7 +68,7 @@ function parseDocument(text: string, what: string): Result<Json, string> {
   if (!parsed.ok)
     return err(`${what}${parsed.error.line === undefined ? "" : `:${parsed.error.line}:${parsed.error.column}`}: ${parsed.error.message}`);
   const [document, ...more] = parsed.value;
-  if (document === undefined || more.length > 0) return err(`${what} must hold one document, and holds ${parsed.value.length}`);
+  if (document === undefined || more.length > 0) return err(`${what} must contain one document, and contains ${parsed.value.length}`);
   return ok(document);
 }
 
@@ -89,7 +89,7 @@ function withoutStories(result: Result<Json, PatchError>): Result<Patched, strin
 }
 
 function describe(error: PatchError): string {
-  return `the patch is refused (an API server would answer ${httpStatusOf(error)}): ${error.message}`;
+  return `the patch is refused (HTTP ${httpStatusOf(error)}): ${error.message}`;
 }
 
 function schemaOf({ original, crd }: Inputs): Result<PatchSchema, string> {
@@ -104,7 +104,7 @@ function schemaOf({ original, crd }: Inputs): Result<PatchSchema, string> {
   const builtin = builtinSchema({ group: group ?? "", version: version ?? "", kind });
   if (builtin !== undefined) return ok(builtin);
   return err(
-    `${apiVersion} ${kind} is not built in: API servers refuse strategic merge patches of custom resources (415). Use --type merge, or --schema FILE with its CRD to merge by list types as this library can`,
+    `${apiVersion} ${kind} is not built in: API servers refuse strategic merge patches of custom resources (415). Use --type merge, or --schema FILE with its CRD to merge by list types`,
   );
 }
 

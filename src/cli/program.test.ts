@@ -1,4 +1,4 @@
-/** The program as a whole: its help, its examples, its version, and what it does with commands that it does not have. */
+/** The program as a whole: its help, its examples, its version, and its errors for unknown commands. */
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ function wordsOf(command: string): readonly string[] {
 const names = parsingProgram()
   .commands.map((command) => command.name())
   .filter((name) => !name.startsWith("__"));
-/** They run until they are stopped, or talk to a cluster. */
+/** Commands that run until they are stopped, or connect to a cluster. */
 const LIVE = new Set(["up", "down", "operator", "api-server", "diff", "status"]);
 
 test.each([["--version"], ["-V"], ["version"]])("lattice %s prints one line with the version", async (argument) => {
@@ -83,7 +83,7 @@ describe("examples that need no cluster", () => {
   });
 
   function needsMore(name: string, words: readonly string[]): boolean {
-    if (words.includes("--against") || words.includes("--assert")) return true; // a file that the reader has
+    if (words.includes("--against") || words.includes("--assert")) return true; // a placeholder for a file of the reader
     return ["why", "graph"].includes(name) && !words.includes("-f");
   }
 });
@@ -91,7 +91,7 @@ describe("examples that need no cluster", () => {
 test.each([
   { argv: ["validat"], want: "Did you mean validate?" },
   { argv: ["graph", "--kubeconfg", "x"], want: "Did you mean --kubeconfig?" },
-])("$argv: an unknown command or flag is answered with the nearest one, and exit code 2", async ({ argv, want }) => {
+])("$argv: an unknown command or flag is an error with the nearest one, and exit code 2", async ({ argv, want }) => {
   expect(await runCli(argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
 });
 
@@ -114,7 +114,7 @@ describe("-o json", () => {
     expect(JSON.parse(run.stdout)).toMatchObject(want);
   });
 
-  test("every command with an answer has it", () => {
+  test("every command with a result has -o json", () => {
     const without = parsingProgram()
       .commands.filter(({ options }) => options.find(({ long }) => long === "--output")?.argChoices?.includes("json") !== true)
       .map((command) => command.name());

@@ -1,8 +1,8 @@
 /**
  * The program `lattice`: all commands of commands/ in one parser.
  *
- * Commands report how they ended through `done`; nothing below bin/ ends the process. What a command needs is imported when it
- * runs: `lattice version` must not wait for eight schemas to be built.
+ * Commands report their exit code through `done`; nothing below bin/ ends the process. The code of a command is imported when it runs:
+ * `lattice version` must not wait for eight schemas.
  */
 import { Command, CommanderError } from "commander";
 import { describeThrown } from "#base";
@@ -22,13 +22,13 @@ export async function runLattice(argv: readonly string[], io: CliIo): Promise<nu
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2; // help, or commander has printed what is wrong
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2; // help was requested, or commander has printed the error
     io.stderr(`lattice: internal error: ${describeThrown(thrown)}\nPlease report it with the command you ran.\n`);
     return 2;
   }
 }
 
-/** The parser with every command. Tests, `lattice completion` and the check of the docs read its commands and flags. */
+/** The parser with every command. `lattice completion`, tests and the check of the docs read its commands and flags. */
 export function createProgram(context: CommandContext): Command {
   const { io } = context;
   const program = new Command("lattice")

@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** As a service file in the folder names it. */
+/** As a service file in the folder refers to it. */
 function read(source: string, file = "services/svc.yaml") {
   const files = sourceFiles(root, (from) => from);
   const bytes = files.read(files.locate(source, file));
@@ -44,7 +44,7 @@ describe("a source", () => {
   test.each([
     { name: "beside the service file", source: "a.txt", want: "a" },
     { name: "in a folder below it", source: "./texts/c.txt", want: "c" },
-    { name: "by way of a folder and back", source: "texts/../a.txt", want: "a" },
+    { name: "by a path with ..", source: "texts/../a.txt", want: "a" },
     { name: "whose name begins with dots", source: "..b", want: "dots" },
     { name: "that is a link within the folder", source: "link-inside", want: "c" },
   ])("$name is read", ({ source, want }) => {
@@ -85,7 +85,7 @@ describe("a source", () => {
     const readAs = (file: string) => files.read(files.locate("one-mib", file));
     const count = MAX_SOURCE_BYTES / MIB;
     for (let at = 0; at < count; at += 1) expect(readAs(`services/${at}.yaml`).ok).toBe(true);
-    expect(readAs("services/0.yaml").ok).toBe(true); // known
+    expect(readAs("services/0.yaml").ok).toBe(true); // read before
     expect(readAs("services/one-more.yaml")).toEqual({ ok: false, error: "the files of all services together have more than 16 MiB" });
   });
 
@@ -93,16 +93,16 @@ describe("a source", () => {
     expect(read("a\u0000.txt")).toContain("cannot be read (ERR_INVALID_ARG_VALUE)");
   });
 
-  test("that no service has named is not read", () => {
+  test("that no service refers to is not read", () => {
     expect(sourceFiles(root, (from) => from).read(join(root, "secret")).ok).toBe(false);
   });
 
-  test("of a service file whose folder is gone is an error", () => {
+  test("of a service file whose folder was deleted is an error", () => {
     expect(read("a.txt", "gone/svc.yaml")).toBe('"a.txt": the folder of the service file cannot be read');
   });
 });
 
-/** Exchanges a folder with a link to a folder outside, and a file with a link to a file outside, 3,000 times. */
+/** Replaces a folder with a link to a folder outside, and a file with a link to a file outside, 3,000 times. */
 const EXCHANGE = `
 const { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } = require("node:fs");
 const [folder, outside] = process.argv.slice(1);
@@ -113,7 +113,7 @@ for (let at = 0; at < 3000; at += 1) {
   symlinkSync(at % 2 ? "real" : outside, "next"); renameSync("next", "flip-folder");
 }`;
 
-test("links that are exchanged while a source is read never lead outside", async () => {
+test("links that are replaced while a source is read never lead outside", async () => {
   const home = join(folder, "exchanged");
   mkdirSync(home);
   const files = () => sourceFiles(root, (from) => from);
@@ -131,15 +131,15 @@ test("links that are exchanged while a source is read never lead outside", async
   expect([...seen].filter((text) => text !== "mine")).toEqual([]);
 });
 
-describe("a file that is given", () => {
-  test("may be a pipe where the user names it, as in --secrets <(sops -d secrets.yaml)", () => {
+describe("a file of an argument", () => {
+  test("may be a pipe if it is an argument, as in --secrets <(sops -d secrets.yaml)", () => {
     const written = spawn("sh", ["-c", 'printf "a: b" > "$0"', join(folder, "pipe")], { stdio: "ignore" });
     expect(readRegularText(join(folder, "pipe"), { bytes: 10, pipes: true })).toEqual({ ok: true, value: "a: b" });
     expect(readRegularText("/dev/zero", { bytes: 10, pipes: true })).toMatchObject({ ok: false });
     written.kill();
   });
 
-  test("is limited in a pipe, too", () => {
+  test("has a size limit in a pipe, too", () => {
     const written = spawn("sh", ["-c", 'printf "longer than ten" > "$0"', join(folder, "pipe")], { stdio: "ignore" });
     expect(readRegularText(join(folder, "pipe"), { bytes: 10, pipes: true })).toMatchObject({ ok: false });
     written.kill();
@@ -152,7 +152,7 @@ describe("a file that is given", () => {
     expect(readRegularFile(join(folder, "one-mib"), { bytes: 10 })).toMatchObject({ ok: false });
   });
 
-  test("is counted while it is read: files of /proc claim to be empty", () => {
+  test("is measured while it is read: files of /proc have size 0", () => {
     expect(readRegularFile("/proc/self/status", { bytes: 10 }).ok).toBe(false);
     expect(readRegularFile("/proc/self/status", { bytes: MIB }).ok).toBe(true);
     const maps = readRegularFile("/proc/self/maps", { bytes: MIB });

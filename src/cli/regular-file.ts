@@ -1,25 +1,25 @@
 /**
- * Reads files whose names or contents may come from people that are not trusted (a pull request): regular files only, with a limit, and where
- * wanted only inside one folder. Devices are refused, and so are pipes, unless the user gave the path: `--secrets <(sops -d secrets.yaml)`.
+ * Reads files whose names or contents may be untrusted (a pull request): regular files only, with a size limit, and optionally only inside
+ * one folder. Devices are refused, and so are pipes, unless the path is an argument: `--secrets <(sops -d secrets.yaml)`.
  *
- * What was checked is what is read: the checks are made on the opened file, and its path is resolved again afterwards, so that a link that is
- * exchanged in between is noticed.
+ * The checks are made on the opened file, and its path is resolved again afterwards, so that a link that is replaced in between is
+ * detected.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync, type BigIntStats } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { andThen, err, fromThrowing, mapErr, ok, textOfFile, type Result } from "#base";
 
 const MIB = 1024 * 1024;
-/** One file that a service names with `source`, a file of secrets, of assertions, of tokens. */
+/** For one `source` file of a service, or a file of secrets, assertions or tokens. */
 export const MAX_SMALL_FILE = MIB;
-/** One file with resources. */
+/** For one file with resources. */
 export const MAX_RESOURCE_FILE = 16 * MIB;
 
 export type ReadLimits = {
   readonly bytes: number;
   /** Only files whose real path is in this folder. */
   readonly within?: string;
-  /** The user gave the path as an argument: a pipe is read to its end. */
+  /** The path is an argument of the user: a pipe is read to its end. */
   readonly pipes?: boolean;
 };
 
@@ -40,7 +40,7 @@ export function readRegularFile(path: string, limits: ReadLimits): Result<Uint8A
 
 const HOW_TO_GIVE_BYTES = "convert it, or give bytes with binaryContent or data in base64";
 
-/** Refuses bytes that are no UTF-8 text. */
+/** Refuses bytes that are not valid UTF-8. */
 export function readRegularText(path: string, limits: ReadLimits): Result<string, string> {
   const bytes = readRegularFile(path, limits);
   return bytes.ok ? mapErr(textOfFile(bytes.value), (problem) => `${problem}; ${HOW_TO_GIVE_BYTES}`) : bytes;
@@ -61,7 +61,7 @@ function readPipe(path: string, limit: number): Result<Uint8Array, string> {
   }
 }
 
-/** The real path, if it is allowed and of a regular file: nothing else is opened at all. */
+/** The real path, if it is allowed and a regular file: no other file is opened. */
 function locate(path: string, { within }: ReadLimits): Result<string, string> {
   const found = fromThrowing(() => {
     const real = realpathSync(path);
@@ -83,16 +83,16 @@ function checkKind(stats: BigIntStats): Result<void, string> {
   return err(stats.isDirectory() ? "is a folder" : "is not a regular file; standard input is read with -");
 }
 
-/** The opened file is a regular one, and it is the one that the path leads to without any link. */
+/** Checks that the opened file is regular, and that it is still the file at the real path. */
 function check(fd: number, path: string): Result<void, string> {
   const looked = fromThrowing(() => {
     const [opened, named] = [fstatSync(fd, { bigint: true }), lstatSync(path, { bigint: true })];
     return { opened, same: opened.ino === named.ino && opened.dev === named.dev && realpathSync(path) === path };
   }, unreadable);
-  return andThen(looked, ({ opened, same }) => (same ? checkKind(opened) : err("was exchanged while it was read")));
+  return andThen(looked, ({ opened, same }) => (same ? checkKind(opened) : err("was replaced while it was read")));
 }
 
-/** Counts what comes, not what the file claims to have. */
+/** Counts the bytes that are read; the size of the file is not relied on. */
 function readUpTo(fd: number, limit: number): Result<Uint8Array, string> {
   const stated = Number(fstatSync(fd, { bigint: true }).size);
   if (stated > limit) return tooLarge(limit);

@@ -1,4 +1,4 @@
-/** Files and folders given with `-f`, read as Kubernetes objects that remember where they came from. "-" is standard input. */
+/** Files and folders given with `-f`, read as Kubernetes objects with their position. "-" is standard input. */
 import { readdir, stat } from "node:fs/promises";
 import { extname, join, resolve } from "node:path";
 import { describeThrown, err, fromPromise, mapErr, ok, type Result } from "#base";
@@ -12,7 +12,7 @@ export type FileDocument = {
   /** Counts from 1 within the file. */
   readonly index: number;
   readonly value: Json;
-  /** Of the whole file, for positions in it. */
+  /** The text of the whole file, for positions in it. */
   readonly text: string;
 };
 export type FileProblem = {
@@ -20,7 +20,7 @@ export type FileProblem = {
   readonly message: string;
   readonly line?: number;
   readonly column?: number;
-  /** The text could not be read at all, so nothing is known of its content. */
+  /** The text could not be read, so its content is unknown. */
   readonly unreadable?: true;
 };
 export type FilesRead = { readonly documents: readonly FileDocument[]; readonly problems: readonly FileProblem[] };
@@ -30,7 +30,7 @@ const MAX_FILES = 10_000;
 /** Of all files together, in characters. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
-/** Every problem is collected: one bad file does not hide what is wrong with the next. */
+/** Every problem is collected: an invalid file does not hide the problems of the next. */
 export async function readResourceFiles(io: CliIo, paths: readonly string[]): Promise<FilesRead> {
   const documents: FileDocument[] = [];
   const problems: FileProblem[] = [];
@@ -80,7 +80,7 @@ function parseFile(file: string, text: string): Result<readonly FileDocument[], 
   return err({ file, message, ...(line === undefined || column === undefined ? {} : { line, column }) });
 }
 
-/** A command has nothing else to do meanwhile, and a promise for each of a thousand files costs more than reading them. */
+/** Synchronous: a command has no other work meanwhile, and a promise for each of a thousand files costs more than reading them. */
 async function readText(io: CliIo, file: string, pipes: boolean): Promise<Result<string, FileProblem>> {
   if (file === "-") return fromPromise(io.stdin(), (thrown) => unreadable(file, `cannot be read: ${describeThrown(thrown)}`));
   return mapErr(readRegularText(resolve(io.cwd, file), { bytes: MAX_RESOURCE_FILE, pipes }), (message) => unreadable(file, message));

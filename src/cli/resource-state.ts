@@ -1,6 +1,5 @@
 /**
- * The state of a service, an environment or an external service in one sentence: the only place that words it, for `lattice status` and for the
- * lines of `lattice up`.
+ * The state of a service, an environment or an external service in one sentence, for `lattice status` and for the lines of `lattice up`.
  */
 import { conditionsOf } from "#controller-runtime";
 import { latticeEnvironments, latticeExternalServices, latticeServices } from "#crds";
@@ -16,18 +15,18 @@ export const STATE_KINDS: readonly { readonly resource: Resource; readonly kind:
 
 export type ResourceState = {
   readonly kind: StateKind;
-  /** `namespace/name`; the name alone of an environment. */
+  /** `namespace/name`; for an environment only the name. */
   readonly name: string;
   /** Empty: the operator has not written a status yet. */
   readonly phase: string;
   readonly ready: boolean;
-  /** All its pods are of the newest version, and ready; an available service is Ready before. */
+  /** All its pods have the newest version and are ready; an available service is Ready earlier. */
   readonly rolledOut: boolean;
-  /** Pods are being started or replaced, and nothing keeps them from it. */
+  /** Pods are being started or replaced, without errors. */
   readonly progressing: boolean;
   /** The status is of an older version of the resource. */
   readonly stale: boolean;
-  /** It does not become Ready by itself. */
+  /** It does not become Ready without a change. */
   readonly stuck: boolean;
   readonly sentence: string;
   readonly conditions: readonly Condition[];
@@ -79,12 +78,12 @@ function sentenceOf(object: KubeObject, closed: readonly string[]): string {
   if (metadata.deletionTimestamp !== undefined) return "is being deleted";
   const phase = textAt(object, "phase");
   const message = textAt(object, "message").split("\n")[0] ?? "";
-  if (message === "" && phase === "") return "waits for the operator; is it running?";
+  if (message === "" && phase === "") return "no status yet; is the operator running?";
   const text = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
-  return `${isStale(object) ? "changed, and not read by the operator yet; before: " : ""}${text}${phase === "Ready" ? closedSentence(metadata.name, closed) : ""}`;
+  return `${isStale(object) ? "changed, and not yet observed by the operator; before: " : ""}${text}${phase === "Ready" ? closedSentence(metadata.name, closed) : ""}`;
 }
 
-/** A closed call may be intended, so it is mentioned and does not decide the phase. */
+/** A closed call may be intended, so it is shown and does not affect the phase. */
 function closedSentence(name: string, closed: readonly string[]): string {
   const [first] = closed;
   if (first === undefined) return "";

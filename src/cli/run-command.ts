@@ -1,6 +1,6 @@
 /**
- * Runs a command of the user beside this program, in the same terminal, and gives its exit code in the shell's way: 127 when there is no such
- * command, 126 when it cannot be started, 128 + n when signal n ended it.
+ * Runs a command of the user in the same terminal, and returns its exit code as a shell does: 127 when there is no such command, 126 when
+ * it cannot be started, 128 + n when signal n ended it.
  */
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
@@ -9,12 +9,12 @@ import type { CliIo } from "./io.ts";
 
 const [NOT_STARTED, NOT_FOUND, SIGNALLED] = [126, 127, 128];
 
-/** `env`: in addition to this program's own. Signals that this program gets are passed on. */
+/** `env`: added to the environment of this program. Signals are forwarded to the command. */
 export function runCommand(io: CliIo, [file = "", ...args]: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
   const child = spawn(file, args, { cwd: io.cwd, env: { ...io.env, ...env }, stdio: "inherit" });
   const passOn = () => {
     const signal = io.signal.reason === "SIGINT" ? "SIGINT" : "SIGTERM";
-    // Ctrl-C in a terminal reaches the command by itself; a second one would tell many programs to end without cleaning up
+    // Ctrl-C in a terminal reaches the command by itself; a second one makes many programs end without cleaning up
     if (signal !== "SIGINT" || !isatty(0)) child.kill(signal);
   };
   return new Promise<number>((resolve) => {

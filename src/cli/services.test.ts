@@ -1,4 +1,4 @@
-/** `lattice compile`, `diff`, `why`, `graph` on files, as people run them. */
+/** `lattice compile`, `diff`, `why`, `graph` on files. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ async function compiled(...argv: string[]): Promise<readonly KubeObject[]> {
 }
 
 describe("lattice compile", () => {
-  it("prints every object of the world, namespaces first, as kubectl reads it", async () => {
+  it("prints every object, namespaces first, as kubectl reads it", async () => {
     const objects = await compiled("-f", "shop");
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       "Namespace shop",
@@ -64,7 +64,7 @@ describe("lattice compile", () => {
     ]);
   });
 
-  it("leaves out what namespaces have when only workloads are wanted", async () => {
+  it("--workloads-only leaves out the objects of namespaces", async () => {
     const objects = await compiled("-f", "shop/a.yaml", "--workloads-only");
     expect(objects.map(({ kind }) => kind)).toEqual(["ServiceAccount", "Deployment", "Service", "CiliumNetworkPolicy"]);
   });
@@ -81,14 +81,14 @@ describe("lattice compile", () => {
     expect(JSON.parse(stdout)).toMatchObject({ apiVersion: "v1", kind: "List", items: expect.arrayContaining([]) as unknown });
   });
 
-  it("tells agreements that one side misses on stderr, and succeeds", async () => {
+  it("prints one-sided agreements on stderr, and succeeds", async () => {
     expect(await run("compile", "-f", "shop/a.yaml")).toMatchObject({
       code: 0,
       stderr: "warning: shop/a -> shop/b is closed: there is no shop/b\n",
     });
   });
 
-  it("tells all mistakes of all files at once, each with its place, and prints nothing else", async () => {
+  it("prints all mistakes of all files at once, each with its position, and nothing else", async () => {
     const { code, stdout, stderr } = await run("compile", "-f", "bad");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("error bad/broken.json:1:2: unexpected end");
@@ -102,7 +102,7 @@ describe("lattice compile", () => {
   });
 
   it("settings come from flags", async () => {
-    const route = serviceYaml("r", { spec: "  resources: {door: {type: route}, x: {direction: inbound, id: other/x}}\n" }).replace(
+    const route = serviceYaml("r", { spec: "  resources: {public: {type: route}, x: {direction: inbound, id: other/x}}\n" }).replace(
       '{image: "r:1"}',
       '{image: r, variables: {A: "${cluster.name} ${cluster.provider} ${cluster.region} ${cluster.domain}"}}',
     );
@@ -126,7 +126,7 @@ describe("lattice compile", () => {
     ];
     const { stdout } = await runCli(["compile", "-f", "-", ...flags], { cwd, input: route });
     expect(stdout).toContain("A: one aws eu c.example\n");
-    expect(stdout).toContain("- door.i.example\n");
+    expect(stdout).toContain("- public.i.example\n");
     expect(stdout).toContain("- name: main\n      namespace: edge\n");
     expect(stdout).toContain("t.example/ns/edge/sa/main-istio\n");
     const scraped = route.replace("{http: {port: 8080}}", "{http: {port: 8080}, metrics: {port: 9100}}");
@@ -134,7 +134,7 @@ describe("lattice compile", () => {
     expect(more).toContain("namespaces:\n              - observability\n");
   });
 
-  it("an environment that says nothing of a trust domain has that of the flags", async () => {
+  it("an environment without a trust domain has that of the flags", async () => {
     const environment =
       "---\napiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: shop}\nspec: {mesh: {waypoint: true}}\n";
     const pair = [serviceYaml("a", { calls: ["b"] }), serviceYaml("b", { calledBy: ["a"] })].join("---\n");
@@ -145,7 +145,7 @@ describe("lattice compile", () => {
 
   it.each([
     {
-      name: "a gateway that is none",
+      name: "an invalid gateway",
       argv: ["-f", "shop", "--gateway", "main"],
       code: 2,
       want: '--gateway is "main"; it must be namespace/name',
@@ -157,41 +157,41 @@ describe("lattice compile", () => {
       want: '--gateway is "edge/*"; it must be namespace/name',
     },
     {
-      name: "a monitoring namespace that is no name",
+      name: "an invalid monitoring namespace",
       argv: ["-f", "shop", "--monitoring-namespace", "mon*"],
       code: 2,
       want: '--monitoring-namespace: "mon*" must be a lowercase RFC 1123 label',
     },
     {
-      name: "a trust domain that is none",
+      name: "an invalid trust domain",
       argv: ["-f", "shop", "--trust-domain", "spiffe://x"],
       code: 2,
       want: '--trust-domain: "spiffe://x" must be a lowercase RFC 1123 subdomain',
     },
-    { name: "a folder without a place", argv: ["-f", "shop", "-o", "dir"], code: 2, want: "-o dir needs --out FOLDER" },
-    { name: "a place without a folder", argv: ["-f", "shop", "--out", "x"], code: 2, want: "--out is for -o dir" },
+    { name: "-o dir without --out", argv: ["-f", "shop", "-o", "dir"], code: 2, want: "-o dir needs --out FOLDER" },
+    { name: "--out without -o dir", argv: ["-f", "shop", "--out", "x"], code: 2, want: "--out is for -o dir" },
     { name: "no files", argv: [], code: 2, want: "required option '-f, --filename" },
     { name: "nothing to compile", argv: ["-f", "secrets-only.yaml"], code: 1, want: "nothing to compile" },
     {
-      name: "secrets that are not there",
+      name: "a missing file of secrets",
       argv: ["-f", "shop", "--secrets", "gone.yaml"],
       code: 2,
       want: "--secrets gone.yaml: there is no such file",
     },
-  ])("$name is refused with what would help", async ({ argv, code, want }) => {
+  ])("$name is an error that has the fix", async ({ argv, code, want }) => {
     writeFileSync(join(cwd, "secrets-only.yaml"), "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n");
     expect(await run("compile", ...argv)).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(want) as string });
   });
 });
 
 describe("secrets", () => {
-  it("come from a file and are in Secrets and nowhere else", async () => {
+  it("come from a file and are only in Secrets", async () => {
     const objects = await compiled("-f", "secret", "--secrets", "secrets.yaml");
     const holding = objects.filter((object) => JSON.stringify(object).match(/hunter2|aHVudGVyMg/));
     expect(holding.map(({ kind }) => kind)).toEqual(["Secret"]);
   });
 
-  it("that are missing are an error that says how to give them, or are marked", async () => {
+  it("that are missing are an error with the flag to use, or placeholders", async () => {
     const { code, stderr } = await run("compile", "-f", "secret");
     expect(code).toBe(1);
     expect(stderr).toContain("there is no secret 'postgres/db/password'\n        give it with --secrets FILE");
@@ -199,11 +199,11 @@ describe("secrets", () => {
   });
 
   it.each([
-    { name: "no YAML", text: "a: [hunter2", want: "is no YAML (line 1)" },
-    { name: "no map", text: "- hunter2", want: "must be a map, with lines such as" },
+    { name: "invalid YAML", text: "a: [hunter2", want: "is not YAML (line 1)" },
+    { name: "not a map", text: "- hunter2", want: "must be a map, with lines such as" },
     { name: "a number", text: "a/b: 12345678", want: 'a/b must be a path with a "/" in it, and its value a text' },
     { name: "a key without a path", text: "password: hunter2", want: "password must be a path" },
-  ])("a file of them that is $name is refused without a word of it", async ({ text, want }) => {
+  ])("a file of them that is $name is refused without quoting it", async ({ text, want }) => {
     writeFileSync(join(cwd, "odd-secrets"), text);
     const { code, stderr } = await run("compile", "-f", "secret", "--secrets", "odd-secrets");
     expect(code).toBe(2);
@@ -212,7 +212,7 @@ describe("secrets", () => {
   });
 });
 
-describe("bytes that are no UTF-8 text", () => {
+describe("bytes that are not valid UTF-8", () => {
   const service = (value: string) =>
     Buffer.concat([
       Buffer.from("apiVersion: score.dev/v1b1\nmetadata: {name: web}\ncontainers: {main: {image: a, variables: {A: "),
@@ -234,7 +234,7 @@ describe("bytes that are no UTF-8 text", () => {
     });
   });
 
-  it("reach the pod as they are when a service names them as a file", async () => {
+  it("reach the pod unchanged when a service names them as a file", async () => {
     writeFileSync(join(cwd, "blob.bin"), new Uint8Array([0xff, 0x00, 0xfe]));
     writeFileSync(
       join(cwd, "blob.yaml"),
@@ -260,7 +260,7 @@ describe("a Score file that names neither image nor environment", () => {
     expect(await run("graph", "-f", "plain.yaml")).toMatchObject({ code: 0 });
   });
 
-  it("is refused without an image, and with one that is none", async () => {
+  it("is refused without an image, and with an invalid one", async () => {
     writeFileSync(join(cwd, "plain.yaml"), web);
     expect((await run("compile", "-f", "plain.yaml")).stderr).toContain("give it with --image web=IMAGE");
     expect(await run("compile", "-f", "plain.yaml", "--image", "web=")).toMatchObject({
@@ -276,7 +276,7 @@ describe("a Score file that names neither image nor environment", () => {
 });
 
 describe("a folder of objects", () => {
-  it("has one file per object, with the Namespace first, and is never written over by chance", async () => {
+  it("has one file per object, with the Namespace first, and is not overwritten without --force", async () => {
     expect(await run("compile", "-f", "shop/a.yaml", "-o", "dir", "--out", "out")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("8 objects in ") as string,
@@ -292,7 +292,7 @@ describe("a folder of objects", () => {
     expect(readFileSync(join(cwd, "out/shop/deployment-a.yaml"), "utf8")).toContain("image: a:2\n");
   });
 
-  it("that cannot be written is told", async () => {
+  it("that cannot be written is an error", async () => {
     writeFileSync(join(cwd, "blocked"), "");
     expect(await run("compile", "-f", "shop", "-o", "dir", "--out", "blocked/x")).toMatchObject({
       code: 2,
@@ -311,7 +311,7 @@ describe("lattice diff", () => {
     expect(await run("diff", "-f", "shop", "--against", "shop")).toEqual({ code: 0, stdout: "no differences\n", stderr: "" });
   });
 
-  it("against other files tells objects, pods and flows", async () => {
+  it("against other files shows objects, pods and flows", async () => {
     const { code, stdout } = await run("diff", "-f", "next", "--against", "shop");
     expect(code).toBe(1);
     expect(stdout).toContain('  ~ Deployment shop/a\n      spec.template.spec.containers[main].image: "a:1" -> "a:2"\n');
@@ -324,7 +324,7 @@ describe("lattice diff", () => {
     expect(json.flows.closed).toHaveLength(1);
   });
 
-  it("against what was compiled before compares the objects themselves, secrets too", async () => {
+  it("against earlier output of compile compares the objects, secrets too", async () => {
     await run("compile", "-f", "secret", "--secrets", "secrets.yaml", "-o", "dir", "--out", "before");
     expect(await run("diff", "-f", "secret", "--secrets", "secrets.yaml", "--against", "before")).toMatchObject({ code: 0 });
     expect(await run("diff", "-f", "secret", "--against", "before")).toMatchObject({ code: 0 });
@@ -338,9 +338,9 @@ describe("lattice diff", () => {
   });
 
   it.each([
-    { name: "files that are not in order", argv: ["-f", "bad", "--against", "shop"], want: "nothing was compiled" },
-    { name: "others that are not in order", argv: ["-f", "shop", "--against", "bad"], want: "nothing was compiled" },
-    { name: "two things to compare with", argv: ["-f", "shop", "--against", "shop", "--context", "x"], want: "not with both" },
+    { name: "invalid files", argv: ["-f", "bad", "--against", "shop"], want: "nothing was compiled" },
+    { name: "other files that are invalid", argv: ["-f", "shop", "--against", "bad"], want: "nothing was compiled" },
+    { name: "other files and a cluster", argv: ["-f", "shop", "--against", "shop", "--context", "x"], want: "not with both" },
     { name: "no cluster", argv: ["-f", "shop"], want: "no kubeconfig" },
     { name: "a flag that is wrong on either side", argv: ["-f", "shop", "--against", "shop", "--gateway", "x"], want: "--gateway" },
   ])("$name is exit code 2", async ({ argv, want }) => {
@@ -352,36 +352,36 @@ describe("lattice why", () => {
   it.each([
     { name: "open is 0", argv: ["a", "b", "-f", "shop"], code: 0, want: "shop/a -> shop/b:8080 is open" },
     { name: "closed is 1", argv: ["b", "a:http", "-f", "shop"], code: 1, want: "Add to LatticeService shop/b (shop/b.yaml):" },
-    { name: "the names may stand behind the files", argv: ["-f", "shop", "a", "b:8080"], code: 0, want: "is open" },
-    { name: "requests may be asked about", argv: ["a", "b", "--method", "GET", "--path", "/", "-f", "shop"], code: 0, want: "is open" },
-    { name: "secrets are of no interest", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "no service of ours" },
+    { name: "the names may follow the files", argv: ["-f", "shop", "a", "b:8080"], code: 0, want: "is open" },
+    { name: "one method and path", argv: ["a", "b", "--method", "GET", "--path", "/", "-f", "shop"], code: 0, want: "is open" },
+    { name: "secrets are not needed", argv: ["db-user", "db-postgres", "-f", "secret"], code: 0, want: "no service of ours" },
   ])("$name", async ({ argv, code, want }) => {
     expect(await run("why", ...argv)).toMatchObject({ code, stdout: expect.stringContaining(want) as string, stderr: "" });
   });
 
-  it("has a form for machines", async () => {
+  it("prints JSON for programs", async () => {
     expect(JSON.parse((await run("why", "a", "b", "-f", "shop", "-o", "json")).stdout)).toMatchObject([
       { from: "shop/a", open: true, steps: [{ point: "egress" }, {}, {}] },
     ]);
   });
 
   it.each([
-    { name: "one name", argv: ["a", "-f", "shop"], want: "name who calls and who is called" },
-    { name: "files and no names", argv: ["-f", "shop/a.yaml", "shop/b.yaml", "next/a.yaml"], want: "name who calls and who is called" },
-    { name: "three names", argv: ["a", "b", "c", "-f", "shop"], want: "name who calls and who is called" },
-    { name: "a slip", argv: ["a", "bb", "-f", "shop"], want: "there is no service bb" },
+    { name: "one name", argv: ["a", "-f", "shop"], want: "give a caller and a callee" },
+    { name: "files and no names", argv: ["-f", "shop/a.yaml", "shop/b.yaml", "next/a.yaml"], want: "give a caller and a callee" },
+    { name: "three names", argv: ["a", "b", "c", "-f", "shop"], want: "give a caller and a callee" },
+    { name: "a misspelled name", argv: ["a", "bb", "-f", "shop"], want: "there is no service bb" },
     {
-      name: "files that are not in order",
+      name: "invalid files",
       argv: ["a", "b", "-f", "bad/wrong.yaml"],
-      want: "not all files could be read, so nothing can be said:\n  bad/wrong.yaml: spec.containers",
+      want: "not all files could be read:\n  bad/wrong.yaml: spec.containers",
     },
-    { name: "a file that is not there", argv: ["a", "b", "-f", "gone"], want: "gone: there is no such file or folder" },
+    { name: "a missing file", argv: ["a", "b", "-f", "gone"], want: "gone: there is no such file or folder" },
     { name: "files and a cluster", argv: ["a", "b", "-f", "shop", "--context", "x"], want: "not both" },
     { name: "a wrong flag", argv: ["a", "b", "-f", "shop", "--gateway", "x"], want: "--gateway" },
     { name: "a wrong flag for a cluster", argv: ["a", "b", "--gateway", "x"], want: "--gateway" },
     { name: "no cluster", argv: ["a", "b"], want: "no kubeconfig" },
-    { name: "assertions and names", argv: ["a", "b", "--assert", "x", "-f", "shop"], want: "leave the two names out" },
-    { name: "assertions that are not there", argv: ["--assert", "gone", "-f", "shop"], want: "--assert gone: there is no such file" },
+    { name: "assertions and names", argv: ["a", "b", "--assert", "x", "-f", "shop"], want: "leave out the two names" },
+    { name: "a missing file of assertions", argv: ["--assert", "gone", "-f", "shop"], want: "--assert gone: there is no such file" },
   ])("$name is exit code 2", async ({ argv, want }) => {
     expect(await run("why", ...argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
   });
@@ -403,7 +403,7 @@ describe("lattice why --assert", () => {
     expect(JSON.parse((await check("[]", "-o", "json")).stdout)).toEqual([]);
   });
 
-  it("is 2 when they are not understood", async () => {
+  it("is 2 when they are invalid", async () => {
     expect(await check("- {from: x}\n")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--assert -:\n  assertion 1: from must be") as string,
@@ -423,7 +423,7 @@ describe("lattice graph", () => {
     expect(mermaid.stdout).toBe('flowchart LR\n  n0["shop/a"]\n  n1["shop/b"]\n  n0 -->|"8080"| n1\n');
   });
 
-  it("refuses a picture of more services than a person can read, and says what to take", async () => {
+  it("refuses a picture of too many services, and names the alternative", async () => {
     const input = Array.from({ length: 201 }, (_, at) => serviceYaml(`s${at}`)).join("---\n");
     expect(await runCli(["graph", "-f", "-", "-o", "svg"], { cwd, input })).toEqual({
       code: 2,
@@ -440,7 +440,7 @@ describe("lattice graph", () => {
     expect(JSON.parse((await run("graph", "-f", "shop", "-o", "json")).stdout)).toMatchObject({ edges: [{ open: true }] });
   });
 
-  it("is exit code 2 when it cannot", async () => {
+  it("is exit code 2 after an error", async () => {
     expect((await run("graph")).code).toBe(2);
     expect((await run("graph", "-f", "bad")).code).toBe(2);
   });

@@ -1,4 +1,4 @@
-/** A path as people write it: relative where that is shorter. */
+/** A path for messages: relative where that is shorter. */
 import { relative } from "node:path";
 
 export function shortPath(cwd: string, path: string): string {

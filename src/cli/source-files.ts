@@ -1,6 +1,6 @@
 /**
- * The files that services and Score files name with `source`. A service file may come from a pull request, and what it names ends in a ConfigMap:
- * so only files beside it, or in folders below, are read.
+ * The `source` files of services and Score files. A service file may come from a pull request, and the content of its sources is written to
+ * a ConfigMap: so only files in its folder, or below, are read.
  */
 import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
@@ -8,19 +8,19 @@ import { andThen, err, fromThrowing, ok, type Result } from "#base";
 import type { SourceFiles } from "#compile";
 import { MAX_SMALL_FILE, readRegularFile } from "./regular-file.ts";
 
-/** All files that one command reads for its services. */
+/** Limit of all files that one command reads for its services. */
 export const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
 
 type Named = { readonly source: string; readonly folder: string };
 
-/** `fileOf`: the path of the service file, by what messages call the document. */
+/** `fileOf`: the path of the service file, by the name of the document in messages. */
 export function sourceFiles(cwd: string, fileOf: (from: string) => string): SourceFiles {
   const named = new Map<string, Named>();
   const known = new Map<string, Result<Uint8Array, string>>();
   let total = 0;
   const read = (key: string): Result<Uint8Array, string> => {
     const one = named.get(key);
-    if (one === undefined) return err("no service here names it");
+    if (one === undefined) return err("no service refers to it");
     return andThen(readSource(one), (bytes) => {
       total += bytes.length;
       return total > MAX_SOURCE_BYTES
@@ -35,7 +35,7 @@ export function sourceFiles(cwd: string, fileOf: (from: string) => string): Sour
       named.set(key, { source, folder: resolve(cwd, dirname(file)) });
       return key;
     },
-    // each is read once: a file that changes meanwhile is one file
+    // each is read once, so that all services get the same content
     read: (key) => {
       const result = known.get(key) ?? read(key);
       known.set(key, result);

@@ -1,4 +1,4 @@
-/** `lattice status`, and `-n` and `-A` of the commands that read a cluster: the embedded one, over HTTP. */
+/** `lattice status`, and `-n` and `-A` of the commands that read a cluster, on the embedded cluster over HTTP. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ const run = (argv: readonly string[], config = "kubeconfig", more: object = {}) 
   runCli(argv, { cwd, clock: systemClock, env: { KUBECONFIG: join(cwd, config) }, ...more });
 
 describe("lattice status", () => {
-  test("shows services with one sentence each, and ends with 1 when some are not Ready", async () => {
+  test("shows services with one sentence each, and exits with 1 when some are not Ready", async () => {
     expect(await run(["status"])).toEqual({
       code: 1,
       stderr: "",
@@ -77,11 +77,11 @@ describe("lattice status", () => {
     });
   });
 
-  test("ends with 0 when all are Ready", async () => {
+  test("exits with 0 when all are Ready", async () => {
     expect(await run(["status", "cart"])).toMatchObject({ code: 0, stdout: expect.stringMatching(/\n1 of 1 Ready\n$/) as string });
   });
 
-  test("in a namespace: what is declared there, and what runs there", async () => {
+  test("in a namespace: resources that are declared or run there", async () => {
     const { stdout } = await run(["status", "-n", "shop"]);
     expect(stdout.match(/^[A-Za-z]+ +[\w/]+/gm)?.map((text) => text.replaceAll(/ +/g, " "))).toEqual([
       "KIND NAME",
@@ -93,7 +93,7 @@ describe("lattice status", () => {
 
   test("the namespace of the kubeconfig's context is the default", async () => {
     const { stdout } = await run(["status"], "team");
-    expect(stdout).toContain("service   team/new     -      waits for the operator; is it running?\n");
+    expect(stdout).toContain("service   team/new     -      no status yet; is the operator running?\n");
     expect(stdout).toContain("external  team/stripe  Ready  open to its requesters\n");
     expect(stdout).not.toContain("cart");
   });
@@ -140,14 +140,14 @@ describe("lattice status", () => {
   });
 
   test.each([
-    { name: "a service that is not there", argv: ["status", "crt"], want: 'there is no crt in namespace default; did you mean "cart"?' },
-    { name: "a namespace that is none", argv: ["status", "-n", "A_B"], want: "--namespace: " },
-    { name: "a form that --watch does not have", argv: ["status", "-w", "-o", "json"], want: "--watch prints lines" },
+    { name: "a missing service", argv: ["status", "crt"], want: 'there is no crt in namespace default; did you mean "cart"?' },
+    { name: "an invalid namespace", argv: ["status", "-n", "A_B"], want: "--namespace: " },
+    { name: "a format that --watch does not have", argv: ["status", "-w", "-o", "json"], want: "--watch prints lines" },
   ])("$name is exit code 2", async ({ argv, want }) => {
     expect(await run(argv)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(want) as string });
   });
 
-  test("without the right to read services it says so, and ends with 2", async () => {
+  test("without permission to read services it prints an error and exits with 2", async () => {
     expect(await run(["status"], "stranger")).toMatchObject({
       code: 2,
       stdout: "",
@@ -179,7 +179,7 @@ describe("lattice status", () => {
     });
   });
 
-  test("--watch shows what there is and every change, until it is stopped", async () => {
+  test("--watch shows the current state and every change, until it is stopped", async () => {
     const stop = new AbortController();
     let changed = false;
     const onOutput = (text: string) => {
@@ -203,7 +203,7 @@ describe("lattice status", () => {
   });
 });
 
-describe("-n and -A, as kubectl has them", () => {
+describe("-n and -A, as in kubectl", () => {
   test("graph shows the namespace of the context, another with -n, all with -A", async () => {
     expect((await run(["graph"])).stdout).toBe("shop/cart  ->  shop/catalog  closed: only the caller declares it\n");
     expect((await run(["graph", "-n", "team"])).stdout).toContain("team/web");
@@ -212,7 +212,7 @@ describe("-n and -A, as kubectl has them", () => {
     expect(edges).toHaveLength(2);
   });
 
-  test("why finds a bare name where it is declared or where it runs, and with -n nowhere else", async () => {
+  test("why finds a name without namespace where it is declared or runs, and with -n only there", async () => {
     for (const flags of [[], ["-n", "default"], ["-n", "shop"], ["-A"]]) {
       expect(await run(["why", "cart", "catalog", ...flags, "-o", "json"])).toMatchObject({
         code: 1,

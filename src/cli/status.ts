@@ -1,14 +1,14 @@
 /**
  * `lattice status`: services, external services and environments of a cluster, with one sentence each.
  *
- * Exit code 0: all are Ready, 1: some are not, 2: it could not be found out.
+ * Exit code 0: all are Ready, 1: some are not, 2: the state could not be read.
  */
 import { err, ok, type Result } from "#base";
 import { namespaceOfEnvironment } from "#compile";
 import { didYouMean } from "#crds";
 import { fieldAt, formatYaml, type KubeObject } from "#kube";
 import type { ClusterFlags } from "./cluster.ts";
-import { misunderstood, untilAskedToStop, type CommandIo, type ExitCode } from "./io.ts";
+import { reportFailure, untilStopped, type CommandIo, type ExitCode } from "./io.ts";
 import { listNamespaced, withCluster } from "./live-world.ts";
 import { nothingIn, scopeOf, type NamespaceFlags } from "./namespace-scope.ts";
 import { STATE_KINDS, stateOf, type ResourceState, type StateKind } from "./resource-state.ts";
@@ -18,7 +18,7 @@ export type StatusFlags = ClusterFlags & NamespaceFlags & { readonly output: "te
 
 export async function printStatus(io: CommandIo, names: readonly string[], flags: StatusFlags): Promise<ExitCode> {
   if (flags.watch === true && (flags.output === "json" || flags.output === "yaml"))
-    return misunderstood(io, "--watch prints lines as they happen, and has no -o json or -o yaml; leave one of the two out");
+    return reportFailure(io, "--watch prints lines as they happen, and has no -o json or -o yaml; leave one of the two out");
   const code = await withCluster(io, flags, async (client, config) => {
     const scope = scopeOf(flags, config);
     if (!scope.ok) return scope;
@@ -28,12 +28,12 @@ export async function printStatus(io: CommandIo, names: readonly string[], flags
     const chosen = choose(found.value, names, scope.value);
     return chosen.ok ? ok(show(io, chosen.value, { flags, scope: scope.value })) : chosen;
   });
-  return code.ok ? code.value : misunderstood(io, code.error);
+  return code.ok ? code.value : reportFailure(io, code.error);
 }
 
 type Client = Parameters<Parameters<typeof withCluster>[2]>[0];
 
-/** In the order in which they are shown. */
+/** In display order. */
 const ORDER: readonly StateKind[] = ["service", "external", "environment"];
 
 async function readStates(
@@ -133,9 +133,9 @@ function describeCommand(state: ResourceState): string {
 
 type Watched = { readonly names: readonly string[]; readonly scope: string | undefined };
 
-/** Lines as they happen, until Ctrl-C. */
+/** Prints a line for each change, until Ctrl-C. */
 async function watchStates(io: CommandIo, client: Client, { names, scope }: Watched): Promise<Result<ExitCode, string>> {
-  // what is there, and whether it may be read, is found out first: a watch retries for ever
+  // a list first, to report a missing permission: a watch retries for ever
   const found = await readStates(client, io.signal, scope);
   if (!found.ok) return found;
   const chosen = choose(found.value, names, scope);
@@ -149,7 +149,7 @@ async function watchStates(io: CommandIo, client: Client, { names, scope }: Watc
   };
   const board = new WatchBoard({ ...io, client, shows, columns: () => io.terminal?.columns() });
   board.start();
-  await untilAskedToStop(io.signal);
+  await untilStopped(io.signal);
   await board.ended();
   return ok(0);
 }

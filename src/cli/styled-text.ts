@@ -1,16 +1,16 @@
 /**
- * Text with colours. Colours are kept apart from the text until it is written: text from a resource that holds escape sequences is made visible,
- * and only the colours that a command chose reach the terminal.
+ * Text with colours. Colours are kept apart from the text until it is written: escape sequences in text from a resource are escaped, and
+ * only the colours of the command reach the terminal.
  */
 import type { CliIo } from "./io.ts";
 
 export type Colour = "green" | "yellow" | "red";
-export type Span = string | { readonly text: string; readonly colour: Colour };
-export type StyledText = readonly Span[];
+export type StyledSpan = string | { readonly text: string; readonly colour: Colour };
+export type StyledText = readonly StyledSpan[];
 
 const CODES: Readonly<Record<Colour, number>> = { green: 32, yellow: 33, red: 31 };
 
-/** As other programs decide it: FORCE_COLOR, then NO_COLOR and TERM=dumb, then whether it is a terminal. */
+/** Decided by FORCE_COLOR, then NO_COLOR and TERM=dumb, then whether it is a terminal. */
 export function hasColour({ env, terminal }: Pick<CliIo, "env" | "terminal">): boolean {
   const { FORCE_COLOR, NO_COLOR, TERM } = env;
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== "") return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
@@ -36,6 +36,6 @@ export function colourOfPhase(phase: string): Colour | undefined {
   return phase === "" || phase === "deleted" ? undefined : "yellow";
 }
 
-export function coloured(text: string, colour: Colour | undefined): Span {
+export function coloured(text: string, colour: Colour | undefined): StyledSpan {
   return colour === undefined ? text : { text, colour };
 }

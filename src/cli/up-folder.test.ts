@@ -16,7 +16,7 @@ const fresh = () => upFolder(join(root, `f${(made += 1)}`));
 const processes = (alive: Readonly<Record<number, string>>): ProcessTable => ({ pid: 77, identify: (pid) => alive[pid] });
 
 describe("the folder of a local cluster", () => {
-  test("is made, taken again, and refused when it holds something else", async () => {
+  test("is created, reused, and refused when it contains other files", async () => {
     const folder = fresh();
     expect(await prepareFolder(folder)).toEqual({ ok: true, value: undefined });
     mkdirSync(folder.data);
@@ -24,7 +24,7 @@ describe("the folder of a local cluster", () => {
     for (const name of ["a", "b", "c", "d"]) writeFileSync(join(folder.path, name), "");
     expect(await prepareFolder(folder)).toEqual({
       ok: false,
-      error: `${folder.path} holds something that is not Lattice's (a, b, c and 1 more); choose an empty folder, or one that does not exist`,
+      error: `${folder.path} contains other files (a, b, c and 1 more); choose an empty folder, or one that does not exist`,
     });
     const file = join(root, "file");
     writeFileSync(file, "");
@@ -34,7 +34,7 @@ describe("the folder of a local cluster", () => {
     });
   });
 
-  test("that cannot be created ends lattice up with one sentence and exit code 2", async () => {
+  test("that cannot be created ends lattice up with one error and exit code 2", async () => {
     for (const path of ["/proc/lattice", join(root, "file")]) {
       const { code, stdout, stderr } = await runCli(["up", "--data-dir", path]);
       expect([code, stdout]).toEqual([2, ""]);
@@ -52,17 +52,17 @@ describe("the folder of a local cluster", () => {
     });
   });
 
-  test("is deleted only when it carries the mark and holds nothing else", async () => {
+  test("is deleted only when it has the marker file and no other files", async () => {
     const folder = fresh();
-    expect(await purgeFolder(folder)).toEqual({ ok: true, value: "nothing there" });
+    expect(await purgeFolder(folder)).toEqual({ ok: true, value: "absent" });
     mkdirSync(folder.path);
-    expect(await purgeFolder(folder)).toMatchObject({ ok: false, error: expect.stringContaining("does not carry the mark") as string });
+    expect(await purgeFolder(folder)).toMatchObject({ ok: false, error: expect.stringContaining("has no marker file") as string });
     expectOk(await prepareFolder(folder));
     mkdirSync(join(folder.data, "deep"), { recursive: true });
     writeFileSync(join(folder.path, "thesis.tex"), "");
     expect(await purgeFolder(folder)).toMatchObject({
       ok: false,
-      error: expect.stringContaining("(thesis.tex), and is left alone") as string,
+      error: expect.stringContaining("(thesis.tex), and is not deleted") as string,
     });
     rmSync(join(folder.path, "thesis.tex"));
     const link = join(root, "link");
@@ -72,7 +72,7 @@ describe("the folder of a local cluster", () => {
     expect(readdirSync(root)).not.toContain(folder.path.split("/").at(-1));
   });
 
-  test("is written as people would write it", () => {
+  test("is shown as a short path", () => {
     expect([shortPath("/a/b", "/a/b/.lattice"), shortPath("/a/b", "/a/b"), shortPath("/a/b", "/c/d")]).toEqual([".lattice", ".", "/c/d"]);
   });
 });
@@ -85,7 +85,7 @@ describe("whether a cluster runs", () => {
     await new Promise((closed) => server.close(closed));
   };
 
-  test("it does when the same process is there and its server answers", async () => {
+  test("it does when the process exists and its server responds", async () => {
     const folder = fresh();
     expectOk(await prepareFolder(folder));
     expect(await runningUp(folder, processes({}))).toBeUndefined();
@@ -102,10 +102,10 @@ describe("whether a cluster runs", () => {
 
   test.each([
     { name: "no JSON", text: "garbage" },
-    { name: "the pid of everybody", text: `{"pid":-1,"process":"me","health":"http://127.0.0.1:1"}` },
+    { name: "the pid of all processes", text: `{"pid":-1,"process":"me","health":"http://127.0.0.1:1"}` },
     { name: "the pid of init", text: `{"pid":1,"process":"me","health":"http://127.0.0.1:1"}` },
     { name: "a server elsewhere", text: `{"pid":77,"process":"me","health":"http://169.254.169.254:80"}` },
-  ])("a record with $name counts for nothing", async ({ text }) => {
+  ])("a record with $name is ignored", async ({ text }) => {
     const folder = fresh();
     expectOk(await prepareFolder(folder));
     writeFileSync(join(folder.path, "up.json"), text);

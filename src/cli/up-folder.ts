@@ -1,8 +1,7 @@
 /**
  * The folder of a local cluster: its state, its kubeconfig, and which process runs it.
  *
- * It carries a mark. Without one a folder is somebody else's, and is neither used nor deleted; and what is deleted is what Lattice put there,
- * name by name.
+ * A marker file identifies it. A folder without one is neither used nor deleted, and only the files that Lattice writes are deleted.
  */
 import { lstat, readdir, readFile, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,29 +21,27 @@ export function upFolder(path: string): UpFolder {
   return { path, data: join(path, "data"), kubeconfig: join(path, "kubeconfig") };
 }
 
-/** Who runs the cluster of a folder. */
+/** The process that runs the cluster of a folder. */
 export type UpRecord = { readonly pid: number; readonly process: string; readonly health: string };
 
-/** Makes the folder, or takes it when it is ours. */
+/** Creates the folder, or reuses one with the marker file. */
 export async function prepareFolder({ path }: UpFolder): Promise<Result<void, string>> {
   const made = createFolder(path, 0o700);
   if (!made.ok) return made;
-  // the kubeconfig of an administrator goes there
+  // it contains the kubeconfig of an administrator
   const folder = await fromPromise(stat(path), describeThrown);
   if (folder.ok && (folder.value.mode & OTHERS_WRITE) !== 0) return err(`every user can write to ${path}; run chmod o-w ${path} first`);
-  const strange = await strangersIn(path);
-  if (!strange.ok) return strange;
-  if (strange.value.length > 0) {
-    return err(
-      `${path} holds something that is not Lattice's (${shown(strange.value)}); choose an empty folder, or one that does not exist`,
-    );
+  const others = await otherFilesIn(path);
+  if (!others.ok) return others;
+  if (others.value.length > 0) {
+    return err(`${path} contains other files (${shown(others.value)}); choose an empty folder, or one that does not exist`);
   }
   const marked = await fromPromise(writeFile(join(path, MARK), MARK_TEXT), describeThrown);
   return marked.ok ? ok(undefined) : err(`the folder ${path} cannot be written: ${marked.error}`);
 }
 
-/** What lies there and is not ours. */
-async function strangersIn(path: string): Promise<Result<readonly string[], string>> {
+/** Files that Lattice does not write. */
+async function otherFilesIn(path: string): Promise<Result<readonly string[], string>> {
   const names = await fromPromise(readdir(path), describeThrown);
   return names.ok ? ok(names.value.filter((name) => !OURS.some((own) => own === name))) : err(`${path} cannot be read: ${names.error}`);
 }
@@ -67,12 +64,12 @@ export async function removeRecord({ path }: UpFolder): Promise<void> {
   await rm(join(path, RECORD), { force: true });
 }
 
-/** The process that runs the cluster now; undefined: none. A record that outlived its process says nothing. */
+/** The process that runs the cluster now; undefined: none. The record of an ended process is ignored. */
 export async function runningUp({ path }: UpFolder, processes: ProcessTable = nodeProcesses): Promise<UpRecord | undefined> {
   const text = await fromPromise(readFile(join(path, RECORD), "utf8"), describeThrown);
   const record = text.ok ? parseRecord(text.value) : undefined;
   if (record === undefined || processes.identify(record.pid) !== record.process) return undefined;
-  // a pid is used again after a while; the server that the record names answers only as long as it is the same process
+  // pids are reused; the server of the record responds only while the same process runs
   return (await answers(record.health)) ? record : undefined;
 }
 
@@ -84,26 +81,26 @@ function parseRecord(text: string): UpRecord | undefined {
   return { pid: Number(pid), process, health };
 }
 
-const ANSWER_WITHIN_MS = 3_000;
+const RESPONSE_WITHIN_MS = 3_000;
 
-/** On this machine only: the file may have been written by anybody. */
+/** Loopback only: any program may have written the file. */
 async function answers(health: string): Promise<boolean> {
   if (!/^http:\/\/127\.0\.0\.1:[0-9]{1,5}$/.test(health)) return false;
-  const answer = await fromPromise(fetch(`${health}/livez`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }), describeThrown);
+  const answer = await fromPromise(fetch(`${health}/livez`, { signal: AbortSignal.timeout(RESPONSE_WITHIN_MS) }), describeThrown);
   if (answer.ok) await fromPromise(answer.value.arrayBuffer(), describeThrown);
   return answer.ok;
 }
 
-/** Deletes what Lattice put into a folder of its own, and the folder. */
-export async function purgeFolder({ path }: UpFolder): Promise<Result<"deleted" | "nothing there", string>> {
+/** Deletes the files that Lattice writes to its folder, and the folder. */
+export async function purgeFolder({ path }: UpFolder): Promise<Result<"deleted" | "absent", string>> {
   const there = await fromPromise(lstat(path), describeThrown);
-  if (!there.ok) return ok("nothing there");
-  if (!there.value.isDirectory()) return err(`${path} is not a folder, and is left alone`);
+  if (!there.ok) return ok("absent");
+  if (!there.value.isDirectory()) return err(`${path} is not a folder, and is not deleted`);
   const mark = await fromPromise(readFile(join(path, MARK), "utf8"), describeThrown);
-  if (!mark.ok || mark.value !== MARK_TEXT) return err(`${path} does not carry the mark of a local cluster of Lattice, and is left alone`);
-  const strange = await strangersIn(path);
-  if (!strange.ok) return strange;
-  if (strange.value.length > 0) return err(`${path} holds something that is not Lattice's (${shown(strange.value)}), and is left alone`);
+  if (!mark.ok || mark.value !== MARK_TEXT) return err(`${path} has no marker file of a local cluster of Lattice, and is not deleted`);
+  const others = await otherFilesIn(path);
+  if (!others.ok) return others;
+  if (others.value.length > 0) return err(`${path} contains other files (${shown(others.value)}), and is not deleted`);
   const gone = async () => {
     for (const name of OURS) await rm(join(path, name), { recursive: true, force: true });
     await rmdir(path);

@@ -1,12 +1,12 @@
 /**
- * `lattice up`, which is `npm start`: a cluster on this machine with Lattice on it and an example application.
- * Runs until Ctrl-C; state is kept.
+ * `lattice up`, which is `npm start`: runs a cluster on this machine with Lattice and an example application. Runs until Ctrl-C; state is
+ * kept.
  */
 import { isAbsolute, resolve } from "node:path";
 import { createLogger, PROGRAM_VERSION, sleep, type Result } from "#base";
 import { latticeKinds } from "#crds";
 import { splitId } from "#mesh-compiler";
-import { misunderstood, untilAskedToStop, type CommandIo, type ExitCode } from "./io.ts";
+import { reportFailure, untilStopped, type CommandIo, type ExitCode } from "./io.ts";
 import { startLocalCluster, type LocalCluster } from "./local-cluster.ts";
 import { shortPath } from "./short-path.ts";
 import { prepareFolder, removeRecord, runningUp, upFolder, writeRecord, type UpFolder } from "./up-folder.ts";
@@ -22,11 +22,11 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
   const folder = upFolder(resolve(io.cwd, flags.dataDir));
   const running = await runningUp(folder);
   if (running !== undefined)
-    return misunderstood(io, `lattice up runs in ${folder.path} already (process ${running.pid}); lattice down stops it`);
+    return reportFailure(io, `lattice up runs in ${folder.path} already (process ${running.pid}); lattice down stops it`);
   const own = await chooseServices(io, flags);
   if (typeof own === "number") return own;
   const prepared = await prepareFolder(folder);
-  if (!prepared.ok) return misunderstood(io, prepared.error);
+  if (!prepared.ok) return reportFailure(io, prepared.error);
   io.stdout(`Lattice ${PROGRAM_VERSION}: services that talk only when both sides agree.\n\n`);
   const logger = createLogger((level, message, fields) => {
     if (level === "error") io.stderr(`${level}: ${message} ${JSON.stringify(fields)}\n`);
@@ -37,19 +37,19 @@ export async function up(io: CommandIo, flags: UpFlags): Promise<ExitCode> {
     kubeconfig: folder.kubeconfig,
     logger,
   });
-  if (!cluster.ok) return misunderstood(io, cluster.error);
+  if (!cluster.ok) return reportFailure(io, cluster.error);
   const ended = await runUp(io, { folder, own }, cluster.value);
   io.stdout("\nstopping; state is kept\n");
   await cluster.value.close();
   await removeRecord(folder);
-  return ended.ok ? 0 : misunderstood(io, ended.error);
+  return ended.ok ? 0 : reportFailure(io, ended.error);
 }
 
-/** undefined: the example shop. A number: the exit code, when the files have mistakes. */
+/** undefined: the example shop. A number: the exit code, when the files have errors. */
 async function chooseServices(io: CommandIo, flags: UpFlags): Promise<OwnServices | ExitCode | undefined> {
   if (flags.filename !== undefined) return readOwnServices(io, flags);
   const other = (["secrets", "namespace", "image"] as const).find((name) => flags[name] !== undefined);
-  return other === undefined ? undefined : misunderstood(io, `--${other} is for services given with -f`);
+  return other === undefined ? undefined : reportFailure(io, `--${other} is for services given with -f`);
 }
 
 type Started = { readonly folder: UpFolder; readonly own: OwnServices | undefined };
@@ -69,12 +69,12 @@ async function runUp(io: CommandIo, { folder, own }: Started, cluster: LocalClus
   if (!io.signal.aborted && flows.ok) {
     io.stdout(`\n${flows.value.text}${whatNext(shortPath(io.cwd, folder.kubeconfig), flows.value.closed)}`);
   }
-  await untilAskedToStop(io.signal);
+  await untilStopped(io.signal);
   await board.ended();
   return flows.ok || io.signal.aborted ? { ok: true, value: undefined } : flows;
 }
 
-/** False: it took too long. Asked to stop counts as up: there is no failure to report then. */
+/** False: it took too long. True after a signal to stop: there is no failure to report then. */
 async function untilUp({ clock, signal }: CommandIo, board: WatchBoard): Promise<boolean> {
   const timer = new AbortController();
   let late = false;
@@ -130,7 +130,7 @@ function whyCommand({ caller, callee }: ClosedFlow): string {
   return `./lattice why ${splitId(caller).name} ${splitId(callee).name}`;
 }
 
-/** Two lines, as a shell reads them: each fits 80 columns. */
+/** One shell command in two lines that fit 80 columns. */
 function toOpen({ caller, callee, declaredIn }: ClosedFlow): readonly string[] {
   const namespace = declaredIn === "default" ? "" : ` -n ${declaredIn}`;
   const patch = JSON.stringify({ spec: { resources: { [splitId(caller).name]: { direction: "inbound" } } } });

@@ -1,4 +1,4 @@
-/** `lattice validate` finds all that `lattice compile` finds, in one round, each with file, line and column. */
+/** `lattice validate` reports every error of `lattice compile` in one run, each with file, line and column. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ spec:
       type: route
       params: {host: Bad_Host, path: /a/../b}
 `;
-/** As `WEB`, with mistakes that the schema sees. */
+/** As `WEB`, with mistakes that the schema detects. */
 const ALSO = WEB.replace("      before: [side]\n", "      imagee: b\n").replace("    db: {", "    up: {type: Bad}\n    db: {");
 const SCORE = `apiVersion: score.dev/v1b1
 metadata:
@@ -85,7 +85,7 @@ const placesIn = (text: string) =>
     .filter((line) => line.startsWith("error "))
     .map((line) => line.slice("error ".length).split(": ").slice(0, 2).join(" "));
 
-describe("validate reports all mistakes of all files in one round", () => {
+describe("validate reports all mistakes of all files in one run", () => {
   it("each with file, line and column: templates, resources, params, mounts, the order of containers, security", async () => {
     const { code, stdout } = await runCli(["validate", "-f", "a/web.yaml"], { cwd });
     expect(code).toBe(1);
@@ -140,7 +140,7 @@ describe("validate reports all mistakes of all files in one round", () => {
     ]);
   });
 
-  it("in an item of a List, and beside a file that is no YAML", async () => {
+  it("in an item of a List, and beside a file that is not YAML", async () => {
     const { stdout } = await runCli(["validate", "-f", "a"], { cwd });
     const found = placesIn(stdout);
     expect(found).toContain("a/list.json:4:67 spec.containers.main.variables.A");
@@ -168,9 +168,9 @@ describe("validate reports all mistakes of all files in one round", () => {
   });
 });
 
-describe("what validate takes to be elsewhere", () => {
+describe("references to resources outside the files", () => {
   const caller = serviceYaml("a", { calls: ["b"] }).replace('{image: "a:1"}', '{image: a, variables: {B: "${resources.b.url}"}}');
-  it("nothing: a callee whose outputs are read must be given too, and the message says so", async () => {
+  it("a callee whose outputs are read must be given too, and the message explains it", async () => {
     const { code, stdout } = await runCli(["validate", "-f", "-"], { input: caller });
     expect(code).toBe(1);
     expect(stdout).toContain("error -:8:5: spec.resources.b: resource 'b' of type 'service' not found");
@@ -200,19 +200,19 @@ describe("validate refuses what compile refuses, and nothing else", () => {
       expect(stdout).toMatch(/^error -:\d+:\d+: /);
     }
   });
-  test("each of the examples alone, and all of them", async () => {
+  test("each of the examples alone, and all of them together", async () => {
     const all = readdirSync("examples", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"));
     // the Score files take their environment from their folder, and one its image from a flag; a story compiles them
     const names = all.filter((name) => !name.startsWith("score-shop"));
     const texts = new Map(names.map((name) => [name, readFileSync(join("examples", name), "utf8")]));
     for (const [name, text] of [...texts, ["all", [...texts.values()].join("---\n")] as const]) {
       const { validated, compiled } = await both(text);
-      // what is not of Lattice is not an error to compile beside services, and not what was meant to be validated alone
+      // other kinds are accepted beside services, and an error alone
       if (name !== "beforehand.yaml") expect({ name, validated }).toEqual({ name, validated: compiled });
       if (name === "all") expect(validated).toBe(true);
     }
   });
-  test("services that were written to do harm", async () => {
+  test("malicious services", async () => {
     for (const { name, given, want } of hostileServices) {
       const { validated, compiled } = await both(given);
       expect({ name, validated, compiled }).toEqual({ name, validated: "compiles" in want, compiled: "compiles" in want });

@@ -1,4 +1,4 @@
-/** `lattice validate` on what lies beside services: Score files, other people's kinds, types that somebody declares. */
+/** `lattice validate` on files beside services: Score files, kinds of other projects, declared resource types. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,31 +28,31 @@ describe("lattice validate", () => {
     `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: s3, labels: {lattice.dev/provisioner: ""}}\ndata: {provisioner.yaml: "${data}"}\n`;
   const secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
 
-  it("lets other people's kinds lie beside ours, as lattice compile does, and checks types that are declared", async () => {
+  it("accepts other kinds beside Lattice's, as lattice compile does, and checks declared types", async () => {
     const good = await runCli(["validate", "-f", "-"], { input: serviceYaml("a") + secret + provisioner("{type: s3, outputs: {url: x}}") });
     expect(good).toEqual({
       code: 0,
       stderr: "",
       stdout:
-        "ok    -: LatticeService shop/a\nother - (document 2): Secret s is not a kind of Lattice, and not checked\nother - (document 3): ConfigMap s3 declares resources of type s3\n1 in order, 2 of other kinds\n",
+        "ok    -: LatticeService shop/a\nother - (document 2): Secret s is not a kind of Lattice, and not checked\nother - (document 3): ConfigMap s3 declares resources of type s3\n1 valid, 2 of other kinds\n",
     });
     const bad = await runCli(["validate", "-f", "-"], {
       input: serviceYaml("a") + provisioner("{type: s3}") + "---\napiVersion: v1\nkind: Pod\n",
     });
     expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining("outputs must have at least one entry") as string });
-    expect(bad.stdout).toContain("metadata.name: is required\n2 of 3 not in order\n");
+    expect(bad.stdout).toContain("metadata.name: is required\n2 of 3 invalid\n");
   });
 
-  it("a kind of ours with a wrong version is a mistake, and files without anything of ours are not what was meant", async () => {
+  it("a Lattice kind with a wrong version is an error, and so are files without a Lattice kind", async () => {
     const wrong = await runCli(["validate", "-f", "-"], { input: serviceYaml("a").replace("lattice.dev/v1alpha1", "v1") });
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining("apiVersion: must be") as string });
     expect(await runCli(["validate", "-f", "-"], { input: secret })).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/\n0 in order, 1 of other kinds\n$/) as string,
+      stdout: expect.stringMatching(/\n0 valid, 1 of other kinds\n$/) as string,
     });
   });
 
-  it("reports params that a type does not know and agreements that cannot be meant", async () => {
+  it("reports unknown params and impossible agreements", async () => {
     const spec = [
       "  resources:",
       "    web: {direction: inbound, params: {prots: [http]}}",
@@ -80,7 +80,7 @@ describe("lattice validate", () => {
     );
   });
 
-  it("reports namespaces that cannot be closed, as far as the files show it", async () => {
+  it("reports namespaces that cannot be closed", async () => {
     const prod =
       "---\napiVersion: lattice.dev/v1alpha1\nkind: LatticeEnvironment\nmetadata: {name: prod}\nspec: {gatewayRef: {name: g, namespace: edge}}\n";
     const input = `${serviceYaml("edge/a")}---\n${serviceYaml("kube-system/b")}---\n${serviceYaml("istio-ingress/c")}${prod}`;
@@ -96,11 +96,11 @@ describe("lattice validate", () => {
     expect(compiled.stderr).toContain("namespace edge cannot be a target");
   });
 
-  it("takes Score files, and the files that they name", async () => {
+  it("accepts Score files, and the files that they refer to", async () => {
     expect(await run("validate", "-f", "score")).toEqual({
       code: 0,
       stderr: "",
-      stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 in order\n",
+      stdout: "ok    score/web.yaml: LatticeService web, from Score\n1 valid\n",
     });
     const { code, stdout } = await run("validate", "-f", "bad/bad-score.yaml", "-o", "json");
     expect(code).toBe(1);

@@ -1,4 +1,4 @@
-/** `lattice version`: what this is, and on what it runs. */
+/** `lattice version`: the version of the program and of Node. */
 import { PROGRAM_VERSION } from "#base";
 import type { CliIo, ExitCode } from "./io.ts";
 

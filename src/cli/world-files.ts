@@ -1,6 +1,6 @@
 /**
- * The world that `-f` files describe, for every command that compiles: files are read, `source` is found beside the file that names it, and
- * secrets come from where the flags say.
+ * The resources of `-f` files, for every command that compiles: `source` files are read from the folder of the service file, secrets as the
+ * flags configure.
  */
 import { resolve } from "node:path";
 import { describeThrown, err, fromPromise, ok, sensitive, type Result, type Sensitive } from "#base";
@@ -30,7 +30,7 @@ export type WorldFlags = {
   readonly image?: readonly string[];
   /** Not a flag: the namespace of the kubeconfig's context. */
   readonly fallbackNamespace?: string;
-  /** Not a flag: called for each secret that is in no Secret of the files. */
+  /** Not a flag: called for each secret that no Secret of the files contains. */
   readonly onSecret?: (use: SecretUse) => void;
   readonly clusterDomain?: string;
   readonly trustDomain?: string;
@@ -42,25 +42,25 @@ export type WorldFlags = {
   readonly clusterRegion?: string;
 };
 
-/** `partialDocuments`: as `loadWorld` has it. */
+/** `partialDocuments`: see `loadWorld`. */
 type ReadOptions = WorldFlags & SecretFlags & { readonly partialDocuments?: boolean };
 
 export type SecretFlags = {
   readonly secrets?: string;
   readonly placeholderSecrets?: boolean;
   readonly assumeShareable?: boolean;
-  /** Images are of no interest: a Score file may leave them to a build. */
+  /** Images are not needed: a Score file may leave them to a build. */
   readonly anyImage?: boolean;
 };
 
 export type FilesWorld = LoadedWorld & {
   /** Where in the files a problem is. */
   readonly locate: Locate;
-  /** Some files could not be read, so that a command cannot answer its question. */
+  /** Some files could not be read, so that a command has no reliable result. */
   readonly unreadable: boolean;
 };
 
-/** The error is a question that was not understood: a flag. What is wrong in files is in `problems`. */
+/** The error is an invalid flag. Problems of files are in `problems`. */
 export async function readWorld(
   io: CliIo,
   paths: readonly string[],
@@ -108,7 +108,7 @@ export function settingsOf(flags: WorldFlags): Result<Settings, string> {
   const { clusterName, clusterProvider, clusterRegion } = flags;
   const gateway = flags.gateway === undefined ? ok(DEFAULT_SETTINGS.gateway) : parseGateway(flags.gateway);
   if (!gateway.ok) return gateway;
-  // a name that no selector can hold would void whole policies
+  // a name that is not valid in a selector would make whole policies invalid
   for (const { flag, value, parse } of namesIn(flags)) {
     const parsed = value === undefined ? ok("") : parse(value);
     if (!parsed.ok) return err(`${flag}: ${parsed.error}`);
@@ -158,7 +158,7 @@ function parseGateway(text: string): Result<Settings["gateway"], string> {
     : ok({ namespace, name });
 }
 
-/** A map of path to value. What is wrong with it is said without saying any of it. */
+/** A map of path to value. Errors never quote its content. */
 async function readSecretsFile(io: CliIo, path: string): Promise<Result<ReadonlyMap<string, Sensitive<string>>, string>> {
   const text =
     path === "-"
@@ -166,7 +166,7 @@ async function readSecretsFile(io: CliIo, path: string): Promise<Result<Readonly
       : readRegularText(resolve(io.cwd, path), { bytes: MAX_SMALL_FILE, pipes: true });
   if (!text.ok) return err(`--secrets ${path}: ${text.error}`);
   const parsed = parseYaml(text.value);
-  if (!parsed.ok) return err(`--secrets ${path} is no YAML${parsed.error.line === undefined ? "" : ` (line ${parsed.error.line})`}`);
+  if (!parsed.ok) return err(`--secrets ${path} is not YAML${parsed.error.line === undefined ? "" : ` (line ${parsed.error.line})`}`);
   const [map = {}] = parsed.value;
   const wrong = isJsonObject(map) ? Object.keys(map).find((key) => typeof map[key] !== "string" || !key.includes("/")) : "";
   if (!isJsonObject(map) || wrong === "") return err(`--secrets ${path} must be a map, with lines such as "postgres/main-db/password: …"`);

@@ -1,6 +1,6 @@
 /**
- * The world that a question is about: files, or a cluster when no files are given. Secrets are of no interest to questions about who reaches
- * whom, so they are not read.
+ * The resources for `why` and `graph`: from files, or from a cluster when no files are given. Secrets do not affect which service reaches
+ * which, so they are not read.
  */
 import { err, ok, type Result } from "#base";
 import { loadWorld, type DocumentProblem, type LoadedWorld, type NameScope } from "#compile";
@@ -14,12 +14,12 @@ import { readWorld, settingsOf, type WorldFlags } from "./world-files.ts";
 export type SourceFlags = WorldFlags & ClusterFlags & NamespaceFlags & { readonly output?: string };
 
 export type SourceWorld = Pick<LoadedWorld, "world" | "places" | "problems"> & {
-  /** What the cluster has; undefined: the world is made of files. */
+  /** The policies of the cluster; undefined: the resources come from files. */
   readonly objects: readonly KubeObject[] | undefined;
   readonly notes: readonly string[];
   /** Where names without a namespace are looked up; undefined: everywhere. */
   readonly names: NameScope | undefined;
-  /** What a view is limited to; undefined: all namespaces. */
+  /** The namespace that the output is limited to; undefined: all namespaces. */
   readonly namespace: string | undefined;
 };
 
@@ -56,8 +56,8 @@ async function fromCluster(io: CliIo, flags: SourceFlags): Promise<Result<Source
   });
 }
 
-/** A world with a file missing would answer for another one. */
+/** Without one of the files the result would be wrong. */
 export function describeProblems(problems: readonly DocumentProblem[]): string {
   const lines = problems.map(({ from, path, message }) => `  ${from}${path === "" ? "" : `: ${path}`}: ${message}`);
-  return `not all files could be read, so nothing can be said:\n${lines.join("\n")}`;
+  return `not all files could be read:\n${lines.join("\n")}`;
 }

@@ -134,6 +134,6 @@ describe("on a real API server", () => {
     const stranger = join(cwd, "stranger");
     writeFileSync(stranger, plane.kubeconfigFor("stranger"), { mode: 0o600 });
     const { stderr } = await lattice("graph", "--kubeconfig", stranger);
-    expect(stderr).toContain("warning: latticeservices.lattice.dev may not be read here, and are left out\n");
+    expect(stderr).toContain("warning: latticeservices.lattice.dev may not be read with these credentials, and are left out\n");
   });
 });

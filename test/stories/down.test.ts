@@ -81,6 +81,6 @@ test("a folder that lattice up did not make is neither used nor deleted", async 
   mkdirSync(folder);
   writeFileSync(join(folder, "thesis.txt"), "mine");
   expect(await runCli(["up", "--data-dir", folder], { clock: systemClock })).toMatchObject({ code: 2, stdout: "" });
-  expect(await down("--purge")).toMatchObject({ code: 2, stderr: expect.stringContaining("is left alone") as string });
+  expect(await down("--purge")).toMatchObject({ code: 2, stderr: expect.stringContaining("is not deleted") as string });
   expect(existsSync(join(folder, "thesis.txt"))).toBe(true);
 });

@@ -1,20 +1,20 @@
 /**
  * What every command registration shares: its group in `lattice --help`, its description, and examples.
  *
- * Each file in this folder declares the flags of one command and imports the code behind it only when the command runs.
+ * Each file in this folder declares the flags of one command and imports its code only when the command runs.
  */
 import type { Command } from "commander";
 import type { CommandExitCode, CommandIo } from "../io.ts";
 
-/** What a registered command gets: its input and output, and `done` to report the exit code. */
+/** The arguments of a command registration: input and output, and `done` to report the exit code. */
 export type CommandContext = { readonly io: CommandIo; readonly done: (code: CommandExitCode) => void };
 
 export type RegisterCommand = (program: Command, context: CommandContext) => void;
 
 export type Example = {
-  /** As typed, from the folder of a clone: `lattice graph -f examples/shop`. */
+  /** As typed in the folder of a clone: `lattice graph -f examples/shop`. */
   readonly command: string;
-  /** What it does, in a few words. */
+  /** A short description of its effect. */
   readonly effect: string;
 };
 
@@ -22,7 +22,7 @@ export type CommandText = {
   readonly group: CommandGroup;
   /** One line in `lattice --help`. */
   readonly summary: string;
-  /** More, for `--help` of the command; without it, the summary. */
+  /** The longer text for `--help` of the command; by default the summary. */
   readonly description?: string;
   readonly examples: readonly Example[];
 };

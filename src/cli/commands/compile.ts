@@ -24,6 +24,6 @@ export const registerCompile: RegisterCommand = (program, { io, done }) => {
     .addOption(new Option("-o, --output <form>", "dir: one file per object").choices(["yaml", "json", "dir"]).default("yaml"))
     .option("--out <folder>", "where -o dir writes")
     .option("--force", "write into a folder that is not empty")
-    .option("--workloads-only", "without what namespaces themselves have: Namespace, default deny, waypoint")
+    .option("--workloads-only", "leave out the objects of namespaces: Namespace, default deny, waypoint")
     .action(async (flags: CompileFlags) => done(await (await import("../compile.ts")).compile(io, flags)));
 };

@@ -16,8 +16,8 @@ export const registerCompletion: RegisterCommand = (program, { io, done }) => {
     .action(async (shell: "bash" | "zsh" | "fish") => done((await import("../completion.ts")).printCompletion(io, shell)));
   program
     .command("__complete", { hidden: true })
-    .description("print what may come next, one per line: for completion scripts")
-    .argument("[word...]", "the words after lattice, the last one being completed")
+    .description("print the candidates, one per line: for completion scripts")
+    .argument("[argument...]", "the arguments after lattice, the last one being completed")
     .helpOption(false)
-    .action(async (words: string[]) => done(await (await import("../completion/answer.ts")).complete(io, program, words)));
+    .action(async (args: string[]) => done(await (await import("../completion/candidates.ts")).complete(io, program, args)));
 };

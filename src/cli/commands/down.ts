@@ -13,7 +13,7 @@ export const registerDown: RegisterCommand = (program, { io, done }) => {
     ],
   })
     .option("--data-dir <folder>", "the folder it runs in", ".lattice")
-    .option("--purge", "delete the folder too, if it is one that lattice up made")
+    .option("--purge", "delete the folder too, if lattice up created it")
     .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
     .action(async (flags: DownFlags) => done(await (await import("../down.ts")).down(io, flags)));
 };

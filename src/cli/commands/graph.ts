@@ -8,9 +8,9 @@ export const registerGraph: RegisterCommand = (program, { io, done }) => {
   const command = addCommand(program, "graph", {
     group: "services",
     summary: "print which service may call which",
-    description: "print which service may call which, and which calls stay closed",
+    description: "print which service may call which, and which calls are closed",
     examples: [
-      { command: "lattice graph", effect: "what the cluster has declared" },
+      { command: "lattice graph", effect: "what is declared in the cluster" },
       { command: "lattice graph -f examples/shop -o svg", effect: "from files, as a picture for a browser" },
       { command: "lattice graph -f examples/shop -o mermaid", effect: "as a flowchart for Markdown" },
     ],

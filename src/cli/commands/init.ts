@@ -5,7 +5,7 @@ import { addCommand, type RegisterCommand } from "./command.ts";
 export const registerInit: RegisterCommand = (program, { io, done }) => {
   addCommand(program, "init", {
     group: "services",
-    summary: "write services to begin with",
+    summary: "write first services, or convert Compose and Score files",
     description:
       "write a first LatticeService, or convert a Docker Compose or Score file. What cannot be converted is listed with its line",
     examples: [
@@ -20,6 +20,6 @@ export const registerInit: RegisterCommand = (program, { io, done }) => {
     .argument("[name]", "of the first service (default: hello)")
     .option("--from <file>", "a Docker Compose file or a Score file; - reads standard input")
     .option("--out <folder>", "write a file for each service there; without it, everything is printed")
-    .option("--force", "overwrite files that are there")
+    .option("--force", "overwrite existing files")
     .action(async (name: string | undefined, flags: InitFlags) => done(await (await import("../init.ts")).init(io, name, flags)));
 };

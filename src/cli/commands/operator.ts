@@ -20,8 +20,8 @@ export const registerOperator: RegisterCommand = (program, { io, done }) => {
       "work in these namespaces only, with the roles of lattice rbac --namespaces; without it, in the whole cluster",
     )
     .option("--allow-unprotected", "start pods on a cluster without the kinds of Cilium and Istio, where no policy is enforced")
-    .option("--health-address <host:port>", "health and metrics; port 0 takes any", "127.0.0.1:0")
-    .option("--no-leader-elect", "start without leader election; only where no second operator runs")
+    .option("--health-address <host:port>", "address of health and metrics; port 0: any free port", "127.0.0.1:0")
+    .option("--no-leader-elect", "run without leader election; only if no second operator runs")
     .addOption(new Option("--log-level <level>").choices(["debug", "info", "warn", "error"]).default("info"))
     .addOption(new Option("--log-format <format>").choices(["json", "text"]).default("text"))
     .action(async (flags: OperatorFlags) => done(await (await import("../operator.ts")).operate(io, flags)));

@@ -3,7 +3,7 @@ import { Option, type Command } from "commander";
 
 const NAMESPACE = "namespace to work in (default: that of the kubeconfig's context, else default)";
 
-/** For commands that read a cluster, with kubectl's meaning. */
+/** For commands that read a cluster; as in kubectl. */
 export function withNamespaces(command: Command, text = NAMESPACE): Command {
   return command.option("-n, --namespace <name>", text).option("-A, --all-namespaces", "work in all namespaces");
 }
@@ -13,7 +13,7 @@ export function withNamespacesOrFiles(command: Command): Command {
   return withEnvironment(withNamespaces(command, `${NAMESPACE}; with -f, namespace of resources that name none`));
 }
 
-/** For commands that read files, with kubectl's meaning. */
+/** For commands that read files; as in kubectl. */
 export function withFileNamespace(command: Command): Command {
   const text = "namespace of resources that name none; resources that name another are an error";
   return withEnvironment(command.option("-n, --namespace <name>", text));
@@ -39,14 +39,14 @@ const CLUSTER: readonly (readonly [flag: string, text: string])[] = [
   ["--context <name>", "which context of the kubeconfig"],
 ];
 
-/** What the cluster is like that services are compiled for. */
+/** Settings of the cluster that services are compiled for. */
 export function withDomains(command: Command): Command {
   for (const [flag, text] of SETTINGS) command.addOption(new Option(flag, text).helpGroup("The cluster that services are compiled for:"));
   return command;
 }
 
 export function withCluster(command: Command): Command {
-  for (const [flag, text] of CLUSTER) command.addOption(new Option(flag, text).helpGroup("The cluster to talk to:"));
+  for (const [flag, text] of CLUSTER) command.addOption(new Option(flag, text).helpGroup("The cluster to connect to:"));
   return command;
 }
 
@@ -54,15 +54,12 @@ export function withSecrets(command: Command): Command {
   return withShareable(
     command
       .option("--secrets <file>", "values of secrets, by path: postgres/main-db/password: ...")
-      .option("--image <[name=]image...>", 'image of containers whose Score file says ".", by workload or workload/container'),
+      .option("--image <[name=]image...>", 'image of containers whose Score file has ".", by workload or workload/container'),
   );
 }
 
 export function withShareable(command: Command): Command {
-  return command.option(
-    "--assume-shareable",
-    "let volumes mount objects that are not among the files, as if labelled lattice.dev/shareable",
-  );
+  return command.option("--assume-shareable", "let volumes mount objects that are not in the files, as if labelled lattice.dev/shareable");
 }
 
 export const FILES_FLAG = "-f, --filename <path...>";

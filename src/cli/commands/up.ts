@@ -16,9 +16,9 @@ export const registerUp: RegisterCommand = (program, { io, done }) => {
   })
     .option(FILES_FLAG, "your own services instead of the example shop: files or folders, Score files too")
     .option("--secrets <file>", "values of secrets for -f, by path: postgres/main-db/password: ...; without it they are made up")
-    .option("--image <[name=]image...>", 'image of containers whose Score file says ".", by workload or workload/container')
+    .option("--image <[name=]image...>", 'image of containers whose Score file has ".", by workload or workload/container')
     .option("-n, --namespace <name>", "namespace of resources of -f that name none")
     .option("--data-dir <folder>", "where its state and kubeconfig are kept", ".lattice")
-    .option("--repair", "start with what is whole of a damaged folder; the damaged files are kept under other names")
+    .option("--repair", "start with the intact part of a damaged folder; damaged files are kept under other names")
     .action(async (flags: UpFlags) => done(await (await import("../up.ts")).up(io, flags)));
 };

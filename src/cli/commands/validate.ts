@@ -9,7 +9,7 @@ export const registerValidate: RegisterCommand = (program, { io, done }) => {
     group: "services",
     summary: "check files, without a cluster",
     description:
-      "report all that lattice compile would refuse, with file, line and column, and what is most likely a mistake. Values of secrets are not needed. Exit code 0: valid, 1: mistakes found, 2: could not be checked",
+      "report every error of lattice compile, with file, line and column, and warn of likely mistakes. Values of secrets are not needed. Exit code 0: valid, 1: mistakes found, 2: could not be checked",
     examples: [
       { command: "lattice validate -f examples/", effect: "all mistakes of all files in a folder" },
       { command: "lattice validate -f examples/shop -o json", effect: "the shop, for a script" },

@@ -20,7 +20,7 @@ export const registerWhy: RegisterCommand = (program, { io, done }) => {
     .option(FILES_FLAG, FILES_OR_CLUSTER_TEXT)
     .option("--method <name>", "only requests with this method")
     .option("--path <path>", "only requests for this path")
-    .option("--assert <file>", "check what must be open and what closed; exit code 0: all hold, 1: some do not")
+    .option("--assert <file>", "check assertions of what is open and closed; exit code 0: all hold, 1: some do not")
     .addOption(new Option("-o, --output <form>").choices(["text", "json"]).default("text"))
     .action(async (names: string[], flags: WhyFlags) => done(await (await import("../why.ts")).explainReach(io, names, flags)));
 };

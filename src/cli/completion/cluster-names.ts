@@ -1,24 +1,24 @@
-/** Names from the cluster for completion: within a time limit, and none when anything goes wrong. */
+/** Names from the cluster for completion: within a time limit, and none after an error. */
 import { sleep, silentLogger } from "#base";
 import { namespaces } from "#kube";
 import type { CliIo } from "../io.ts";
-import type { Candidate } from "./answer.ts";
+import type { Candidate } from "./candidates.ts";
 
-const ANSWER_WITHIN_MS = 2_000;
+const TIME_LIMIT_MS = 2_000;
 const MOST = 500;
 
-/** `before`: the words so far, whose --kubeconfig, --context and -n count. */
+/** `before`: the earlier arguments; --kubeconfig, --context and -n are read from them. */
 export async function readNames(io: CliIo, before: readonly string[], what: "services" | "namespaces"): Promise<readonly Candidate[]> {
   const stop = new AbortController();
-  const late = sleep(io.clock, ANSWER_WITHIN_MS, stop.signal).then((): readonly Candidate[] => []);
+  const late = sleep(io.clock, TIME_LIMIT_MS, stop.signal).then((): readonly Candidate[] => []);
   const found = await Promise.race([read(io, before, { what, signal: stop.signal }), late]);
   stop.abort();
   return found;
 }
 
-type Asked = { readonly what: "services" | "namespaces"; readonly signal: AbortSignal };
+type NamesQuery = { readonly what: "services" | "namespaces"; readonly signal: AbortSignal };
 
-async function read(io: CliIo, before: readonly string[], { what, signal }: Asked): Promise<readonly Candidate[]> {
+async function read(io: CliIo, before: readonly string[], { what, signal }: NamesQuery): Promise<readonly Candidate[]> {
   const [{ connect }, { latticeServices }, { scopeOf }] = await Promise.all([
     import("../cluster.ts"),
     import("#crds"),

@@ -1,4 +1,4 @@
-/** The service that `lattice init` writes without a file to begin from: it compiles as it is, and its comments say what to change. */
+/** The service that `lattice init` writes without an input file: it compiles, and its comments explain what to change. */
 
 export function starterService(name: string): string {
   return `# A service of Lattice. Check it with: lattice validate -f FILE

@@ -1,8 +1,8 @@
-/** States of resources as a table for people, and as data for programs. */
+/** States of resources as a table, and as data for programs. */
 import { findCondition, type Condition } from "#kube";
 import type { ResourceState, StateKind } from "../resource-state.ts";
 import { coloured, colourOfPhase, type StyledText } from "../styled-text.ts";
-import { formatTable, type Row } from "../terminal/table.ts";
+import { formatTable, type TableRow } from "../terminal/table.ts";
 
 /** Conditions that `-o wide` shows, each under its heading. */
 const SHOWN = [
@@ -11,7 +11,7 @@ const SHOWN = [
   ["WorkloadsReady", "PODS"],
   ["PoliciesApplied", "POLICIES"],
 ] as const;
-const WORDS: ReadonlyMap<string, string> = new Map([
+const STATUS_TEXTS: ReadonlyMap<string, string> = new Map([
   ["True", "yes"],
   ["False", "no"],
   ["Unknown", "-"],
@@ -22,18 +22,18 @@ export function stateTable(
   { wide, columns }: { readonly wide: boolean; readonly columns: number | undefined },
 ): StyledText {
   const more = wide ? SHOWN.map(([, head]) => head) : [];
-  const rows = states.map(({ kind, name, phase, sentence, conditions }): Row => [
+  const rows = states.map(({ kind, name, phase, sentence, conditions }): TableRow => [
     kind,
     name,
     coloured(phase === "" ? "-" : phase, colourOfPhase(phase)),
-    ...(wide ? SHOWN.map(([type]) => wordOf(findCondition(conditions, type))) : []),
+    ...(wide ? SHOWN.map(([type]) => statusText(findCondition(conditions, type))) : []),
     sentence,
   ]);
   return formatTable([["KIND", "NAME", "PHASE", ...more, "STATUS"], ...rows], { columns });
 }
 
-function wordOf(condition: Condition | undefined): string {
-  return condition === undefined ? "" : (WORDS.get(condition.status) ?? "-");
+function statusText(condition: Condition | undefined): string {
+  return condition === undefined ? "" : (STATUS_TEXTS.get(condition.status) ?? "-");
 }
 
 const KINDS: Readonly<Record<StateKind, string>> = {

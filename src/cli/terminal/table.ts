@@ -1,28 +1,28 @@
 /**
  * Tables for a terminal of any width, and for pipes.
  *
- * The last column takes what the others leave and wraps; no other column is ever cut. Where too little is left, the last column goes to a line of
- * its own. Without a width (a pipe, a file, `-o wide`) each row is one line.
+ * The last column takes the remaining width and wraps; no other column is cut. Where too little width remains, the last column gets its own
+ * line. Without a width (a pipe, a file, `-o wide`) each row is one line.
  */
-import type { Span, StyledText } from "../styled-text.ts";
+import type { StyledSpan, StyledText } from "../styled-text.ts";
 import { padText, textWidth, wrapText } from "./text-width.ts";
 
-export type Row = readonly Span[];
+export type TableRow = readonly StyledSpan[];
 
 export type TableLayout = {
   /** Widths of all columns but the last. */
   readonly widths: readonly number[];
-  /** Of the terminal; undefined: rows are not wrapped. */
+  /** Width of the terminal; undefined: rows are not wrapped. */
   readonly columns: number | undefined;
   readonly indent?: string;
 };
 
 const GAP = "  ";
-/** A last column that is narrower than this is not readable. */
+/** The minimum width of the last column. */
 const NARROWEST_LAST = 28;
 const HANGING = "    ";
 
-export function formatTable(rows: readonly Row[], { columns, indent = "" }: Omit<TableLayout, "widths">): StyledText {
+export function formatTable(rows: readonly TableRow[], { columns, indent = "" }: Omit<TableLayout, "widths">): StyledText {
   const count = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: Math.max(0, count - 1) }, (_, at) =>
     rows.reduce((widest, row) => Math.max(widest, textWidth(textOf(row[at]))), 0),
@@ -30,15 +30,15 @@ export function formatTable(rows: readonly Row[], { columns, indent = "" }: Omit
   return rows.flatMap((row) => formatRow(row, { widths, columns, indent }));
 }
 
-/** One row, with a line break at its end. A cell that is wider than its column moves those behind it. */
-export function formatRow(row: Row, { widths, columns, indent = "" }: TableLayout): StyledText {
+/** One row, with a line break at its end. A cell that is wider than its column shifts the following cells. */
+export function formatRow(row: TableRow, { widths, columns, indent = "" }: TableLayout): StyledText {
   const cells = row.slice(0, widths.length);
   const last = row[widths.length] ?? "";
   const ends = cells.map((cell, at) => Math.max(textWidth(textOf(cell)), widths[at] ?? 0) + GAP.length);
   const taken = ends.reduce((sum, width) => sum + width, textWidth(indent));
   const lines = linesOf(textOf(last), { columns, taken, indent });
   const alone = textOf(last) === "" || lines.below;
-  const spans = cells.flatMap((cell, at): readonly Span[] => {
+  const spans = cells.flatMap((cell, at): readonly StyledSpan[] => {
     const padded = at === cells.length - 1 && alone ? "" : padText(textOf(cell), ends[at] ?? 0).slice(textOf(cell).length);
     return [cell, padded];
   });
@@ -55,7 +55,7 @@ function linesOf(text: string, { columns, taken, indent }: Place): { readonly te
   return { text: `${margin}${wrapText(text, width).join(margin)}`, below: true };
 }
 
-function textOf(cell: Span | undefined): string {
+function textOf(cell: StyledSpan | undefined): string {
   if (cell === undefined) return "";
   return typeof cell === "string" ? cell : cell.text;
 }

@@ -1,4 +1,4 @@
-/** The layout of tables that other folders word: as wide as the terminal. */
+/** The layout of tables that other folders fill: as wide as the terminal. */
 import type { TableWriter } from "#compile";
 import type { CliIo } from "../io.ts";
 import { plainText } from "../styled-text.ts";

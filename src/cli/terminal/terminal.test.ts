@@ -27,7 +27,7 @@ describe("a table", () => {
   });
 
   test.each([{ columns: 80 }, { columns: 60 }, { columns: 40 }, { columns: 33 }])(
-    "fits $columns columns and leaves nothing out",
+    "fits $columns columns without loss of text",
     ({ columns }) => {
       const text = plainText(formatTable(rows, { columns, indent: "  " }));
       expect(Math.max(...text.split("\n").map(textWidth))).toBeLessThanOrEqual(columns);
@@ -50,7 +50,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("puts the last column below where too little is left for it", () => {
+  test("puts the last column below where too little width remains", () => {
     const long = [["namespace-with-a-long-name/service-with-a-long-name", "Pending", "waits for the namespace"]];
     expect(plainText(formatTable(long, { columns: 80 }))).toBe(
       "namespace-with-a-long-name/service-with-a-long-name  Pending\n    waits for the namespace\n",

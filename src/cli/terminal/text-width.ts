@@ -23,7 +23,7 @@ export function padText(text: string, width: number): string {
   return `${text}${" ".repeat(Math.max(0, width - textWidth(text)))}`;
 }
 
-/** Lines of at most `width` columns, broken between words; a word that is longer is broken within. */
+/** Lines of at most `width` columns, broken at spaces; a part without spaces that is longer is broken anywhere. */
 export function wrapText(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = "";

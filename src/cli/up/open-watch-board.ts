@@ -1,4 +1,4 @@
-/** The board without its imports: whoever imports the program for another command does not load informers and compilers with it. */
+/** Imports the board on demand, so that other commands do not load informers and compilers. */
 import type { BoardOptions, WatchBoard } from "./watch-board.ts";
 
 export async function openWatchBoard(options: BoardOptions): Promise<WatchBoard> {

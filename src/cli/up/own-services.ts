@@ -1,5 +1,5 @@
 /**
- * `lattice up -f`: files of one's own instead of the example shop. They are checked before anything starts.
+ * `lattice up -f`: files of the user instead of the example shop. They are checked before anything starts.
  *
  * Values of secrets come from `--secrets FILE` or from Secrets among the files. For all others a Secret with a made-up value is applied: no
  * container runs, so no value is used.
@@ -10,8 +10,8 @@ import { latticeKinds } from "#crds";
 import { configMaps, describeObject, namespaces, persistentVolumeClaims, secrets, type KubeObject, type Resource } from "#kube";
 import type { KubeClient } from "#kube-client";
 import { secretOfPath, SHAREABLE_LABEL } from "#service-compiler";
-import { allProblems, tellProblems } from "../compile.ts";
-import { complain, misunderstood, type CliIo, type ExitCode } from "../io.ts";
+import { allProblems, printProblems } from "../compile.ts";
+import { reportError, reportFailure, type CliIo, type ExitCode } from "../io.ts";
 import { applyAll } from "../local-cluster.ts";
 import { readWorld, type SecretFlags, type WorldFlags } from "../world-files.ts";
 
@@ -34,19 +34,19 @@ const RESOURCES: readonly Resource[] = [
   ...latticeKinds.map(({ resource }) => resource).toSorted((a, b) => Number(a.namespaced) - Number(b.namespaced)),
 ];
 
-/** A number is the exit code; what is wrong is on stderr. */
+/** A number is the exit code; the errors were printed on stderr. */
 export async function readOwnServices(io: CliIo, flags: OwnFlags): Promise<OwnServices | ExitCode> {
   const uses: SecretUse[] = [];
   const loaded = await readWorld(io, flags.filename ?? [], { ...flags, placeholderSecrets: true, onSecret: (use) => uses.push(use) });
-  if (!loaded.ok) return misunderstood(io, loaded.error);
+  if (!loaded.ok) return reportFailure(io, loaded.error);
   const problems = allProblems(loaded.value, compileAll(loaded.value.world));
   if (problems.length > 0) {
-    tellProblems(io, problems);
-    return complain(io, "no cluster was started, since the files have mistakes");
+    printProblems(io, problems);
+    return reportError(io, "no cluster was started, since the files have errors");
   }
   const { resources, leftOut } = loaded.value;
   if (!resources.some(({ kind }) => kind === "LatticeService"))
-    return complain(io, "no cluster was started, since the files hold no service");
+    return reportError(io, "no cluster was started, since the files hold no service");
   const made = secretObjects(uses);
   const all = [...resources, ...made.map(({ object }) => object)];
   const objects = RESOURCES.flatMap((resource) => all.filter(({ kind }) => kind === resource.kind).map((object) => ({ resource, object })));
@@ -57,7 +57,7 @@ export async function readOwnServices(io: CliIo, flags: OwnFlags): Promise<OwnSe
   };
 }
 
-/** Applied at every start: the files are what counts. */
+/** Applied at every start, so that the files override changes in the cluster. */
 export function applyOwnServices(client: KubeClient, { objects }: OwnServices): Promise<Result<void, string>> {
   return applyAll(client, objects);
 }

@@ -1,4 +1,4 @@
-/** The example application: what is applied for it, and the explanation of the one agreement that it lacks. */
+/** The example application: its objects, and the explanation of its one missing agreement. */
 import { join } from "node:path";
 import { base64OfText, err, ok, type Result } from "#base";
 import { formatAnswers, formatGraph, loadWorld, why, type TableWriter } from "#compile";
@@ -16,7 +16,7 @@ import { readValid } from "../validate.ts";
 
 const SHOP = "shop";
 
-/** Applied to an empty cluster only: later changes are kept. True: it was applied now. */
+/** Applied to an empty cluster only, so that later changes are kept. True: it was applied now. */
 export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<boolean, string>> {
   for (const resource of [latticeEnvironments, latticeServices] as readonly Resource[]) {
     const known = await client.list(resource, { limit: 1 }, { signal: io.signal });
@@ -25,7 +25,7 @@ export async function applyShop(io: CliIo, client: KubeClient): Promise<Result<b
   }
   const folder = join(io.root, "examples", SHOP);
   const objects = await readValid(io, [folder]);
-  if (objects === undefined || objects.length === 0) return err(`${folder} is not in order; lattice validate -f ${folder} says why`);
+  if (objects === undefined || objects.length === 0) return err(`${folder} is invalid; lattice validate -f ${folder} lists the errors`);
   const made = madeUpSecrets(join(folder, "secrets.example"));
   if (!made.ok) return made;
   const namespace: KubeObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: SHOP } };
@@ -38,7 +38,7 @@ function environmentFirst(a: LatticeObject, b: LatticeObject): number {
   return Number(b.kind === "LatticeEnvironment") - Number(a.kind === "LatticeEnvironment");
 }
 
-/** What `kubectl apply` does with a file that names no namespace. */
+/** Like `kubectl apply` of a file without a namespace. */
 function asApplied(object: LatticeObject): readonly { readonly resource: Resource; readonly object: KubeObject }[] {
   const kind = latticeKinds.find((one) => one.kind === object.kind);
   if (kind === undefined) return [];

@@ -1,6 +1,6 @@
 /**
- * Changes of Lattice resources, a line for each: when the phase or the sentence of a resource changes, and when a flow opens or closes. The
- * pods of a rollout are not counted line by line: it has one line when it begins and one when it ends.
+ * Prints changes of Lattice resources, a line for each: when the phase or the sentence of a resource changes, and when a flow opens or
+ * closes. A rollout has one line when it begins and one when it ends, and none for each pod.
  */
 import { MetricsRegistry, silentLogger, type Clock } from "#base";
 import { loadWorld } from "#compile";
@@ -11,7 +11,7 @@ import { allEdges } from "#mesh-compiler";
 import { readLatticeResources } from "../live-world.ts";
 import { STATE_KINDS, stateOf, type StateKind } from "../resource-state.ts";
 import { coloured, colourOfPhase, type StyledText } from "../styled-text.ts";
-import { formatRow, type Row } from "../terminal/table.ts";
+import { formatRow, type TableRow } from "../terminal/table.ts";
 
 export type BoardOptions = {
   readonly client: KubeClient;
@@ -19,7 +19,7 @@ export type BoardOptions = {
   readonly random: () => number;
   readonly print: (text: StyledText) => void;
   readonly signal: AbortSignal;
-  /** Of the terminal; undefined: lines are not wrapped. */
+  /** Width of the terminal; undefined: lines are not wrapped. */
   readonly columns?: () => number | undefined;
   /** Which resources to show; absent: all. */
   readonly shows?: (kind: StateKind, object: KubeObject) => boolean;
@@ -48,7 +48,7 @@ export class WatchBoard {
     }
   }
 
-  /** Shows what there is, and every change until the signal fires. */
+  /** Shows the current state, and every change until the signal fires. */
   start(): void {
     this.#print(["   TIME", "KIND", "NAME", "PHASE", "STATUS"]);
     this.#running = this.#informers.run(this.#options.signal);
@@ -60,7 +60,7 @@ export class WatchBoard {
     await this.#looking;
   }
 
-  /** Whether every resource is Ready with all its pods, or needs a change by its author. */
+  /** Whether every resource is Ready with all its pods, or will not become Ready without a change. */
   isUp(): boolean {
     const all = STATE_KINDS.flatMap(({ resource, kind }) => this.#informers.list(resource).map((object) => stateOf(kind, object)));
     return all.length > 0 && all.every(({ ready, rolledOut, stuck }) => (ready && rolledOut) || stuck);
@@ -111,12 +111,12 @@ export class WatchBoard {
     );
     const known = this.#flows;
     this.#flows = flows;
-    // flows open all the time while everything starts; only later changes are of interest
+    // many flows open during the start; only later changes are shown
     if (known === undefined || !this.#settled) return;
     for (const [flow, state] of flows) if (known.get(flow) !== state) this.#print([this.#time(), "flow", flow, state]);
   }
 
-  #print(row: Row): void {
+  #print(row: TableRow): void {
     this.#options.print(formatRow(row, { widths: WIDTHS, columns: this.#options.columns?.() }));
   }
 

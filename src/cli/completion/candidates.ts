@@ -1,21 +1,21 @@
 /**
- * What may come next on a command line: commands, flags, values of flags, names of services and namespaces.
+ * The completion candidates of a command line: commands, flags, values of flags, names of services and namespaces.
  *
- * A person waits for it at every Tab: a cluster that does not answer in time gives no names, and no error is printed.
+ * It runs at every Tab: a cluster that does not respond in time yields no names, and no error is printed.
  */
 import { Option, type Command } from "commander";
 import type { CliIo, ExitCode } from "../io.ts";
 import { readNames } from "./cluster-names.ts";
 
 export type Candidate = { readonly text: string; readonly description?: string };
-type Answer = { readonly candidates: readonly Candidate[]; readonly files: boolean };
+type Completion = { readonly candidates: readonly Candidate[]; readonly files: boolean };
 
-const NOTHING: Answer = { candidates: [], files: false };
+const NOTHING: Completion = { candidates: [], files: false };
 
 export async function complete(io: CliIo, program: Command, words: readonly string[]): Promise<ExitCode> {
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? "";
-  const { candidates, files } = await answer(io, program, { before, current });
+  const { candidates, files } = await candidatesFor(io, program, { before, current });
   for (const { text, description } of candidates)
     if (text.startsWith(current)) io.stdout(description === undefined ? `${text}\n` : `${text}\t${oneLine(description)}\n`);
   io.stdout(files ? ":files\n" : ":none\n");
@@ -26,9 +26,9 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\s]+/g, " ");
 }
 
-type Line = { readonly before: readonly string[]; readonly current: string };
+type CommandLine = { readonly before: readonly string[]; readonly current: string };
 
-async function answer(io: CliIo, program: Command, { before, current }: Line): Promise<Answer> {
+async function candidatesFor(io: CliIo, program: Command, { before, current }: CommandLine): Promise<Completion> {
   const [name, ...rest] = before;
   if (name === undefined) return current.startsWith("-") ? flagsOf(program) : commandsOf(program);
   const command = program.commands.find((one) => one.name() === name);
@@ -41,12 +41,12 @@ async function answer(io: CliIo, program: Command, { before, current }: Line): P
   return current.startsWith("-") ? flagsOf(command) : argumentsOf(io, command, before);
 }
 
-function commandsOf(program: Command): Answer {
+function commandsOf(program: Command): Completion {
   const shown = program.createHelp().visibleCommands(program);
   return { candidates: shown.map((command) => ({ text: command.name(), description: command.summary() })), files: false };
 }
 
-function flagsOf(command: Command): Answer {
+function flagsOf(command: Command): Completion {
   const options = command.createHelp().visibleOptions(command);
   const names = options.flatMap(({ long, short, description }) =>
     [long, short].flatMap((text) => (text === undefined ? [] : [{ text: text ?? "", description }])),
@@ -54,7 +54,7 @@ function flagsOf(command: Command): Answer {
   return { candidates: names, files: false };
 }
 
-/** The flag whose value is being completed: the last word, or for a flag with several values any word back to it. */
+/** The flag whose value is being completed: the last argument, or an earlier one if the flag takes several values. */
 function openFlag(command: Command, words: readonly string[]): Option | undefined {
   const at = words.findLastIndex((word) => word.startsWith("-"));
   const word = words[at];
@@ -66,7 +66,7 @@ function openFlag(command: Command, words: readonly string[]): Option | undefine
 /** Flags whose value is not the name of a file or folder. */
 const FREE: ReadonlySet<string> = new Set(["method", "path", "port", "image", "environment", "health-address", "pod-limit", "bind"]);
 
-async function valuesOf(io: CliIo, option: Option, before: readonly string[]): Promise<Answer> {
+async function valuesOf(io: CliIo, option: Option, before: readonly string[]): Promise<Completion> {
   if (option.argChoices !== undefined) return { candidates: option.argChoices.map((text) => ({ text })), files: false };
   const name = option.name();
   if (name === "namespace" || name === "namespaces") return { candidates: await readNames(io, before, "namespaces"), files: false };
@@ -79,7 +79,7 @@ function isNameCommand(name: string): boolean {
   return name === "why" || name === "status";
 }
 
-async function argumentsOf(io: CliIo, command: Command, before: readonly string[]): Promise<Answer> {
+async function argumentsOf(io: CliIo, command: Command, before: readonly string[]): Promise<Completion> {
   const name = command.name();
   if (isNameCommand(name)) return { candidates: await readNames(io, before, "services"), files: false };
   if (name === "crds") return { candidates: (await crdNames()).map((text) => ({ text })), files: false };
