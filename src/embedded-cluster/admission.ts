@@ -1,22 +1,22 @@
 /**
- * Admission of a cluster whose controllers run: ServiceAccounts are asked for, because somebody makes them.
+ * Admission of a cluster with controllers: Pods need ServiceAccounts, because a controller creates them.
  *
- * Fixtures are older than the controllers, and a Pod among them would wait for an account that nobody has made yet; so the plugin begins when
- * the cluster is handed over.
+ * Fixtures are loaded before the controllers start, and a Pod among them would be refused for an account that does not exist yet; so the
+ * plugin is active once the cluster is ready.
  */
 import { ok } from "#base";
 import { admissionPlugins, serviceAccounts, type AdmissionContext, type AdmissionPlugin } from "#kube-server";
 
-/** Where kube-apiserver has it. */
+/** The position of the plugin in kube-apiserver. */
 const BEFORE = "LimitRanger";
 
-export function withServiceAccounts(isHandedOver: () => boolean): (context: AdmissionContext) => readonly AdmissionPlugin[] {
+export function withServiceAccounts(isReady: () => boolean): (context: AdmissionContext) => readonly AdmissionPlugin[] {
   return (context) => {
     const { name, mutate = ({ object }) => ok(object), validate = () => ok(undefined) } = serviceAccounts(context);
     const plugin: AdmissionPlugin = {
       name,
-      mutate: (attributes) => (isHandedOver() ? mutate(attributes) : ok(attributes.object)),
-      validate: (attributes) => (isHandedOver() ? validate(attributes) : ok(undefined)),
+      mutate: (attributes) => (isReady() ? mutate(attributes) : ok(attributes.object)),
+      validate: (attributes) => (isReady() ? validate(attributes) : ok(undefined)),
     };
     return admissionPlugins(context).flatMap((other) => (other.name === BEFORE ? [other, plugin] : [other]));
   };

@@ -1,4 +1,4 @@
-/** The same options, one call each, for those who come from controller-runtime's fake client. A builder is never changed: each call gives a new one. */
+/** The same options, one call each, as in controller-runtime's fake client. A builder is immutable: each call returns a new one. */
 import type { Clock } from "#base";
 import type { KubeObject, Resource } from "#kube";
 import type { EmbeddedCluster } from "./embedded-cluster.ts";
@@ -8,7 +8,7 @@ import type { ClockOf, ClusterOptions, ClusterUser, ControllerOptions, FixtureOb
 import { startEmbeddedCluster } from "./start.ts";
 
 /**
- * Collects what a cluster starts with.
+ * Collects the options of a cluster.
  *
  * @example
  * const base = clusterBuilder().withCrds("config/crd");
@@ -20,9 +20,9 @@ export type ClusterBuilder<O extends ClusterOptions = ClusterOptions> = {
   withFixtures(...paths: readonly string[]): ClusterBuilder<O>;
   /** Files and folders with CustomResourceDefinitions. */
   withCrds(...paths: readonly string[]): ClusterBuilder<O>;
-  /** OpenAPI documents: kinds that the server does not have are served from them. */
+  /** OpenAPI documents: kinds that are not built in are served from them. */
   withOpenApi(...sources: readonly OpenApiSource[]): ClusterBuilder<O>;
-  /** A field selector of the test's own. */
+  /** A field selector that the test defines. */
   withIndex<T extends KubeObject>(
     resource: Pick<Resource<T>, "group" | "plural" | "type">,
     field: string,

@@ -1,10 +1,10 @@
-/** What the public face of the cluster throws. Tests have nobody to hand a Result to: a broken fixture ends them, with all that is wrong. */
+/** The error that the public API of the cluster throws: an invalid fixture fails the test, with all problems in the message. */
 import type { Result } from "#base";
 import { describeProblem, type Problem } from "./fixtures/index.ts";
 
 /**
- * A cluster could not do what the test asked of it: a fixture is wrong, a file is missing, a port is taken. The message says where and what
- * would fix it. What an API server refuses is no such error: clients get it as a Result.
+ * The test uses the cluster wrongly: a fixture is invalid, a file is missing, a port is in use. The message has the position and the fix.
+ * Errors of the API server are not thrown: clients return them as a Result.
  *
  * @example await expect(cluster.load("broken.yaml")).rejects.toThrow("broken.yaml:3");
  */

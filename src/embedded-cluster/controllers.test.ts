@@ -16,7 +16,7 @@ const configMap = (name: string, owner?: AnyObject): AnyObject => ({
 });
 
 describe("with controllers", () => {
-  it("what loses its owner is collected, as in a cluster and not in envtest", async () => {
+  it("objects without owners are collected, unlike in envtest", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: true, clock: "fake" });
     const owner = expectOk(await cluster.client.create(configmaps, configMap("owner")));
     await cluster.client.create(configmaps, configMap("owned", owner));
@@ -26,7 +26,7 @@ describe("with controllers", () => {
     expect(await cluster.client.get(configmaps, { namespace: "default", name: "owned" })).toMatchObject({ error: { kind: "not-found" } });
   });
 
-  it("namespaces go away with what is in them, and new ones get their ServiceAccount", async () => {
+  it("namespaces are deleted with their objects, and new ones get their ServiceAccount", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: true });
     await cluster.client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     await cluster.waitFor(serviceaccounts, { namespace: "shop", name: "default" }, (account) => account !== undefined);
@@ -34,7 +34,7 @@ describe("with controllers", () => {
     await cluster.waitFor(namespaces, { name: "shop" }, (namespace) => namespace === undefined);
   });
 
-  it("their requests are in no log and meet no interceptor, unless it names them", async () => {
+  it("their requests are not logged and not intercepted, unless an interceptor names their user", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: true, clock: "fake" });
     using everybody = cluster.intercept({ verb: "create", resource: "serviceaccounts" }, failWith("forbidden"));
     using controllers = cluster.intercept({ user: "system:kube-controller-manager", resource: "serviceaccounts" }, (_action, next) =>
@@ -62,14 +62,14 @@ describe("with controllers", () => {
   const key = { namespace: "default", name: "web" };
   const isReady = (deployment: AnyObject | undefined) => deployment?.status?.["readyReplicas"] === 3;
 
-  it("a Deployment becomes Ready on nodes that are played", async () => {
+  it("a Deployment becomes Ready on simulated nodes", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: true, objects: [web()] });
     await cluster.waitFor(deployments, key, isReady);
     const { items } = expectOk(await cluster.client.list(pods, { namespace: "default", labelSelector: "app=web" }));
     expect(items.map(({ status }) => status?.["phase"])).toEqual(["Running", "Running", "Running"]);
   });
 
-  it("Pods get the ServiceAccount of their namespace, those of fixtures stay as they are", async () => {
+  it("Pods get the ServiceAccount of their namespace, those of fixtures are unchanged", async () => {
     const pod = (name: string): AnyObject => ({
       apiVersion: "v1",
       kind: "Pod",
@@ -84,7 +84,7 @@ describe("with controllers", () => {
     expect(fixture.spec?.["volumes"]).toBeUndefined();
   });
 
-  it("a fake clock says when", async () => {
+  it("a fake clock decides when Pods become Ready", async () => {
     await using cluster = await startEmbeddedCluster({
       controllers: { simulation: { nodes: 2, speeds: { startMs: 60_000 } } },
       clock: "fake",
@@ -100,7 +100,7 @@ describe("with controllers", () => {
     expect(cluster.simulation.nodes.names).toHaveLength(2);
   });
 
-  it("faults of the nodes can be put in and lifted", async () => {
+  it("faults of the nodes can be added and removed", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: true, clock: "fake" });
     const fault = cluster.simulation.faults.add({ kind: "image-pull", on: { image: "*:broken" } });
     await cluster.client.create(deployments, web("web:broken"));
@@ -117,16 +117,16 @@ describe("with controllers", () => {
     expect(isReady(expectOk(await cluster.client.get(deployments, key)))).toBe(true);
   });
 
-  it("without a simulation Pods stay Pending, and there are no nodes to break", async () => {
+  it("without a simulation Pods stay Pending, and faults are an error", async () => {
     await using cluster = await startEmbeddedCluster({ controllers: { simulation: false }, clock: "fake" });
     await cluster.client.create(deployments, web());
     await cluster.settled();
     const { items } = expectOk(await cluster.client.list(pods, { namespace: "default" }));
     expect(items.map(({ status }) => status?.["phase"])).toEqual(["Pending", "Pending", "Pending"]);
-    expect(() => cluster.simulation).toThrow("nothing is simulated here; start the cluster with `controllers: true`");
+    expect(() => cluster.simulation).toThrow("this cluster has no simulation; start it with `controllers: true`");
   });
 
-  it("nothing is left behind when it closes", async () => {
+  it("no timer or watch is left when it closes", async () => {
     const cluster = await startEmbeddedCluster({ controllers: true, clock: "fake" });
     await cluster.settled();
     await cluster.close();

@@ -1,10 +1,10 @@
-/** The controllers of a cluster, started against it like any client: they know nothing of the server but its API. */
+/** The controllers of a cluster. They use the API of the server like any other client. */
 import { map, type Clock, type Logger, type Result } from "#base";
 import type { KubeClient } from "#kube-client";
 import type { Simulation } from "#kube-controllers";
 import type { ControllerOptions } from "./options.ts";
 
-/** Who they are, in managedFields and to interceptors that name them. */
+/** Their user name, in managedFields and for interceptors. */
 export const CONTROLLER_USER = "system:kube-controller-manager";
 
 export type Controllers = {
@@ -21,12 +21,12 @@ type Parts = {
   readonly rootCa: string;
 };
 
-/** Imported when they are wanted: a test without controllers does not wait for their code. */
+/** Imported on demand: a test without controllers does not load their code. */
 export async function startControllers(options: ControllerOptions, parts: Parts): Promise<Result<Controllers, string>> {
   const { createSimulation, startKubeControllers } = await import("#kube-controllers");
   const { simulation: wanted = true, ...settings } = options;
   const simulation = wanted === false ? undefined : createSimulation(wanted === true ? {} : wanted);
-  const played = simulation === undefined ? {} : { simulation: simulation.controllers, podMetrics: simulation.usage };
-  const started = await startKubeControllers({ namespaceGraceMs: 0, ...settings, ...parts, ...played });
+  const simulated = simulation === undefined ? {} : { simulation: simulation.controllers, podMetrics: simulation.usage };
+  const started = await startKubeControllers({ namespaceGraceMs: 0, ...settings, ...parts, ...simulated });
   return map(started, ({ idle, close }) => ({ idle, simulation, close: () => close().then(() => parts.client.close()) }));
 }

@@ -13,16 +13,16 @@ const key = { namespace: "default", name: "a" };
 const configMap: AnyObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default" }, data: { a: "1" } };
 
 describe("clients", () => {
-  it("of users that were named, and of anybody", async () => {
+  it("of the users of the options, and of any other user", async () => {
     await using cluster = await startEmbeddedCluster({ users: [{ name: "alice", groups: ["system:masters"] }] });
     await cluster.clientFor("alice").list(nodes);
     await cluster.clientFor({ name: "bob", groups: ["system:masters"] }).list(nodes);
     expect(cluster.clientFor("alice")).toBe(cluster.clientFor("alice"));
     expect([...cluster.actions].map(({ user }) => user.name)).toEqual(["alice", "bob"]);
-    expect(() => cluster.clientFor("carol")).toThrow(new ClusterError('nobody is called "carol"; there are admin, alice'));
+    expect(() => cluster.clientFor("carol")).toThrow(new ClusterError('there is no user "carol"; there are admin, alice'));
   });
 
-  it("RBAC says what somebody may, as on a real cluster", async () => {
+  it("RBAC limits users, as on a real cluster", async () => {
     const apiGroup = "rbac.authorization.k8s.io";
     const role = {
       apiVersion: `${apiGroup}/v1`,
@@ -47,21 +47,21 @@ describe("clients", () => {
     expect(cluster.actions.toString()).toContain("1. get configmaps default/a as alice -> 403 Forbidden");
   });
 
-  it("get copies: what a test changes stays its own", async () => {
+  it("get copies: changes of a test do not affect the server", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap] });
     const mine = expectOk(await cluster.client.get(configmaps, key)) as { data: Record<string, string> };
     mine.data["a"] = "2";
     expect(expectOk(await cluster.client.get(configmaps, key)).data).toEqual({ a: "1" });
   });
 
-  it("resources are found by kind, and a kind that is not there is explained", async () => {
+  it("resources are found by kind, and the error for an unknown kind has the fix", async () => {
     await using cluster = await startEmbeddedCluster();
     expect(cluster.resource("Deployment")).toMatchObject(deployments);
     expect(cluster.resource("HorizontalPodAutoscaler", "autoscaling/v1")).toMatchObject({ version: "v1" });
-    expect(() => cluster.resource("Widget")).toThrow("no kind Widget in any group; bring its CustomResourceDefinition");
+    expect(() => cluster.resource("Widget")).toThrow("no kind Widget in any group; add its CustomResourceDefinition");
   });
 
-  it("what clients have no method for can be asked by path", async () => {
+  it("requests without a client method can be sent by path", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap] });
     expect(await cluster.request("GET", "/api/v1/namespaces/default/configmaps/a")).toMatchObject({
       code: 200,
@@ -76,7 +76,7 @@ describe("clients", () => {
   });
 });
 
-describe("field selectors of a test's own", () => {
+describe("field selectors of a test", () => {
   const pod = (name: string, owners: readonly string[]): AnyObject => ({
     apiVersion: "v1",
     kind: "Pod",
@@ -102,7 +102,7 @@ describe("field selectors of a test's own", () => {
     expect(await cluster.client.list(pods, { fieldSelector: "owners=x" })).toMatchObject({ error: { kind: "bad-request" } });
   });
 
-  it("watch by it: who leaves the selection is deleted for the watcher", async () => {
+  it("watch by it: an object that leaves the selection is deleted for the watcher", async () => {
     await using cluster = await startEmbeddedCluster({ indexes, objects: [pod("a", ["x"])] });
     const stop = new AbortController();
     const seen: string[] = [];
@@ -152,7 +152,7 @@ describe("field selectors of a test's own", () => {
 });
 
 describe("waiting for objects", () => {
-  it("ends at once when the object is so already, and as soon as it becomes so", async () => {
+  it("resolves at once when the condition holds, and as soon as it does", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap] });
     const has = (value: string) => (object: AnyObject | undefined) => object?.data?.["a"] === value;
     expect(await cluster.waitFor(configmaps, key, has("1"))).toMatchObject({ data: { a: "1" } });
@@ -165,16 +165,16 @@ describe("waiting for objects", () => {
     expect(await gone).toBeUndefined();
   });
 
-  it("gives up with the object as it is", async () => {
+  it("the error after the time limit has the object", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap], clock: "fake" });
     const never = (name: string) => cluster.waitFor(configmaps, { namespace: "default", name }, () => false, { timeoutMs: 1 });
-    await expect(never("a")).rejects.toThrow(/ConfigMap default\/a did not become what was waited for within 1 ms; it is \{"/);
-    await expect(never("none")).rejects.toThrow("it is not there");
+    await expect(never("a")).rejects.toThrow(/ConfigMap default\/a did not meet the condition within 1 ms; it is \{"/);
+    await expect(never("none")).rejects.toThrow("it does not exist");
     const odd = { ...configmaps, plural: "odd" };
     await expect(cluster.waitFor(odd, key, () => true)).rejects.toThrow("the server has no odd");
   });
 
-  it("a watcher whose history is forgotten starts over", async () => {
+  it("a watch from before forgetHistory lists again", async () => {
     await using cluster = await startEmbeddedCluster();
     const { resourceVersion } = expectOk(await cluster.client.list(configmaps)).metadata;
     await cluster.client.create(configmaps, configMap);
@@ -204,16 +204,16 @@ describe("over HTTP", () => {
     runCommand: () => Promise.reject(new Error("no")),
   } as never;
 
-  it("a kubeconfig opens the door, each user with their own", async () => {
+  it("each user has a kubeconfig", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap], users: [{ name: "alice", groups: ["system:masters"] }] });
     const alice = await over(await cluster.kubeconfig({ user: "alice" }));
     expect(await alice.get(configmaps, key)).toMatchObject({ ok: true, value: { data: { a: "1" } } });
     expect([...cluster.actions].map(({ user }) => user.name)).toEqual(["alice"]);
     await alice.close();
-    await expect(cluster.kubeconfig({ user: "bob" })).rejects.toThrow('nobody is called "bob"');
+    await expect(cluster.kubeconfig({ user: "bob" })).rejects.toThrow('there is no user "bob"');
   });
 
-  it("listens once, and discovery tells where", async () => {
+  it("listens once, and discovery has the address", async () => {
     await using cluster = await startEmbeddedCluster();
     const [one, two] = await Promise.all([cluster.listen(), cluster.listen({ port: 1 })]);
     expect(one).toEqual(two);
@@ -224,7 +224,7 @@ describe("over HTTP", () => {
     expect(expectOk(await cluster.client.raw("/api"))).toContain(one.url.slice("https://".length));
   });
 
-  it("interceptors and broken connections reach clients on a socket too", async () => {
+  it("interceptors and broken connections apply to HTTP clients too", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept({ verb: "create" }, failWith("conflict"));
     cluster.intercept({ verb: "delete" }, failWith("network"));
@@ -240,7 +240,7 @@ describe("over HTTP", () => {
     }
   });
 
-  it("a port that is taken is said so, and another try may follow", async () => {
+  it("a port in use is an error, and listen can be called again", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as { port: number };
@@ -250,7 +250,7 @@ describe("over HTTP", () => {
     taken.close();
   });
 
-  it("the file is its owner's alone", async () => {
+  it("only the owner can read the file", async () => {
     const root = await fileTree({ old: "" });
     await using cluster = await startEmbeddedCluster();
     await cluster.writeKubeconfig(join(root, "old"));

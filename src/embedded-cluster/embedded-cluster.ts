@@ -1,7 +1,7 @@
 /**
- * A Kubernetes cluster in this process: what a test holds in its hands.
+ * A Kubernetes cluster in this process: the API for tests.
  *
- * Methods of the cluster throw when the test is wrong (a fixture, a file, a port); its clients never throw, they answer with Results.
+ * Methods of the cluster throw when the test is wrong (a fixture, a file, a port); its clients never throw, they return Results.
  */
 import { FakeClock, mapErr, type Clock, type Logger } from "#base";
 import type { Json, KubeObject, ObjectKey, Resource } from "#kube";
@@ -34,17 +34,17 @@ import {
 } from "./interceptors/index.ts";
 import { objectDocuments } from "./object-documents.ts";
 import type { ClusterUser, FixtureObject } from "./options.ts";
-import { ADMIN, type People, type Person } from "./people.ts";
+import { ADMIN, type ClusterUsers, type UserCredential } from "./users.ts";
 import { waitFor } from "./wait-for.ts";
 
-/** What `start.ts` puts together. */
+/** The parts that `start.ts` creates. */
 export type ClusterParts<C extends Clock> = {
   readonly server: ApiServer;
-  /** The same server behind log and interceptors. */
-  readonly door: ApiServer;
+  /** The same server with log and interceptors. */
+  readonly intercepted: ApiServer;
   readonly interceptors: Interceptors;
   readonly actions: ActionLog;
-  readonly people: People;
+  readonly users: ClusterUsers;
   readonly clock: C;
   readonly random: () => number;
   readonly logger: Logger;
@@ -53,21 +53,21 @@ export type ClusterParts<C extends Clock> = {
 };
 
 const WAIT_MS = 5_000;
-/** Controllers may still act on what a reset has removed; what they make of it is removed in the next round. */
+/** Controllers may still react to objects that a reset has removed; what they create is removed in the next round. */
 const RESET_ROUNDS = 10;
 
 /**
- * A running cluster. `close` ends it, and so does `await using`.
+ * A running cluster. `close` stops it, and so does `await using`.
  *
  * @example
  * await using cluster = await startEmbeddedCluster();
  * await cluster.client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "default" } });
  */
 export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable {
-  /** The administrator's. No socket, no JSON text: values in, values out, each the caller's own. */
+  /** The administrator's client. Without sockets and JSON text: it copies values in and out. */
   readonly client: KubeClient;
   readonly clock: C;
-  /** Every request so far, oldest first; those of the cluster's own controllers are left out. */
+  /** Every request so far, oldest first, without those of the cluster's own controllers. */
   readonly actions: ActionLog;
   readonly #parts: ClusterParts<C>;
   readonly #clients = new Map<string, KubeClient>();
@@ -83,29 +83,30 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     this.client = this.clientFor(ADMIN);
   }
 
-  /** A client of somebody else: one of the `users`, or anybody with a name. Closed with the cluster. */
+  /** A client of another user: one of the `users`, or any `ClusterUser`. Closed with the cluster. */
   clientFor(who: string | ClusterUser): KubeClient {
-    const { door, clock, random, logger, interceptors } = this.#parts;
+    const { intercepted, clock, random, logger, interceptors } = this.#parts;
     const user = this.#userOf(who);
     const name = JSON.stringify(user);
-    const client = this.#clients.get(name) ?? inProcessClient(door, { user, clock, random, logger, mayWait: () => !interceptors.none });
+    const client =
+      this.#clients.get(name) ?? inProcessClient(intercepted, { user, clock, random, logger, mayWait: () => !interceptors.none });
     this.#clients.set(name, client);
     return client;
   }
 
   /**
-   * For a client of the test's own, with its own clock and retries. Requests and answers are texts, as over HTTP, but there is no socket.
+   * For a client that the test creates, with its own clock and retries. Requests and responses are encoded as over HTTP, without a socket.
    * `clientFor` is faster and never retries.
    */
   transportFor(who: string | ClusterUser): Transport {
-    return serverTransport(this.#parts.door, this.#userOf(who));
+    return serverTransport(this.#parts.intercepted, this.#userOf(who));
   }
 
   #userOf(who: string | ClusterUser): User {
-    return typeof who === "string" ? this.#person(who).user : this.#parts.people.stranger(who);
+    return typeof who === "string" ? this.#credential(who).user : this.#parts.users.userNamed(who);
   }
 
-  /** The resource of a kind, as the server knows it: `cluster.resource("Widget")`, or with its apiVersion when two groups have one. */
+  /** The resource of a kind of the server: `cluster.resource("Widget")`, or with its apiVersion when two groups have one. */
   resource(kind: string, apiVersion?: string): Resource {
     const all = [...this.#parts.server.types.all()];
     const found = all.find(({ resource: { group, version, kind: own } }) => {
@@ -115,17 +116,17 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     return found.resource;
   }
 
-  /** Anything that a path can say, for what clients have no method for: `request("POST", "/api/v1/namespaces/a/pods/b/eviction", body)`. */
+  /** Sends any request, for paths that clients have no method for: `request("POST", "/api/v1/namespaces/a/pods/b/eviction", body)`. */
   async request(method: string, path: string, body?: Json, headers: Readonly<Record<string, string>> = {}): Promise<RawAnswer> {
     const [bare = "", query = ""] = path.split("?", 2);
-    const response = await this.#parts.door.handle(
+    const response = await this.#parts.intercepted.handle(
       {
         method,
         path: bare,
         query: new URLSearchParams(query),
         headers: { "content-type": "application/json", ...headers },
         body: body === undefined ? undefined : { value: structuredClone(body) },
-        user: this.#parts.people.admin.user,
+        user: this.#parts.users.admin.user,
       },
       new AbortController().signal,
     );
@@ -134,12 +135,12 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     return { code: status, warnings, body: answer.kind === "text" ? answer.text : null };
   }
 
-  /** Puts an interceptor before the cluster. The newest is asked first. */
+  /** Adds an interceptor. The newest is called first. */
   intercept(match: InterceptMatch, interceptor: Interceptor): Interception {
     return this.#parts.interceptors.add(match, interceptor);
   }
 
-  /** Puts the watches that begin from now on under control, to end, expire or stall them later. `verb` is always "watch". */
+  /** Controls the watches that begin from now on, to end, expire or stall them later. `verb` is always "watch". */
   interceptWatches(match: Omit<InterceptMatch, "verb"> = {}): WatchInterception {
     const control = new WatchControl();
     const interception = this.intercept({ ...match, verb: "watch" }, control.interceptor);
@@ -150,12 +151,12 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     this.#parts.interceptors.clear();
   }
 
-  /** More objects, as they are. What comes back is what the server has now. */
+  /** Adds objects unchanged, as fixtures. Returns the objects as stored. */
   add(...objects: readonly FixtureObject[]): Promise<readonly KubeObject[]> {
     return this.#load(objectDocuments(objects));
   }
 
-  /** More objects from a file or a folder. */
+  /** Adds objects from a file or a folder. */
   async load(path: string): Promise<readonly KubeObject[]> {
     const read = await readDocuments(path);
     if (!read.ok) throw new ClusterError(describeProblems(read.error));
@@ -163,25 +164,27 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
   }
 
   async #load(documents: readonly Document[]): Promise<readonly KubeObject[]> {
-    const loaded = await loadFixtures({ server: this.#parts.server, user: this.#parts.people.admin.user, keepExisting: false }, documents);
+    const loaded = await loadFixtures({ server: this.#parts.server, user: this.#parts.users.admin.user, keepExisting: false }, documents);
     if (!loaded.ok) throw new ClusterError(describeProblems(loaded.error));
     return structuredClone(loaded.value);
   }
 
-  /** The nodes, to make things go wrong there: `cluster.simulation.faults.add({ kind: "image-pull", on: { image: "*:broken" } })`. */
+  /** The simulated nodes, to add faults: `cluster.simulation.faults.add({ kind: "image-pull", on: { image: "*:broken" } })`. */
   get simulation(): Simulation {
     const simulation = this.#controllers?.simulation;
-    if (simulation === undefined) throw new ClusterError("nothing is simulated here; start the cluster with `controllers: true`");
+    if (simulation === undefined) throw new ClusterError("this cluster has no simulation; start it with `controllers: true`");
     return simulation;
   }
 
-  /** Waits until the controllers have nothing left to do. What waits for a time (a back-off, a TTL) waits for the clock. */
+  /** Waits until the controllers have no work left. Work that is due later (a back-off, a TTL) waits for the clock. */
   async settled(): Promise<void> {
     if (this.#controllers !== undefined) await this.#controllers.idle();
     else if (this.clock instanceof FakeClock) await this.clock.advance(0);
   }
 
-  /** The object once it is as wanted; throws after five seconds (or `timeoutMs`) of real time, with the object as it is. */
+  /**
+   * Waits until the object meets the condition; throws after five seconds (or `timeoutMs`) of real time, with the object in the message.
+   */
   async waitFor<T extends KubeObject>(
     resource: Resource<T>,
     key: ObjectKey,
@@ -191,15 +194,15 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     return orThrow(await waitFor<T>(this.#parts.server, { resource, key, until, timeoutMs }));
   }
 
-  /** Forgets history: a watch from before now gets 410 Gone, as after a compaction of etcd. */
+  /** Deletes the history: a watch from an earlier version gets 410 Gone, as after a compaction of etcd. */
   forgetHistory(): void {
     const { store } = this.#parts.server;
     store.compact(store.revision);
   }
 
   /**
-   * Puts every object back as it was when the cluster had started: what came since is gone, without finalizers, and watchers see it. Needs
-   * `resettable`. Interceptors and the log of actions stay.
+   * Restores every object as it was when the cluster had started: later objects are deleted, without finalizers, and watchers see it. Needs
+   * `resettable`. Interceptors and the log of actions are unchanged.
    */
   async reset(): Promise<void> {
     if (this.#initial === undefined) throw new ClusterError("this cluster cannot be reset; start it with `resettable: true`");
@@ -209,16 +212,16 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     }
   }
 
-  /** Listens, once; later calls answer with the same endpoint. */
+  /** Listens, once; later calls return the same endpoint. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
     const { url, certificateAuthority } = await (this.#endpoint ??= this.#open(options));
     return { url, certificateAuthority };
   }
 
   async #open(options: ListenOptions): Promise<OpenEndpoint> {
-    const { door, people, authority, logger, clock, listening } = this.#parts;
-    const authenticate = door.authenticate ?? people.userOfToken;
-    const served = this.#initial === undefined ? door : withResetPath(door, this.#parts.server, () => this.reset());
+    const { intercepted, users, authority, logger, clock, listening } = this.#parts;
+    const authenticate = intercepted.authenticate ?? users.userOfToken;
+    const served = this.#initial === undefined ? intercepted : withResetPath(intercepted, this.#parts.server, () => this.reset());
     const opened = await openEndpoint(options, { server: served, authority, authenticate, logger, clock });
     if (!opened.ok) this.#endpoint = undefined;
     const endpoint = orThrow(opened);
@@ -228,9 +231,9 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     return endpoint;
   }
 
-  /** A kubeconfig of the administrator, or of one of the `users`. Listens if the cluster does not yet. */
+  /** A kubeconfig of the administrator, or of one of the `users`. Starts to listen if necessary. */
   async kubeconfig({ user = ADMIN, ...listening }: ListenOptions & { readonly user?: string } = {}): Promise<string> {
-    const { token } = this.#person(user);
+    const { token } = this.#credential(user);
     return kubeconfigText({ ...(await this.listen(listening)), user, token });
   }
 
@@ -240,15 +243,15 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     orThrow(mapErr(writePrivateFile(path, text), (problem) => `the kubeconfig ${problem}`));
   }
 
-  #person(name: string): Person {
-    const { people } = this.#parts;
-    const person = people.find(name);
-    if (person === undefined) throw new ClusterError(`nobody is called "${name}"; there are ${people.names().join(", ")}`);
-    return person;
+  #credential(name: string): UserCredential {
+    const { users } = this.#parts;
+    const credential = users.find(name);
+    if (credential === undefined) throw new ClusterError(`there is no user "${name}"; there are ${users.names().join(", ")}`);
+    return credential;
   }
 
   /** Called by `start.ts` only. */
-  follow(controllers: Controllers): void {
+  attachControllers(controllers: Controllers): void {
     this.#controllers = controllers;
   }
 
@@ -258,7 +261,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
     this.#initial = new InitialState(this.#parts.server.store);
   }
 
-  /** Ends everything: controllers, clients, watches, sockets. A second call waits for the first. */
+  /** Closes controllers, clients, watches and sockets. A second call waits for the first. */
   close(): Promise<void> {
     return (this.#closed ??= this.#end());
   }
@@ -277,7 +280,7 @@ export class EmbeddedCluster<C extends Clock = Clock> implements AsyncDisposable
 }
 
 /**
- * An answer to `request`.
+ * The response to `request`.
  *
  * @example const { code, body } = await cluster.request("GET", "/version");
  */

@@ -1,4 +1,4 @@
-/** What a cluster starts with: definitions, fixtures, objects; read from where the options say, and put in before anybody can look. */
+/** The initial objects of a cluster: definitions, fixtures, objects of the options; stored before clients can connect. */
 import { collect, err, ok, type Result } from "#base";
 import { describeProblems } from "./cluster-error.ts";
 import { loadFixtures, readDocuments, type Document, type Loader } from "./fixtures/index.ts";
@@ -12,16 +12,16 @@ export async function readFirstObjects({ crds, fixtures, objects = [] }: Cluster
   return ok([...read.value.flat(), ...objectDocuments(objects)]);
 }
 
-/** Folders of definitions hold other things too (kustomization.yaml); as in envtest, they are left alone. */
+/** Folders of definitions contain other files too (kustomization.yaml); as in envtest, they are ignored. */
 async function readDefinitions(path: string): ReturnType<typeof readDocuments> {
   const read = await readDocuments(path);
   if (!read.ok) return read;
   const definitions = read.value.filter(({ value }) => value["kind"] === "CustomResourceDefinition");
-  return definitions.length > 0 ? ok(definitions) : err([{ file: path, message: "holds no CustomResourceDefinition" }]);
+  return definitions.length > 0 ? ok(definitions) : err([{ file: path, message: "contains no CustomResourceDefinition" }]);
 }
 
-/** What happened before the cluster was handed over is nobody's history. */
-export async function putIn(loader: Loader, documents: readonly Document[]): Promise<Result<void, string>> {
+/** Compacts the store afterwards: no watch can start before the cluster was ready. */
+export async function storeFirstObjects(loader: Loader, documents: readonly Document[]): Promise<Result<void, string>> {
   if (documents.length === 0) return ok(undefined);
   const loaded = await loadFixtures(loader, documents);
   if (!loaded.ok) return err(describeProblems(loaded.error));

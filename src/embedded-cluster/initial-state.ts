@@ -1,13 +1,14 @@
 /**
- * The objects of a cluster when it had started, and the way back to them: for a server that several test suites use one after the other.
+ * Stores the objects of a cluster at its start and restores them: for a server that several test suites use one after the other.
  *
- * Objects go without finalizers and without admission, and watchers see each change. Leases that are renewed by this process stay as they are.
+ * Objects are deleted without finalizers and without admission, and watchers see each change. Leases that this process renews are not
+ * changed.
  */
 import { err, ok, type Result } from "#base";
 import type { Store, Stored } from "#kube-server";
 
 const LEASES = "coordination.k8s.io/leases";
-/** Last: objects go before the definition of their kind, so that their watchers see it. */
+/** Last: objects are deleted before the definition of their kind, so that their watchers see it. */
 const DEFINITIONS = "apiextensions.k8s.io/customresourcedefinitions";
 
 export class InitialState {
@@ -22,13 +23,13 @@ export class InitialState {
     }
   }
 
-  /** What this object is now is part of the initial state. */
+  /** Makes the current state of this object part of the initial state. */
   keep({ collection, key }: { readonly collection: string; readonly key: string }): void {
     const stored = this.#store.get(collection, key);
     if (stored !== undefined) this.#objects.get(collection)?.set(key, stored);
   }
 
-  /** How many objects were created, changed or deleted for it. */
+  /** Returns how many objects were created, changed or deleted. */
   restore(): Result<number, string> {
     const collections = new Set([...this.#objects.keys(), ...this.#store.collections()]);
     let changes = 0;

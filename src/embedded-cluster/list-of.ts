@@ -1,4 +1,4 @@
-/** One or several, as options may say it, as a list. */
+/** The list form of an option that is absent, one value or several. */
 export function listOf<T>(value: T | readonly T[] | undefined): readonly T[] {
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as T];

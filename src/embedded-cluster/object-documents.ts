@@ -1,4 +1,4 @@
-/** Objects that a test hands over, as documents: a mistake in one is told by its number and name instead of a file and line. */
+/** Objects from the options, as documents: a mistake is reported with the number and name of the object instead of file and line. */
 import { field, fieldAt, type JsonObject } from "#kube";
 import type { Document } from "./fixtures/index.ts";
 import type { FixtureObject } from "./options.ts";
@@ -12,6 +12,6 @@ export function objectDocuments(objects: readonly FixtureObject[]): readonly Doc
 
 function placeOf(object: FixtureObject, index: number): string {
   const [kind, name] = [field(object, "kind"), fieldAt(object, "metadata", "name")];
-  const said = [kind, name].filter((part) => typeof part === "string").join(" ");
-  return said === "" ? `object ${index + 1}` : `object ${index + 1} (${said})`;
+  const title = [kind, name].filter((part) => typeof part === "string").join(" ");
+  return title === "" ? `object ${index + 1}` : `object ${index + 1} (${title})`;
 }

@@ -1,4 +1,4 @@
-/** Everything that can be said about a cluster before it starts. All of it is optional. */
+/** The options of a cluster. All of them are optional. */
 import type { Clock, FakeClock, Logger } from "#base";
 import type { JsonObject, KubeObject } from "#kube";
 import type { SimulationOptions } from "#kube-controllers";
@@ -6,64 +6,66 @@ import type { Interceptor, InterceptMatch } from "./interceptors/index.ts";
 import type { FieldIndex } from "./schemas/index.ts";
 
 /**
- * Somebody who talks to the cluster.
+ * A user of the cluster.
  *
  * @example { name: "alice", groups: ["developers"] }
  */
 export type ClusterUser = { readonly name: string; readonly groups?: readonly string[] };
 
 /**
- * How a cluster starts. What is left out has a default that suits a unit test: in memory, system clock, no controllers, no socket.
+ * How a cluster starts. The defaults suit a unit test: in memory, system clock, no controllers, no socket.
  *
  * @example
  * await using cluster = await startEmbeddedCluster({ crds: "config/crd", fixtures: "fixtures", clock: "fake" });
  */
 export type ClusterOptions<C extends Clock = Clock> = {
-  /** Objects that are there from the start, as they are: status, uid and timestamps are kept, missing namespaces are made. */
+  /** Objects that exist from the start, unchanged: status, uid and timestamps are kept, missing namespaces are created. */
   readonly objects?: readonly FixtureObject[];
   /** Files and folders of objects, YAML or JSON, one or several documents each. */
   readonly fixtures?: string | readonly string[];
   /** Files and folders with CustomResourceDefinitions. */
   readonly crds?: string | readonly string[];
-  /** OpenAPI documents (v2, v3) as files or values: kinds that the server does not have are served from them. */
+  /** OpenAPI documents (v2, v3) as files or values: kinds that are not built in are served from them. */
   readonly openApi?: OpenApiSource | readonly OpenApiSource[];
-  /** Field selectors beside those that Kubernetes has. */
+  /** Field selectors in addition to those of Kubernetes. */
   readonly indexes?: readonly FieldIndex[];
-  /** Interceptors that are there from the start, in the order in which they would be put in. */
+  /** Interceptors that are active from the start, in the order of adding. */
   readonly interceptors?: readonly { readonly match: InterceptMatch; readonly interceptor: Interceptor }[];
   /**
-   * What a controller manager, a scheduler and kubelets do: garbage collection, namespaces, workloads, pods that become Ready. Off by
-   * default, as in envtest and in controller-runtime's fake client: nothing happens that the test did not do.
+   * The controllers of a controller manager, a scheduler and kubelets: garbage collection, namespaces, workloads, pods that become Ready.
+   * Off by default, as in envtest and in controller-runtime's fake client: only the test changes objects.
    */
   readonly controllers?: boolean | ControllerOptions;
-  /** "fake" stands still until `cluster.clock.advance`. Default: "system". */
+  /** "fake" does not advance until `cluster.clock.advance`. Default: "system". */
   readonly clock?: "system" | "fake" | C;
-  /** Of uids, generated names and jitter. The same seed gives the same run; 1 by default, but another each time with a `dataDir`. */
+  /** The seed of uids, generated names and jitter. Runs with the same seed are equal. Default: 1; with a `dataDir`, a random one. */
   readonly seed?: number;
-  /** Instead of a seed. */
+  /** Replaces the seeded random numbers. */
   readonly random?: () => number;
-  /** Keeps everything in this folder; without it everything is gone with the cluster. */
+  /** Stores objects in this folder; without it they are lost when the cluster is closed. */
   readonly dataDir?: string;
-  /** Go on with what is whole when files of `dataDir` are damaged; the damaged files are kept under other names. Without it, starting fails. */
+  /**
+   * Start with the intact part when files of `dataDir` are damaged; damaged files are kept under other names. Without it, the start fails.
+   */
   readonly repair?: boolean;
   /**
-   * Whether `cluster.reset()` can be called, and `POST /lattice/reset` over HTTP. The initial state is taken when the cluster has started and its
-   * controllers have nothing left to do. Default: false.
+   * Whether `cluster.reset()` can be called, and `POST /lattice/reset` over HTTP. The initial state is stored when the cluster has started
+   * and its controllers have no work left. Default: false.
    */
   readonly resettable?: boolean;
-  /** People besides "admin", for `clientFor` and `kubeconfig`. */
+  /** Users in addition to "admin", for `clientFor` and `kubeconfig`. */
   readonly users?: readonly ClusterUser[];
-  /** The text of a token file (`token,user,uid,"group1,group2"`), as kube-apiserver takes it: more people for HTTP. */
+  /** The text of a token file (`token,user,uid,"group1,group2"`), as for kube-apiserver: more users for HTTP. */
   readonly tokens?: string;
   /** Strategic merge patch on custom resources, by their list types (map: merge and append, set: union). A real server answers 415. */
   readonly listTypePatches?: boolean;
-  /** Whether requests are noted in `cluster.actions`. Default: true. */
+  /** Whether requests are logged in `cluster.actions`. Default: true. */
   readonly logActions?: boolean;
   readonly logger?: Logger;
 };
 
 /**
- * An object for a cluster: typed, or as plain as a literal.
+ * An object for a cluster: typed, or an object literal.
  *
  * @example { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { key: "value" } }
  */
@@ -82,16 +84,18 @@ export type OpenApiSource = string | JsonObject;
  * @example { simulation: { nodes: 3, speeds: { startMs: 0 } } }
  */
 export type ControllerOptions = {
-  /** Plays the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node. */
+  /**
+   * Simulates the scheduler and the kubelets, so that Pods run and Deployments become Ready. `false`: Pods stay Pending. Default: one node.
+   */
   readonly simulation?: boolean | SimulationOptions;
-  /** How long a deleted namespace is left alone; 0. */
+  /** The delay before the objects of a deleted namespace are deleted. Default: 0. */
   readonly namespaceGraceMs?: number;
   /**
-   * So many Pods the workload controllers let the cluster have; 5,000. An owner may have no more Pods than are left, so that one huge
-   * workload leaves room for others.
+   * The maximum number of Pods that the workload controllers create. Default: 5,000. An owner gets at most as many Pods as are left, so
+   * that a huge workload does not block others.
    */
   readonly podLimit?: number;
-  /** So many finished Pods are kept; a quarter of `podLimit`, at most 12,500. */
+  /** The number of finished Pods to keep. Default: a quarter of `podLimit`, at most 12,500. */
   readonly terminatedPodThreshold?: number;
 };
 

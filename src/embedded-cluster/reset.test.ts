@@ -1,4 +1,4 @@
-/** A cluster that goes back to its initial state between test suites. */
+/** A cluster whose initial state is restored between test suites. */
 import { expect, test } from "vitest";
 import { expectOk } from "#base";
 import { resources, startEmbeddedCluster, type AnyObject } from "#embedded-cluster";
@@ -12,7 +12,7 @@ const configMap = (name: string, more: object = {}): AnyObject => ({
   metadata: { name, namespace: "default", ...more },
 });
 
-test("after a reset there is what the cluster started with, and nothing else", async () => {
+test("after a reset the cluster has its initial objects, and no others", async () => {
   const first = { ...configMap("first"), data: { a: "1" } };
   await using cluster = await startEmbeddedCluster({ crds: CRDS, objects: [first, configMap("second")], resettable: true });
   const { client } = cluster;
@@ -61,7 +61,7 @@ test("workloads and their Pods are gone after a reset, and the next suite starts
   }
 });
 
-test("POST /lattice/reset is for administrators, and only where it was asked for", async () => {
+test("POST /lattice/reset is for administrators, and only with `resettable`", async () => {
   await using cluster = await startEmbeddedCluster({ resettable: true, users: [{ name: "bob" }] });
   const { url } = await cluster.listen({ http: true });
   const tokenOf = async (user: string) => {

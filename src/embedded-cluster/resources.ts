@@ -1,5 +1,5 @@
 /**
- * The resources that tests use most, for use with a client. Below their metadata, objects are untyped JSON; for types of your own write
+ * The resources that tests use most, for use with a client. Below their metadata, objects are untyped JSON; for your own types write
  * `defineResource<MyPod>({ … })`.
  */
 import {

@@ -12,13 +12,13 @@ const configMap = (name: string, data: Record<string, string> = {}) => ({
 });
 
 describe("starting", () => {
-  it("one line starts it, the end of the block closes it", async () => {
+  it("one call starts it, the end of the block closes it", async () => {
     await using cluster = await startEmbeddedCluster();
     const answer = await cluster.client.create(configmaps, configMap("a"));
     expect(answer).toMatchObject({ ok: true, value: { metadata: { name: "a", resourceVersion: expect.any(String) } } });
   });
 
-  it("a fake clock stands still until it is told to move", async () => {
+  it("a fake clock does not advance by itself", async () => {
     await using cluster = await startEmbeddedCluster({ clock: "fake" });
     expect(cluster.clock).toBeInstanceOf(FakeClock);
     const before = expectOk(await cluster.client.create(configmaps, configMap("a")));
@@ -27,7 +27,7 @@ describe("starting", () => {
     expect([before, after].map(({ metadata }) => metadata.creationTimestamp)).toEqual(["2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"]);
   });
 
-  it("any clock can be brought along", async () => {
+  it("any clock can be given", async () => {
     const clock = new FakeClock(Date.UTC(2030, 0, 1));
     await using cluster = await startEmbeddedCluster({ clock });
     expect(cluster.clock).toBe(clock);
@@ -43,7 +43,7 @@ describe("starting", () => {
     expect(await uidOf({ seed: 2 })).not.toBe(await uidOf({ seed: 1 }));
   });
 
-  it("a folder keeps what was written, and its fixtures are not put in twice", async () => {
+  it("a data folder keeps objects, and fixtures are not stored again", async () => {
     const dataDir = await fileTree({});
     const options = { dataDir, objects: [configMap("fixture", { a: "1" })] };
     {
@@ -55,16 +55,16 @@ describe("starting", () => {
     expect(kept.data).toEqual({ a: "2" });
   });
 
-  it("a folder that cannot be opened is said so", async () => {
+  it("a data folder that cannot be opened is an error", async () => {
     const root = await fileTree({ file: "" });
     await expect(startEmbeddedCluster({ dataDir: `${root}/file/x` })).rejects.toThrow(/cannot|not/);
   });
 
-  it("a token file that cannot be read is said so", async () => {
+  it("an invalid token file is an error", async () => {
     await expect(startEmbeddedCluster({ tokens: "x" })).rejects.toThrow("the token file: line 1");
   });
 
-  it("closing twice is closing once, and calls after it end", async () => {
+  it("close can be called twice, and later calls fail", async () => {
     const cluster = await startEmbeddedCluster();
     await cluster.close();
     await cluster.close();
@@ -85,7 +85,7 @@ describe("starting", () => {
 });
 
 describe("the builder", () => {
-  it("is never changed: one base can be built on twice", async () => {
+  it("is immutable: one base can be used twice", async () => {
     const base = clusterBuilder().withObjects(configMap("base")).withSeed(3).withClock("fake");
     await using one = await base.withObjects(configMap("one")).start();
     await using two = await base.withUsers({ name: "alice" }).start();
@@ -96,7 +96,7 @@ describe("the builder", () => {
     expect(one.clock).toBeInstanceOf(FakeClock);
   });
 
-  it("takes everything that options take", async () => {
+  it("has a method for every option", async () => {
     const root = await fileTree({
       "fixtures/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: from-file\n",
       "crds/widgets.yaml": widgetCrd,

@@ -1,4 +1,4 @@
-/** From options to a running cluster. Everything heavy that an option does not ask for is not done. */
+/** Starts a cluster from its options. Expensive parts are created only if an option needs them. */
 import { randomBytes } from "node:crypto";
 import { FakeClock, ok, seededRandom, silentLogger, systemClock, type Result } from "#base";
 import { inProcessClient, userOf, type ApiServer } from "#kube-server";
@@ -7,13 +7,13 @@ import { orThrow } from "./cluster-error.ts";
 import { CONTROLLER_USER, startControllers } from "./controllers.ts";
 import { EmbeddedCluster } from "./embedded-cluster.ts";
 import { Authority } from "./endpoint/index.ts";
-import { putIn, readFirstObjects } from "./first-objects.ts";
-import { createDoor, Interceptors } from "./interceptors/index.ts";
-import { openServer, type Ground, type OpenServer } from "./open-server.ts";
+import { storeFirstObjects, readFirstObjects } from "./first-objects.ts";
+import { createInterceptedServer, Interceptors } from "./interceptors/index.ts";
+import { openServer, type ClusterDependencies, type OpenServer } from "./open-server.ts";
 import type { ClockOf, ClusterOptions } from "./options.ts";
 
 /**
- * Starts a Kubernetes cluster in this process. It is ready when the promise resolves; with nothing asked for that takes milliseconds.
+ * Starts a Kubernetes cluster in this process. It is ready when the promise resolves; with default options that takes milliseconds.
  *
  * @example
  * await using cluster = await startEmbeddedCluster({ fixtures: "fixtures" });
@@ -27,55 +27,55 @@ export async function startEmbeddedCluster<const O extends ClusterOptions>(optio
 async function start(options: ClusterOptions): Promise<Result<EmbeddedCluster, string>> {
   const documents = await readFirstObjects(options);
   if (!documents.ok) return documents;
-  const ground = groundOf(options);
-  const opened = await openServer(options, ground);
+  const dependencies = dependenciesOf(options);
+  const opened = await openServer(options, dependencies);
   if (!opened.ok) return opened;
-  const { server, people, handOver, close } = opened.value;
-  const loaded = await putIn({ server, user: people.admin.user, keepExisting: options.dataDir !== undefined }, documents.value);
+  const { server, users, markReady, close } = opened.value;
+  const loaded = await storeFirstObjects({ server, user: users.admin.user, keepExisting: options.dataDir !== undefined }, documents.value);
   if (!loaded.ok) {
     close();
     return loaded;
   }
-  handOver();
-  const started = await withControllers(options, ground, assemble(options, ground, opened.value));
+  markReady();
+  const started = await withControllers(options, dependencies, assemble(options, dependencies, opened.value));
   if (started.ok && options.resettable === true) await started.value.keepInitialState();
   return started;
 }
 
-function groundOf({ clock = "system", random, seed, dataDir, logger = silentLogger }: ClusterOptions): Ground {
+function dependenciesOf({ clock = "system", random, seed, dataDir, logger = silentLogger }: ClusterOptions): ClusterDependencies {
   const time = clock === "fake" ? new FakeClock() : clock === "system" ? systemClock : clock;
-  // a folder that lives on must not see the uids of its first life again
+  // a data folder that is opened again must get different uids
   const chosen = seed ?? (dataDir === undefined ? 1 : randomBytes(4).readUInt32LE());
   return { clock: time, random: random ?? seededRandom(chosen), logger };
 }
 
-/** `own`: the door of the cluster's own controllers, which are in no log. */
+/** `own`: the server for the cluster's own controllers, whose requests are not logged. */
 type Assembled = { readonly cluster: EmbeddedCluster; readonly own: ApiServer; readonly authority: Authority };
 
-function assemble(options: ClusterOptions, ground: Ground, { server, people, listening }: OpenServer): Assembled {
+function assemble(options: ClusterOptions, dependencies: ClusterDependencies, { server, users, listening }: OpenServer): Assembled {
   const interceptors = new Interceptors();
   for (const { match, interceptor } of options.interceptors ?? []) interceptors.add(match, interceptor);
   const [actions, authority] = [new ActionLog(), new Authority()];
-  const { clock } = ground;
-  const door = createDoor({ server, interceptors, clock, log: options.logActions === false ? undefined : actions });
-  const own = createDoor({ server, interceptors, clock, own: true });
-  const cluster = new EmbeddedCluster({ ...ground, server, door, interceptors, actions, people, authority, listening });
+  const { clock } = dependencies;
+  const intercepted = createInterceptedServer({ server, interceptors, clock, log: options.logActions === false ? undefined : actions });
+  const own = createInterceptedServer({ server, interceptors, clock, own: true });
+  const cluster = new EmbeddedCluster({ ...dependencies, server, intercepted, interceptors, actions, users, authority, listening });
   return { cluster, own, authority };
 }
 
 async function withControllers(
   { controllers = false }: ClusterOptions,
-  ground: Ground,
+  dependencies: ClusterDependencies,
   { cluster, own, authority }: Assembled,
 ): Promise<Result<EmbeddedCluster, string>> {
   if (controllers === false) return ok(cluster);
   const user = userOf(CONTROLLER_USER, CONTROLLER_USER, ["system:masters"]);
-  // warnings of the server are for people; controllers know which of their kinds are deprecated
-  const client = inProcessClient(own, { ...ground, logger: silentLogger, user, userAgent: "kube-controller-manager" });
+  // warnings of the server are for users; controllers use deprecated kinds on purpose
+  const client = inProcessClient(own, { ...dependencies, logger: silentLogger, user, userAgent: "kube-controller-manager" });
   const rootCa = authority.root();
   const wanted = controllers === true ? {} : controllers;
-  const started = rootCa.ok ? await startControllers(wanted, { ...ground, client, rootCa: rootCa.value }) : rootCa;
-  if (started.ok) cluster.follow(started.value);
+  const started = rootCa.ok ? await startControllers(wanted, { ...dependencies, client, rootCa: rootCa.value }) : rootCa;
+  if (started.ok) cluster.attachControllers(started.value);
   else await cluster.close();
   return started.ok ? ok(cluster) : started;
 }

@@ -1,24 +1,24 @@
 /**
- * Everything that was asked of the cluster, in order, with what came of it. Printed, it is the story of a test that failed.
+ * The requests to the cluster, in order, with their results. Printed, it shows what happened in a test that failed.
  *
- * Requests of the cluster's own controllers are left out unless asked for: a test wants to see what its operator did. Only the newest are
- * kept, so a cluster that runs for days does not fill the memory.
+ * Requests of the cluster's own controllers are left out: a test checks its operator. Only the newest are kept, to bound the memory of a
+ * cluster that runs for days.
  */
 import { groupResourceOf, keyText } from "#kube";
 import type { Action } from "./action.ts";
 import { actionMatches, type ActionMatch } from "./matching.ts";
 
 /**
- * An action and its end.
+ * An action and its result.
  *
  * @example cluster.actions.filter({ verb: "update" }).map(({ code }) => code) // [409, 200]
  */
 export type LoggedAction = Action & {
-  /** Counts from 1 over the life of the cluster. */
+  /** Counts from 1 since the start of the cluster. */
   readonly number: number;
-  /** HTTP status; undefined while there is no answer, or when the connection broke. */
+  /** HTTP status; undefined while there is no response, or when the connection broke. */
   readonly code: number | undefined;
-  /** "Conflict", "NotFound", … of an answer that says no; "network" for a broken connection. */
+  /** "Conflict", "NotFound", … of a failed request; "network" for a broken connection. */
   readonly reason: string | undefined;
 };
 
@@ -27,7 +27,7 @@ export type Outcome = { readonly code: number | undefined; readonly reason: stri
 const KEPT = 10_000;
 
 /**
- * The requests that a cluster has seen.
+ * The requests that a cluster has received.
  *
  * @example
  * expect(cluster.actions.filter({ verb: "delete" }), cluster.actions.toString()).toHaveLength(0);
@@ -54,7 +54,7 @@ export class ActionLog implements Iterable<LoggedAction> {
     return this.#actions.filter((action) => actionMatches(match, action));
   }
 
-  /** What changed something, or tried to: everything but get, list, watch and dry runs. */
+  /** Writes, including failed ones: everything but get, list, watch and dry runs. */
   writes(): readonly LoggedAction[] {
     return this.#actions.filter(({ verb, dryRun }) => !READS.has(verb) && !dryRun);
   }
@@ -68,13 +68,13 @@ export class ActionLog implements Iterable<LoggedAction> {
     return this.#actions.length === 0 ? "no requests" : this.#actions.map(describeAction).join("\n");
   }
 
-  /** Notes a request; call what comes back when it has been answered. */
+  /** Records a request; call the returned function with its result. */
   note(action: Action): (outcome: Outcome) => void {
     this.#count += 1;
     const number = this.#count;
     let outcome: Outcome = { code: undefined, reason: undefined };
     const own = { number: { value: number, enumerable: true }, code: { get: () => outcome.code }, reason: { get: () => outcome.reason } };
-    // getters of the action stay getters: a body is read when somebody looks at it
+    // getters of the action stay getters: a body is decoded on first access
     const entry = Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(action), ...own }) as LoggedAction;
     this.#actions.push(entry);
     if (this.#actions.length > this.#kept * 2) this.#actions = this.#actions.slice(-this.#kept);
@@ -101,7 +101,7 @@ export function describeAction(action: LoggedAction): string {
     action.dryRun ? "dry run" : "",
     `as ${user.name}`,
   ].filter((part) => part !== "");
-  const end = [code === undefined && reason === undefined ? "no answer yet" : String(code ?? ""), reason ?? ""].filter(
+  const end = [code === undefined && reason === undefined ? "no response yet" : String(code ?? ""), reason ?? ""].filter(
     (part) => part !== "",
   );
   return `${number}. ${verb} ${subjectOf(action)} ${details.join(" ")} -> ${end.join(" ")}`;

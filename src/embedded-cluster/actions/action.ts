@@ -1,8 +1,8 @@
 /**
- * One request as a test thinks of it: a verb on a resource, not a method on a path. The log keeps it, interceptors are chosen by it.
+ * One request as a verb on a resource instead of a method on a path. The log records it, interceptors are selected by it.
  *
- * `apply` is a verb of its own here, though it travels as a PATCH: whoever counts applies does not want the other patches. The body is read
- * when somebody looks at it.
+ * `apply` is a separate verb here, though it is sent as a PATCH, so that tests can count applies without other patches. The body is decoded
+ * on first access.
  */
 import { Buffer } from "node:buffer";
 import { once } from "#base";
@@ -19,14 +19,14 @@ import {
 } from "#kube-server";
 
 /**
- * What a request does. `request` is everything that is no resource: discovery, health checks, /version.
+ * What a request does. `request` is every path that is not a resource: discovery, health checks, /version.
  *
  * @example cluster.actions.filter({ verb: ["create", "apply"] })
  */
 export type ActionVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "apply" | "delete" | "deletecollection" | "request";
 
 /**
- * A request to the cluster, taken apart.
+ * A request to the cluster, parsed.
  *
  * @example const [first] = cluster.actions; // first.verb === "create", first.resource?.plural === "configmaps", first.name === "a"
  */
@@ -36,14 +36,14 @@ export type Action = {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Absent for paths that are no resource. */
+  /** Absent for paths that are not a resource. */
   readonly resource: Resource | undefined;
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
-  /** Of a create: the name in its body, when it has one. */
+  /** For a create: the name in its body, if any. */
   readonly name: string | undefined;
   readonly user: User;
-  /** What was sent; absent when nothing was, or when it cannot be read. */
+  /** The body of the request; absent without one, or when it cannot be decoded. */
   readonly body: Json | undefined;
   readonly patchType: "json" | "merge" | "strategic" | "apply" | undefined;
   readonly dryRun: boolean;
@@ -71,7 +71,7 @@ export function actionOf(request: ApiRequest, types: ApiServer["types"]): Action
     verb: patchType === "apply" ? "apply" : (target?.verb ?? "request"),
     method,
     path,
-    // of its own: requests with equal queries share one, and a test may well change what it got
+    // a copy: requests with equal queries share one, and a test may change what it gets
     query: new URLSearchParams(query),
     resource: target?.type.resource,
     subresource: target?.subresource,
@@ -123,7 +123,7 @@ function nameIn(body: Json | undefined): string | undefined {
   return typeof name === "string" && name !== "" ? name : undefined;
 }
 
-/** A DELETE may say it in its body. */
+/** A DELETE may have dryRun in its body. */
 function isDryRun({ method, query }: ApiRequest, body: () => Json | undefined): boolean {
   if (query.getAll("dryRun").length > 0) return true;
   const given = method === "DELETE" ? field(body(), "dryRun") : undefined;

@@ -21,7 +21,7 @@ async function busyCluster() {
 }
 
 describe("the log", () => {
-  it("tells the story of a test, one line per request", async () => {
+  it("prints one line per request", async () => {
     await using cluster = await busyCluster();
     expect(cluster.actions.toString()).toBe(
       [
@@ -37,13 +37,13 @@ describe("the log", () => {
     );
   });
 
-  it("is filtered by the words that interceptors use", async () => {
+  it("is filtered by the same fields as interceptors", async () => {
     await using cluster = await busyCluster();
     const numbers = (match: Parameters<typeof cluster.actions.filter>[0]) => cluster.actions.filter(match).map(({ number }) => number);
     expect(numbers({ verb: ["create", "apply"] })).toEqual([1, 3]);
     expect(numbers({ resource: "pods" })).toEqual([5]);
     expect(numbers({ when: ({ dryRun }) => dryRun })).toEqual([2]);
-    expect(numbers({ user: "nobody" })).toEqual([]);
+    expect(numbers({ user: "bob" })).toEqual([]);
     expect(cluster.actions.writes().map(({ number }) => number)).toEqual([1, 3, 4]);
   });
 
@@ -55,7 +55,7 @@ describe("the log", () => {
     expect(patch?.body).toEqual({ data: { a: "1" } });
   });
 
-  it("gives queries away, and later requests have their own", async () => {
+  it("returns copies of queries", async () => {
     await using cluster = await startEmbeddedCluster();
     await cluster.client.create(configmaps, configMap);
     for (const { query } of cluster.actions) query.set("dryRun", "All");
@@ -63,7 +63,7 @@ describe("the log", () => {
     expect((await cluster.client.get(configmaps, { ...key, name: "b" })).ok).toBe(true);
   });
 
-  it("can be cleared, goes on counting, and says when it is empty", async () => {
+  it("can be cleared, continues its numbers, and prints that it is empty", async () => {
     await using cluster = await busyCluster();
     cluster.actions.clear();
     expect([cluster.actions.length, cluster.actions.toString()]).toEqual([0, "no requests"]);
@@ -71,19 +71,19 @@ describe("the log", () => {
     expect([...cluster.actions].map(({ number }) => number)).toEqual([9]);
   });
 
-  it("shows broken connections and what was never answered", async () => {
+  it("shows broken connections and requests without a response", async () => {
     await using cluster = await startEmbeddedCluster({ clock: "fake" });
     cluster.intercept({ verb: "list" }, failWith("network"));
     cluster.intercept({ verb: "get" }, () => new Promise(() => {}));
     await cluster.client.list(nodes);
     const waiting = cluster.client.get(nodes, { name: "a" });
     await cluster.clock.advance(0);
-    expect(cluster.actions.toString()).toBe("1. list nodes as admin -> network\n2. get nodes a as admin -> no answer yet");
+    expect(cluster.actions.toString()).toBe("1. list nodes as admin -> network\n2. get nodes a as admin -> no response yet");
     await cluster.clock.advance(30_000);
     await waiting;
   });
 
-  it("can be left off", async () => {
+  it("can be turned off", async () => {
     await using cluster = await startEmbeddedCluster({ logActions: false });
     await cluster.client.list(nodes);
     expect(cluster.actions.length).toBe(0);
@@ -112,7 +112,7 @@ describe("the log", () => {
   });
 });
 
-describe("bodies that came over a wire", () => {
+describe("bodies of HTTP requests", () => {
   const ask = async (headers: Record<string, string>, body: string | Uint8Array, method: "POST" | "DELETE" = "POST", name = "") => {
     await using cluster = await startEmbeddedCluster();
     let seen: { body: unknown; name: string | undefined; dryRun: boolean } | undefined;
@@ -138,7 +138,7 @@ describe("bodies that came over a wire", () => {
     expect(await ask({ "content-type": "application/vnd.kubernetes.protobuf" }, protobufConfigMap())).toMatchObject({ name: "a" });
   });
 
-  it("what cannot be read is no body", async () => {
+  it("an invalid body is absent", async () => {
     const rows = [
       ["application/json", "{"],
       ["application/yaml", "{"],
@@ -149,7 +149,7 @@ describe("bodies that came over a wire", () => {
     }
   });
 
-  it("a DELETE says in its body that it is a dry run", async () => {
+  it("a DELETE has dryRun in its body", async () => {
     expect(await ask({ "content-type": "application/json" }, '{"dryRun":["All"]}', "DELETE", "/a")).toMatchObject({
       name: "a",
       dryRun: true,

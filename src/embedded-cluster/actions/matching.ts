@@ -1,15 +1,15 @@
 /**
- * Which actions somebody means: the same few words choose what an interceptor sees and what is read from the log.
+ * Selects actions: the same fields select the actions of an interceptor and of a filter on the log.
  *
- * Resources are written as RBAC writes them: "pods" is the object itself, "pods/status" its status, "pods/*" both. A name without its group
- * means every group.
+ * Resources are written as RBAC writes them: "pods" is the object itself, "pods/status" its status, "pods/*" both. A name without a group
+ * matches every group.
  */
 import { groupResourceOf, type Resource } from "#kube";
 import { listOf } from "../list-of.ts";
 import type { Action, ActionVerb } from "./action.ts";
 
 /**
- * Chooses actions; what is left out does not narrow.
+ * Selects actions; an absent field matches every action.
  *
  * @example { verb: "update", resource: "deployments/status", namespace: "shop" }
  */
@@ -19,9 +19,9 @@ export type ActionMatch = {
   readonly resource?: string | Resource | readonly (string | Resource)[];
   readonly namespace?: string;
   readonly name?: string;
-  /** Of the user who asks. With it, the cluster's own controllers can be chosen too: they are `system:kube-controller-manager`. */
+  /** The name of the user. It can select the cluster's own controllers too: they are `system:kube-controller-manager`. */
   readonly user?: string;
-  /** Anything else. */
+  /** Any other condition. */
   readonly when?: (action: Action) => boolean;
 };
 

@@ -1,7 +1,7 @@
 /**
- * The certificate authority of a cluster, made when it is first needed: by whoever listens, or by the controller that tells Pods about it.
+ * The certificate authority of a cluster, created when it is first needed: by the listener, or by the controller that publishes it to Pods.
  *
- * Its certificates are made with the machine's time, whatever the cluster's clock says: the clients that check them live in the machine's time.
+ * Its certificates use the time of the machine instead of the cluster's clock: clients check them with the time of the machine.
  */
 import { networkInterfaces } from "node:os";
 import { map, systemClock, type Result } from "#base";
@@ -24,7 +24,7 @@ export class Authority {
     return made;
   }
 
-  /** PEM of the certificate that everybody has to trust. */
+  /** PEM of the certificate that clients trust. */
   root(): Result<string, string> {
     return map(this.certificate(LOOPBACK), ({ authority }) => authority);
   }

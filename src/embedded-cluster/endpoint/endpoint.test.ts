@@ -1,4 +1,4 @@
-/** The cluster over HTTP, as users run it. */
+/** The cluster over HTTP. */
 import { Buffer } from "node:buffer";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
@@ -69,7 +69,7 @@ test.each(["plain", "grüße, 世界"])("a long list is one complete JSON text: 
   expect(items.every(({ data }) => JSON.stringify(data) === JSON.stringify({ value }))).toBe(true);
 });
 
-test("an invalid token is a 401 on every path", async () => {
+test("an invalid token gets 401 on every path", async () => {
   const server = await start();
   for (const path of [MAPS, "/version"]) {
     const refused = await call(server, path, {}, "bad");
@@ -125,7 +125,7 @@ test("repeated impersonation headers are separate values", async () => {
   expect(JSON.parse(answered)).toMatchObject({ status: { userInfo: { username: "zoe", groups: ["a", "b, c", "system:authenticated"] } } });
 });
 
-test("a body that is too large is a 413, declared or not", async () => {
+test("a body that is too large gets 413, with or without a content-length", async () => {
   const server = await start();
   const big = "x".repeat(3 * 1024 * 1024 + 1);
   expect(await (await call(server, MAPS, { method: "POST", body: big })).json()).toMatchObject({
@@ -164,7 +164,7 @@ test("a watch over HTTP sends its headers at once, then events as they happen, a
   expect(end).toBe(true);
 });
 
-test("the server answers after a client has left its watch", async () => {
+test("the server responds after a client has closed its watch", async () => {
   const server = await start();
   const leaving = new AbortController();
   await call(server, `${MAPS}?watch=1`, { signal: leaving.signal });
@@ -246,7 +246,7 @@ test("tokens of ServiceAccounts are valid after a restart, and only the owner ca
   await rm(dataDir, { recursive: true });
 });
 
-test("the server answers after a request that is not HTTP, and after one that breaks off", async () => {
+test("the server responds after a request that is not HTTP, and after an incomplete one", async () => {
   const server = await start();
   const { port } = new URL(server.url);
   await new Promise<void>((resolve) => {
@@ -263,7 +263,7 @@ test("the server answers after a request that is not HTTP, and after one that br
   expect((await call(server, "/livez")).status).toBe(200);
 });
 
-test("objects in a data folder are there after a restart", async () => {
+test("objects in a data folder exist after a restart", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "lattice-api-"));
   const first = await start({ dataDir });
   await call(first, MAPS, { method: "POST", body: '{"metadata":{"name":"kept"}}' });
@@ -275,7 +275,7 @@ test("objects in a data folder are there after a restart", async () => {
   await rm(dataDir, { recursive: true });
 });
 
-test("a start that fails says why in one sentence", async () => {
+test("a start that fails is an error of one sentence", async () => {
   await expect(start({ tokens: "x" })).rejects.toThrow("the token file: line 1");
   const server = await start();
   await expect(start({ port: Number(new URL(server.url).port) })).rejects.toThrow("cannot listen on 127.0.0.1:");

@@ -1,23 +1,23 @@
-/** The cluster over HTTP(S), for clients that are not in this process: kubectl, operators in other languages. Opened when first asked for. */
+/** The cluster over HTTP(S), for clients in other processes: kubectl, operators in other languages. Opened on demand. */
 import { ok, type Clock, type Logger, type Result } from "#base";
 import { ANONYMOUS, serveHttp, type ApiServer, type User } from "#kube-server";
 import { ALL_ADDRESSES, LOOPBACK, type Authority } from "./authority.ts";
 
 /**
- * Where to listen. Port 0 takes any; plain HTTP is for loopback only.
+ * Where to listen. Port 0: any free port; plain HTTP is for loopback only.
  *
  * @example await cluster.listen({ port: 6443 })
  */
 export type ListenOptions = { readonly host?: string; readonly port?: number; readonly http?: boolean };
 
 /**
- * A cluster that listens.
+ * The address of a cluster that listens.
  *
  * @example const { url } = await cluster.listen(); // "https://127.0.0.1:41243"
  */
 export type Endpoint = {
   readonly url: string;
-  /** PEM; what a client needs to trust the server. Absent with plain HTTP. */
+  /** PEM of the certificate authority of the server. Absent with plain HTTP. */
   readonly certificateAuthority: string | undefined;
 };
 
@@ -31,7 +31,7 @@ type Served = {
   readonly clock: Clock;
 };
 
-/** A server that listens on every address is reached from here at loopback. */
+/** The URL of a server that listens on every address has the loopback address. */
 function hostInUrl(host: string): string {
   if (ALL_ADDRESSES.includes(host)) return LOOPBACK;
   return host.includes(":") ? `[${host}]` : host;

@@ -7,7 +7,7 @@ const FORBIDDEN: ApiResponse = { status: 403, headers: {}, warnings: [], body: {
 const request = { method: "POST", path: RESET_PATH } as ApiRequest;
 const { signal } = new AbortController();
 
-/** A server that authorizes everything or nothing, and answers nothing itself. */
+/** A server that authorizes everything or nothing. */
 function resettable(allowed: boolean) {
   const resets: string[] = [];
   const unused = () => Promise.reject(new Error("not a reset"));
@@ -15,14 +15,14 @@ function resettable(allowed: boolean) {
   return { resets, served: withResetPath(guarded, guarded, async () => void resets.push("reset")) };
 }
 
-test("a caller that may not reset gets the refusal, and nothing is reset", async () => {
+test("a caller without permission gets 403, and nothing is reset", async () => {
   const { resets, served } = resettable(false);
   expect(await served.handle(request, signal)).toBe(FORBIDDEN);
   expect(served.authorize(request)).toEqual(err(FORBIDDEN));
   expect(resets).toEqual([]);
 });
 
-test("an authorized reset happens once its body was read", async () => {
+test("an authorized reset is done once its body was read", async () => {
   const { resets, served } = resettable(true);
   const authorized = served.authorize(request);
   expect(resets).toEqual([]);

@@ -1,10 +1,10 @@
-/** `POST /lattice/reset`: puts the cluster back into its initial state. RBAC decides who may: by default, administrators only. */
+/** `POST /lattice/reset`: restores the initial state of the cluster. RBAC authorizes it: by default, administrators only. */
 import { describeThrown, fromPromise, map } from "#base";
 import type { ApiRequest, ApiResponse, ApiServer } from "#kube-server";
 
 export const RESET_PATH = "/lattice/reset";
 
-/** `guarded` authorizes resets, which are in no log; `server` answers everything else. */
+/** `guarded` authorizes resets, which are not logged; `server` handles all other requests. */
 export function withResetPath(server: ApiServer, guarded: ApiServer, reset: () => Promise<void>): ApiServer {
   const authorizeReset: ApiServer["authorize"] = (request) => map(guarded.authorize(request), () => () => answerReset(reset));
   return {

@@ -1,13 +1,13 @@
 /**
- * What comes back from the cluster, as an interceptor sees it: a value, events, text, or a connection that broke.
+ * A response of the cluster, as an interceptor gets it: a value, events, text, or a broken connection.
  *
- * Values are copies. What the server keeps is shared by all who read it, and an interceptor is there to change things.
+ * Values are copies: stored objects are shared by all readers, and an interceptor may change its value.
  */
 import { parseJson, type Json } from "#kube";
 import type { ApiBody, ApiResponse } from "#kube-server";
 
 /**
- * The answer to an action.
+ * The response to an action.
  *
  * @example
  * cluster.intercept({ verb: "get", resource: "pods" }, async (_action, next) => {
@@ -21,9 +21,9 @@ export type ActionAnswer =
   | { readonly kind: "text"; readonly code: number; readonly text: string }
   /** OpenAPI for Go clients. */
   | { readonly kind: "bytes"; readonly code: number; readonly bytes: Uint8Array }
-  /** A watch that began. Each event is `{ type, object }`; the watch ends with the iteration. */
+  /** An open watch. Each event is `{ type, object }`; the watch ends with the iteration. */
   | { readonly kind: "watch"; readonly events: AsyncIterable<Json> }
-  /** No answer: the connection breaks. */
+  /** No response: the connection breaks. */
   | { readonly kind: "broken" };
 
 export function answerOf({ status, warnings, body }: ApiResponse): ActionAnswer {
@@ -68,7 +68,7 @@ export function responseOf(answer: ActionAnswer, headers: ApiResponse["headers"]
   }
 }
 
-/** A Status that asks for patience says so in a header too, as a real server does. */
+/** A Status with retryAfterSeconds sets the Retry-After header, as a real server does. */
 function retryAfter(body: Json): Readonly<Record<string, string>> {
   const details = isRecord(body) && body["kind"] === "Status" ? body["details"] : undefined;
   const seconds = isRecord(details) ? details["retryAfterSeconds"] : undefined;
@@ -87,7 +87,7 @@ async function* linesOf(events: AsyncIterable<Json>): AsyncGenerator<string, voi
   for await (const event of events) yield `${JSON.stringify(event)}\n`;
 }
 
-/** A chunk holds whole lines: that is how the server writes them. */
+/** A chunk has whole lines, as the server writes them. */
 async function* eventsIn(chunks: AsyncIterable<string>): AsyncGenerator<Json, void> {
   for await (const chunk of chunks) {
     for (const line of chunk.split("\n")) {

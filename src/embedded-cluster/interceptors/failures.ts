@@ -1,31 +1,31 @@
 /**
- * Failures in the words of a real server, made for an action that never got there. Operators match on reasons and codes, and some (alas)
- * on messages.
+ * Failures with the messages of a real server, for an action that did not reach it. Operators match on reasons and codes, and some on
+ * messages.
  */
 import { groupResourceOf, type Status } from "#kube";
 import type { KubeErrorKind } from "#kube-client";
 import type { Action } from "../actions/index.ts";
 
 /**
- * How to fail: a kind of error, or the whole Status. "network" gives no answer at all.
+ * How to fail: a kind of error, or the whole Status. "network" breaks the connection.
  *
  * @example failWith({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", code: 418, message: "short and stout" })
  */
 export type Failing = Exclude<KubeErrorKind, "cancelled" | "protocol"> | Status;
 
 /**
- * What to say in addition to the kind.
+ * Details of the error in addition to the kind.
  *
  * @example failWith("forbidden", { message: "exceeded quota: compute" })
  */
 export type FailureDetails = { readonly message?: string; readonly retryAfterSeconds?: number };
 
-type Words = { readonly code: number; readonly reason: string; readonly message: (subject: Subject, action: Action) => string };
+type FailureResponse = { readonly code: number; readonly reason: string; readonly message: (subject: Subject, action: Action) => string };
 type Subject = { readonly resource: string; readonly name: string };
 
 const quoted = ({ resource, name }: Subject) => `${resource} "${name}"`;
 
-const WORDS: Readonly<Record<Exclude<Failing, Status>, Words>> = {
+const FAILURES: Readonly<Record<Exclude<Failing, Status>, FailureResponse>> = {
   "bad-request": { code: 400, reason: "BadRequest", message: () => "the server rejected our request for an unknown reason" },
   unauthorized: { code: 401, reason: "Unauthorized", message: () => "Unauthorized" },
   forbidden: {
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<Exclude<Failing, Status>, Words>> = {
 
 export function statusOf(failing: Failing, action: Action, { message, retryAfterSeconds }: FailureDetails): Status {
   if (typeof failing !== "string") return failing;
-  const { code, reason, message: words } = WORDS[failing];
+  const { code, reason, message: defaultMessage } = FAILURES[failing];
   const { resource } = action;
   const subject = { resource: resource === undefined ? action.path : groupResourceOf(resource), name: action.name ?? "" };
   return {
@@ -66,7 +66,7 @@ export function statusOf(failing: Failing, action: Action, { message, retryAfter
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: message ?? words(subject, action),
+    message: message ?? defaultMessage(subject, action),
     reason,
     details: {
       ...(action.name === undefined ? {} : { name: action.name }),

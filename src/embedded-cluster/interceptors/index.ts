@@ -1,5 +1,5 @@
 export type { ActionAnswer } from "./answer.ts";
-export { createDoor, type DoorOptions } from "./door.ts";
+export { createInterceptedServer, type InterceptedServerOptions } from "./intercepted-server.ts";
 export type { Failing, FailureDetails } from "./failures.ts";
 export {
   Interceptors,

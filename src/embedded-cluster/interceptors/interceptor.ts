@@ -1,8 +1,8 @@
 /**
- * Interceptors: functions between a client and the cluster that may answer themselves, change what goes in or what comes out, or wait.
+ * Interceptors: functions between a client and the cluster that may respond themselves, change requests or responses, or wait.
  *
- * The newest is asked first, as with client-go's PrependReactor: a test can override what its setup arranged. `next` asks the ones before it
- * and finally the cluster.
+ * The newest is called first, as with client-go's PrependReactor: a test can override its setup. `next` calls the older ones and finally
+ * the cluster.
  */
 import type { Clock } from "#base";
 import type { Json } from "#kube";
@@ -11,43 +11,43 @@ import { actionMatches } from "../actions/index.ts";
 import type { ActionAnswer } from "./answer.ts";
 
 /**
- * Goes on with the action; with another body when one is given.
+ * Continues with the action, optionally with another body.
  *
  * @example (action, next) => next({ body: { ...action.body, spec: {} } })
  */
 export type Next = (change?: { readonly body?: Json }) => Promise<ActionAnswer>;
 
 /**
- * What an interceptor may use besides the action: the cluster's clock, and the signal of a caller who gives up.
+ * Further arguments of an interceptor: the cluster's clock, and the signal that the caller aborts.
  *
  * @example (action, next, { clock }) => (clock.now() > deadline ? failWith("timeout")(action, next) : next())
  */
 export type InterceptorContext = { readonly clock: Clock; readonly signal: AbortSignal };
 
 /**
- * Stands between a client and the cluster.
+ * A function between a client and the cluster.
  *
  * @example const refuse: Interceptor = (action, next) => (action.name === "web" ? { kind: "broken" } : next());
  */
 export type Interceptor = (action: Action, next: Next, context: InterceptorContext) => ActionAnswer | Promise<ActionAnswer>;
 
 /**
- * Which actions an interceptor is asked about, and how often.
+ * Which actions an interceptor gets, and how many.
  *
  * @example { verb: "update", resource: "deployments", times: 2 }
  */
 export type InterceptMatch = ActionMatch & {
-  /** Steps aside after so many actions. Absent: always. */
+  /** The number of actions that it gets. Absent: all. */
   readonly times?: number;
 };
 
 /**
- * An interceptor that was put in. `using` takes it out at the end of the block.
+ * An active interceptor. `using` removes it at the end of the block.
  *
  * @example using broken = cluster.intercept({ verb: "list" }, failWith("unavailable"));
  */
 export type Interception = Disposable & {
-  /** How many actions it has seen. */
+  /** How many actions it has got. */
   readonly calls: number;
   remove(): void;
 };
@@ -80,7 +80,10 @@ export class Interceptors {
     this.#entries = [];
   }
 
-  /** Those who want this action, newest first. The cluster's own controllers are left alone unless somebody names their user. */
+  /**
+   * The interceptors of this action, newest first. Actions of the cluster's own controllers are intercepted only by those that name their
+   * user.
+   */
   take(action: Action, own: boolean): readonly Interceptor[] {
     const chosen = this.#entries.filter(
       ({ match, calls }) =>
@@ -104,7 +107,7 @@ export async function runChain(interceptors: readonly Interceptor[], chain: Chai
   return first(chain.action, next, chain.context);
 }
 
-/** Whoever comes later sees the body as it was changed. */
+/** Later interceptors see the changed body. */
 function changed(chain: Chain, change: { readonly body?: Json } | undefined): Chain {
   if (change?.body === undefined) return chain;
   const { body } = change;

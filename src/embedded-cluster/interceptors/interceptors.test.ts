@@ -89,7 +89,7 @@ async function firstItems(client: KubeClient, count: number, during: () => Promi
   return items;
 }
 
-describe("who is asked", () => {
+describe("selects", () => {
   it("the main resource only, unless a subresource is named", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [pod] });
     using main = cluster.intercept({ resource: "pods" }, (_action, next) => next());
@@ -102,7 +102,7 @@ describe("who is asked", () => {
     expect([main.calls, both.calls, group.calls, foreign.calls]).toEqual([1, 2, 1, 0]);
   });
 
-  it("as often as it was told, and no longer when it was taken out", async () => {
+  it("as often as `times`, and not after it was removed", async () => {
     await using cluster = await startEmbeddedCluster();
     const ok = async () => (await cluster.client.list(nodes)).ok;
     cluster.intercept({ verb: "list", times: 2 }, failWith("unavailable"));
@@ -117,7 +117,7 @@ describe("who is asked", () => {
     expect(await ok()).toBe(true);
   });
 
-  it("by user and by anything else that an action says", async () => {
+  it("by user and by any other condition", async () => {
     await using cluster = await startEmbeddedCluster({ users: [{ name: "alice", groups: ["system:masters"] }] });
     cluster.intercept({ user: "alice" }, failWith("unauthorized"));
     cluster.intercept({ when: ({ labelSelector }) => labelSelector === "app=web" }, failWith("timeout"));
@@ -126,7 +126,7 @@ describe("who is asked", () => {
     expect(await cluster.client.list(nodes, { labelSelector: "app=web" })).toMatchObject({ error: { kind: "timeout" } });
   });
 
-  it("the newest first; `next` asks the older ones", async () => {
+  it("the newest first; `next` calls the older ones", async () => {
     await using cluster = await startEmbeddedCluster({ interceptors: [{ match: {}, interceptor: failWith("server-error") }] });
     const seen: string[] = [];
     cluster.intercept({}, async (action, next) => {
@@ -163,7 +163,7 @@ describe("failing", () => {
     { failing: "network", message: "the connection was lost" },
   ];
 
-  it.each(rows)("$failing has a real server's words", async ({ failing, code, message }) => {
+  it.each(rows)("$failing has the message of a real server", async ({ failing, code, message }) => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept({ verb: "get" }, failWith(failing));
     const answer = await cluster.client.get(deployments, key);
@@ -181,7 +181,7 @@ describe("failing", () => {
     expect(await cluster.client.raw("/version")).toMatchObject({ error: { kind: "forbidden" } });
   });
 
-  it("a Status is sent as it is, and asks for patience in a header too", async () => {
+  it("a Status is sent unchanged, with its Retry-After header", async () => {
     await using cluster = await startEmbeddedCluster();
     const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "short and stout" } as const;
     cluster.intercept({ name: "pot" }, failWith({ ...status, code: 418 }));
@@ -193,7 +193,7 @@ describe("failing", () => {
     expect(await get("busy")).toMatchObject({ error: { kind: "too-many-requests", retryAfterMs: 7_000 } });
   });
 
-  it("a write whose answer is lost has taken effect", async () => {
+  it("a write whose response is lost has taken effect", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept({ verb: "create", times: 1 }, loseAnswer());
     expect(await cluster.client.create(configmaps, configMap())).toMatchObject({ error: { kind: "network" } });
@@ -202,7 +202,7 @@ describe("failing", () => {
 });
 
 describe("waiting", () => {
-  it("goes by the cluster's clock", async () => {
+  it("uses the cluster's clock", async () => {
     await using cluster = await startEmbeddedCluster({ clock: "fake" });
     cluster.intercept({ verb: "list" }, delay(5_000));
     let done = false;
@@ -213,7 +213,7 @@ describe("waiting", () => {
     expect(await listing).toMatchObject({ ok: true });
   });
 
-  it("a caller who gives up never reaches the cluster", async () => {
+  it("an aborted request never reaches the cluster", async () => {
     await using cluster = await startEmbeddedCluster({ clock: "fake" });
     cluster.intercept({ verb: "create" }, delay(60_000));
     const stop = new AbortController();
@@ -238,7 +238,7 @@ describe("waiting", () => {
 });
 
 describe("changing", () => {
-  it("what goes in", async () => {
+  it("the body of a request", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept(
       { verb: "create" },
@@ -252,7 +252,7 @@ describe("changing", () => {
     expect(expectOk(await cluster.client.get(configmaps, key)).data).toEqual({ injected: "yes" });
   });
 
-  it("older interceptors see what newer ones made of the body", async () => {
+  it("older interceptors see the body that newer ones changed", async () => {
     await using cluster = await startEmbeddedCluster();
     const seen: unknown[] = [];
     cluster.intercept({ verb: "create" }, (action, next) => (seen.push((action.body as JsonObject)["data"]), next()));
@@ -265,7 +265,7 @@ describe("changing", () => {
     expect(expectOk(await cluster.client.get(configmaps, key)).data).toEqual({ a: "2" });
   });
 
-  it("what comes out, without touching what is kept", async () => {
+  it("the body of a response, without changing the stored object", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [configMap("a", { a: "1" })] });
     const off = cluster.intercept(
       { verb: "get" },
@@ -280,13 +280,13 @@ describe("changing", () => {
     expect(expectOk(await cluster.client.get(configmaps, key)).data).toEqual({ a: "1" });
   });
 
-  it("an answer of the test's own", async () => {
+  it("a response from the interceptor", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept({ name: "ghost" }, answerWith(configMap("ghost")));
     expect(await cluster.client.get(configmaps, { namespace: "default", name: "ghost" })).toMatchObject({ ok: true });
   });
 
-  it("text goes through as it is, and leaves as it was made", async () => {
+  it("text responses are passed through, and can be replaced", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept(
       { verb: "request" },
@@ -314,7 +314,7 @@ describe("changing", () => {
     expect(items.slice(1)).toMatchObject([{ value: { type: "MODIFIED", object: { metadata: { name: "seen" } } } }]);
   });
 
-  it("a refusal to watch is no stream, and is left as it is", async () => {
+  it("a refused watch is not a stream, and is passed through", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept(
       { verb: "watch" },
@@ -326,7 +326,7 @@ describe("changing", () => {
     }
   });
 
-  it("a watch that nobody changes goes through an interceptor unharmed", async () => {
+  it("a watch passes through an interceptor that does not change it", async () => {
     await using cluster = await startEmbeddedCluster();
     cluster.intercept({ verb: "watch" }, (_action, next) => next());
     const items = await firstItems(cluster.client, 2, () => cluster.client.create(configmaps, configMap()));

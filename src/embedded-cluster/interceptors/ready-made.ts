@@ -1,4 +1,4 @@
-/** Interceptors for what tests mostly want: fail, wait, change. Each is what `cluster.intercept` takes as its second argument. */
+/** Common interceptors: fail, wait, change. Each can be the second argument of `cluster.intercept`. */
 import { sleep } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
 import type { Action } from "../actions/index.ts";
@@ -7,8 +7,8 @@ import { statusOf, type Failing, type FailureDetails } from "./failures.ts";
 import type { Interceptor } from "./interceptor.ts";
 
 /**
- * Answers with a failure and never reaches the cluster. A kind gets the words of a real server; a Status is sent as it is; "network" breaks
- * the connection.
+ * Responds with a failure, without calling the cluster. A kind has the message of a real server; a Status is sent unchanged; "network"
+ * breaks the connection.
  *
  * @example
  * cluster.intercept({ verb: "update", times: 1 }, failWith("conflict"));
@@ -23,7 +23,7 @@ export function failWith(failing: Failing, details: FailureDetails = {}): Interc
 }
 
 /**
- * Lets the cluster act, then breaks the connection: the caller cannot know whether its write took effect.
+ * Calls the cluster, then breaks the connection: the caller cannot know whether its write took effect.
  *
  * @example cluster.intercept({ verb: "create", times: 1 }, loseAnswer());
  */
@@ -35,7 +35,7 @@ export function loseAnswer(): Interceptor {
 }
 
 /**
- * Waits by the cluster's clock, then goes on. A caller who gives up meanwhile never reaches the cluster.
+ * Waits on the cluster's clock, then continues. A request that is aborted meanwhile never reaches the cluster.
  *
  * @example cluster.intercept({ resource: "secrets" }, delay(5_000));
  */
@@ -44,7 +44,7 @@ export function delay(ms: number): Interceptor {
 }
 
 /**
- * Changes the body on its way in; `undefined` leaves it.
+ * Changes the body of a request; `undefined` leaves it unchanged.
  *
  * @example cluster.intercept({ verb: "create" }, alterRequest((body) => ({ ...body, data: { injected: "yes" } })));
  */
@@ -56,7 +56,7 @@ export function alterRequest(change: (body: Json | undefined, action: Action) =>
 }
 
 /**
- * Changes what comes back. Answers that say no come through here too: look at `code`.
+ * Changes the body of a response, also of a failed request: check `code`.
  *
  * @example cluster.intercept({ verb: "get", resource: "nodes" }, alterAnswer((body) => ({ ...body, status: {} })));
  */
@@ -68,7 +68,7 @@ export function alterAnswer(change: (body: Json, code: number, action: Action) =
 }
 
 /**
- * Answers by itself, with 200 and this value.
+ * Responds with 200 and this value, without calling the cluster.
  *
  * @example cluster.intercept({ verb: "get", resource: "pods", name: "ghost" }, answerWith(pod));
  */
@@ -77,7 +77,7 @@ export function answerWith(body: KubeObject | Json, code = 200): Interceptor {
 }
 
 /**
- * Changes the events of a watch as they pass: another event, `undefined` to swallow it, "end" to end the watch as a server that restarts.
+ * Changes the events of a watch: another event, `undefined` to drop it, "end" to end the watch like a server that restarts.
  *
  * @example cluster.intercept({ verb: "watch" }, alterEvents((event) => (event["type"] === "DELETED" ? undefined : event)));
  */

@@ -6,7 +6,7 @@ import { createKubeClient } from "#kube-client";
 const { configmaps, secrets } = resources;
 const configMap = (name: string): AnyObject => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } });
 
-/** A client that watches ConfigMaps, with what it has received: names of objects, kinds of errors, and "closed" at the end. */
+/** A client that watches ConfigMaps, with the received events: names of objects, kinds of errors, and "closed" at the end. */
 async function follow(cluster: EmbeddedCluster<FakeClock>, timeoutSeconds?: number) {
   const stop = new AbortController();
   const received: string[] = [];
@@ -64,7 +64,7 @@ describe("interceptWatches", () => {
     expect(watch.received).toEqual(["before", "closed"]);
   });
 
-  it("later watches, other resources and refusals are left alone", async () => {
+  it("later watches, other resources and refused watches are not affected", async () => {
     const { cluster, create } = await startCluster();
     await using _cluster = cluster;
     const others = cluster.interceptWatches({ resource: secrets });
@@ -90,7 +90,7 @@ describe("interceptWatches", () => {
 });
 
 describe("transportFor", () => {
-  it("carries a client with its own clock, which retries and is intercepted by its user", async () => {
+  it("supports a client with its own clock, which retries and is intercepted by its user", async () => {
     const { cluster } = await startCluster();
     await using _cluster = cluster;
     const transport = cluster.transportFor({ name: "operator", groups: ["system:masters"] });

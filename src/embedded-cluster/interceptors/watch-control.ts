@@ -1,6 +1,6 @@
 /**
- * Watches under a test's control: each one that begins while the interceptor is in place can be ended, expired or stalled later, as a server
- * or a network may do at any time.
+ * Watches that a test controls: each one that begins while the interceptor is active can be ended, expired or stalled later, as a server or
+ * a network may do at any time.
  */
 import type { Json } from "#kube";
 import type { Action } from "../actions/index.ts";
@@ -8,7 +8,7 @@ import { statusOf } from "./failures.ts";
 import type { Interception, Interceptor } from "./interceptor.ts";
 
 /**
- * The watches that one `cluster.interceptWatches` sees. Interruptions hit the watches that are open at that time, not later ones.
+ * The watches of one `cluster.interceptWatches`. Interruptions affect the watches that are open at that time, not later ones.
  *
  * @example
  * using watches = cluster.interceptWatches({ resource: "pods" });
@@ -97,7 +97,7 @@ class ControlledWatch {
     this.#wake();
   }
 
-  /** The next event; undefined when the watch is over. */
+  /** The next event; undefined when the watch has ended. */
   async next(): Promise<Json | undefined> {
     if (this.#interruption === undefined) {
       const event = await this.#nextOrInterruption();
@@ -119,7 +119,7 @@ class ControlledWatch {
     });
   }
 
-  /** A stalled watch is over when its client closes it, or when it is interrupted in another way. */
+  /** A stalled watch ends when its client closes it, or when it is interrupted in another way. */
   #untilReleased(): Promise<void> {
     return new Promise((resolve) => {
       const release = (): void => {

@@ -1,7 +1,7 @@
 /**
- * What a test wants otherwise about kinds: field selectors of its own, and strategic merge patch on custom resources by their list types.
+ * Changes of kinds for tests: additional field selectors, and strategic merge patch on custom resources by their list types.
  *
- * The second is no behaviour of Kubernetes, which answers 415. It is off unless asked for.
+ * Kubernetes does not support the second: it returns 415. It is off by default.
  */
 import { ok } from "#base";
 import { isJsonObject, type JsonObject, type KubeObject, type Resource } from "#kube";
@@ -9,14 +9,14 @@ import type { ResourceType } from "#kube-server";
 import { structuralSchema, type FieldMerge, type PatchSchema } from "#patch";
 
 /**
- * A field selector for tests: what is read from an object can be listed and watched for.
+ * A field selector for tests: `values` computes the values of an object by which it can be listed and watched.
  *
  * @example const byOwner: FieldIndex = { resource: pods, field: "owner", values: (pod) => ownersOf(pod) };
  */
 export type FieldIndex = {
   /** All versions of it. */
   readonly resource: Pick<Resource, "group" | "plural">;
-  /** As it stands in the field selector: `owner=web`. */
+  /** The name in the field selector: `owner=web`. */
   readonly field: string;
   /** Several values: each of them selects the object. */
   readonly values: (object: KubeObject) => string | readonly string[];
@@ -45,7 +45,7 @@ function withListTypePatches(type: ResourceType): ResourceType {
   return changed(type, { strategicSchema: { schema: lenient(structuralSchema(schema, type.resource.kind)), lists: "list-types" } });
 }
 
-/** A field that the schema does not know (where unknown fields are kept) merges as in a merge patch, instead of failing. */
+/** A field without a schema (where unknown fields are preserved) merges as in a merge patch, instead of failing. */
 function lenient(schema: PatchSchema): PatchSchema {
   const soften = (found: ReturnType<PatchSchema["objectField"]>) =>
     found.ok ? ok({ ...found.value, schema: lenient(found.value.schema) }) : ok(UNKNOWN_FIELD);
@@ -64,7 +64,7 @@ function publishedSchema(published: unknown): JsonObject | undefined {
   return isJsonObject(schema) ? schema : undefined;
 }
 
-/** Not a spread: parts of a kind are made when they are first used, and a spread would use them all. */
+/** Not a spread: properties of a kind are computed on first access, and a spread would compute them all. */
 function changed(type: ResourceType, changes: Partial<ResourceType>): ResourceType {
   return Object.defineProperties(
     {},

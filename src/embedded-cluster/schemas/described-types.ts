@@ -1,9 +1,8 @@
 /**
- * Kinds that no CustomResourceDefinition defines, served from an OpenAPI document: objects are checked against the schema, and patched and
- * applied by what it says about its lists.
+ * Kinds that no CustomResourceDefinition defines, served from an OpenAPI document: objects are validated by the schema, and patched and
+ * applied by its list metadata.
  *
- * Each is built as a custom kind of one version. Kinds that the server has by itself are left as they are: it knows more about them than any
- * document says.
+ * Each is built as a custom kind of one version. Built-in kinds are not changed: they have more rules than a document contains.
  */
 import { collect, err, map, ok, type Result } from "#base";
 import type { Json, JsonObject, KubeObject } from "#kube";
@@ -35,7 +34,7 @@ function typeOf(kind: DescribedKind, document: ApiDocument): Result<ResourceType
   return map(strategicSchemaOf(kind, schema, document), (strategicSchema) => ({ ...type, typeSchema, strategicSchema }));
 }
 
-/** Taken when the document says so; without paths, when the schema speaks of patch strategies at all. */
+/** Supported when the document lists it; without paths, when the schema has patch strategies. */
 function strategicSchemaOf(
   kind: DescribedKind,
   schema: JsonObject,
@@ -47,7 +46,7 @@ function strategicSchemaOf(
   return found.ok ? ok({ schema: found.value, lists: "patch-metadata" }) : err(`${kind.resource.kind}: ${found.error.message}`);
 }
 
-/** The definition and all that it refers to. */
+/** The definition and all definitions that it refers to. */
 function definitionsOf({ schemaOf }: ApiDocument, root: string): JsonObject {
   const found = new Map<string, JsonObject>();
   const waiting = [root];

@@ -1,8 +1,8 @@
 /**
- * A definition of an OpenAPI document as one structural schema, all references written out: that is what objects can be checked against.
+ * A definition of an OpenAPI document as one structural schema without references, for the validation of objects.
  *
- * A type that contains itself (JSONSchemaProps) is cut off where it comes round again; below that everything is allowed. What Go reads more
- * kindly than its schema says (quantities, int-or-string) is read so here.
+ * A recursive type (JSONSchemaProps) is expanded once; below that every value is allowed. Types that Go decodes more leniently than their
+ * schema (quantities, int-or-string) are lenient here too.
  */
 import { field, isJsonObject, type Json, type JsonObject } from "#kube";
 import { definitionName } from "./open-api-document.ts";
@@ -21,7 +21,7 @@ const SPECIAL: ReadonlyMap<string, JsonObject> = new Map([
 
 export function inlineSchema(definition: string, schemaOf: Definitions): JsonObject {
   const whole = inline(schemaOf(definition) ?? {}, { schemaOf, within: [definition] });
-  // metadata is every server's own business
+  // metadata is validated by the server itself
   const { metadata: _, ...properties } = asObject(field(whole, "properties"));
   return { ...whole, properties };
 }
@@ -59,7 +59,7 @@ function inlineRef(name: string, node: JsonObject, { schemaOf, within }: Walk): 
   return { ...inline(target, { schemaOf, within: [...within, name] }), ...siblingsOf(node) };
 }
 
-/** What stands beside a reference speaks of this use of it: how the list is merged, whether it is atomic. */
+/** Fields beside a reference apply to this use of it: how the list is merged, whether it is atomic. */
 function siblingsOf(node: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(node).filter(([name]) => name.startsWith("x-kubernetes-")));
 }
@@ -74,7 +74,7 @@ function inlineAll(properties: JsonObject, node: JsonObject, walk: Walk): JsonOb
   return Object.fromEntries(entries);
 }
 
-/** Generated documents give every required field its Go zero as a default. A server does not fill those in. */
+/** Generated documents give every required field its Go zero value as a default. A server does not apply those. */
 function isGoZero(property: JsonObject, required: boolean): boolean {
   const value = field(property, "default");
   return required && (value === "" || value === 0 || value === false || (isJsonObject(value) && Object.keys(value).length === 0));

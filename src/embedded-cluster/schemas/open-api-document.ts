@@ -1,8 +1,8 @@
 /**
- * An OpenAPI document (v2 as `/openapi/v2` serves it, or a v3 one) as a list of kinds: what each is called in paths, and which schema it has.
+ * An OpenAPI document (v2 as `/openapi/v2` serves it, or a v3 one) as a list of kinds, each with its name in paths and its schema.
  *
- * Paths say plural, scope, subresources and whether strategic merge patch is taken. A document without them (many are cut down to their
- * definitions) is read by the rules that Kubernetes itself guesses by: lower case plural, namespaced.
+ * Paths have the plural, the scope, the subresources and whether strategic merge patch is supported. For a document without paths (many
+ * contain only definitions) they are guessed as Kubernetes does: lower case plural, namespaced.
  */
 import { err, ok, type Result } from "#base";
 import { apiVersionOf, field, fieldAt, isJsonObject, type Json, type JsonObject, type Resource } from "#kube";
@@ -13,7 +13,7 @@ export type DescribedKind = {
   /** Its name among the definitions. */
   readonly definition: string;
   readonly subresources: ReadonlySet<string>;
-  /** What the PATCH of its path takes; undefined: the document has no paths. */
+  /** Whether the PATCH of its path supports it; undefined: the document has no paths. */
   readonly takesStrategicMerge: boolean | undefined;
 };
 
@@ -22,9 +22,9 @@ export type ApiDocument = { readonly kinds: readonly DescribedKind[]; readonly s
 export function readApiDocument(document: Json): Result<ApiDocument, string> {
   const definitions = field(document, "definitions") ?? fieldAt(document, "components", "schemas");
   if (!isJsonObject(definitions)) {
-    return err("this is no OpenAPI document: it has neither definitions (v2) nor components.schemas (v3)");
+    return err("this is not an OpenAPI document: it has neither definitions (v2) nor components.schemas (v3)");
   }
-  // documents are often cut down to one's own kinds; what they share with all others is known here
+  // documents often contain only the kinds of one project, so the common definitions are added
   const schemaOf = (name: string) => {
     const own = field(definitions, name);
     return isJsonObject(own) ? own : builtinDefinition(name);

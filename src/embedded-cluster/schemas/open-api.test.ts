@@ -106,7 +106,7 @@ const object = (more: JsonObject = {}): AnyObject => ({
 });
 
 describe("kinds from an OpenAPI document", () => {
-  it("paths say what they are called, whether they have a namespace, and their subresources", async () => {
+  it("paths have their plural, scope and subresources", async () => {
     await using cluster = await startEmbeddedCluster({ openApi: withPaths, objects: [{ ...object(), status: { phase: "Ready" } }] });
     const gadgets = cluster.resource("Gadget");
     expect(gadgets).toEqual({ group: "example.com", version: "v1", kind: "Gadget", plural: "gadgetry", namespaced: false });
@@ -139,13 +139,13 @@ describe("kinds from an OpenAPI document", () => {
     await expect(cluster.add(object(given))).rejects.toThrow(want);
   });
 
-  it("what is required must be there, though the document calls its Go zero a default", async () => {
+  it("required fields have no default, though the document has their Go zero value as one", async () => {
     await using cluster = await startEmbeddedCluster({ openApi: [withPaths] });
     const { mode: _, ...rest } = object().spec ?? {};
     await expect(cluster.add({ ...object(), spec: rest })).rejects.toThrow("spec.mode: Required value");
   });
 
-  it("what Go reads kindly is read kindly: numbers for quantities and ports, anything where anything goes", async () => {
+  it("lenient types are lenient: numbers for quantities and ports, any value where the schema allows it", async () => {
     await using cluster = await startEmbeddedCluster({ openApi: [withPaths] });
     const given = {
       port: 80,
@@ -161,7 +161,7 @@ describe("kinds from an OpenAPI document", () => {
     expect((kept as AnyObject).spec).toMatchObject({ ...given, since: null });
   });
 
-  it("lists are patched by the document's merge keys when its PATCH takes strategic merge", async () => {
+  it("lists are patched by the document's merge keys when its PATCH supports strategic merge", async () => {
     await using cluster = await startEmbeddedCluster({ openApi: withPaths, objects: [object()] });
     const patch = {
       spec: {
@@ -179,7 +179,7 @@ describe("kinds from an OpenAPI document", () => {
     ]);
   });
 
-  it("a document whose PATCH does not take it answers 415, as for custom resources", async () => {
+  it("without support in the document a strategic merge patch gets 415, as for custom resources", async () => {
     await using cluster = await startEmbeddedCluster({ openApi: v3, objects: [object()] });
     const key = { namespace: "default", name: "a" };
     expect(await cluster.client.patch(cluster.resource("Gadget"), key, { type: "strategic", patch: {} })).toMatchObject({
@@ -212,7 +212,7 @@ describe("kinds from an OpenAPI document", () => {
     expect(await apply("two", [{ name: "x", size: 7 }])).toMatchObject({ ok: false, error: { kind: "conflict" } });
   });
 
-  it("kinds that the server has by itself are left as they are", async () => {
+  it("built-in kinds are not changed", async () => {
     const pod = { ...gadget(v2Ref), "x-kubernetes-group-version-kind": [{ group: "", version: "v1", kind: "Pod" }] };
     await using cluster = await startEmbeddedCluster({ openApi: { definitions: { ...definitions, Pod: pod } } });
     await expect(cluster.add({ apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: {} })).rejects.toThrow(
@@ -220,7 +220,7 @@ describe("kinds from an OpenAPI document", () => {
     );
   });
 
-  it("comes from a file too, JSON or YAML, and says what is wrong with it", async () => {
+  it("can be a file, JSON or YAML, with errors that name it", async () => {
     const root = await fileTree({
       "v2.json": JSON.stringify(withPaths),
       "v3.yaml": `# v3\n${JSON.stringify(v3)}`,
@@ -238,13 +238,13 @@ describe("kinds from an OpenAPI document", () => {
     await expect(start("broken.json")).rejects.toThrow("broken.json: not JSON");
     await expect(start("broken.yaml")).rejects.toThrow(/broken\.yaml:\d+: /);
     await expect(start("other.json")).rejects.toThrow(
-      "other.json: this is no OpenAPI document: it has neither definitions (v2) nor components.schemas (v3)",
+      "other.json: this is not an OpenAPI document: it has neither definitions (v2) nor components.schemas (v3)",
     );
-    await expect(start("empty.yaml")).rejects.toThrow("this is no OpenAPI document");
-    await expect(startEmbeddedCluster({ openApi: {} })).rejects.toThrow(/^this is no OpenAPI document/);
+    await expect(start("empty.yaml")).rejects.toThrow("this is not an OpenAPI document");
+    await expect(startEmbeddedCluster({ openApi: {} })).rejects.toThrow(/^this is not an OpenAPI document/);
   });
 
-  it("a definition that is not there has an empty schema", () => {
+  it("a missing definition has an empty schema", () => {
     expect(inlineSchema("nothing", () => undefined)).toMatchObject({ properties: {} });
   });
 });

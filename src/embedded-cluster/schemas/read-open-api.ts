@@ -1,4 +1,4 @@
-/** The kinds that OpenAPI documents add to those that are there already. */
+/** The kinds that OpenAPI documents add to the existing ones. */
 import { readFile } from "node:fs/promises";
 import { describeThrown, err, fromPromise, ok, type Result } from "#base";
 import { parseJson, parseYaml, type Json, type JsonObject } from "#kube";
@@ -21,7 +21,7 @@ export async function typesFrom(
   return ok(all);
 }
 
-/** JSON is read as JSON: a whole swagger.json has megabytes, and YAML takes its time. */
+/** JSON is parsed as JSON: a whole swagger.json has megabytes, and the YAML parser is slower. */
 async function readOpenApi(path: string): Promise<Result<Json, string>> {
   const text = await fromPromise(readFile(path, "utf8"), (thrown) => `${path}: cannot be read: ${describeThrown(thrown)}`);
   if (!text.ok) return text;

@@ -1,4 +1,4 @@
-/** The examples of the seed document "Strategic Merge Patch with OpenAPI Schema Metadata", and its list-type semantics for custom resources. */
+/** Strategic merge patches by example: lists of built-in kinds, and list types of custom resources. */
 import { describe, expect, it } from "vitest";
 import { expectOk } from "#base";
 import { resources, startEmbeddedCluster, type AnyObject, type Json } from "#embedded-cluster";
@@ -20,7 +20,7 @@ const pod: AnyObject = {
   },
 };
 
-describe("built-in kinds patch as on a real server, with or without the option", () => {
+describe("built-in kinds are patched as on a real server, with or without the option", () => {
   it.each([{ listTypePatches: false }, { listTypePatches: true }])(
     "example 1, containers: nginx gets its image, sidecar stays %j",
     async (options) => {
@@ -98,7 +98,7 @@ const definition = {
 const widget = (spec: Json) => ({ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a", namespace: "default" }, spec });
 
 describe("strategic merge patch on a custom resource", () => {
-  it("is 415 unless it was asked for, as on a real server", async () => {
+  it("gets 415 without the option, as on a real server", async () => {
     await using cluster = await startEmbeddedCluster({ objects: [definition, widget({})] });
     const answer = await cluster.client.patch(cluster.resource("Widget"), key, { type: "strategic", patch: {} });
     expect(answer).toMatchObject({ ok: false, error: { kind: "unsupported-media-type" } });
@@ -128,7 +128,7 @@ describe("strategic merge patch on a custom resource", () => {
       },
     },
     {
-      name: "map with two keys: both tell elements apart",
+      name: "map with two keys: both identify an element",
       before: {
         pairs: [
           { name: "a", zone: "1", count: 1 },
@@ -145,7 +145,7 @@ describe("strategic merge patch on a custom resource", () => {
     },
     { name: "set: a union in order", before: { tags: ["x", "y"] }, patch: { tags: ["y", "z"] }, want: { tags: ["x", "y", "z"] } },
     { name: "atomic: replaced", before: { steps: ["1", "2"] }, patch: { steps: ["3"] }, want: { steps: ["3"] } },
-    { name: "nothing said: replaced", before: { plain: ["1", "2"] }, patch: { plain: ["3"] }, want: { plain: ["3"] } },
+    { name: "no list type: replaced", before: { plain: ["1", "2"] }, patch: { plain: ["3"] }, want: { plain: ["3"] } },
     {
       name: "objects merge deeply",
       before: { settings: { a: "1", b: "2" } },
@@ -153,7 +153,7 @@ describe("strategic merge patch on a custom resource", () => {
       want: { settings: { a: "1", b: "3", c: "4" } },
     },
     {
-      name: "null takes a field away",
+      name: "null removes a field",
       before: { settings: { a: "1" }, steps: ["1"] },
       patch: { steps: null },
       want: { settings: { a: "1" } },
@@ -166,14 +166,14 @@ describe("strategic merge patch on a custom resource", () => {
     expect((patched as AnyObject).spec).toEqual(want);
   });
 
-  it("what comes out is still checked against the schema", async () => {
+  it("the result is validated by the schema", async () => {
     await using cluster = await startEmbeddedCluster({ listTypePatches: true, objects: [definition, widget({})] });
     const patch = { spec: { parts: [{ name: "a", count: "many" }] } };
     const answer = await cluster.client.patch(cluster.resource("Widget"), key, { type: "strategic", patch });
     expect(answer).toMatchObject({ ok: false, error: { kind: "invalid" } });
   });
 
-  it("where the schema says nothing, lists are replaced and objects merge", async () => {
+  it("without a schema, lists are replaced and objects merge", async () => {
     const [version] = definition.spec.versions;
     const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
     const bare = { ...definition, spec: { ...definition.spec, versions: [{ ...version, schema: { openAPIV3Schema: open } }] } };

@@ -1,46 +1,46 @@
-/** Who may come in: an administrator and whom the test named, each with a token of their own for HTTP. */
+/** The users of a cluster: an administrator and the users of the options, each with a token for HTTP. */
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "#base";
 import { userOf, type User } from "#kube-server";
 import type { ClusterUser } from "./options.ts";
 
-export type Person = { readonly user: User; readonly token: string };
+export type UserCredential = { readonly user: User; readonly token: string };
 
 export const ADMIN = "admin";
 
-export class People {
-  readonly #byName = new Map<string, Person>();
+export class ClusterUsers {
+  readonly #byName = new Map<string, UserCredential>();
   #byToken: ReadonlyMap<string, User> | undefined;
 
   readonly #others: (token: string) => User | undefined;
-  readonly admin: Person;
+  readonly admin: UserCredential;
 
-  /** `others`: whose tokens somebody else knows. */
+  /** `others`: finds the users of a token file. */
   constructor(users: readonly ClusterUser[], others: (token: string) => User | undefined = () => undefined) {
     this.#others = others;
     this.admin = this.#add({ name: ADMIN, groups: ["system:masters"] });
     for (const user of users) this.#add(user);
   }
 
-  #add({ name, groups = [] }: ClusterUser): Person {
+  #add({ name, groups = [] }: ClusterUser): UserCredential {
     let token: string | undefined;
-    const person: Person = {
+    const credential: UserCredential = {
       user: userOf(name, name, groups),
-      // made when somebody wants it: in this process nobody shows a token, and node:crypto takes a while to load
+      // created on demand: clients in this process need no token, and node:crypto takes a while to load
       get token() {
         return (token ??= randomBytes(24).toString("base64url"));
       },
     };
-    this.#byName.set(name, person);
-    return person;
+    this.#byName.set(name, credential);
+    return credential;
   }
 
-  /** Somebody nobody has named before: no token, so only in this process. */
-  stranger({ name, groups = [] }: ClusterUser): User {
+  /** The user of this name, or a new one: without a token, so only for clients in this process. */
+  userNamed({ name, groups = [] }: ClusterUser): User {
     return this.#byName.get(name)?.user ?? userOf(name, name, groups);
   }
 
-  find(name: string): Person | undefined {
+  find(name: string): UserCredential | undefined {
     return this.#byName.get(name);
   }
 
@@ -48,9 +48,9 @@ export class People {
     return [...this.#byName.keys()];
   }
 
-  /** Looked up by digest: how long it takes says nothing about how much of a token was right. */
+  /** Looked up by digest, so that the duration does not reveal parts of a token. */
   readonly userOfToken = (token: string): User | undefined => {
-    this.#byToken ??= new Map([...this.#byName.values()].map((person) => [sha256Hex(person.token), person.user]));
+    this.#byToken ??= new Map([...this.#byName.values()].map((credential) => [sha256Hex(credential.token), credential.user]));
     return this.#byToken.get(sha256Hex(token)) ?? this.#others(token);
   };
 }

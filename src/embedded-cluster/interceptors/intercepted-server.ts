@@ -1,8 +1,9 @@
 /**
- * The one way into the cluster: every request, over HTTP or in this process, is noted here and offered to the interceptors.
+ * The API server behind the log and the interceptors: every request, over HTTP or in this process, is recorded here and passed to the
+ * interceptors.
  *
- * It is an ApiServer itself, so whatever serves or calls one can be put in front of it. With no log and no interceptors it costs nothing.
- * With one of them a request over HTTP is authorized after its body was read: the log has refused requests too, and interceptors come first.
+ * It is an ApiServer itself. Without a log and interceptors it adds no work. Otherwise a request over HTTP is authorized after its body was
+ * read: the log has refused requests too, and interceptors run before authorization.
  */
 import { ok, type Clock } from "#base";
 import { fieldAt } from "#kube";
@@ -11,17 +12,17 @@ import { actionOf, type ActionLog, type Outcome } from "../actions/index.ts";
 import { answerOf, responseOf, type ActionAnswer } from "./answer.ts";
 import { runChain, type Interceptors } from "./interceptor.ts";
 
-export type DoorOptions = {
+export type InterceptedServerOptions = {
   readonly server: ApiServer;
   readonly interceptors: Interceptors;
   readonly clock: Clock;
-  /** Absent: nothing is noted. */
+  /** Absent: requests are not logged. */
   readonly log?: ActionLog | undefined;
-  /** For the cluster's own controllers. */
+  /** The requests are those of the cluster's own controllers. */
   readonly own?: boolean | undefined;
 };
 
-export function createDoor(options: DoorOptions): ApiServer {
+export function createInterceptedServer(options: InterceptedServerOptions): ApiServer {
   const { server, interceptors, log } = options;
   const isTransparent = () => log === undefined && interceptors.none;
   return {
@@ -35,7 +36,11 @@ export function createDoor(options: DoorOptions): ApiServer {
   };
 }
 
-async function through({ server, interceptors, clock, log, own = false }: DoorOptions, request: ApiRequest, signal: AbortSignal) {
+async function through(
+  { server, interceptors, clock, log, own = false }: InterceptedServerOptions,
+  request: ApiRequest,
+  signal: AbortSignal,
+) {
   const action = actionOf(request, server.types);
   const answered = log?.note(action);
   const chosen = interceptors.take(action, own);
@@ -54,7 +59,7 @@ async function through({ server, interceptors, clock, log, own = false }: DoorOp
         return original.answer;
       },
     });
-    // what nobody touched goes on as it came; a stream can be read only once, and `answerOf` has taken it
+    // an unchanged response is returned as it is, except a stream: it can be read only once, and `answerOf` reads it
     if (original?.answer === answer && answer.kind !== "watch") return original.response;
     return responseOf(answer, original?.response.headers);
   }
